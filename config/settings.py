@@ -1,0 +1,143 @@
+"""Every setting of Trainyard on one page. Each has a default that suits a laptop."""
+
+from pathlib import Path
+
+from config import embedded
+from config.env import env_bool, env_database, env_int, env_list, env_str, secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+HOME = Path(env_str("TRAINYARD_HOME", str(BASE_DIR / ".trainyard"))).expanduser().resolve()
+HOME.mkdir(parents=True, exist_ok=True)
+
+# --- Web ---------------------------------------------------------------------------------------
+DEBUG = env_bool("DEBUG", default=False)
+SECRET_KEY = secret_key(HOME)
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+# Cookies are kept apart by port, which browsers do not do: two copies run side by side.
+COOKIE_SUFFIX = f"_{env_int('PORT', 8000)}"
+SESSION_COOKIE_NAME = f"trainyard_session{COOKIE_SUFFIX}"
+CSRF_COOKIE_NAME = f"trainyard_csrf{COOKIE_SUFFIX}"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env_bool("HTTPS", default=False)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "template_partials",
+    "allauth",
+    "allauth.account",
+    "core",
+    "accounts",
+    "clusters",
+    "projects",
+    "assets",
+    "workloads",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "core.middleware.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "core.context_processors.page",
+            ],
+        },
+    },
+]
+
+# --- Data --------------------------------------------------------------------------------------
+DATABASES = {"default": env_database("DATABASE_URL", default=HOME / "trainyard.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+REDIS_URL = env_str("REDIS_URL", embedded.redis_url(HOME))
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+}
+LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
+
+# --- Celery ------------------------------------------------------------------------------------
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300}
+CELERY_TASK_DEFAULT_QUEUE = "submit"
+CELERY_TIMEZONE = "UTC"
+
+# --- Accounts ----------------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "workload-list"
+
+# --- Language and time -------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- Static files ------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# --- The local engine --------------------------------------------------------------------------
+LOCAL_ENGINE = env_bool("TRAINYARD_LOCAL_ENGINE", default=True)
+LOCAL_ENGINE_HOME = HOME / "engine"
+LOCAL_VIRTUAL_GPUS = env_int("TRAINYARD_LOCAL_VIRTUAL_GPUS", 4)
+# Images are not pulled on this machine: a known training image becomes a command of ours.
+# Keys are fnmatch patterns; "{python}" is the interpreter that runs Trainyard.
+LOCAL_IMAGES = {
+    "kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
+    "docker.io/kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
+}
+DEMO = env_bool("TRAINYARD_DEMO", default=True)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO")},
+}

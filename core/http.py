@@ -1,0 +1,28 @@
+"""How a view answers: a whole page, one part of it, or nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django_htmx.middleware import HtmxDetails
+
+
+class HtmxRequest(HttpRequest):
+    """A request that went through django-htmx's middleware."""
+
+    htmx: HtmxDetails
+
+
+def render_partial(
+    request: HtmxRequest,
+    template: str,
+    part: str,
+    context: Mapping[str, Any],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """The part for htmx, the whole page for everyone else (a boosted link wants the page)."""
+    whole = not request.htmx or request.htmx.boosted
+    name = template if whole else f"{template}#{part}"
+    return render(request, name, dict(context), status=status)

@@ -1,0 +1,1 @@
+"""How a cluster is talked to. Plain Python; engines do not know each other."""

@@ -1,0 +1,210 @@
+"""The protocol that Trainyard speaks with whatever runs the ranks.
+
+Engines are plain Python: no Django, no Celery, no knowledge of each other. The spec travels in as
+a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ s.
+
+    EngineError
+    ├── EngineRefused       it said no, and will say no again
+    └── EngineUnavailable   no answer; the same call may succeed later
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from spec.phases import Phase, RankPhase, Reason
+from spec.workload import Framework, Role, WorkloadSpec
+
+
+class EngineError(Exception):
+    """The engine could not do what was asked."""
+
+
+class EngineRefused(EngineError):
+    """It answered no, and will again. ``reason`` is what the workload shows."""
+
+    def __init__(self, message: str, *, reason: Reason = Reason.REFUSED, field: str = "") -> None:
+        self.reason, self.field = reason, field
+        super().__init__(message)
+
+
+class EngineUnavailable(EngineError):
+    """No answer; the same call may succeed later."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One device. ``memory`` in bytes; a virtual one is an accounting unit that runs on the CPU."""
+
+    index: int
+    model: str
+    memory: int
+    virtual: bool = False
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine with what it can give: ``cpu`` in cores, ``memory`` in bytes."""
+
+    name: str
+    cpu: float
+    memory: int
+    gpus: tuple[Gpu, ...] = ()
+    ready: bool = True
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class FrameworkSupport:
+    """Whether a framework can run here; ``why`` says what is missing when it cannot."""
+
+    framework: Framework
+    available: bool
+    operator: str = ""
+    version: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    frameworks: tuple[FrameworkSupport, ...]
+    queues: bool  # the cluster queues for itself, so Trainyard's admission stays out of the way
+    schedulers: tuple[str, ...] = ()
+    storage_classes: tuple[str, ...] = ()
+    priority_classes: tuple[str, ...] = ()
+    terminal: bool = False
+
+    def framework(self, framework: Framework) -> FrameworkSupport:
+        for support in self.frameworks:
+            if support.framework == framework:
+                return support
+        return FrameworkSupport(framework, available=False, why="This cluster does not offer it.")
+
+
+@dataclass(frozen=True)
+class Handle:
+    """How an engine finds a workload again. Names on the cluster derive from these."""
+
+    workload_id: UUID
+    name: str
+    project: str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All an engine needs to start a workload.
+
+    ``run`` counts starts by the user: 1 on submission, one more each time a stopped workload is run
+    again. ``gpus`` holds, for each rank, the indices of the devices that admission gave it; it is
+    empty where the cluster schedules for itself.
+    """
+
+    handle: Handle
+    run: int
+    spec: WorkloadSpec
+    submitted_by: str = ""
+    gpus: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RankState:
+    """One rank as the cluster shows it. ``exit_code`` is -N after signal N."""
+
+    rank: int
+    role: Role
+    index: int
+    phase: RankPhase
+    node: str = ""
+    restarts: int = 0
+    exit_code: int | None = None
+    reason: Reason = Reason.NONE
+    message: str = ""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the cluster showed of one workload at one moment.
+
+    ``sequence`` grows with each change of one run on one cluster: of two observations the one with
+    the higher ``(run, sequence)`` is the later, whatever their clocks say. ``attempt`` counts
+    starts of the gang within the run, from 0. A ``phase`` of ``None`` says that the cluster no
+    longer has the workload.
+    """
+
+    workload_id: UUID
+    run: int
+    sequence: int
+    phase: Phase | None
+    at: datetime
+    attempt: int = 0
+    reason: Reason = Reason.NONE
+    message: str = ""
+    ranks: tuple[RankState, ...] = ()
+
+
+@dataclass(frozen=True)
+class Usage:
+    """One sample of what a rank uses: ``cpu`` in cores, ``memory`` in bytes."""
+
+    rank: int
+    attempt: int
+    at: datetime
+    cpu: float
+    memory: int
+    gpu: float | None = None
+
+
+Manifest = dict[str, Any]
+
+
+class Engine(Protocol):
+    """A cluster that can run gangs. Every method may raise :class:`EngineUnavailable`."""
+
+    def capabilities(self) -> Capabilities: ...
+
+    def nodes(self) -> tuple[Node, ...]: ...
+
+    def render(self, launch: Launch) -> list[Manifest]:
+        """What ``submit`` would hand over. Pure: also the preview of an unsaved draft."""
+        ...
+
+    def submit(self, launch: Launch) -> None:
+        """Start the gang. Twice is once, by workload id and run. May raise ``EngineRefused``."""
+        ...
+
+    def watch(self) -> Iterator[Observation | None]:
+        """Every workload once, then each change as it comes.
+
+        Yields ``None`` after the first list, and at least once a second when nothing changes, so
+        that the caller can look at its own clock. Ends only by being closed.
+        """
+        ...
+
+    def observe(self, handle: Handle) -> Observation | None:
+        """One workload now; ``None`` when the cluster does not have it."""
+        ...
+
+    def stop(self, handle: Handle, *, run: int) -> None:
+        """Ask every rank to end, kill what outlives the spec's grace period. Gone is success.
+
+        Ends in an observation with phase Stopped (or Completed or Failed, if that came first).
+        """
+        ...
+
+    def delete(self, handle: Handle) -> None:
+        """Kill what runs and remove all the workload left on the cluster. Gone is success."""
+        ...
+
+    def read_log(
+        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
+    ) -> bytes:
+        """At most ``limit`` bytes of a rank's output from ``offset``; empty at the end."""
+        ...
+
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
+        """Samples of a run taken later than ``after``, oldest first."""
+        ...

@@ -1,0 +1,1 @@
+"""The typed vocabulary that every door and every engine shares. pydantic only, no I/O."""

@@ -1,0 +1,80 @@
+"""What is wrong with a draft, addressed to the field it is about."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+Path = tuple[str | int, ...]
+
+# pydantic's own words, where people deserve better ones.
+WORDS = {
+    "missing": "is required",
+    "string_too_short": "is required",
+    "extra_forbidden": "is not a field that Trainyard knows here",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to mend. ``path`` holds the wire names, such as ``("worker", "image")``."""
+
+    path: Path
+    message: str
+
+    @property
+    def field(self) -> str:
+        return ".".join(str(step) for step in self.path)
+
+
+class SpecError(ValueError):
+    """A draft that cannot become a WorkloadSpec; carries every problem at once."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{p.field}: {p.message}" for p in self.problems))
+
+
+def problems(error: ValidationError, *, within: Path = ()) -> tuple[Problem, ...]:
+    """Problems of a pydantic error, below ``within``.
+
+    A rule over several fields raises ``ValueError("field: message")``; the field joins the path.
+    """
+    return tuple(
+        _problem(item["type"], item["loc"], item["msg"], item.get("ctx", {}), within)
+        for item in error.errors(include_url=False)
+    )
+
+
+def _problem(
+    kind: str, at: Path, message: str, context: dict[str, object], within: Path
+) -> Problem:
+    path = (*within, *at)
+    if kind == "value_error":
+        message = str(context["error"])
+        field, colon, rest = message.partition(": ")
+        if colon and field.replace("_", "").isalnum() and " " not in field:
+            path, message = (*path, _camel(field)), rest
+        return Problem(path, message)
+    limits = {
+        "greater_than_equal": f"must be at least {context.get('ge')}",
+        "greater_than": f"must be more than {context.get('gt')}",
+        "less_than_equal": f"must be at most {context.get('le')}",
+        "string_too_long": f"must be at most {context.get('max_length')} characters long",
+        "enum": f"must be one of {context.get('expected')}",
+        "string_pattern_mismatch": "has characters that are not allowed here",
+    }
+    return Problem(path, WORDS.get(kind) or limits.get(kind) or _sentence(message))
+
+
+def _camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(part.title() for part in tail)
+
+
+def _sentence(message: str) -> str:
+    return message[:1].lower() + message[1:]

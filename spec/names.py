@@ -1,0 +1,28 @@
+"""Names that leave us: valid where they arrive, and free of collisions."""
+
+import re
+from uuid import UUID
+
+#: DNS-1035 label: Kubernetes names a service for each rank after its workload.
+NAME = re.compile(r"^[a-z]([-a-z0-9]*[a-z0-9])?$")
+LONGEST = 63
+NAME_RULE = (
+    "must start with a letter, end with a letter or digit, and hold only lower-case letters, "
+    "digits and hyphens"
+)
+
+
+def check_name(name: str, *, workers: int = 1) -> str:
+    """The name itself; ``ValueError`` where ``<name>-worker-<n>`` would not be a DNS label."""
+    if not NAME.match(name):
+        raise ValueError(f"{name!r} {NAME_RULE}" if name else "is required")
+    room = LONGEST - len(f"-worker-{max(workers - 1, 0)}")
+    if len(name) > room:
+        raise ValueError(f"is {len(name)} characters long; at most {room} leave room for -worker-N")
+    return name
+
+
+def object_name(name: str, uid: UUID) -> str:
+    """DNS label for manifests: readable head, unique tail."""
+    head = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-") or "w"
+    return f"{head}-{uid.hex[:8]}"

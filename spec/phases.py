@@ -1,0 +1,83 @@
+"""The life of a workload: its phases, the legal moves between them, and the reasons for a move.
+
+Phases are Run:ai's. A user's wish (stop, run, delete) is a phase too, so there is no second flag.
+"""
+
+from enum import StrEnum
+
+
+class Phase(StrEnum):
+    CREATING = "Creating"
+    PENDING = "Pending"
+    INITIALIZING = "Initializing"
+    RUNNING = "Running"
+    RESUMING = "Resuming"
+    DEGRADED = "Degraded"
+    STOPPING = "Stopping"
+    STOPPED = "Stopped"
+    COMPLETED = "Completed"
+    FAILED = "Failed"
+    DELETING = "Deleting"
+    UNKNOWN = "Unknown"
+
+
+_P = Phase
+# Observed moves may skip a step: a short training can be over before anyone looked.
+_ENDS = frozenset({_P.COMPLETED, _P.FAILED})
+_AHEAD = frozenset({_P.INITIALIZING, _P.RUNNING, _P.DEGRADED}) | _ENDS
+_WISHES = frozenset({_P.STOPPING, _P.DELETING})
+MOVES: dict[Phase, frozenset[Phase]] = {
+    _P.CREATING: _WISHES | _AHEAD | {_P.PENDING},
+    _P.RESUMING: _WISHES | _AHEAD | {_P.PENDING},
+    _P.PENDING: _WISHES | _AHEAD | {_P.UNKNOWN},
+    # Back to Pending: preempted, or the gang restarts after a rank died.
+    _P.INITIALIZING: _WISHES | _ENDS | {_P.RUNNING, _P.DEGRADED, _P.PENDING, _P.UNKNOWN},
+    _P.RUNNING: _WISHES | _ENDS | {_P.DEGRADED, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
+    _P.DEGRADED: _WISHES | _ENDS | {_P.RUNNING, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
+    _P.UNKNOWN: _WISHES | _AHEAD | {_P.PENDING, _P.STOPPED},
+    # A training may finish, or fail, while it is asked to stop.
+    _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
+    _P.STOPPED: frozenset({_P.RESUMING, _P.DELETING}),
+    _P.COMPLETED: frozenset({_P.DELETING}),
+    _P.FAILED: frozenset({_P.DELETING}),
+    _P.DELETING: frozenset(),
+}
+TERMINAL = frozenset({Phase.COMPLETED, Phase.FAILED})
+#: Holds resources of its cluster, or is about to give them back.
+HOLDING = frozenset(
+    {Phase.INITIALIZING, Phase.RUNNING, Phase.DEGRADED, Phase.STOPPING, Phase.UNKNOWN}
+)
+ACTIVE = HOLDING | {Phase.CREATING, Phase.PENDING, Phase.RESUMING}
+#: Can be stopped by a user.
+STOPPABLE = frozenset(p for p, moves in MOVES.items() if Phase.STOPPING in moves)
+
+
+class RankPhase(StrEnum):
+    PENDING = "Pending"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    STOPPED = "Stopped"
+
+
+class Reason(StrEnum):
+    """Why a workload is where it is. Closed: pages, filters and alerts rely on these words."""
+
+    NONE = ""
+    WAITING_FOR_QUOTA = "WaitingForQuota"
+    WAITING_FOR_CAPACITY = "WaitingForCapacity"
+    NEVER_FITS = "NeverFits"
+    CLUSTER_UNAVAILABLE = "ClusterUnavailable"
+    STOPPED_BY_USER = "StoppedByUser"
+    RESUMED_BY_USER = "ResumedByUser"
+    DELETED_BY_USER = "DeletedByUser"
+    AUTO_DELETED = "AutoDeleted"
+    RESTARTING = "Restarting"
+    COMMAND_NOT_FOUND = "CommandNotFound"
+    IMAGE_UNKNOWN = "ImageUnknown"
+    RANK_FAILED = "RankFailed"
+    OUT_OF_MEMORY = "OutOfMemory"
+    GRACE_PERIOD_EXCEEDED = "GracePeriodExceeded"
+    REFUSED = "Refused"
+    LOST = "Lost"
+    UNKNOWN = "Unknown"

@@ -1,0 +1,47 @@
+"""Amounts of memory as people and Kubernetes write them: ``100M``, ``500Mi``, ``1G``."""
+
+import re
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+PATTERN = re.compile(r"^([0-9]+(?:\.[0-9]+)?)([kKMGTP]i?)?$")
+UNITS = {"": 1}
+for power, letter in enumerate("KMGTP", start=1):
+    UNITS[letter] = 1000**power
+    UNITS[f"{letter}i"] = 1024**power
+UNITS |= {"k": 1000, "ki": 1024}
+
+
+def to_bytes(quantity: str) -> int:
+    """Bytes of a quantity; ``ValueError`` says what a quantity looks like.
+
+    The units are Kubernetes' decimal and binary ones; the suffixes ``m``, ``u``, ``n`` and
+    exponents, which Kubernetes also reads, mean nothing for memory and are refused.
+    """
+    found = PATTERN.match(quantity.strip())
+    if not found:
+        raise ValueError(
+            f"{quantity!r} is not an amount; write a number with a unit, like 500M or 2Gi"
+        )
+    return int(Decimal(found[1]) * UNITS[found[2] or ""])
+
+
+def readable(size: float) -> str:
+    """Bytes for people, in the decimal units that Run:ai's forms use: ``1.5 GB``."""
+    value = float(size)
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if abs(value) < 1000 or unit == "TB":
+            return f"{value:.0f} {unit}" if value >= 100 or unit == "B" else f"{value:.3g} {unit}"
+        value /= 1000
+    raise AssertionError("the loop ends with TB")
+
+
+def _checked(quantity: str) -> str:
+    if to_bytes(quantity) <= 0:
+        raise ValueError("must be more than 0")
+    return quantity
+
+
+Quantity = Annotated[str, AfterValidator(_checked)]

@@ -1,0 +1,1 @@
+"""Distributed training programs. torch only; stands alone."""
