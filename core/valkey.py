@@ -1,0 +1,21 @@
+"""Connections to Valkey (or Redis), made once a process."""
+
+from functools import cache
+
+import redis
+import redis.asyncio
+from django.conf import settings
+
+SOCKET_TIMEOUT = 5.0  # seconds; a dead broker must not hold a page or a task
+
+
+@cache
+def connection() -> redis.Redis:
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=SOCKET_TIMEOUT, socket_connect_timeout=SOCKET_TIMEOUT
+    )
+
+
+def async_connection() -> redis.asyncio.Redis:
+    """A new asyncio client: it belongs to the event loop of the request that asked for it."""
+    return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=SOCKET_TIMEOUT)

@@ -1,0 +1,84 @@
+"""Departments and projects: who works together, and how much of a cluster is theirs."""
+
+from typing import TYPE_CHECKING, Self
+
+from django.core.validators import MinValueValidator, RegexValidator
+from django.db import models
+from django.urls import reverse
+
+from accounts.models import User
+from clusters.models import Cluster
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+name_rule = RegexValidator(
+    r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
+    "Start with a letter; use lower-case letters, digits and hyphens.",
+)
+
+
+class Department(models.Model):
+    name = models.CharField(max_length=63, validators=[name_rule])
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="departments")
+
+    if TYPE_CHECKING:
+        projects: RelatedManager["Project"]
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="one_department_of_a_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def visible_to(self, user: User) -> Self:
+        """Administrators see every project, researchers those they are members of."""
+        if user.is_administrator:
+            return self
+        return self.filter(members=user)
+
+    def for_list(self) -> Self:
+        return self.select_related("cluster", "department").order_by("name", "pk")
+
+
+class Project(models.Model):
+    """The unit of quota, of access and of submission.
+
+    ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes;
+    an empty CPU or memory quota is no limit.
+    """
+
+    name = models.CharField(max_length=40, validators=[name_rule])
+    description = models.CharField(max_length=250, blank=True)
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="projects")
+    department = models.ForeignKey(Department, on_delete=models.PROTECT, related_name="projects")
+    gpu_quota = models.FloatField("GPU quota", default=0, validators=[MinValueValidator(0)])
+    cpu_quota = models.FloatField(
+        "CPU quota", null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    memory_quota = models.BigIntegerField(
+        "CPU memory quota", null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    over_quota = models.BooleanField("Over-quota", default=True)
+    members = models.ManyToManyField(User, related_name="projects", blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="one_project_of_a_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("project-detail", args=[self.pk])

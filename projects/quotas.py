@@ -1,0 +1,78 @@
+"""Demand against allowance. Pure sums here; one query for many projects at once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, Sum
+
+from projects.models import Project
+from spec.phases import HOLDING
+from spec.quantities import readable
+from spec.workload import WorkloadSpec
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is asked for or in use: GPUs, CPU cores, bytes of memory."""
+
+    gpus: float = 0.0
+    cpu: float = 0.0
+    memory: int = 0
+
+    @classmethod
+    def of(cls, spec: WorkloadSpec, *, gpu_memory: int) -> "Demand":
+        return cls(spec.gpus(gpu_memory), spec.cpu_cores, spec.memory_bytes)
+
+    def __add__(self, other: "Demand") -> "Demand":
+        return Demand(
+            round(self.gpus + other.gpus, 4),
+            round(self.cpu + other.cpu, 4),
+            self.memory + other.memory,
+        )
+
+    def __sub__(self, other: "Demand") -> "Demand":
+        return self + Demand(-other.gpus, -other.cpu, -other.memory)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a project holds now, and how many of its workloads hold it."""
+
+    held: Demand
+    workloads: int
+
+
+def usage_of(projects: Iterable[Project]) -> dict[int, Usage]:
+    """Held resources of each project, by id, in one query."""
+    held = Q(workloads__phase__in=HOLDING, workloads__deleted_at=None)
+    rows = (
+        Project.objects.filter(pk__in=[project.pk for project in projects])
+        .annotate(
+            held_gpus=Sum("workloads__gpus", filter=held, default=0.0),
+            held_cpu=Sum("workloads__cpu_cores", filter=held, default=0.0),
+            held_memory=Sum("workloads__memory_bytes", filter=held, default=0),
+            held_by=Count("workloads", filter=held),
+        )
+        .values("pk", "held_gpus", "held_cpu", "held_memory", "held_by")
+    )
+    return {
+        row["pk"]: Usage(
+            Demand(round(row["held_gpus"], 4), round(row["held_cpu"], 4), row["held_memory"]),
+            row["held_by"],
+        )
+        for row in rows
+    }
+
+
+def excess(project: Project, demand: Demand) -> list[str]:
+    """Where ``demand`` is more than the project's quota, in words; empty when it fits."""
+    found = []
+    if demand.gpus > project.gpu_quota + 1e-6:
+        found.append(f"{demand.gpus:g} GPUs, the quota is {project.gpu_quota:g}")
+    if project.cpu_quota is not None and demand.cpu > project.cpu_quota + 1e-6:
+        found.append(f"{demand.cpu:g} CPU cores, the quota is {project.cpu_quota:g}")
+    if project.memory_quota is not None and demand.memory > project.memory_quota:
+        found.append(
+            f"{readable(demand.memory)} of memory, the quota is {readable(project.memory_quota)}"
+        )
+    return found

@@ -1,0 +1,48 @@
+"""A workload that is not one yet: what a form, a request or a template holds so far.
+
+A draft may hold anything a person typed, right or wrong, so that nothing is ever lost; whether it
+can become a WorkloadSpec is decided in one place, by ``workloads.plan``.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+Values = dict[str, Any]
+
+
+class DraftPart(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, validate_assignment=True
+    )
+
+
+class ReplicaDraft(DraftPart):
+    """One kind of pod: the assets chosen, and the wire-named values given on top of them.
+
+    ``values`` holds keys of ``spec.workload.Replica`` such as ``command``, ``args``,
+    ``environmentVariables`` (a list of ``{"name": …, "value": …}``), ``compute``, ``labels``.
+    """
+
+    environment: UUID | None = None
+    compute: UUID | None = None
+    values: Values = {}
+
+
+class WorkloadDraft(DraftPart):
+    """Everything the wizard asks. ``values`` holds workload-wide keys such as ``numWorkers``.
+
+    ``master`` is ``None`` while the master inherits the workers' setup.
+    """
+
+    name: str = ""
+    cluster: UUID | None = None
+    project: int | None = None
+    framework: str = "PyTorch"
+    architecture: str = "workers_and_master"
+    template: UUID | None = None
+    worker: ReplicaDraft = ReplicaDraft()
+    master: ReplicaDraft | None = None
+    values: Values = {}

@@ -1,0 +1,20 @@
+"""The workload with its ranks, events and samples; drafts and saved views."""
+
+from workloads.models.draft import Draft
+from workloads.models.event import Event
+from workloads.models.rank import Rank
+from workloads.models.sample import Sample, SampleKind
+from workloads.models.view import SavedView
+from workloads.models.workload import Source, Workload, WorkloadQuerySet
+
+__all__ = [
+    "Draft",
+    "Event",
+    "Rank",
+    "Sample",
+    "SampleKind",
+    "SavedView",
+    "Source",
+    "Workload",
+    "WorkloadQuerySet",
+]

@@ -1,0 +1,40 @@
+"""What happened to a workload, who or what did it, and why. Append-only."""
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import User
+from spec.phases import Phase, Reason
+
+
+class Event(models.Model):
+    """``phase`` is set for a change of phase, ``verb`` for what a person asked.
+
+    Without an ``actor`` the cluster or Trainyard itself did it; ``source`` says which.
+    """
+
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.CASCADE, related_name="events"
+    )
+    at = models.DateTimeField(default=timezone.now)
+    verb = models.CharField(max_length=20, blank=True)
+    phase = models.CharField(max_length=20, choices=[(p.value, p.value) for p in Phase], blank=True)
+    reason = models.CharField(
+        max_length=30, choices=[(r.value, r.value) for r in Reason], blank=True
+    )
+    message = models.TextField(blank=True)
+    actor = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    source = models.CharField(max_length=40, default="trainyard")
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["workload", "-at"], name="event_of_workload")]
+
+    def __str__(self) -> str:
+        return f"{self.phase or self.verb} {self.reason}".strip()
+
+    @property
+    def actor_name(self) -> str:
+        return self.actor.username if self.actor else self.source

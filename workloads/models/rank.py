@@ -1,0 +1,51 @@
+"""One process of the gang, as last seen."""
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+
+from spec.phases import RankPhase, Reason
+from spec.workload import Role
+
+if TYPE_CHECKING:
+    from workloads.models.workload import Workload
+
+
+class Rank(models.Model):
+    """``gpu_devices`` are the devices that admission gave; ``exit_code`` is -N after signal N."""
+
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.CASCADE, related_name="ranks"
+    )
+    rank = models.PositiveIntegerField()
+    role = models.CharField(max_length=10, choices=[(r.value, r.value) for r in Role])
+    index = models.PositiveIntegerField()
+    node = models.CharField(max_length=253, blank=True)
+    phase = models.CharField(
+        max_length=20, choices=[(p.value, p.value) for p in RankPhase], default=RankPhase.PENDING
+    )
+    reason = models.CharField(
+        max_length=30, choices=[(r.value, r.value) for r in Reason], blank=True
+    )
+    message = models.TextField(blank=True)
+    restarts = models.PositiveIntegerField(default=0)
+    exit_code = models.IntegerField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    gpu_devices = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ["workload", "rank"]
+        constraints = [models.UniqueConstraint(fields=["workload", "rank"], name="one_row_a_rank")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        return f"{self.role}-{self.index}"
+
+    @property
+    def pod_name(self) -> str:
+        workload: Workload = self.workload
+        return f"{workload.name}-{self.name}"

@@ -1,0 +1,32 @@
+"""Numbers over time: what a training reports, and what each rank uses."""
+
+from django.db import models
+
+
+class SampleKind(models.TextChoices):
+    TRAINING = "training", "Training metrics"
+    USAGE = "usage", "Resource usage"
+
+
+class Sample(models.Model):
+    """``values`` maps names to numbers: ``loss``, ``accuracy``; or ``cpu`` (cores), ``memory``
+    (bytes). ``step`` is the training's own count; usage has none."""
+
+    id = models.BigAutoField(primary_key=True)
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.CASCADE, related_name="samples"
+    )
+    kind = models.CharField(max_length=10, choices=SampleKind.choices)
+    run = models.PositiveIntegerField()
+    attempt = models.PositiveIntegerField(default=0)
+    rank = models.PositiveIntegerField()
+    step = models.BigIntegerField(null=True, blank=True)
+    at = models.DateTimeField()
+    values = models.JSONField()
+
+    class Meta:
+        ordering = ["workload", "at", "id"]
+        indexes = [models.Index(fields=["workload", "kind", "at"], name="sample_series")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of rank {self.rank} at {self.at:%H:%M:%S}"

@@ -1,0 +1,234 @@
+"""The workload: a spec that was submitted, and where its life stands."""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from assets.models import ComputeResource, Environment, Template
+from clusters.models import Cluster
+from engines.base import Handle
+from projects.models import Project
+from spec import documents
+from spec.phases import ACTIVE, MOVES, STOPPABLE, TERMINAL, Phase, Reason
+from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, Architecture, Framework, WorkloadSpec
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+    from workloads.models.event import Event
+    from workloads.models.rank import Rank
+    from workloads.models.sample import Sample
+
+
+class Source(models.TextChoices):
+    FORM = "form", "Form"
+    API = "api", "API"
+    CLI = "cli", "CLI"
+
+
+class WorkloadQuerySet(models.QuerySet["Workload"]):
+    def visible_to(self, user: User) -> Self:
+        """Workloads of the user's projects; administrators see all. Deleted ones are gone."""
+        present = self.filter(deleted_at=None)
+        if user.is_administrator:
+            return present
+        return present.filter(project__in=Project.objects.visible_to(user))
+
+    def active(self) -> Self:
+        """Neither finished nor stopped: the cluster has, or will have, something to do."""
+        return self.filter(phase__in=ACTIVE, deleted_at=None)
+
+    def for_list(self) -> Self:
+        return self.select_related("project", "cluster", "created_by")
+
+
+class Workload(models.Model):
+    """``spec_json`` never changes after submission. The phase moves by :meth:`move` alone.
+
+    ``run`` counts the user's starts (submission is 1, each Run of a stopped one adds one),
+    ``attempt`` the gang's starts within the run. An observation counts only when it is later than
+    the last one applied, ``(observed_run, observed_sequence)``. CPU is in cores, memory in bytes.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=63)
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="workloads")
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="workloads")
+    created_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"
+    )
+    source = models.CharField(max_length=10, choices=Source.choices, default=Source.FORM)
+    # The draft it was made from: a second submission of one draft finds the first one's workload.
+    draft_id = models.UUIDField(null=True, blank=True, unique=True, editable=False)
+    draft_json = models.JSONField(default=dict)
+    spec_json = models.JSONField()
+    origins_json = models.JSONField(default=dict, blank=True)
+    template = models.ForeignKey(
+        Template, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"
+    )
+    copied_from = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="copies"
+    )
+    environments = models.ManyToManyField(Environment, related_name="workloads", blank=True)
+    compute_resources = models.ManyToManyField(
+        ComputeResource, related_name="workloads", blank=True
+    )
+
+    phase = models.CharField(
+        max_length=20, choices=[(p.value, p.value) for p in Phase], default=Phase.CREATING
+    )
+    reason = models.CharField(
+        max_length=30, choices=[(r.value, r.value) for r in Reason], blank=True, default=""
+    )
+    message = models.TextField(blank=True)
+    phase_updated_at = models.DateTimeField(default=timezone.now)
+    run = models.PositiveIntegerField(default=1)
+    attempt = models.PositiveIntegerField(default=0)
+    observed_run = models.PositiveIntegerField(default=0)
+    observed_sequence = models.BigIntegerField(default=0)
+
+    created_at = models.DateTimeField(default=timezone.now)
+    queued_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    auto_delete_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    pending_seconds = models.FloatField(default=0)
+    running_seconds = models.FloatField(default=0)
+
+    # Copies of what the spec says, so that the table sorts and filters in SQL.
+    framework = models.CharField(max_length=20, choices=[(f.value, f.label) for f in Framework])
+    architecture = models.CharField(
+        max_length=30, choices=[(a.value, a.label) for a in Architecture]
+    )
+    image = models.CharField(max_length=512)
+    num_pods = models.PositiveIntegerField()
+    running_pods = models.PositiveIntegerField(default=0)
+    gpus = models.FloatField(default=0)
+    cpu_cores = models.FloatField(default=0)
+    memory_bytes = models.BigIntegerField(default=0)
+    # Whether all that the ranks printed in this run is in our own store.
+    logs_complete = models.BooleanField(default=False)
+    # The last sample of the training's own metrics.
+    last_metrics = models.JSONField(default=dict, blank=True)
+
+    objects = WorkloadQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        ranks: RelatedManager["Rank"]
+        events: RelatedManager["Event"]
+        samples: RelatedManager["Sample"]
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name"],
+                condition=Q(deleted_at=None),
+                name="one_workload_of_a_name",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["-created_at", "-id"], name="workload_newest"),
+            models.Index(fields=["cluster", "phase", "queued_at"], name="workload_queue"),
+            models.Index(fields=["project", "phase"], name="workload_project_phase"),
+            models.Index(
+                fields=["cluster"],
+                condition=Q(logs_complete=False),
+                name="workload_logs_to_collect",
+            ),
+            models.Index(
+                fields=["auto_delete_at"],
+                condition=Q(auto_delete_at__isnull=False, deleted_at=None),
+                name="workload_auto_deletion",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("workload-detail", args=[self.pk])
+
+    @property
+    def spec(self) -> WorkloadSpec:
+        return documents.load(self.spec_json)
+
+    @property
+    def handle(self) -> Handle:
+        return Handle(self.pk, self.name, self.project.name)
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.phase in TERMINAL
+
+    @property
+    def is_active(self) -> bool:
+        return self.phase in ACTIVE
+
+    @property
+    def can_stop(self) -> bool:
+        return self.phase in STOPPABLE
+
+    @property
+    def can_run(self) -> bool:
+        return Phase.RESUMING in MOVES[Phase(self.phase)]
+
+    @property
+    def can_delete(self) -> bool:
+        return Phase.DELETING in MOVES[Phase(self.phase)]
+
+    def move(
+        self,
+        to: Phase,
+        *,
+        reason: Reason = Reason.NONE,
+        message: str = "",
+        at: datetime | None = None,
+        **also: Any,
+    ) -> bool:
+        """Move by a guarded UPDATE; ``False`` when illegal or when someone else moved first.
+
+        ``also`` are columns that change in the same statement.
+        """
+        origin, now = Phase(self.phase), at or timezone.now()
+        if to not in MOVES[origin]:
+            return False
+        changes = {
+            "phase": to,
+            "reason": reason,
+            "message": message,
+            "phase_updated_at": now,
+            **self._clock(origin, to, now),
+            **also,
+        }
+        won = Workload.objects.filter(pk=self.pk, phase=origin, run=self.run).update(**changes)
+        if won:
+            self.refresh_from_db(fields=list(changes))
+        return bool(won)
+
+    @property
+    def _auto_deletion_seconds(self) -> int:
+        key = "autoDeletionTimeAfterCompletionSeconds"
+        return int(self.spec_json.get(key, DEFAULT_AUTO_DELETION_SECONDS))
+
+    def _clock(self, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
+        """Time spent in the phase that ends, and the moments that people ask for."""
+        changes: dict[str, Any] = {}
+        spent = max((now - self.phase_updated_at).total_seconds(), 0.0)
+        if origin in {Phase.CREATING, Phase.PENDING, Phase.RESUMING}:
+            changes["pending_seconds"] = F("pending_seconds") + spent
+        elif origin in {Phase.RUNNING, Phase.DEGRADED}:
+            changes["running_seconds"] = F("running_seconds") + spent
+        if to is Phase.RUNNING and self.started_at is None:
+            changes["started_at"] = now
+        if to in TERMINAL:
+            changes["completed_at"] = now
+            changes["auto_delete_at"] = now + timedelta(seconds=self._auto_deletion_seconds)
+        return changes
