@@ -7,7 +7,7 @@ from config.env import env_bool, env_database, env_int, env_list, env_str, secre
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOME = Path(env_str("TRAINYARD_HOME", str(BASE_DIR / ".trainyard"))).expanduser().resolve()
-HOME.mkdir(parents=True, exist_ok=True)
+HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 # --- Web ---------------------------------------------------------------------------------------
 DEBUG = env_bool("DEBUG", default=False)
@@ -77,7 +77,11 @@ DATABASES = {"default": env_database("DATABASE_URL", default=HOME / "trainyard.s
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env_str("REDIS_URL", embedded.redis_url(HOME))
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 5, "socket_connect_timeout": 2},
+    }
 }
 LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
 
@@ -91,6 +95,9 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300}
 CELERY_TASK_DEFAULT_QUEUE = "submit"
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "config.heartbeat:BeatScheduler"
+CELERY_BEAT_MAX_LOOP_INTERVAL = 2  # seconds; each round is a sign of life
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # --- Accounts ----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "accounts.User"
@@ -138,6 +145,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"without_health": {"()": "config.health.WithoutHealth"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["without_health"],
+        }
+    },
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO")},
 }

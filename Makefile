@@ -1,0 +1,66 @@
+# Every command of the project. `make help` lists them.
+
+# The first Python 3.11+ on this machine; choose another with PYTHON=.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+BIN = .venv/bin
+COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header --no-emit-index-url \
+	--no-emit-find-links --no-emit-trusted-host --no-emit-options
+# T=workloads runs tests/workloads; any other T= is pytest's -k.
+TESTS = $(if $(T),$(or $(wildcard tests/$(T)),-k "$(T)"),)
+PYTEST = $(BIN)/python -m pytest $(TESTS)
+
+.DEFAULT_GOAL := help
+.PHONY: help run check format test test-fast install install-dev lock clean
+
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: install ## Install what is missing and start everything (PORT=, HOST=, TRAINYARD_HOME=)
+	@exec $(BIN)/python -m config.run
+
+check: install-dev ## Format, lint, templates, types, layers, dependencies, settings, migrations
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	git ls-files -z -- '*.html' | xargs -0 -r $(BIN)/djade --check --target-version 5.2
+	$(BIN)/mypy .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/deptry .
+	$(BIN)/python -W error manage.py check
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+format: install-dev ## Format Python and templates, fix what the linter can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	git ls-files -z -- '*.html' | xargs -0 -r $(BIN)/djade --target-version 5.2
+
+test: test-fast ## All tests; T=workloads for some, DATABASE_URL=postgresql://… for PostgreSQL
+	$(BIN)/python -m tests.browser
+	$(PYTEST) -m "e2e or faults" || [ $$? -eq 5 ]
+
+test-fast: install-dev ## All tests but those in the browser and those that kill processes
+	$(PYTEST) -n 2 -m "not e2e and not faults" || [ $$? -eq 5 ]
+
+install: python # What running needs
+	@$(PYTHON) config/run/install.py
+
+install-dev: python # What checking and testing need besides
+	@$(PYTHON) config/run/install.py --dev
+
+.PHONY: python
+python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is missing. Get it and start again:"; \
+		echo "  Debian, Ubuntu: apt install python3 python3-venv"; \
+		echo "  macOS:          brew install python"; exit 1; }
+
+lock: install-dev ## Lock the newest versions that pyproject.toml and package.json allow
+	rm -f requirements.txt requirements-dev.txt
+	$(COMPILE) -o requirements.txt pyproject.toml
+	$(COMPILE) --extra dev -c requirements.txt -o requirements-dev.txt pyproject.toml
+	@# A local part such as +cpu names one machine's wheel; the lock is for all of them.
+	perl -pi -e 's/^(torch==[0-9.]+)\+\w+/$$1/' requirements.txt requirements-dev.txt
+	npm update --package-lock-only
+
+clean: ## Remove what was installed and built; data in .trainyard stays
+	rm -rf .venv node_modules static/vendor staticfiles .mypy_cache .ruff_cache .pytest_cache \
+		.import_linter_cache .hypothesis .coverage htmlcov test-results .install.lock .static.stamp .static.lock

@@ -1,0 +1,51 @@
+"""``GET /healthz``: whether each part of Trainyard works, for people and for load balancers."""
+
+import logging
+
+import redis
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from config import heartbeat
+
+
+@require_safe
+@never_cache
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 when all work, else 503; ``checks`` says which one is down. Asks no cluster."""
+    checks = {"database": database(), **processes()}
+    healthy = set(checks.values()) == {"ok"}
+    body = {"status": "ok" if healthy else "down", "checks": checks}
+    return JsonResponse(body, status=200 if healthy else 503)
+
+
+class WithoutHealth(logging.Filter):
+    """Keeps the answers of ``/healthz`` out of the log: whoever asks gets to know."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        return getattr(request, "path", "") != "/healthz"
+
+
+def database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return "down"
+    return "ok"
+
+
+def processes() -> dict[str, str]:
+    """The broker, and those that leave signs of life in it. Without it nobody knows of them."""
+    names = ["worker", "beat"]
+    try:
+        with heartbeat.broker() as broker:
+            signs = broker.mget([heartbeat.key(name) for name in names])
+    except redis.RedisError:
+        return {"broker": "down", **dict.fromkeys(names, "unknown")}
+    return {"broker": "ok"} | {
+        name: "ok" if sign else "down" for name, sign in zip(names, signs, strict=True)
+    }

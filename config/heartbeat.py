@@ -1,0 +1,73 @@
+"""Signs of life: the worker and beat each renew a key in the broker while they work."""
+
+from typing import Any
+
+import redis
+from celery import bootsteps
+from celery.beat import PersistentScheduler
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+EVERY = 2.0  # seconds between two signs
+GOOD_FOR = 10  # seconds until a process without a sign counts as down
+
+
+def key(process: str) -> str:
+    return f"trainyard:alive:{process}"
+
+
+def broker(timeout: float = 1.0) -> redis.Redis:
+    """A connection that answers or fails within the timeout (seconds)."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=timeout,
+        socket_connect_timeout=timeout,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+class Pulse:
+    """Renews one process's key. A broker that is down is told by the broker's own check."""
+
+    def __init__(self, process: str) -> None:
+        self.key = key(process)
+        self.broker = broker()
+
+    def beat(self) -> None:
+        try:
+            self.broker.set(self.key, "1", ex=GOOD_FOR)
+        except redis.RedisError:
+            return
+
+
+class WorkerPulse(bootsteps.StartStopStep):  # type: ignore[misc] # celery has no types
+    """Beats from the worker's own loop, so a loop that hangs falls silent."""
+
+    requires = ("celery.worker.consumer:Tasks",)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self.timer: Any = None
+        self.pulse = Pulse("worker")
+
+    def start(self, consumer: Any) -> None:
+        self.pulse.beat()
+        self.timer = consumer.timer.call_repeatedly(EVERY, self.pulse.beat)
+
+    def stop(self, consumer: Any) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+class BeatScheduler(PersistentScheduler):  # type: ignore[misc] # celery has no types
+    """Celery's own scheduler, with a sign of life at every round."""
+
+    def setup_schedule(self) -> None:
+        super().setup_schedule()
+        self.pulse = Pulse("beat")
+
+    def tick(self, *args: Any, **options: Any) -> float:
+        self.pulse.beat()
+        return float(super().tick(*args, **options))

@@ -1,0 +1,1 @@
+"""``make run``: install what is missing, prepare the data, start the processes and watch them."""

@@ -1,0 +1,126 @@
+"""``python -m config.run``: prepare, start everything, watch over it, end it."""
+
+import http.client
+import json
+import os
+import socket
+import sys
+import time
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config.run import programs
+from config.run.console import frame, say, step
+from config.run.home import Home, Occupied
+from config.run.manager import Manager, NotReady
+from config.run.programs import Address, Program
+
+HEALTHY_WITHIN = 30.0  # seconds
+
+
+class CannotStart(Exception):
+    """Something to be changed by the person who starts Trainyard; the message says what."""
+
+
+def main() -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        run()
+    except (CannotStart, ImproperlyConfigured, NotReady, Occupied) as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def run() -> None:
+    address = read_address()
+    # Settings read the environment, and must not before the address is known to be good.
+    from config import settings
+    from config.run.prepare import prepare
+
+    home = Home(settings.HOME)
+    home.occupy()
+    if left := home.end_leftovers():
+        say(f"Ended what a killed start had left running: {', '.join(left)}")
+    check_port(address)
+    sign_in = prepare()
+    manager = Manager(home, address.url, programs.environment(settings.HOME, address))
+    manager.catch_signals()
+    step("Starting")
+    try:
+        manager.start(choose(address))
+        wait_until_healthy(manager, address)
+        if not manager.stopping.is_set():
+            welcome(address, sign_in)
+        manager.watch()
+    finally:
+        say("Stopping; workloads that run go on, and the next start finds them.")
+        manager.stop()
+
+
+def choose(address: Address) -> list[Program]:
+    """The programs in the order of their start; a broker given by REDIS_URL is not ours to run."""
+    from config import settings
+
+    ours = [programs.worker(), programs.beat(settings.HOME), programs.web(address)]
+    return ours if os.environ.get("REDIS_URL") else [programs.valkey(settings.HOME), *ours]
+
+
+def read_address() -> Address:
+    port = os.environ.get("PORT", "").strip() or "8000"
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        raise CannotStart(f"PORT is {port!r}; use a number from 1 to 65535.")
+    return Address(os.environ.get("HOST", "").strip() or "127.0.0.1", int(port))
+
+
+def check_port(address: Address) -> None:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address.host, address.port))
+        except OSError as error:
+            raise CannotStart(
+                f"Cannot listen on {address.host}:{address.port}: {error.strerror}.\n"
+                "Choose another port:  make run PORT=8001\n"
+                "(HOST= sets the address to listen on.)"
+            ) from None
+
+
+def wait_until_healthy(manager: Manager, address: Address) -> None:
+    """Return when every part answers; say which one does not after a while, and go on watching."""
+    deadline = time.monotonic() + HEALTHY_WITHIN
+    down = ["web"]
+    while down and time.monotonic() < deadline and not manager.stopping.wait(0.1):
+        down = unhealthy(address)
+    if down and not manager.stopping.is_set():
+        logs = ", ".join(str(manager.home.run / f"{name}.log") for name in down)
+        say(f"Not answering yet: {', '.join(down)}. Look into {logs}.")
+
+
+def unhealthy(address: Address) -> list[str]:
+    """The parts that ``/healthz`` calls down."""
+    web = http.client.HTTPConnection(address.reachable_host, address.port, timeout=5)
+    try:
+        web.request("GET", "/healthz")
+        report = json.load(web.getresponse())
+    except (OSError, http.client.HTTPException, ValueError):
+        return ["web"]
+    finally:
+        web.close()
+    return [name for name, state in report["checks"].items() if state != "ok"]
+
+
+def welcome(address: Address, sign_in: str | None) -> None:
+    known = "password as printed at the first start (forgotten? see README, Sign-in)"
+    frame(
+        [
+            f"Trainyard runs at {address.url}",
+            f"Sign in as admin, {sign_in or known}",
+            "Ctrl-C stops it.",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""The data folder belongs to one running Trainyard at a time, even after a crash."""
+
+import fcntl
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+import psutil
+
+# How long processes of a crashed Trainyard may take to end before they are killed, in seconds.
+LEFTOVER_PATIENCE = 5.0
+
+
+class Occupied(Exception):
+    """Another Trainyard runs on this data folder."""
+
+
+class Home:
+    """``<home>/run``: a lock held while Trainyard runs, and a record of its processes."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home
+        self.run = home / "run"
+        self.run.mkdir(parents=True, exist_ok=True)
+        self.record_path = self.run / "processes.json"
+        self._lock: TextIO | None = None
+
+    def occupy(self) -> None:
+        """Take the lock, or raise Occupied. The system lets go of it however we end."""
+        lock = (self.run / "lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            record = self.read()
+            raise Occupied(
+                f"Trainyard already runs on {self.path}, at {record.get('url', 'its address')} "
+                f"(process {record.get('manager', 'unknown')}).\n"
+                "Stop it with Ctrl-C where it was started, or start a second one beside it:\n"
+                "  make run PORT=8001 TRAINYARD_HOME=.trainyard-2"
+            ) from None
+        self._lock = lock
+
+    def read(self) -> dict[str, Any]:
+        with suppress(OSError, ValueError):
+            record = json.loads(self.record_path.read_text())
+            if isinstance(record, dict):
+                return record
+        return {}
+
+    def write(self, url: str, processes: dict[str, psutil.Process]) -> None:
+        """Record who runs, so that the next start can end what a killed manager left behind."""
+        record = {
+            "manager": os.getpid(),
+            "url": url,
+            "processes": {
+                name: {"pid": process.pid, "started": process.create_time()}
+                for name, process in processes.items()
+            },
+        }
+        aside = self.record_path.with_suffix(".new")
+        aside.write_text(json.dumps(record))
+        aside.replace(self.record_path)
+
+    def end_leftovers(self) -> list[str]:
+        """End the processes of a manager that was killed; return their names. Needs the lock."""
+        left = dict(self._leftovers())
+        for process in left.values():
+            with suppress(psutil.NoSuchProcess):
+                process.terminate()
+        _, alive = psutil.wait_procs(list(left.values()), timeout=LEFTOVER_PATIENCE)
+        for process in alive:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(alive, timeout=LEFTOVER_PATIENCE)
+        return list(left)
+
+    def _leftovers(self) -> list[tuple[str, psutil.Process]]:
+        found = []
+        for name, entry in self.read().get("processes", {}).items():
+            with suppress(psutil.Error):
+                process = psutil.Process(entry["pid"])
+                # Process ids are used again; together with the start they name one process.
+                if abs(process.create_time() - entry["started"]) < 1:
+                    found.append((name, process))
+        return found

@@ -1,0 +1,173 @@
+"""Install what the locks name, into ``.venv`` and ``node_modules``. Only the standard library here.
+
+Run as a script, by the system's Python, before anything is installed. Each step leaves a stamp
+with the digest of its lock, so that a second start finds everything in place.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+VENV = ROOT / ".venv"
+NODE_MODULES = ROOT / "node_modules"
+VENDOR = ROOT / "static" / "vendor"
+RUNTIME_LOCK = ROOT / "requirements.txt"
+DEV_LOCK = ROOT / "requirements-dev.txt"
+NPM_LOCK = ROOT / "package-lock.json"
+
+# What the pages load, of all that the packages bring: source in node_modules → static/vendor.
+VENDOR_FILES = {
+    "@tabler/core/dist/css/tabler.min.css": "tabler/tabler.min.css",
+    "@tabler/core/dist/js/tabler.min.js": "tabler/tabler.min.js",
+    "@tabler/icons-webfont/dist/tabler-icons.min.css": "tabler-icons/tabler-icons.min.css",
+    "@tabler/icons-webfont/dist/fonts/tabler-icons.woff2": "tabler-icons/fonts/tabler-icons.woff2",
+    "@tabler/icons-webfont/dist/fonts/tabler-icons.woff": "tabler-icons/fonts/tabler-icons.woff",
+    "@tabler/icons-webfont/dist/fonts/tabler-icons.ttf": "tabler-icons/fonts/tabler-icons.ttf",
+    "sortablejs/Sortable.min.js": "sortablejs/Sortable.min.js",
+    "uplot/dist/uPlot.esm.js": "uplot/uPlot.esm.js",
+    "uplot/dist/uPlot.min.css": "uplot/uPlot.min.css",
+}
+
+
+class Missing(Exception):
+    """Something only the person at the keyboard can install; the message says how."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dev", action="store_true", help="also what checks and tests need")
+    options = parser.parse_args(argv)
+    try:
+        with one_at_a_time():
+            install_python(dev=options.dev)
+            install_front_end()
+    except Missing as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Two starts from one checkout install one after the other."""
+    with (ROOT / ".install.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def install_python(*, dev: bool) -> None:
+    python = VENV / "bin" / "python"
+    if not works(python):
+        make_venv()
+    locks = [RUNTIME_LOCK, DEV_LOCK] if dev else [RUNTIME_LOCK]
+    if all(is_stamped(VENV, lock) for lock in locks):
+        return
+    say(f"Installing Python packages from {locks[-1].name} (minutes the first time: torch is big)")
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    # The second lock holds the first one whole, so one call is enough.
+    if subprocess.run([*pip, "-r", str(locks[-1])], cwd=ROOT, check=False).returncode:
+        raise Missing(
+            "The Python packages could not be installed; pip's own message is above.\n"
+            "If it tried to build one from source, get a compiler and Python's headers:\n"
+            "  Debian, Ubuntu: apt install build-essential python3-dev\n"
+            "  macOS:          xcode-select --install\n"
+            "A Python newer than the packages know has the same effect; choose another one:\n"
+            "  make run PYTHON=python3.12"
+        )
+    for lock in locks:
+        stamp(VENV, lock)
+
+
+def works(python: Path) -> bool:
+    """Whether this environment's Python starts (it does not once the system's one was removed)."""
+    return python.exists() and not subprocess.run([python, "-c", ""], check=False).returncode
+
+
+def make_venv() -> None:
+    if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
+        raise Missing(
+            "Python's venv module is missing. Get it and start again:\n"
+            f"  Debian, Ubuntu: apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+        )
+    say("Making the virtual environment .venv")
+    if subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=False).returncode:
+        raise Missing("The virtual environment .venv could not be made; see above.")
+
+
+def install_front_end() -> None:
+    if not is_stamped(NODE_MODULES, NPM_LOCK):
+        run_npm()
+        copy_vendor_files()
+        stamp(NODE_MODULES, NPM_LOCK)
+    elif not has_vendor_files():
+        copy_vendor_files()
+
+
+def run_npm() -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Missing(
+            "npm is missing; the pages' styles and scripts come from it. Get it and start again:\n"
+            "  Debian, Ubuntu: apt install npm\n"
+            "  macOS:          brew install node\n"
+            "  elsewhere:      https://nodejs.org/"
+        )
+    say("Installing front-end files from package-lock.json")
+    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+    if subprocess.run([npm, "ci", *quiet], cwd=ROOT, check=False).returncode:
+        raise Missing("npm could not install the front-end files; its own message is above.")
+
+
+def has_vendor_files() -> bool:
+    return all((VENDOR / target).exists() for target in VENDOR_FILES.values())
+
+
+def copy_vendor_files() -> None:
+    for source, name in VENDOR_FILES.items():
+        target = VENDOR / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = (NODE_MODULES / source).read_bytes()
+        if target.suffix in {".js", ".css"}:
+            text = without_source_map(text)
+        target.write_bytes(text)
+
+
+def without_source_map(text: bytes) -> bytes:
+    """Drop the last line's pointer to a map that is not copied: hashed names must all resolve."""
+    lines = text.rstrip().split(b"\n")
+    if b"sourceMappingURL=" in lines[-1] and lines[-1].startswith((b"//#", b"/*#")):
+        lines.pop()
+    return b"\n".join(lines) + b"\n"
+
+
+def is_stamped(folder: Path, lock: Path) -> bool:
+    path = stamp_path(folder, lock)
+    return path.exists() and path.read_text() == digest(lock)
+
+
+def stamp(folder: Path, lock: Path) -> None:
+    stamp_path(folder, lock).write_text(digest(lock))
+
+
+def stamp_path(folder: Path, lock: Path) -> Path:
+    return folder / f".installed-{lock.stem}"
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def say(text: str) -> None:
+    print(f"\033[1m== {text}\033[0m" if sys.stdout.isatty() else f"== {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Keeps the programs running: starts them in order, restarts what crashes, ends all at the end."""
+
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+import psutil
+
+from config.run.console import say
+from config.run.home import Home
+from config.run.logs import LogFile
+from config.run.programs import Program
+
+TICK = 0.2  # seconds between two looks at the programs
+READY_WITHIN = 30.0  # seconds a program may take until others can use it
+FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0  # seconds before a crashed program starts again
+CALM_AFTER = 60.0  # seconds of running after which a crash counts as the first one again
+
+
+class NotReady(Exception):
+    """A program did not come up; the message says where to look."""
+
+
+class Running:
+    """One program and the process that runs it now."""
+
+    def __init__(self, program: Program, folder: Path, environment: dict[str, str]) -> None:
+        self.program = program
+        self.environment = environment
+        self.log = LogFile(folder / f"{program.name}.log")
+        self.delay = FIRST_DELAY
+        self.start_at: float | None = None  # when to start again; None while it runs
+        self.start()
+
+    def start(self) -> None:
+        with self.log.path.open("ab") as output:
+            # Its own session: Ctrl-C in the terminal reaches the manager alone, which ends the
+            # programs in their order. A file, not a pipe: it outlives the manager.
+            self.process = subprocess.Popen(
+                self.program.argv,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.handle = psutil.Process(self.process.pid)
+        self.started = time.monotonic()
+        self.start_at = None
+
+    def tend(self) -> bool:
+        """Start again what ended, after a delay that grows. True when a new process runs."""
+        now = time.monotonic()
+        if self.start_at is not None:
+            if now < self.start_at:
+                return False
+            self.start()
+            return True
+        code = self.process.poll()
+        if code is not None:
+            if now - self.started > CALM_AFTER:
+                self.delay = FIRST_DELAY
+            say(f"{self.program.name} {ending(code)}; starting it again in {self.delay:g} s")
+            self.start_at = now + self.delay
+            self.delay = min(self.delay * 2, LONGEST_DELAY)
+        return False
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_WITHIN
+        while not self.program.is_ready():
+            ended = self.process.poll()
+            if ended is not None or time.monotonic() > deadline:
+                what = ending(ended) if ended is not None else "did not answer in time"
+                raise NotReady(
+                    f"{self.program.name} {what}. Its log, {self.log.path}, ends with:\n"
+                    f"{self.log.tail()}"
+                )
+            time.sleep(TICK / 4)
+
+    def stop(self) -> None:
+        if self.process.poll() is not None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(self.program.patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Manager:
+    """The programs of one data folder, in the order in which they start."""
+
+    def __init__(self, home: Home, url: str, environment: dict[str, str]) -> None:
+        self.home = home
+        self.url = url
+        self.environment = environment
+        self.running: list[Running] = []
+        self.stopping = threading.Event()
+
+    def catch_signals(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.stopping.set()
+
+    def start(self, programs: Sequence[Program]) -> None:
+        for program in programs:
+            if self.stopping.is_set():
+                return
+            running = Running(program, self.home.run, self.environment)
+            self.running.append(running)
+            self._record()
+            running.wait_until_ready()
+
+    def watch(self) -> None:
+        """Until a signal comes: restart what ends, and show what the programs complain about."""
+        while not self.stopping.wait(TICK):
+            started = [running.tend() for running in self.running]
+            if any(started):
+                self._record()
+            for running in self.running:
+                for line in running.log.complaints():
+                    say(f"[{running.program.name}] {line}")
+                running.log.keep_small()
+
+    def stop(self) -> None:
+        """End the programs: who asks for work before who does it, the broker last."""
+        order = {"web": 0, "worker": 1, "beat": 2, "valkey": 3}
+        for running in sorted(self.running, key=lambda one: order[one.program.name]):
+            running.stop()
+        self.running.clear()
+        self.home.record_path.unlink(missing_ok=True)
+
+    def _record(self) -> None:
+        self.home.write(self.url, {one.program.name: one.handle for one in self.running})
+
+
+def ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    return f"was killed by {signal.Signals(-code).name}"
