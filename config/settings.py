@@ -96,6 +96,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300}
 CELERY_TASK_DEFAULT_QUEUE = "submit"
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "config.heartbeat:BeatScheduler"
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "workloads.sweep",
+        "schedule": 5.0,  # seconds
+        "options": {"queue": "periodic", "expires": 5},
+    },
+}
 CELERY_BEAT_MAX_LOOP_INTERVAL = 2  # seconds; each round is a sign of life
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 

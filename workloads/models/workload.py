@@ -15,7 +15,7 @@ from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
 from spec import documents
-from spec.phases import ACTIVE, MOVES, STOPPABLE, TERMINAL, Phase, Reason
+from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase, Reason
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, Architecture, Framework, WorkloadSpec
 
 if TYPE_CHECKING:
@@ -43,6 +43,14 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
     def active(self) -> Self:
         """Neither finished nor stopped: the cluster has, or will have, something to do."""
         return self.filter(phase__in=ACTIVE, deleted_at=None)
+
+    def holding(self) -> Self:
+        """Has resources of its cluster, or is about to give them back."""
+        return self.filter(phase__in=HOLDING, deleted_at=None)
+
+    def waiting(self) -> Self:
+        """Those that admission may start, first come first."""
+        return self.filter(phase=Phase.PENDING, deleted_at=None).order_by("queued_at", "pk")
 
     def for_list(self) -> Self:
         return self.select_related("project", "cluster", "created_by")

@@ -1,0 +1,52 @@
+"""What Trainyard does with clusters: make the local one, and look at what they have."""
+
+from dataclasses import asdict
+
+from django.db import transaction
+from django.utils import timezone
+
+from clusters.engines import engine_for
+from clusters.models import Cluster, Kind, Node, State
+from engines.base import EngineUnavailable
+from engines.base import Node as SeenNode
+
+LOCAL = "local"
+
+
+def ensure_local() -> Cluster:
+    """The cluster of this machine, made on first run."""
+    return Cluster.objects.get_or_create(kind=Kind.LOCAL, defaults={"name": LOCAL})[0]
+
+
+def refresh(cluster: Cluster) -> None:
+    """Ask the cluster what it offers and write it down. Network first, one transaction after."""
+    try:
+        engine = engine_for(cluster)
+        capabilities, nodes = engine.capabilities(), engine.nodes()
+    except EngineUnavailable as error:
+        Cluster.objects.filter(pk=cluster.pk).update(
+            state=State.DISCONNECTED, state_message=str(error), checked_at=timezone.now()
+        )
+        return
+    with transaction.atomic():
+        cluster.capabilities_json = asdict(capabilities)
+        cluster.state, cluster.state_message = State.CONNECTED, ""
+        cluster.checked_at = timezone.now()
+        cluster.save()
+        _store_nodes(cluster, nodes)
+
+
+def _store_nodes(cluster: Cluster, nodes: tuple[SeenNode, ...]) -> None:
+    cluster.nodes.exclude(name__in=[node.name for node in nodes]).delete()
+    for seen in nodes:
+        Node.objects.update_or_create(
+            cluster=cluster,
+            name=seen.name,
+            defaults={
+                "ready": seen.ready,
+                "message": seen.message,
+                "cpu": seen.cpu,
+                "memory": seen.memory,
+                "gpus_json": [asdict(gpu) for gpu in seen.gpus],
+            },
+        )

@@ -1,0 +1,111 @@
+"""Who may start, on clusters that have no queue of their own.
+
+First come, first served, and a gang starts whole or not at all. Quota keeps back only its own
+project; when the machine itself is full, nobody overtakes, so that a large gang is not starved.
+"""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from clusters.models import Cluster
+from projects.models import Project
+from projects.quotas import Demand, excess, usage_of
+from spec.phases import Phase, Reason
+from spec.workload import WorkloadSpec
+from workloads import capacity, history, outbox
+from workloads.models import Rank, Workload
+from workloads.placement import Placement, Room, blockers, place
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a gang may start now. ``message`` is for people and says why not."""
+
+    starts: bool
+    reason: Reason = Reason.NONE
+    message: str = ""
+    placement: Placement | None = None
+
+
+def admit(cluster: Cluster) -> int:
+    """Start every waiting gang that may; returns how many. Safe to run twice and at once."""
+    if cluster.capabilities.queues:
+        return 0
+    with transaction.atomic():
+        Cluster.objects.select_for_update().get(pk=cluster.pk)  # one admission at a time
+        waiting = Workload.objects.waiting().filter(cluster=cluster).select_related("project")
+        return _admit(cluster, list(waiting)) if waiting else 0
+
+
+def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
+    room, device_memory, admitted = capacity.free(cluster), cluster.gpu_memory, 0
+    held = {pk: u.held for pk, u in usage_of({w.project for w in waiting}).items()}
+    full: Verdict | None = None
+    for workload in waiting:
+        spec = workload.spec
+        demand = Demand.of(spec, gpu_memory=device_memory)
+        verdict = full or judge(
+            spec, demand, workload.project, held[workload.project_id], room, device_memory
+        )
+        if verdict.starts and _start(workload, verdict.placement or {}):
+            held[workload.project_id] += demand
+            room = capacity.free(cluster)
+            admitted += 1
+        elif not verdict.starts:
+            _keep_waiting(workload, verdict)
+            if verdict.reason == Reason.WAITING_FOR_CAPACITY:
+                full = full or _behind(workload)
+    return admitted
+
+
+def judge(
+    spec: WorkloadSpec,
+    demand: Demand,
+    project: Project,
+    held: Demand,
+    room: Room,
+    device_memory: int,
+) -> Verdict:
+    """Quota first, then room. Pure."""
+    over = excess(project, held + demand)
+    if over and not project.over_quota:
+        message = f"{project.name} would hold {'; '.join(over)}. It starts when others end."
+        return Verdict(False, Reason.WAITING_FOR_QUOTA, message)
+    placement = place(spec, room, device_memory=device_memory)
+    if placement is None:
+        why = "; ".join(blockers(spec, room, device_memory=device_memory))
+        return Verdict(False, Reason.WAITING_FOR_CAPACITY, f"Waiting for room: {why}.")
+    return Verdict(True, placement=placement)
+
+
+def _behind(workload: Workload) -> Verdict:
+    return Verdict(
+        False,
+        Reason.WAITING_FOR_CAPACITY,
+        f"Waiting behind {workload.name}, which came first and does not fit yet.",
+    )
+
+
+def _start(workload: Workload, placement: Placement) -> bool:
+    if not workload.move(Phase.INITIALIZING):
+        return False
+    for rank, devices in placement.items():
+        Rank.objects.filter(workload=workload, rank=rank).update(gpu_devices=list(devices))
+    history.phase(workload, message="Admitted: the whole gang fits.")
+    outbox.launch(workload.pk)
+    return True
+
+
+def _keep_waiting(workload: Workload, verdict: Verdict) -> None:
+    """Write down why it waits, once for each change of cause."""
+    if (workload.reason, workload.message) == (verdict.reason, verdict.message):
+        return
+    changed_cause = workload.reason != verdict.reason
+    Workload.objects.filter(pk=workload.pk, phase=Phase.PENDING).update(
+        reason=verdict.reason, message=verdict.message
+    )
+    workload.reason, workload.message = verdict.reason, verdict.message
+    if changed_cause:
+        history.phase(workload, reason=verdict.reason, message=verdict.message)
+    history.announce(workload)

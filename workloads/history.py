@@ -1,0 +1,52 @@
+"""Writing an event down, and telling the pages that look at the workload."""
+
+from django.db import transaction
+
+from accounts.models import User
+from core import stream
+from spec.phases import Reason
+from workloads.models import Event, Workload
+
+
+def channel(project_id: int) -> str:
+    """Live updates travel by project, because that is what a person may or may not see."""
+    return f"project:{project_id}"
+
+
+def announce(workload: Workload) -> None:
+    """After the commit, tell open pages to fetch this workload again."""
+    name, where = f"w-{workload.pk}", channel(workload.project_id)
+    transaction.on_commit(lambda: stream.publish(where, name))
+
+
+def announce_output(workload: Workload) -> None:
+    """Tell pages that follow logs and metrics that there is more."""
+    stream.publish(channel(workload.project_id), f"o-{workload.pk}")
+
+
+def phase(
+    workload: Workload,
+    *,
+    reason: Reason | None = None,
+    message: str | None = None,
+    actor: User | None = None,
+    verb: str = "",
+) -> Event:
+    """The workload's present phase as an event."""
+    event = Event.objects.create(
+        workload=workload,
+        phase=workload.phase,
+        verb=verb,
+        reason=Reason(workload.reason) if reason is None else reason,
+        message=workload.message if message is None else message,
+        actor=actor,
+    )
+    announce(workload)
+    return event
+
+
+def note(workload: Workload, message: str, *, source: str, reason: Reason = Reason.NONE) -> Event:
+    """Something that happened without a change of phase."""
+    event = Event.objects.create(workload=workload, message=message, source=source, reason=reason)
+    announce(workload)
+    return event

@@ -1,0 +1,77 @@
+"""Watching a cluster: one holder of the lease lists, then applies changes for a minute."""
+
+import logging
+import time
+from uuid import UUID
+
+from clusters import services as clusters
+from clusters.engines import engine_for
+from clusters.models import Cluster
+from core.lease import lease
+from engines.base import Observation
+from spec.phases import HOLDING
+from workloads import collect, reconcile
+from workloads.models import Workload
+
+log = logging.getLogger(__name__)
+
+TURN_SECONDS = 60.0
+LEASE_SECONDS = 15.0
+COLLECT_EVERY_SECONDS = 0.4
+
+
+def lease_name(cluster_id: UUID) -> str:
+    return f"monitor:{cluster_id}"
+
+
+def turn(cluster: Cluster) -> bool:
+    """Watch for a minute. ``False`` when someone else is watching already.
+
+    The lease expires on its own when this process dies, and the next sweep starts another turn.
+    """
+    with lease(lease_name(cluster.pk), seconds=LEASE_SECONDS) as extend:
+        if extend is None:
+            return False
+        clusters.refresh(cluster)
+        listed: set[UUID] | None = set()
+        started = collected = time.monotonic()
+        for seen in engine_for(cluster).watch():
+            if seen is None:
+                _forget_missing(cluster, listed)
+                listed = None
+            else:
+                if listed is not None:
+                    listed.add(seen.workload_id)
+                observed(seen)
+            now = time.monotonic()
+            if now - collected >= COLLECT_EVERY_SECONDS:
+                collect.collect(cluster)
+                collected = time.monotonic()
+                if not extend() or now - started > TURN_SECONDS:
+                    break
+    return True
+
+
+def observed(seen: Observation) -> None:
+    """Apply one observation. A row that cannot be read must not stop the others."""
+    workload = (
+        Workload.objects.select_related("project", "cluster")
+        .filter(pk=seen.workload_id, deleted_at=None)
+        .first()
+    )
+    if workload is None:
+        return
+    try:
+        reconcile.apply(workload, seen)
+    except ValueError:
+        log.exception("Could not apply what was seen of workload %s", seen.workload_id)
+
+
+def _forget_missing(cluster: Cluster, listed: set[UUID] | None) -> None:
+    """After a full list: what was handed over in this run and is not there any more is lost."""
+    if listed is None:
+        return
+    holding = Workload.objects.filter(cluster=cluster, phase__in=HOLDING, deleted_at=None)
+    for workload in holding.exclude(pk__in=listed).select_related("project", "cluster"):
+        if workload.observed_run == workload.run:
+            reconcile.lost(workload)

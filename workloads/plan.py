@@ -1,0 +1,196 @@
+"""From a draft to a plan: the spec it would become, everything wrong with it, what it would need.
+
+The same object drives the wizard's summary, the API's answer and the submission, so a preview can
+never promise what the submission refuses.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import User
+from assets import resolve
+from assets.models import ComputeResource, Environment, Template
+from clusters.models import Cluster
+from projects.models import Project
+from projects.quotas import Demand, excess, usage_of
+from spec import documents
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.errors import Problem, SpecError
+from spec.names import check_name
+from spec.workload import Framework, WorkloadSpec
+from workloads import capacity
+from workloads.admission import Verdict, judge
+from workloads.models import Workload
+from workloads.placement import blockers
+
+WORKERS_AND_MASTER = "workers_and_master"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What a plan without problems always has."""
+
+    spec: WorkloadSpec
+    project: Project
+    demand: Demand
+
+
+@dataclass
+class Plan:
+    """``spec`` is ``None`` while it cannot be one. ``origins`` says, by dotted field, where a value
+    came from: ``user``, ``environment pytorch-dt``, ``template base``."""
+
+    draft: WorkloadDraft
+    cluster: Cluster | None = None
+    project: Project | None = None
+    template: Template | None = None
+    spec: WorkloadSpec | None = None
+    document: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    environments: list[Environment] = field(default_factory=list)
+    compute_resources: list[ComputeResource] = field(default_factory=list)
+    demand: Demand | None = None
+    held: Demand | None = None
+    verdict: Verdict | None = None
+
+    @property
+    def submittable(self) -> bool:
+        return self.spec is not None and not self.problems
+
+    def ready(self) -> Ready:
+        """What a submission needs. ``SpecError`` carries every problem."""
+        if self.problems or not (self.spec and self.project and self.demand):
+            raise SpecError(self.problems)
+        return Ready(self.spec, self.project, self.demand)
+
+    def problems_at(self, *path: str) -> list[Problem]:
+        """Problems of one field or of anything below it."""
+        return [problem for problem in self.problems if problem.path[: len(path)] == path]
+
+
+def plan(draft: WorkloadDraft, *, by: User) -> Plan:
+    """Everything that can be said of a draft without touching a cluster."""
+    made = Plan(draft)
+    _find_place(made, by)
+    if made.project and made.cluster:
+        _resolve(made, made.project, by)
+        made.problems += _framework_problems(made.cluster, draft.framework)
+        made.problems += name_problems(draft.name, made.project, workers=_workers(made))
+        if made.spec:
+            _weigh(made, made.spec, made.cluster, made.project)
+    elif not draft.name:
+        made.problems.append(Problem(("name",), "is required"))
+    return made
+
+
+def _find_place(made: Plan, by: User) -> None:
+    draft = made.draft
+    if draft.project is None:
+        made.problems.append(Problem(("project",), "select a project"))
+    else:
+        made.project = Project.objects.visible_to(by).for_list().filter(pk=draft.project).first()
+        if made.project is None:
+            message = "this project does not exist, or you are not a member of it"
+            made.problems.append(Problem(("project",), message))
+    if draft.cluster is None:
+        made.problems.append(Problem(("cluster",), "select a cluster"))
+    elif made.project and made.project.cluster_id != draft.cluster:
+        message = f"{made.project.name} belongs to the cluster {made.project.cluster.name}"
+        made.problems.append(Problem(("cluster",), message))
+        made.project = None
+    elif made.project:
+        made.cluster = made.project.cluster
+
+
+def _resolve(made: Plan, project: Project, by: User) -> None:
+    draft = made.draft
+    if draft.template:
+        visible = Template.objects.visible_to(by).usable_in(project)
+        made.template = visible.filter(pk=draft.template).first()
+    document: dict[str, Any] = {
+        "distributedFramework": draft.framework,
+        "architecture": draft.architecture,
+        **{key: value for key, value in draft.values.items() if value not in (None, "")},
+    }
+    for role, replica in _replicas(draft):
+        resolved = resolve.replica(replica, project=project, user=by, at=(role,))
+        document[role] = resolved.document
+        made.origins |= {f"{role}.{key}": origin for key, origin in resolved.origins.items()}
+        made.problems += resolved.problems
+        if resolved.environment:
+            made.environments.append(resolved.environment)
+        if resolved.compute:
+            made.compute_resources.append(resolved.compute)
+        elif replica.environment and "compute" not in replica.values:
+            made.problems.append(Problem((role, "compute"), "select a compute resource"))
+    made.origins |= dict.fromkeys(draft.values, "user")
+    made.document = document
+    _note_template(made)
+    try:
+        made.spec = documents.load(document)
+    except SpecError as error:
+        made.problems += error.problems
+
+
+def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
+    yield "worker", draft.worker
+    if draft.master is not None and draft.architecture == WORKERS_AND_MASTER:
+        yield "master", draft.master
+
+
+def _note_template(made: Plan) -> None:
+    """What the user left as the template had it came from the template."""
+    if not made.template:
+        return
+    base, origin = made.template.draft, f"template {made.template.name}"
+    pairs = [
+        ("", base.values, made.draft.values),
+        ("worker.", base.worker.values, made.draft.worker.values),
+    ]
+    for prefix, before, now in pairs:
+        for key, value in now.items():
+            if before.get(key) == value:
+                made.origins[prefix + key] = origin
+
+
+def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
+    if name not in list(Framework):
+        return []  # the spec says so already
+    support = cluster.capabilities.framework(Framework(name))
+    return [] if support.available else [Problem(("framework",), support.why)]
+
+
+def _workers(made: Plan) -> int:
+    return made.spec.num_workers if made.spec else 1
+
+
+def name_problems(name: str, project: Project, *, workers: int = 1) -> list[Problem]:
+    """Whether a workload may have this name in this project."""
+    try:
+        check_name(name, workers=workers)
+    except ValueError as error:
+        return [Problem(("name",), str(error))]
+    if Workload.objects.filter(project=project, name=name, deleted_at=None).exists():
+        message = f"{name!r} is taken in {project.name}; enter a different name"
+        return [Problem(("name",), message)]
+    return []
+
+
+def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -> None:
+    """Demand against quota and machines: what can never start is a problem, what waits is not."""
+    device_memory = cluster.gpu_memory
+    made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
+    made.held = held = usage_of([project])[project.pk].held
+    over = excess(project, demand)
+    if over and not project.over_quota:
+        message = f"asks for {'; '.join(over)} and {project.name} may not go over it"
+        made.problems.append(Problem(("worker", "compute"), message))
+    if not cluster.capabilities.queues:
+        never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
+        if never:
+            message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
+            made.problems.append(Problem(("worker", "compute"), message))
+        room = capacity.free(cluster)
+        made.verdict = judge(spec, demand, project, held, room, device_memory)

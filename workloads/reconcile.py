@@ -1,0 +1,176 @@
+"""Between the rows and the clusters: hand over what was asked, write down what was seen.
+
+Network first, transaction after; running any of these twice changes nothing.
+"""
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from clusters.engines import engine_for
+from engines.base import EngineRefused, Launch, Observation, RankState
+from spec.phases import HOLDING, Phase, RankPhase, Reason
+from workloads import admission, history, logs, outbox
+from workloads.models import Rank, Workload
+
+
+def start(workload: Workload) -> None:
+    """Queue a submitted or resumed workload, where its cluster has no queue of its own."""
+    if workload.cluster.capabilities.queues:
+        launch(workload)
+        return
+    with transaction.atomic():
+        if workload.move(Phase.PENDING):
+            history.phase(workload)
+    admission.admit(workload.cluster)
+
+
+def launch(workload: Workload) -> None:
+    """Hand an admitted gang to its engine. A refusal ends the workload with what was said."""
+    if workload.phase not in {Phase.CREATING, Phase.RESUMING, Phase.INITIALIZING}:
+        return
+    try:
+        engine_for(workload.cluster).submit(launch_of(workload))
+    except EngineRefused as refusal:
+        with transaction.atomic():
+            if workload.move(Phase.FAILED, reason=refusal.reason, message=str(refusal)):
+                Workload.objects.filter(pk=workload.pk).update(logs_complete=True)
+                history.phase(workload)
+                outbox.admit(workload.cluster_id)
+    else:
+        outbox.monitor(workload.cluster_id)
+
+
+def launch_of(workload: Workload) -> Launch:
+    return Launch(
+        handle=workload.handle,
+        run=workload.run,
+        spec=workload.spec,
+        submitted_by=workload.created_by.username if workload.created_by else "",
+        gpus={rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()},
+    )
+
+
+def stop(workload: Workload) -> None:
+    """Pass a stop on. What never reached the engine is stopped at once."""
+    if workload.phase != Phase.STOPPING:
+        return
+    engine_for(workload.cluster).stop(workload.handle, run=workload.run)
+    seen = engine_for(workload.cluster).observe(workload.handle)
+    if seen is None or seen.run < workload.run:
+        with transaction.atomic():
+            if workload.move(Phase.STOPPED, reason=Reason.STOPPED_BY_USER):
+                history.phase(workload, message="It had not started yet.")
+                outbox.admit(workload.cluster_id)
+    else:
+        apply(workload, seen)
+
+
+def delete(workload: Workload) -> None:
+    """Remove what the workload made, then hide its row."""
+    if workload.phase != Phase.DELETING or workload.deleted_at:
+        return
+    engine_for(workload.cluster).delete(workload.handle)
+    with transaction.atomic():
+        Workload.objects.filter(pk=workload.pk, deleted_at=None).update(
+            deleted_at=timezone.now(), logs_complete=True, running_pods=0
+        )
+        history.announce(workload)
+        outbox.admit(workload.cluster_id)
+    logs.remove(workload.pk)
+
+
+def apply(workload: Workload, seen: Observation) -> bool:
+    """Write an observation down; ``False`` when it is old news.
+
+    An observation is applied once and in order: the guarded UPDATE lets only a later one through.
+    """
+    if seen.run < workload.run:
+        return False
+    with transaction.atomic():
+        if not _is_news(workload, seen):
+            return False
+        workload.refresh_from_db()  # our UPDATE holds the row, so this is how it stands
+        before = workload.phase
+        _apply_ranks(workload, seen.ranks)
+        if seen.attempt > workload.attempt:
+            Workload.objects.filter(pk=workload.pk).update(attempt=seen.attempt)
+            history.note(workload, seen.message, source="engine", reason=Reason.RESTARTING)
+        _apply_phase(workload, seen)
+        if before in HOLDING and workload.phase not in HOLDING:
+            outbox.admit(workload.cluster_id)
+        history.announce(workload)
+    return True
+
+
+def _is_news(workload: Workload, seen: Observation) -> bool:
+    later = Q(observed_run__lt=seen.run) | Q(
+        observed_run=seen.run, observed_sequence__lt=seen.sequence
+    )
+    running = sum(rank.phase == RankPhase.RUNNING for rank in seen.ranks)
+    return bool(
+        Workload.objects.filter(later, pk=workload.pk, run=seen.run).update(
+            observed_run=seen.run,
+            observed_sequence=seen.sequence,
+            running_pods=running,
+        )
+    )
+
+
+def _apply_phase(workload: Workload, seen: Observation) -> None:
+    if seen.phase is None:
+        lost(workload)
+    elif seen.phase != workload.phase:
+        if workload.move(seen.phase, reason=seen.reason, message=seen.message, at=seen.at):
+            history.phase(workload)
+    elif (seen.reason, seen.message) != (workload.reason, workload.message) and seen.message:
+        Workload.objects.filter(pk=workload.pk).update(reason=seen.reason, message=seen.message)
+
+
+def _apply_ranks(workload: Workload, states: tuple[RankState, ...]) -> None:
+    rows = {row.rank: row for row in workload.ranks.all()}
+    changed = []
+    for state in states:
+        row = rows.get(state.rank)
+        if row is not None and _copy_state(row, state):
+            changed.append(row)
+    fields = [*STATE_FIELDS]
+    if changed:
+        Rank.objects.bulk_update(changed, fields)
+
+
+STATE_FIELDS = (
+    "node",
+    "phase",
+    "reason",
+    "message",
+    "restarts",
+    "exit_code",
+    "started_at",
+    "finished_at",
+)
+
+
+def _copy_state(row: Rank, state: RankState) -> bool:
+    changed = False
+    for name in STATE_FIELDS:
+        value = getattr(state, name)
+        if getattr(row, name) != value:
+            setattr(row, name, value)
+            changed = True
+    return changed
+
+
+def lost(workload: Workload) -> None:
+    """The cluster no longer has what it should have."""
+    if workload.phase == Phase.STOPPING:
+        moved = workload.move(Phase.STOPPED, reason=Reason.STOPPED_BY_USER)
+    else:
+        moved = workload.phase in HOLDING and workload.move(
+            Phase.FAILED,
+            reason=Reason.LOST,
+            message=f"{workload.cluster.name} no longer has this workload. Copy & edit it to "
+            "start it again from its last checkpoint.",
+        )
+    if moved:
+        history.phase(workload)

@@ -1,0 +1,189 @@
+"""What people do with workloads. One function a verb: a transaction, an event, then the task."""
+
+import uuid
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from assets.models import ComputeResource, Environment, Template
+from spec import documents
+from spec.draft import WorkloadDraft
+from spec.errors import Problem, SpecError
+from spec.phases import Phase, RankPhase, Reason
+from workloads import history, outbox
+from workloads.models import Draft, Rank, Source, Workload
+from workloads.plan import Plan, Ready, plan
+
+
+class NotPossible(Exception):
+    """The workload's phase does not allow what was asked; the text says what would."""
+
+
+def submit(
+    draft: WorkloadDraft,
+    *,
+    by: User,
+    source: Source = Source.FORM,
+    draft_id: uuid.UUID | None = None,
+    copied_from: Workload | None = None,
+) -> Workload:
+    """Make a workload of a draft and hand it on. ``SpecError`` carries what is wrong.
+
+    The same ``draft_id`` twice gives the same workload: a double click submits once.
+    """
+    if draft_id and (earlier := Workload.objects.filter(draft_id=draft_id).first()):
+        return earlier
+    made = plan(draft, by=by)
+    ready = made.ready()
+    try:
+        with transaction.atomic():
+            workload = _create(made, ready, by, source, draft_id, copied_from)
+    except IntegrityError:
+        return _lost_race(made, draft_id)
+    return workload
+
+
+def _lost_race(made: Plan, draft_id: uuid.UUID | None) -> Workload:
+    """Someone else was quicker: with this very draft, or with the name."""
+    twin = Workload.objects.filter(draft_id=draft_id).first() if draft_id else None
+    if twin:
+        return twin
+    message = f"{made.draft.name!r} was taken a moment ago; enter a different name"
+    raise SpecError([Problem(("name",), message)])
+
+
+def _create(
+    made: Plan,
+    ready: Ready,
+    by: User,
+    source: Source,
+    draft_id: uuid.UUID | None,
+    copied_from: Workload | None,
+) -> Workload:
+    spec, demand = ready.spec, ready.demand
+    workload = Workload.objects.create(
+        name=made.draft.name,
+        project=ready.project,
+        cluster=ready.project.cluster,
+        created_by=by,
+        source=source,
+        draft_id=draft_id,
+        draft_json=made.draft.model_dump(mode="json", by_alias=True),
+        spec_json=documents.dump(spec),
+        origins_json=made.origins,
+        template=made.template,
+        copied_from=copied_from,
+        framework=spec.distributed_framework,
+        architecture=spec.architecture,
+        image=spec.worker.image,
+        num_pods=spec.num_pods,
+        gpus=demand.gpus,
+        cpu_cores=demand.cpu,
+        memory_bytes=demand.memory,
+    )
+    workload.environments.set(made.environments)
+    workload.compute_resources.set(made.compute_resources)
+    Rank.objects.bulk_create(
+        Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index) for pod in spec.pods
+    )
+    if draft_id:
+        Draft.objects.filter(pk=draft_id, owner=by).delete()
+    history.phase(workload, actor=by, verb="submit")
+    outbox.submit(workload.pk)
+    return workload
+
+
+def stop(workload: Workload, *, by: User) -> None:
+    """Ask every rank to end and keep the definition. ``NotPossible`` when nothing runs."""
+    with transaction.atomic():
+        if not workload.move(Phase.STOPPING, reason=Reason.STOPPED_BY_USER):
+            raise NotPossible(f"{workload.name} is {workload.phase}; there is nothing to stop.")
+        history.phase(workload, actor=by, verb="stop")
+        outbox.stop(workload.pk)
+
+
+def resume(workload: Workload, *, by: User) -> None:
+    """Run a stopped workload again, as its next run. Its checkpoints are where it left them."""
+    with transaction.atomic():
+        moved = workload.move(
+            Phase.RESUMING,
+            reason=Reason.RESUMED_BY_USER,
+            run=workload.run + 1,
+            attempt=0,
+            queued_at=timezone.now(),
+            logs_complete=False,
+        )
+        if not moved:
+            raise NotPossible(
+                f"{workload.name} is {workload.phase}; only a stopped workload can run again. "
+                "Copy & edit it to start a new one."
+            )
+        workload.ranks.update(
+            phase=RankPhase.PENDING,
+            reason="",
+            message="",
+            exit_code=None,
+            restarts=0,
+            started_at=None,
+            finished_at=None,
+            gpu_devices=[],
+        )
+        history.phase(workload, actor=by, verb="run")
+        outbox.submit(workload.pk)
+
+
+def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELETED_BY_USER) -> None:
+    """Kill what runs and remove all it made. Asking twice is fine."""
+    with transaction.atomic():
+        if workload.phase == Phase.DELETING:
+            return
+        if not workload.move(Phase.DELETING, reason=reason):
+            raise NotPossible(f"{workload.name} changed a moment ago; look again and retry.")
+        history.phase(workload, actor=by, verb="delete")
+        outbox.delete(workload.pk)
+
+
+def copy(workload: Workload, *, by: User) -> Draft:
+    """A new draft with the workload's answers and a free name."""
+    content = WorkloadDraft.model_validate(workload.draft_json)
+    content.name = free_name(workload)
+    draft = Draft(owner=by, copied_from=workload, template=workload.template)
+    draft.content = content
+    draft.save()
+    return draft
+
+
+def free_name(workload: Workload) -> str:
+    """``train`` → ``train-copy``, ``train-copy-2`` …, the first that the project has not."""
+    base = workload.name[:40].rstrip("-") + "-copy"
+    taken = set(
+        Workload.objects.filter(
+            project=workload.project, name__startswith=base, deleted_at=None
+        ).values_list("name", flat=True)
+    )
+    candidates = (base if n == 1 else f"{base}-{n}" for n in range(1, len(taken) + 2))
+    return next(name for name in candidates if name not in taken)
+
+
+def save_template(
+    draft: WorkloadDraft, *, name: str, description: str, scope: str, holder: Any, by: User
+) -> Template:
+    """Keep a draft to start from, without its name and project. ``SpecError`` on a taken name."""
+    content = draft.model_copy(update={"name": "", "project": None, "template": None})
+    template = Template(name=name, description=description, created_by=by)
+    template.place(scope, holder)
+    template.draft_json = content.model_dump(mode="json", by_alias=True)
+    try:
+        with transaction.atomic():
+            template.save()
+    except IntegrityError:
+        message = f"{name!r} is taken in this scope; enter a different name"
+        raise SpecError([Problem(("name",), message)]) from None
+    replicas = [draft.worker, *([draft.master] if draft.master else [])]
+    environments = [replica.environment for replica in replicas if replica.environment]
+    computes = [replica.compute for replica in replicas if replica.compute]
+    template.environments.set(Environment.objects.filter(pk__in=environments))
+    template.compute_resources.set(ComputeResource.objects.filter(pk__in=computes))
+    return template

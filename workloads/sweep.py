@@ -1,0 +1,55 @@
+"""Every few seconds: look at the rows on level, and ask again for whatever is overdue.
+
+This is what makes a lost message, a killed worker or a dead broker harmless.
+"""
+
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from clusters.models import Cluster
+from spec.phases import Phase, Reason
+from workloads import outbox, services
+from workloads.models import Workload
+
+OVERDUE = timedelta(seconds=5)
+DELETED_RETENTION = timedelta(days=14)
+
+
+def sweep() -> None:
+    for cluster in Cluster.objects.all():
+        outbox.monitor(cluster.pk)
+        outbox.admit(cluster.pk)
+    _ask_again()
+    _delete_due()
+    prune()
+
+
+def _ask_again() -> None:
+    overdue = Workload.objects.filter(
+        phase_updated_at__lt=timezone.now() - OVERDUE, deleted_at=None
+    )
+    asked = overdue.filter(phase__in=[Phase.CREATING, Phase.RESUMING])
+    for pk in asked.values_list("pk", flat=True):
+        outbox.submit(pk)
+    unseen = overdue.filter(phase=Phase.INITIALIZING, observed_run__lt=F("run"))
+    for pk in unseen.values_list("pk", flat=True):
+        outbox.launch(pk)
+    for pk in overdue.filter(phase=Phase.STOPPING).values_list("pk", flat=True):
+        outbox.stop(pk)
+    for pk in overdue.filter(phase=Phase.DELETING).values_list("pk", flat=True):
+        outbox.delete(pk)
+
+
+def _delete_due() -> None:
+    due = Workload.objects.filter(auto_delete_at__lte=timezone.now(), deleted_at=None)
+    for workload in due.exclude(phase=Phase.DELETING)[:100]:
+        services.delete(workload, by=None, reason=Reason.AUTO_DELETED)
+
+
+def prune() -> None:
+    """Forget workloads that were deleted two weeks ago, with their events and samples."""
+    before = timezone.now() - DELETED_RETENTION
+    for workload in Workload.objects.filter(deleted_at__lt=before)[:100]:
+        workload.delete()

@@ -1,0 +1,58 @@
+"""Entry points of the worker: take an id, fetch, call. All are safe to run twice."""
+
+from uuid import UUID
+
+from celery import shared_task
+
+from clusters.models import Cluster
+from engines.base import EngineUnavailable
+from workloads import admission, monitor, outbox, reconcile
+from workloads import sweep as sweeping
+from workloads.models import Workload
+
+retried = {
+    "autoretry_for": (EngineUnavailable,),
+    "retry_backoff": 2,
+    "retry_backoff_max": 60,
+    "max_retries": 8,
+}
+
+
+def _workload(workload_id: str) -> Workload:
+    return Workload.objects.select_related("project", "cluster", "created_by").get(pk=workload_id)
+
+
+@shared_task(name="workloads.submit", **retried)
+def submit(workload_id: str) -> None:
+    reconcile.start(_workload(workload_id))
+
+
+@shared_task(name="workloads.launch", **retried)
+def launch(workload_id: str) -> None:
+    reconcile.launch(_workload(workload_id))
+
+
+@shared_task(name="workloads.stop", **retried)
+def stop(workload_id: str) -> None:
+    reconcile.stop(_workload(workload_id))
+
+
+@shared_task(name="workloads.delete", **retried)
+def delete(workload_id: str) -> None:
+    reconcile.delete(_workload(workload_id))
+
+
+@shared_task(name="workloads.admit")
+def admit(cluster_id: str) -> None:
+    admission.admit(Cluster.objects.get(pk=cluster_id))
+
+
+@shared_task(name="workloads.monitor_cluster", **retried)
+def monitor_cluster(cluster_id: str) -> None:
+    if monitor.turn(Cluster.objects.get(pk=cluster_id)):
+        outbox.monitor(UUID(cluster_id))
+
+
+@shared_task(name="workloads.sweep")
+def sweep() -> None:
+    sweeping.sweep()
