@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from django.contrib.messages import constants as message_levels
+
 from config import embedded
 from config.env import env_bool, env_database, env_int, env_list, env_str, secret_key
 
@@ -54,6 +56,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "core.htmx.HtmxAnswersMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 TEMPLATES = [
@@ -120,6 +123,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "workload-list"
+MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "info"}  # tones of a toast
 
 # --- Language and time -------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

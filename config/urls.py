@@ -1,10 +1,14 @@
 """All addresses, grouped by what they are about."""
 
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 from config.health import healthz
+from core.views import styleguide
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", RedirectView.as_view(pattern_name="workload-list"), name="home"),
     path("healthz", healthz, name="healthz"),
     path("accounts/", include("allauth.urls")),
+    path("styleguide/", styleguide, name="styleguide"),
 ]

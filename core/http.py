@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 
@@ -26,3 +27,8 @@ def render_partial(
     whole = not request.htmx or request.htmx.boosted
     name = template if whole else f"{template}#{part}"
     return render(request, name, dict(context), status=status)
+
+
+def after(request: HtmxRequest, address: str) -> HttpResponse:
+    """Go to ``address`` after a success, with htmx and without."""
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

@@ -1,0 +1,31 @@
+"""Forms that look like ours: Tabler's classes on Django's widgets."""
+
+from typing import Any
+
+from django import forms
+
+CLASSES: tuple[tuple[type[forms.Widget], str], ...] = (
+    (forms.CheckboxInput, "form-check-input"),
+    (forms.CheckboxSelectMultiple, "form-check-input"),
+    (forms.RadioSelect, "form-check-input"),
+    (forms.Select, "form-select"),
+    (forms.Widget, "form-control"),
+)
+
+
+def dress(field: forms.Field) -> None:
+    """Give a field's widget its class, once; ``is_check`` tells the template how to lay it out."""
+    widget = field.widget
+    name = next(name for kind, name in CLASSES if isinstance(widget, kind))
+    if name not in widget.attrs.get("class", ""):
+        widget.attrs["class"] = f"{widget.attrs.get('class', '')} {name}".strip()
+    field.is_check = type(widget) is forms.CheckboxInput  # type: ignore[attr-defined]  # for the template
+
+
+class Form(forms.Form):
+    """Use with ``components/field.html``."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            dress(field)

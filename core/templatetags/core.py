@@ -1,0 +1,86 @@
+"""Tags without domain words: navigation, times, durations."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.forms import BoundField
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from core.forms import dress
+
+register = template.Library()
+
+# 422 is a form that needs another look, so it is swapped in like a page.
+HTMX_CONFIG = {
+    "responseHandling": [
+        {"code": "204", "swap": False},
+        {"code": "[23]..", "swap": True},
+        {"code": "422", "swap": True},
+        {"code": "[45]..", "swap": False, "error": True},
+    ],
+    "allowEval": False,
+    "includeIndicatorStyles": False,
+    "historyCacheSize": 0,  # a page of live data is fetched again rather than remembered
+    "scrollBehavior": "auto",
+}
+UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+@register.simple_tag
+def htmx_config() -> SafeString:
+    return mark_safe(json.dumps(HTMX_CONFIG))  # noqa: S308 -- a constant of ours
+
+
+@register.inclusion_tag("layout/nav_item.html", takes_context=True)
+def nav_item(context: template.Context, route: str, label: str, icon: str) -> dict[str, Any]:
+    """One entry of the navigation. It is current on every page whose route starts like its own."""
+    try:
+        address = reverse(route)
+    except NoReverseMatch:
+        address = ""
+    request = context.get("request")
+    match = getattr(request, "resolver_match", None)
+    here = (match.url_name or "") if match else ""
+    current = here.startswith(route.removesuffix("list"))
+    return {"address": address, "label": label, "icon": icon, "current": current}
+
+
+@register.simple_tag
+def when(at: datetime | None, how: str = "") -> str:
+    """A moment, in local time once a script has run. ``how`` is ``relative`` or ``seconds``."""
+    if at is None:
+        return "–"
+    moment = at.astimezone(UTC)
+    extra = f" data-{how}" if how in {"relative", "seconds"} else ""
+    return format_html(
+        '<time datetime="{}" title="{} UTC"{}>{} UTC</time>',
+        moment.isoformat(timespec="seconds"),
+        f"{moment:%Y-%m-%d %H:%M:%S}",
+        mark_safe(extra),  # noqa: S308 -- one of two words of ours
+        f"{moment:%Y-%m-%d %H:%M}",
+    )
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Seconds for people, at most two units: ``2 h 5 min``, ``42 s``."""
+    if seconds is None:
+        return "–"
+    left = max(round(seconds), 0)
+    parts = []
+    for name, size in UNITS:
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count} {name}")
+    return " ".join(parts[:2]) or "0 s"
+
+
+@register.simple_tag
+def dressed(field: BoundField) -> BoundField:
+    """A field of someone else's form, in our looks."""
+    dress(field.field)
+    return field

@@ -1,0 +1,26 @@
+// The drawer: htmx swaps a fragment into #drawer, and the dialog around it opens.
+//
+// A fragment opens it by being swapped in; the response header `HX-Trigger: drawer-close` shuts it.
+// Esc, the backdrop and [data-drawer-close] shut it too; focus returns to what opened it.
+const dialog = document.getElementById("drawer-dialog");
+const drawer = document.getElementById("drawer");
+
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target !== drawer || !drawer.hasChildNodes()) return;
+  if (!dialog.open) {
+    dialog.showModal();
+    drawer.querySelector("[autofocus], h1, h2")?.focus();
+  } else {
+    drawer.querySelector("[aria-invalid=true]")?.focus();
+  }
+});
+document.body.addEventListener("drawer-close", () => dialog.close());
+dialog.addEventListener("close", () => drawer.replaceChildren());
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
+  const closer = event.target.closest("[data-drawer-close]");
+  if (closer) {
+    event.preventDefault(); // without this script it is a link back
+    dialog.close();
+  }
+});

@@ -1,0 +1,36 @@
+// Short messages in the corner. They come with the page, or as `HX-Trigger: {"toasts": {"shown": [...]}}`,
+// which core.middleware adds to htmx responses out of Django's messages.
+const holder = document.getElementById("toasts");
+const SECONDS = 6;
+
+function dismissLater(card) {
+  if (card.classList.contains("toast-danger")) return; // errors wait to be read
+  setTimeout(() => card.remove(), SECONDS * 1000);
+}
+
+export function toast(text, tone = "info") {
+  const card = document.getElementById("toast-template").content.firstElementChild.cloneNode(true);
+  card.classList.add(`toast-${tone}`);
+  card.querySelector("[data-toast-text]").textContent = text;
+  holder.append(card);
+  holder.showPopover?.(); // the top layer: above an open drawer
+  dismissLater(card);
+}
+
+holder.addEventListener("click", (event) => {
+  if (event.target.closest("[data-toast-close]")) event.target.closest(".toast-card").remove();
+});
+document.body.addEventListener("toasts", (event) => {
+  holder.hidePopover?.();
+  for (const { text, tone } of event.detail.shown ?? []) toast(text, tone);
+});
+document.body.addEventListener("htmx:responseError", (event) => {
+  const { status } = event.detail.xhr;
+  const words = { 403: "You may not do that.", 404: "This is no longer here.", 409: "Someone else changed this meanwhile." };
+  toast(words[status] || `The server could not do that (error ${status}).`, "danger");
+});
+document.body.addEventListener("htmx:sendError", () => {
+  toast("The server does not answer. Check that it is running, then try again.", "danger");
+});
+for (const card of holder.children) dismissLater(card);
+if (holder.childElementCount) holder.showPopover?.();
