@@ -90,10 +90,11 @@ def check_port(address: Address) -> None:
 def wait_until_healthy(manager: Manager, address: Address) -> None:
     """Return when every part answers; say which one does not after a while, and go on watching."""
     deadline = time.monotonic() + HEALTHY_WITHIN
-    down = ["web"]
-    while down and time.monotonic() < deadline and not manager.stopping.wait(0.1):
-        down = unhealthy(address)
-    if down and not manager.stopping.is_set():
+    manager.watch(until=lambda: not unhealthy(address) or time.monotonic() > deadline)
+    if manager.stopping.is_set():
+        return
+    down = unhealthy(address)
+    if down:
         logs = ", ".join(str(manager.home.run / f"{name}.log") for name in down)
         say(f"Not answering yet: {', '.join(down)}. Look into {logs}.")
 

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -118,9 +118,9 @@ class Manager:
             self._record()
             running.wait_until_ready()
 
-    def watch(self) -> None:
-        """Until a signal comes: restart what ends, and show what the programs complain about."""
-        while not self.stopping.wait(TICK):
+    def watch(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Until then, or until a signal: restart what ends, show what the programs complain of."""
+        while not self.stopping.wait(TICK) and not until():
             started = [running.tend() for running in self.running]
             if any(started):
                 self._record()

@@ -1,0 +1,49 @@
+"""What every test may ask for. The browser's fixtures are in ``tests/e2e/conftest.py``."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from config import embedded
+from config.run import programs
+from tests.product import Trainyard
+from tests.settings import TEST_HOME
+from tests.waiting import wait_for
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(TEST_HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _valkey_server() -> Iterator[None]:
+    """A real server per test process, the same program with the same options as ``make run``."""
+    program = programs.valkey(TEST_HOME)
+    with (TEST_HOME / "valkey.log").open("wb") as log:
+        process = subprocess.Popen(program.argv, stdout=log, stderr=subprocess.STDOUT)
+    wait_for(program.is_ready, message="Valkey to answer")
+    yield
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture
+def valkey() -> Iterator[redis.Redis]:
+    """The empty broker and cache of this test process."""
+    with redis.Redis.from_url(embedded.redis_url(TEST_HOME)) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture(scope="session")
+def running_trainyard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
+    """The whole product as ``make run`` starts it, on a fresh data folder and a free port."""
+    home: Path = tmp_path_factory.mktemp("home")
+    trainyard = Trainyard(home)
+    trainyard.start()
+    yield trainyard
+    trainyard.stop()

@@ -1,0 +1,83 @@
+"""A real browser. A test fails on what the browser's console calls an error, too."""
+
+import re
+from collections.abc import Generator, Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from config.run.install import ROOT
+from tests.browser import executable
+from tests.product import Trainyard
+
+SCREENSHOTS = ROOT / "test-results"
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+# A refused form answers 422, which the browser reports as a failed load.
+EXPECTED = re.compile(r"\b422\b")
+failed = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[failed] = item.stash.get(failed, False) or report.failed
+    return report
+
+
+# Not for the whole session: while Playwright runs in this thread, Django refuses its database.
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    """What the console called an error; a test that expects one takes it out."""
+    return []
+
+
+@pytest.fixture
+def page(
+    browser: Browser,
+    running_trainyard: Trainyard,
+    problems: list[str],
+    request: pytest.FixtureRequest,
+) -> Iterator[Page]:
+    """A fresh browser window, nobody signed in; ``page.goto("/")`` is the product's first page."""
+    context = browser.new_context(
+        base_url=running_trainyard.url, viewport={"width": 1280, "height": 900}
+    )
+    context.set_default_timeout(10_000)
+    page = context.new_page()
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error" and not EXPECTED.search(message.text):
+            problems.append(f"{message.text} ({message.location.get('url', '')})")
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield page
+    if request.node.stash.get(failed, False) or problems:
+        name = re.sub(r"[^\w.-]+", "_", request.node.nodeid)
+        page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+    context.close()
+    assert not problems, "the browser's console says:\n" + "\n".join(problems)
+
+
+@pytest.fixture
+def admin_page(page: Page, running_trainyard: Trainyard) -> Page:
+    """A window in which the first administrator signed in."""
+    sign_in(page, running_trainyard.username, running_trainyard.password)
+    return page
+
+
+def sign_in(page: Page, username: str, password: str) -> None:
+    page.goto("/accounts/login/")
+    page.locator("input[name=login]").fill(username)
+    page.locator("input[name=password]").fill(password)
+    page.locator("input[name=password]").press("Enter")
+    page.wait_for_url(lambda url: "/accounts/login/" not in url)

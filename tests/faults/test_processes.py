@@ -1,0 +1,89 @@
+"""Killing any process of Trainyard, or all of them, leaves it able to go on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.product import PROGRAMS, Trainyard
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.faults
+
+
+@pytest.fixture
+def trainyard(tmp_path: Path) -> Iterator[Trainyard]:
+    trainyard = Trainyard(tmp_path)
+    trainyard.start()
+    yield trainyard
+    if not trainyard.ended():
+        trainyard.stop()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_killed_process_starts_again(trainyard: Trainyard, name: str) -> None:
+    before = trainyard.pids()
+    trainyard.kill(name)
+    wait_for(lambda: trainyard.pids()[name] != before[name], message="a new process")
+    wait_for(trainyard.is_healthy, 20, "health")
+    after = trainyard.pids()
+    assert [one for one in PROGRAMS if before[one] != after[one]] == [name]
+    assert f"{name} was killed by SIGKILL; starting it again" in trainyard.terminal()
+
+
+def test_all_killed_at_once_start_again(trainyard: Trainyard) -> None:
+    trainyard.kill(*PROGRAMS)
+    wait_for(trainyard.is_healthy, 30, "health")
+
+
+def test_the_next_start_after_kill_9_of_everything(trainyard: Trainyard) -> None:
+    trainyard.kill_everything()
+    trainyard.start()
+    assert "First administrator" in trainyard.terminal()
+    assert trainyard.terminal().count("First administrator") == 1
+
+
+def test_the_next_start_ends_what_a_killed_manager_left(trainyard: Trainyard) -> None:
+    assert trainyard.manager is not None
+    before = trainyard.pids()
+    trainyard.manager.kill()
+    trainyard.manager.wait(10)
+    trainyard.start()
+    assert "Ended what a killed start had left running" in trainyard.terminal()
+    assert not set(before.values()) & set(trainyard.pids().values())
+
+
+def test_ctrl_c_ends_every_process(trainyard: Trainyard) -> None:
+    pids = trainyard.pids()
+    assert trainyard.stop() == 0
+    assert not [name for name, pid in pids.items() if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_second_start_on_the_same_folder_is_refused(trainyard: Trainyard) -> None:
+    second = Trainyard(trainyard.home)
+    second.spawn()
+    assert second.manager is not None
+    assert second.manager.wait(20) == 1
+    assert f"Trainyard already runs on {trainyard.home}, at {trainyard.url}" in second.terminal()
+    assert trainyard.is_healthy()
+
+
+def test_a_taken_port_is_told(
+    trainyard: Trainyard, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    second = Trainyard(tmp_path_factory.mktemp("second"), port=trainyard.port)
+    second.spawn()
+    assert second.manager is not None
+    assert second.manager.wait(20) == 1
+    assert f"Cannot listen on 127.0.0.1:{trainyard.port}" in second.terminal()
+    assert "PORT=" in second.terminal()
+
+
+def test_two_copies_run_side_by_side(
+    trainyard: Trainyard, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    second = Trainyard(tmp_path_factory.mktemp("second"))
+    second.start()
+    assert trainyard.is_healthy()
+    assert second.stop() == 0
+    assert trainyard.is_healthy()

@@ -1,0 +1,128 @@
+"""The whole product as real processes, for tests that click in it or kill parts of it."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from config.run.install import ROOT
+from tests.waiting import wait_for
+
+PASSWORD = "correct horse battery staple"
+PROGRAMS = ("web", "worker", "beat", "valkey")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Trainyard:
+    """``python -m config.run`` on a data folder of its own. Sign in as admin with PASSWORD."""
+
+    username, password = "admin", PASSWORD
+
+    def __init__(self, home: Path, port: int | None = None, **environment: str) -> None:
+        self.home = home
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.output = home / "terminal.txt"
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "TRAINYARD_HOME": str(home),
+            "PORT": str(self.port),
+            "TRAINYARD_ADMIN_PASSWORD": PASSWORD,
+            # Its own file even where the suite runs on PostgreSQL: the suite's tables are there.
+            "DATABASE_URL": "",
+            **environment,
+        }
+        self.manager: subprocess.Popen[bytes] | None = None
+
+    def start(self, timeout: float = 60.0) -> None:
+        """Start it and wait until every part answers."""
+        self.spawn()
+        wait_for(lambda: self.ended() or self.is_up(), timeout, "every part to answer")
+        assert not self.ended(), self.terminal()
+
+    def spawn(self) -> None:
+        with self.output.open("ab") as output:
+            self.manager = subprocess.Popen(
+                [sys.executable, "-m", "config.run"],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def stop(self, timeout: float = 40.0) -> int:
+        """Ctrl-C; the manager's exit code."""
+        assert self.manager is not None
+        if not self.ended():
+            self.manager.send_signal(signal.SIGINT)
+        return self.manager.wait(timeout)
+
+    def ended(self) -> bool:
+        return self.manager is None or self.manager.poll() is not None
+
+    def terminal(self) -> str:
+        return self.output.read_text() if self.output.exists() else ""
+
+    def log(self, program: str) -> str:
+        return (self.home / "run" / f"{program}.log").read_text()
+
+    def is_up(self) -> bool:
+        """Whether it is this start's processes that answer, not those of an earlier one."""
+        record = self.record()
+        ours = self.manager is not None and record.get("manager") == self.manager.pid
+        return ours and len(record["processes"]) == len(PROGRAMS) and self.is_healthy()
+
+    def record(self) -> dict[str, Any]:
+        path = self.home / "run" / "processes.json"
+        record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        return record
+
+    def pids(self) -> dict[str, int]:
+        """The processes of web, worker, beat and valkey, by name, as they run now."""
+        return {name: entry["pid"] for name, entry in self.record()["processes"].items()}
+
+    def kill(self, *names: str) -> None:
+        """``kill -9`` the named programs; the manager starts them again."""
+        pids = self.pids()
+        for name in names:
+            os.kill(pids[name], signal.SIGKILL)
+
+    def kill_everything(self) -> None:
+        """``kill -9`` the manager and all its programs; running workloads are not touched."""
+        assert self.manager is not None
+        pids = self.pids()
+        self.manager.kill()
+        self.manager.wait(10)
+        for pid in pids.values():
+            os.kill(pid, signal.SIGKILL)
+        gone = [psutil.Process(pid) for pid in pids.values() if psutil.pid_exists(pid)]
+        psutil.wait_procs(gone, timeout=10)
+
+    def health(self) -> tuple[int, dict[str, Any]]:
+        """Status and body of ``/healthz``; 0 where nobody answers."""
+        web = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            web.request("GET", "/healthz")
+            answer = web.getresponse()
+            return answer.status, json.loads(answer.read())
+        except (OSError, http.client.HTTPException):
+            return 0, {}
+        finally:
+            web.close()
+
+    def is_healthy(self) -> bool:
+        return self.health()[0] == 200
