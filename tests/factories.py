@@ -1,0 +1,222 @@
+"""Rows for tests. Traits name what makes a row special: ``WorkloadFactory(running=True)``."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFactory, Trait
+from factory.django import DjangoModelFactory, Password
+from factory.helpers import post_generation
+
+from accounts.models import Role, User
+from assets.models import ComputeResource, Environment, Template
+from assets.scopes import Scope
+from clusters.models import Cluster, Kind, Node, State
+from engines.base import Capabilities, FrameworkSupport, Gpu
+from projects.models import Department, Project
+from spec import documents
+from spec.phases import Phase, RankPhase
+from spec.workload import Framework, WorkloadSpec
+from workloads.models import Rank, Workload
+
+PASSWORD = "a-long-test-password"
+IMAGE = "kubeflow/pytorch-dist-mnist:latest"
+GPU_MEMORY = 16_000_000_000
+
+
+class UserFactory(DjangoModelFactory[User]):
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    class Params:
+        administrator = Trait(role=Role.ADMINISTRATOR)
+
+    username = Sequence("user-{}".format)
+    password = Password(PASSWORD)
+
+
+def all_frameworks() -> dict[str, Any]:
+    """Capabilities under which every framework runs."""
+    supports = tuple(FrameworkSupport(f, available=True, operator="local") for f in Framework)
+    return asdict(Capabilities(frameworks=supports, queues=False))
+
+
+class NodeFactory(DjangoModelFactory[Node]):
+    class Meta:
+        model = Node
+
+    cluster = SubFactory("tests.factories.ClusterFactory", nodes=0)
+    name = Sequence("node-{}".format)
+    cpu = 8.0
+    memory = 32_000_000_000
+    gpus_json = LazyFunction(
+        lambda: [asdict(Gpu(i, "Virtual GPU", GPU_MEMORY, virtual=True)) for i in range(4)]
+    )
+
+
+class ClusterFactory(DjangoModelFactory[Cluster]):
+    """A connected local cluster; ``nodes=n`` for another number than one, 4 virtual GPUs each."""
+
+    class Meta:
+        model = Cluster
+        skip_postgeneration_save = True
+
+    name = Sequence("local-{}".format)
+    kind = Kind.LOCAL
+    state = State.CONNECTED
+    checked_at = LazyFunction(timezone.now)
+    capabilities_json = LazyFunction(all_frameworks)
+
+    @post_generation
+    def nodes(self, create: bool, extracted: int | None, **kwargs: Any) -> None:
+        NodeFactory.create_batch(1 if extracted is None else extracted, cluster=self)
+
+
+class DepartmentFactory(DjangoModelFactory[Department]):
+    class Meta:
+        model = Department
+
+    name = Sequence("department-{}".format)
+    cluster = SubFactory(ClusterFactory)
+
+
+class ProjectFactory(DjangoModelFactory[Project]):
+    """``members=[user]`` lets people in."""
+
+    class Meta:
+        model = Project
+        skip_postgeneration_save = True
+
+    name = Sequence("team-{}".format)
+    cluster = SubFactory(ClusterFactory)
+    department = SubFactory(DepartmentFactory, cluster=SelfAttribute("..cluster"))
+    gpu_quota = 4.0
+
+    @post_generation
+    def members(self: Project, create: bool, extracted: list[User] | None, **kwargs: Any) -> None:
+        self.members.set(extracted or [])
+
+
+class _AssetFactory(DjangoModelFactory[Any]):
+    """Of a project, unless ``in_cluster`` or ``in_department``."""
+
+    class Meta:
+        abstract = True
+
+    class Params:
+        home = SubFactory(ProjectFactory)
+        in_cluster = Trait(scope=Scope.CLUSTER, project=None)
+        in_department = Trait(
+            scope=Scope.DEPARTMENT,
+            project=None,
+            department=SelfAttribute("home.department"),
+        )
+
+    scope = Scope.PROJECT
+    project = SelfAttribute("home")
+    cluster = SelfAttribute("home.cluster")
+
+
+class EnvironmentFactory(_AssetFactory):
+    class Meta:
+        model = Environment
+
+    name = Sequence("environment-{}".format)
+    spec_json = LazyFunction(lambda: {"image": IMAGE})
+
+
+class ComputeResourceFactory(_AssetFactory):
+    """A tenth of one GPU."""
+
+    class Meta:
+        model = ComputeResource
+
+    name = Sequence("compute-{}".format)
+    spec_json = LazyFunction(
+        lambda: {
+            "gpuDevicesRequest": 1,
+            "gpuRequestType": "portion",
+            "gpuPortionRequest": 0.1,
+        }
+    )
+
+
+class TemplateFactory(_AssetFactory):
+    class Meta:
+        model = Template
+
+    name = Sequence("template-{}".format)
+    draft_json = LazyFunction(lambda: {"framework": "PyTorch", "values": {"numWorkers": 2}})
+
+
+def workload_spec(workers: int = 2) -> WorkloadSpec:
+    compute = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.1}
+    return documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "numWorkers": workers,
+            "worker": {"image": IMAGE, "compute": compute},
+        }
+    )
+
+
+def _phase(phase: Phase, **also: Any) -> Trait:
+    return Trait(phase=phase, **also)
+
+
+def _ago(minutes: int) -> LazyFunction:
+    return LazyFunction(lambda: timezone.now() - timedelta(minutes=minutes))
+
+
+class WorkloadFactory(DjangoModelFactory[Workload]):
+    """One master and two workers with a tenth of a GPU each, ranks included."""
+
+    class Meta:
+        model = Workload
+        skip_postgeneration_save = True
+
+    class Params:
+        pending = _phase(Phase.PENDING)
+        initializing = _phase(Phase.INITIALIZING)
+        running = _phase(Phase.RUNNING, started_at=_ago(5), running_pods=3, attempt=1)
+        degraded = _phase(Phase.DEGRADED, started_at=_ago(5), running_pods=2, attempt=1)
+        stopping = _phase(Phase.STOPPING, started_at=_ago(5))
+        stopped = _phase(Phase.STOPPED, started_at=_ago(5))
+        completed = _phase(Phase.COMPLETED, started_at=_ago(5), completed_at=_ago(1))
+        failed = _phase(Phase.FAILED, started_at=_ago(5), completed_at=_ago(1))
+        deleting = _phase(Phase.DELETING)
+        unknown = _phase(Phase.UNKNOWN)
+
+    name = Sequence("workload-{}".format)
+    project = SubFactory(ProjectFactory)
+    cluster = SelfAttribute("project.cluster")
+    created_by = SubFactory(UserFactory)
+    spec_json = LazyFunction(lambda: documents.dump(workload_spec()))
+    phase = Phase.CREATING
+    framework = "PyTorch"
+    architecture = "workers_and_master"
+    image = IMAGE
+    num_pods = 3
+    gpus = 0.3
+    cpu_cores = 0.3
+    memory_bytes = 300_000_000
+
+    @post_generation
+    def ranks(self: Workload, create: bool, extracted: RankPhase | None, **kwargs: Any) -> None:
+        phase = extracted or _rank_phase(Phase(self.phase))
+        Rank.objects.bulk_create(
+            Rank(workload=self, rank=pod.rank, role=pod.role, index=pod.index, phase=phase)
+            for pod in self.spec.pods
+        )
+
+
+def _rank_phase(phase: Phase) -> RankPhase:
+    return {
+        Phase.RUNNING: RankPhase.RUNNING,
+        Phase.DEGRADED: RankPhase.RUNNING,
+        Phase.STOPPED: RankPhase.STOPPED,
+        Phase.COMPLETED: RankPhase.SUCCEEDED,
+        Phase.FAILED: RankPhase.FAILED,
+    }.get(phase, RankPhase.PENDING)
