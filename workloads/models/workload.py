@@ -181,6 +181,11 @@ class Workload(models.Model):
         return self.phase in ACTIVE
 
     @property
+    def holds(self) -> bool:
+        """Whether it has resources of its cluster now."""
+        return self.phase in HOLDING
+
+    @property
     def can_stop(self) -> bool:
         return self.phase in STOPPABLE
 

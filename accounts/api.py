@@ -1,0 +1,108 @@
+"""REST: tokens and access keys."""
+
+from typing import Any, Literal
+
+from allauth.account.adapter import get_adapter
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from ninja import Field, Router
+from ninja.security import HttpBearer
+from pydantic import AliasChoices
+
+from accounts import tokens
+from accounts.models import AccessKey, User
+from core.api import ApiError, Wire
+
+router = Router(tags=["Access"])
+
+
+class Bearer(HttpBearer):
+    """``Authorization: Bearer <token>``. The request's user becomes the token's owner."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> User | None:
+        user = tokens.owner(token)
+        if user:
+            request.user = user
+        return user
+
+
+class ApiRequest(HttpRequest):
+    """What :class:`Bearer` guarantees."""
+
+    user: User
+
+
+class TokenRequest(Wire):
+    """``password`` wants username and password, ``app_token`` an access key's id and secret."""
+
+    grant_type: Literal["password", "app_token", "client_credentials"]
+    username: str = ""
+    password: str = ""
+    client_id: str = Field("", validation_alias=AliasChoices("clientID", "clientId", "AppId"))
+    client_secret: str = Field("", validation_alias=AliasChoices("clientSecret", "AppSecret"))
+
+
+class Token(Wire):
+    access_token: str
+    id_token: str = ""
+    refresh_token: str = ""
+    expires_in: int
+
+
+@router.post("/token", response=Token, auth=None, by_alias=True)
+def create_token(request: HttpRequest, body: TokenRequest) -> dict[str, Any]:
+    """A token for the other calls, good for twelve hours."""
+    user = _user(request, body)
+    if user is None:
+        raise ApiError(401, "These credentials are not right.", details="Check name and secret.")
+    return {"access_token": tokens.issue(user), "expires_in": int(tokens.LIFETIME.total_seconds())}
+
+
+def _user(request: HttpRequest, body: TokenRequest) -> User | None:
+    if body.grant_type == "password":
+        adapter = get_adapter(request)  # it counts failures, as it does for the sign-in page
+        try:
+            found = adapter.authenticate(request, username=body.username, password=body.password)
+        except ValidationError as limited:
+            raise ApiError(429, limited.messages[0]) from limited
+        return found if isinstance(found, User) and found.is_active else None
+    return tokens.user_of_key(body.client_id, body.client_secret)
+
+
+class KeyIn(Wire):
+    name: str = Field(min_length=1, max_length=63)
+
+
+class KeyOut(Wire):
+    id: int
+    name: str
+    client_id: str
+
+
+class NewKey(KeyOut):
+    client_secret: str
+
+
+@router.get("/access-keys", response=list[KeyOut], by_alias=True)
+def list_keys(request: ApiRequest) -> list[AccessKey]:
+    return list(request.user.access_keys.all())
+
+
+@router.post("/access-keys", response={201: NewKey}, by_alias=True)
+def create_key(request: ApiRequest, body: KeyIn) -> tuple[int, dict[str, Any]]:
+    """A new access key. Its secret is in this answer and never shown again."""
+    key, secret = tokens.make_key(request.user, body.name)
+    return 201, {
+        "id": key.pk,
+        "name": key.name,
+        "client_id": key.client_id,
+        "client_secret": secret,
+    }
+
+
+@router.delete("/access-keys/{key_id}", response={204: None})
+def delete_key(request: ApiRequest, key_id: int) -> tuple[int, None]:
+    deleted, _ = request.user.access_keys.filter(pk=key_id).delete()
+    if not deleted:
+        raise ApiError(404, "This access key does not exist, or it is not yours.")
+    return 204, None

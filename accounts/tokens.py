@@ -1,0 +1,70 @@
+"""Bearer tokens of the REST API: who may have one, and whose a given one is."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+import jwt
+from django.conf import settings
+from django.contrib.auth.hashers import check_password, make_password
+from django.utils import timezone
+
+from accounts.models import AccessKey, User
+
+LIFETIME = timedelta(hours=12)
+ALGORITHM = "HS256"
+AUDIENCE = "trainyard-api"
+
+
+def issue(user: User) -> str:
+    """A signed token. A change of password ends it, as it ends sessions."""
+    now = timezone.now()
+    claims = {
+        "sub": str(user.pk),
+        "aud": AUDIENCE,
+        "iat": now,
+        "exp": now + LIFETIME,
+        "pwd": _password_mark(user),
+    }
+    return jwt.encode(claims, _signing_key(), algorithm=ALGORITHM)
+
+
+def owner(token: str) -> User | None:
+    """Whose token it is; ``None`` when it is forged, expired, or its owner may not sign in."""
+    try:
+        claims = jwt.decode(token, _signing_key(), algorithms=[ALGORITHM], audience=AUDIENCE)
+        user = User.objects.filter(pk=int(claims["sub"]), is_active=True).first()
+    except (jwt.InvalidTokenError, KeyError, ValueError):
+        return None
+    return user if user and claims.get("pwd") == _password_mark(user) else None
+
+
+def make_key(user: User, name: str) -> tuple[AccessKey, str]:
+    """A new access key and its secret, which is shown this once."""
+    secret = secrets.token_urlsafe(32)
+    key = AccessKey.objects.create(
+        user=user,
+        name=name,
+        client_id=f"{user.username}-{secrets.token_hex(6)}",
+        secret_hash=make_password(secret),
+    )
+    return key, secret
+
+
+def user_of_key(client_id: str, secret: str) -> User | None:
+    key = AccessKey.objects.select_related("user").filter(client_id=client_id).first()
+    if key is None:
+        make_password(secret)  # as slow as a real check, so that ids cannot be guessed by time
+        return None
+    if not (check_password(secret, key.secret_hash) and key.user.is_active):
+        return None
+    AccessKey.objects.filter(pk=key.pk).update(last_used_at=timezone.now())
+    return key.user
+
+
+def _password_mark(user: User) -> str:
+    return user.get_session_auth_hash()[:16]
+
+
+def _signing_key() -> str:
+    return hashlib.sha256(f"api-token:{settings.SECRET_KEY}".encode()).hexdigest()

@@ -1,0 +1,128 @@
+"""REST: making, reading, stopping, running and deleting distributed trainings."""
+
+import secrets
+from typing import Protocol
+from uuid import UUID
+
+from ninja import Router
+
+from accounts.api import ApiRequest
+from accounts.models import User
+from core.api import ApiError, Issue, Wire, not_found
+from spec import documents
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.errors import Problem, SpecError
+from workloads import services
+from workloads.api.schemas import DistributedIn, DistributedOut
+from workloads.models import Source, Workload
+
+router = Router(tags=["Distributed"])
+
+
+class Verb(Protocol):
+    """Something a person does to one workload."""
+
+    def __call__(self, workload: Workload, /, *, by: User) -> None: ...
+
+
+class Accepted(Wire):
+    code: int = 202
+    message: str
+
+
+def find(request: ApiRequest, workload_id: UUID) -> Workload:
+    """A workload that the caller may see; 404 otherwise, whether it exists or not."""
+    visible = (
+        Workload.objects.visible_to(request.user).for_list().select_related("project__department")
+    )
+    workload = visible.filter(pk=workload_id).first()
+    if workload is None:
+        raise not_found("The workload")
+    return workload
+
+
+@router.post("/distributed", response={202: DistributedOut}, by_alias=True)
+def create(request: ApiRequest, body: DistributedIn) -> tuple[int, DistributedOut]:
+    """Submit a distributed training. 400 lists every field that is wrong."""
+    try:
+        workload = services.submit(draft_of(body), by=request.user, source=Source.API)
+    except SpecError as error:
+        raise refused(error) from error
+    return 202, DistributedOut.of(find(request, workload.pk))
+
+
+def draft_of(body: DistributedIn) -> WorkloadDraft:
+    """The request as a draft: no assets, every value given by the user."""
+    if body.master_spec is not None and body.no_master:
+        raise _bad("masterSpec", "leave it out when noMaster is true")
+    if not body.project_id.isdigit():
+        raise _bad("projectId", f"{body.project_id!r} is not a project id; list the projects")
+    document = documents.from_wire(body.spec, no_master=body.no_master, master=body.master_spec)
+    worker, master = document.pop("worker"), document.pop("master", None)
+    framework = document.pop("distributedFramework", "")
+    architecture = document.pop("architecture")
+    suffix = f"-{secrets.token_hex(3)}" if body.use_given_name_as_prefix else ""
+    return WorkloadDraft(
+        name=body.name + suffix,
+        cluster=body.cluster_id,
+        project=int(body.project_id),
+        framework=framework if isinstance(framework, str) else str(framework),
+        architecture=architecture,
+        worker=ReplicaDraft(values=worker),
+        master=None if master is None else ReplicaDraft(values=master),
+        values=document,
+    )
+
+
+def _bad(field: str, message: str) -> ApiError:
+    return refused(SpecError([Problem((field,), message)]))
+
+
+def refused(error: SpecError) -> ApiError:
+    """The problems under the names that the request uses."""
+    issues = [Issue(field=_wire_field(p), details=p.message) for p in error.problems]
+    first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
+    return ApiError(400, "The workload cannot be submitted.", details=first, issues=issues)
+
+
+def _wire_field(problem: Problem) -> str:
+    head, *rest = problem.field.split(".")
+    renamed = {
+        "worker": "spec",
+        "master": "masterSpec",
+        "project": "projectId",
+        "cluster": "clusterId",
+        "framework": "spec.distributedFramework",
+        "name": "name",
+        "architecture": "noMaster",
+    }
+    return ".".join([renamed.get(head, f"spec.{head}"), *rest])
+
+
+@router.get("/distributed/{workload_id}", response=DistributedOut, by_alias=True)
+def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
+    return DistributedOut.of(find(request, workload_id))
+
+
+@router.delete("/distributed/{workload_id}", response={202: Accepted}, by_alias=True)
+def delete(request: ApiRequest, workload_id: UUID) -> tuple[int, Accepted]:
+    return _act(services.delete, request, workload_id, "is being deleted")
+
+
+@router.post("/distributed/{workload_id}/suspend", response={202: Accepted}, by_alias=True)
+def suspend(request: ApiRequest, workload_id: UUID) -> tuple[int, Accepted]:
+    return _act(services.stop, request, workload_id, "is stopping")
+
+
+@router.post("/distributed/{workload_id}/resume", response={202: Accepted}, by_alias=True)
+def resume(request: ApiRequest, workload_id: UUID) -> tuple[int, Accepted]:
+    return _act(services.resume, request, workload_id, "runs again")
+
+
+def _act(verb: Verb, request: ApiRequest, workload_id: UUID, done: str) -> tuple[int, Accepted]:
+    workload = find(request, workload_id)
+    try:
+        verb(workload, by=request.user)
+    except services.NotPossible as error:
+        raise ApiError(409, str(error)) from error
+    return 202, Accepted(message=f"{workload.name} {done}.")

@@ -1,0 +1,162 @@
+"""REST: lists of workloads, and what there is to know of one: events, pods, logs."""
+
+from typing import Literal
+from uuid import UUID
+
+from django.http import HttpResponse
+from ninja import Field, Query, Router
+
+from accounts.api import ApiRequest
+from core.api import ApiError, Closed, Pages, Wire, not_found
+from projects.models import Project
+from workloads import logs, services
+from workloads.api.distributed import find
+from workloads.api.filters import narrow, order
+from workloads.api.schemas import EventOut, PodOut, WorkloadOut
+from workloads.models import Workload
+from workloads.plan import name_problems
+
+router = Router(tags=["Workloads"])
+
+LOG_LIMIT = 1024 * 1024
+
+
+class Narrowing(Wire):
+    filter_by: list[str] = []
+    search: str = ""
+
+
+class Listing(Pages, Narrowing):
+    sort_by: str = "createdAt"
+    sort_order: Literal["asc", "desc"] = "asc"
+
+
+class WorkloadList(Wire):
+    workloads: list[WorkloadOut]
+    next: int | None
+
+
+class Count(Wire):
+    count: int
+
+
+@router.get("", response=WorkloadList, by_alias=True)
+def list_workloads(request: ApiRequest, listing: Query[Listing]) -> WorkloadList:
+    rows = Workload.objects.visible_to(request.user).for_list()
+    rows = order(
+        narrow(rows, listing.filter_by, listing.search), listing.sort_by, listing.sort_order
+    )
+    found, following = listing.cut(rows)
+    return WorkloadList(workloads=[WorkloadOut.of(row) for row in found], next=following)
+
+
+@router.get("/count", response=Count, by_alias=True)
+def count(request: ApiRequest, narrowing: Query[Narrowing]) -> Count:
+    rows = Workload.objects.visible_to(request.user)
+    return Count(count=narrow(rows, narrowing.filter_by, narrowing.search).count())
+
+
+class Availability(Wire):
+    available: bool
+    reason: str
+
+
+@router.get("/name-availability", response=Availability, by_alias=True)
+def name_availability(request: ApiRequest, project_id: int, name: str) -> Availability:
+    """Whether a workload of this name can be made in the project. Ours: Run:ai has none."""
+    project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
+    if project is None:
+        raise not_found("The project")
+    wrong = name_problems(name, project)
+    return Availability(available=not wrong, reason=wrong[0].message if wrong else "")
+
+
+class Batch(Closed):
+    ids: list[UUID]
+    action: Literal["delete", "suspend", "resume"]
+
+
+class Failure(Wire):
+    id: UUID
+    code: int
+    message: str
+
+
+class BatchResult(Wire):
+    succeeded: list[UUID]
+    failed: list[Failure]
+
+
+@router.post("/batch", response=BatchResult, by_alias=True)
+def batch(request: ApiRequest, body: Batch) -> BatchResult:
+    """One verb on many workloads; each succeeds or fails for itself."""
+    verbs = {"delete": services.delete, "suspend": services.stop, "resume": services.resume}
+    result = BatchResult(succeeded=[], failed=[])
+    for workload_id in body.ids:
+        try:
+            verbs[body.action](find(request, workload_id), by=request.user)
+            result.succeeded.append(workload_id)
+        except ApiError as error:
+            result.failed.append(Failure(id=workload_id, code=error.code, message=error.message))
+        except services.NotPossible as error:
+            result.failed.append(Failure(id=workload_id, code=409, message=str(error)))
+    return result
+
+
+@router.get("/{uuid:workload_id}", response=WorkloadOut, by_alias=True)
+def read(request: ApiRequest, workload_id: UUID) -> WorkloadOut:
+    return WorkloadOut.of(find(request, workload_id))
+
+
+class EventList(Wire):
+    events: list[EventOut]
+    next: int | None
+
+
+@router.get("/{uuid:workload_id}/events", response=EventList, by_alias=True)
+def list_events(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> EventList:
+    """Newest first."""
+    events = find(request, workload_id).events.select_related("actor")
+    found, following = pages.cut(events)
+    return EventList(events=[EventOut.of(event) for event in found], next=following)
+
+
+class PodList(Wire):
+    pods: list[PodOut]
+    next: int | None
+
+
+@router.get("/{uuid:workload_id}/pods", response=PodList, by_alias=True)
+def list_pods(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> PodList:
+    workload = find(request, workload_id)
+    found, following = pages.cut(workload.ranks.all())
+    return PodList(pods=[PodOut.of(rank, workload) for rank in found], next=following)
+
+
+class LogQuery(Wire):
+    """Which rank's output, of which run and attempt (the latest unless given), and from where."""
+
+    rank: int = Field(0, ge=0)
+    run: int | None = Field(None, ge=1)
+    attempt: int | None = Field(None, ge=0)
+    offset: int = Field(0, ge=0)
+    limit: int = Field(LOG_LIMIT, ge=1)
+
+
+@router.get("/{uuid:workload_id}/logs")
+def read_log(request: ApiRequest, workload_id: UUID, where: Query[LogQuery]) -> HttpResponse:
+    """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to go on.
+
+    Ours: Run:ai's API has no logs. They are here also after the workload has ended.
+    """
+    workload = find(request, workload_id)
+    stream = logs.Stream(
+        workload.pk,
+        workload.run if where.run is None else where.run,
+        workload.attempt if where.attempt is None else where.attempt,
+        where.rank,
+    )
+    data = logs.read(stream, where.offset, min(where.limit, LOG_LIMIT))
+    response = HttpResponse(data, content_type="text/plain; charset=utf-8")
+    response["X-Next-Offset"] = str(where.offset + len(data))
+    return response

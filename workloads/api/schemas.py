@@ -1,0 +1,228 @@
+"""What the API says of workloads. Names are those of Run:ai's REST objects."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core.api import Closed, Wire
+from spec import documents
+from spec.phases import Phase
+from workloads.models import Event, Rank, Workload
+
+WORKLOAD_TYPE = "Distributed"
+
+
+class DistributedIn(Closed):
+    """The distributed creation request. ``spec`` is checked by the spec itself, field by field.
+
+    ``noMaster`` is ours: Run:ai's public request has no word for workers only.
+    """
+
+    name: str
+    use_given_name_as_prefix: bool = False
+    project_id: str
+    cluster_id: UUID
+    spec: dict[str, Any]
+    master_spec_same_as_worker: bool = True
+    master_spec: dict[str, Any] | None = None
+    no_master: bool = False
+
+
+class DistributedOut(Wire):
+    name: str
+    requested_name: str
+    workload_id: UUID
+    project_id: str
+    department_id: str
+    cluster_id: UUID
+    created_by: str
+    created_at: datetime
+    deleted_at: datetime | None
+    desired_phase: str
+    actual_phase: str
+    spec: dict[str, Any]
+    master_spec_same_as_worker: bool
+    master_spec: dict[str, Any] | None
+    no_master: bool
+
+    @classmethod
+    def of(cls, workload: Workload) -> "DistributedOut":
+        document = workload.spec_json
+        return cls(
+            name=workload.name,
+            requested_name=workload.name,
+            workload_id=workload.pk,
+            project_id=str(workload.project_id),
+            department_id=str(workload.project.department_id),
+            cluster_id=workload.cluster_id,
+            created_by=author(workload),
+            created_at=workload.created_at,
+            deleted_at=workload.deleted_at,
+            desired_phase=desired_phase(workload),
+            actual_phase=workload.phase,
+            spec=documents.to_wire(document),
+            master_spec_same_as_worker="master" not in document,
+            master_spec=document.get("master"),
+            no_master=document.get("architecture") == "workers_only",
+        )
+
+
+def author(workload: Workload) -> str:
+    return workload.created_by.username if workload.created_by else ""
+
+
+def desired_phase(workload: Workload) -> str:
+    """What its user wants of it: Running, Stopped or Deleted."""
+    if workload.deleted_at or workload.phase == Phase.DELETING:
+        return "Deleted"
+    return "Stopped" if workload.phase in {Phase.STOPPING, Phase.STOPPED} else "Running"
+
+
+class Resources(Wire):
+    """GPUs as a number, CPU in cores, memory in bytes."""
+
+    gpu: float
+    cpu: float
+    cpu_memory: int
+
+
+class Pods(Wire):
+    number: int
+
+
+class Actions(Wire):
+    delete: bool
+    suspend: bool
+    resume: bool
+
+
+class WorkloadOut(Wire):
+    id: UUID
+    name: str
+    type: str
+    cluster_id: UUID
+    project_id: str
+    project_name: str
+    department_id: str
+    submitted_by: str
+    source: str
+    created_at: datetime
+    completed_at: datetime | None
+    deleted_at: datetime | None
+    phase: str
+    phase_message: str
+    phase_reason: str
+    phase_updated_at: datetime
+    requested_pods: Pods
+    running_pods: int
+    workload_requested_resources: Resources
+    allocated_resources: Resources
+    actions_support: Actions
+    images: list[str]
+    distributed_framework: str
+    total_pending_time_seconds: float
+    total_running_time_seconds: float
+    run: int
+    attempt: int
+    last_metrics: dict[str, Any]
+
+    @classmethod
+    def of(cls, workload: Workload) -> "WorkloadOut":
+        requested = Resources(
+            gpu=workload.gpus, cpu=workload.cpu_cores, cpu_memory=workload.memory_bytes
+        )
+        nothing = Resources(gpu=0, cpu=0, cpu_memory=0)
+        return cls(
+            id=workload.pk,
+            name=workload.name,
+            type=WORKLOAD_TYPE,
+            cluster_id=workload.cluster_id,
+            project_id=str(workload.project_id),
+            project_name=workload.project.name,
+            department_id=str(workload.project.department_id),
+            submitted_by=author(workload),
+            source="Control-plane",
+            created_at=workload.created_at,
+            completed_at=workload.completed_at,
+            deleted_at=workload.deleted_at,
+            phase=workload.phase,
+            phase_message=workload.message,
+            phase_reason=workload.reason,
+            phase_updated_at=workload.phase_updated_at,
+            requested_pods=Pods(number=workload.num_pods),
+            running_pods=workload.running_pods,
+            workload_requested_resources=requested,
+            allocated_resources=requested if workload.holds else nothing,
+            actions_support=Actions(
+                delete=workload.can_delete, suspend=workload.can_stop, resume=workload.can_run
+            ),
+            images=[workload.image],
+            distributed_framework=workload.framework,
+            total_pending_time_seconds=workload.pending_seconds,
+            total_running_time_seconds=workload.running_seconds,
+            run=workload.run,
+            attempt=workload.attempt,
+            last_metrics=workload.last_metrics,
+        )
+
+
+class EventOut(Wire):
+    id: str
+    created_at: datetime
+    type: str
+    reason: str
+    message: str
+    source: str
+    phase: str
+    actor: str
+
+    @classmethod
+    def of(cls, event: Event) -> "EventOut":
+        return cls(
+            id=str(event.pk),
+            created_at=event.at,
+            type="PhaseUpdate" if event.phase else "Event",
+            reason=event.reason,
+            message=event.message,
+            source=event.source,
+            phase=event.phase,
+            actor=event.actor_name,
+        )
+
+
+class PodOut(Wire):
+    id: str
+    name: str
+    workload_id: UUID
+    role: str
+    rank: int
+    index: int
+    node_name: str
+    k8s_phase: str
+    reason: str
+    message: str
+    restarts: int
+    exit_code: int | None
+    started_at: datetime | None
+    completed_at: datetime | None
+    gpu_devices: list[int]
+
+    @classmethod
+    def of(cls, rank: Rank, workload: Workload) -> "PodOut":
+        return cls(
+            id=str(rank.pk),
+            name=f"{workload.name}-{rank.name}",
+            workload_id=workload.pk,
+            role=rank.role,
+            rank=rank.rank,
+            index=rank.index,
+            node_name=rank.node,
+            k8s_phase=rank.phase,
+            reason=rank.reason,
+            message=rank.message,
+            restarts=rank.restarts,
+            exit_code=rank.exit_code,
+            started_at=rank.started_at,
+            completed_at=rank.finished_at,
+            gpu_devices=rank.gpu_devices,
+        )
