@@ -14,7 +14,7 @@ router = Router(tags=["Projects"])
 
 
 class Quota(Wire):
-    """``deserved`` is the quota, ``limit`` what is never passed; null means no bound. Memory in bytes."""
+    """``deserved`` is the quota, ``limit`` what is never passed; null is no bound."""
 
     deserved: float | None
     limit: float | None
