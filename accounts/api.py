@@ -5,7 +5,7 @@ from typing import Any, Literal
 from allauth.account.adapter import get_adapter
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from ninja import Field, Router
+from ninja import Field, Router, Status
 from ninja.security import HttpBearer
 from pydantic import AliasChoices
 
@@ -89,20 +89,23 @@ def list_keys(request: ApiRequest) -> list[AccessKey]:
 
 
 @router.post("/access-keys", response={201: NewKey}, by_alias=True)
-def create_key(request: ApiRequest, body: KeyIn) -> tuple[int, dict[str, Any]]:
+def create_key(request: ApiRequest, body: KeyIn) -> Status[dict[str, Any]]:
     """A new access key. Its secret is in this answer and never shown again."""
     key, secret = tokens.make_key(request.user, body.name)
-    return 201, {
-        "id": key.pk,
-        "name": key.name,
-        "client_id": key.client_id,
-        "client_secret": secret,
-    }
+    return Status(
+        201,
+        {
+            "id": key.pk,
+            "name": key.name,
+            "client_id": key.client_id,
+            "client_secret": secret,
+        },
+    )
 
 
 @router.delete("/access-keys/{key_id}", response={204: None})
-def delete_key(request: ApiRequest, key_id: int) -> tuple[int, None]:
+def delete_key(request: ApiRequest, key_id: int) -> Status[None]:
     deleted, _ = request.user.access_keys.filter(pk=key_id).delete()
     if not deleted:
         raise ApiError(404, "This access key does not exist, or it is not yours.")
-    return 204, None
+    return Status(204, None)

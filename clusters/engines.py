@@ -5,10 +5,10 @@ from functools import cache
 from uuid import UUID
 
 from django.conf import settings
-from engines.local.engine import LocalEngine
 
 from clusters.models import Cluster, Kind
 from engines.base import Engine, EngineUnavailable
+from engines.local.engine import LocalEngine
 
 
 def _local(cluster: Cluster) -> Engine:

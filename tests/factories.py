@@ -180,9 +180,9 @@ class WorkloadFactory(DjangoModelFactory[Workload]):
     class Params:
         pending = _phase(Phase.PENDING)
         initializing = _phase(Phase.INITIALIZING)
-        running = _phase(Phase.RUNNING, started_at=_ago(5), running_pods=3, attempt=1)
-        degraded = _phase(Phase.DEGRADED, started_at=_ago(5), running_pods=2, attempt=1)
-        stopping = _phase(Phase.STOPPING, started_at=_ago(5))
+        running = _phase(Phase.RUNNING, started_at=_ago(5), running_pods=3, observed_run=1)
+        degraded = _phase(Phase.DEGRADED, started_at=_ago(5), running_pods=2, observed_run=1)
+        stopping = _phase(Phase.STOPPING, started_at=_ago(5), observed_run=1)
         stopped = _phase(Phase.STOPPED, started_at=_ago(5))
         completed = _phase(Phase.COMPLETED, started_at=_ago(5), completed_at=_ago(1))
         failed = _phase(Phase.FAILED, started_at=_ago(5), completed_at=_ago(1))

@@ -4,7 +4,7 @@ import secrets
 from typing import Protocol
 from uuid import UUID
 
-from ninja import Router
+from ninja import Router, Status
 
 from accounts.api import ApiRequest
 from accounts.models import User
@@ -17,6 +17,8 @@ from workloads.api.schemas import DistributedIn, DistributedOut
 from workloads.models import Source, Workload
 
 router = Router(tags=["Distributed"])
+
+CANNOT = "The workload cannot be submitted."
 
 
 class Verb(Protocol):
@@ -42,13 +44,13 @@ def find(request: ApiRequest, workload_id: UUID) -> Workload:
 
 
 @router.post("/distributed", response={202: DistributedOut}, by_alias=True)
-def create(request: ApiRequest, body: DistributedIn) -> tuple[int, DistributedOut]:
+def create(request: ApiRequest, body: DistributedIn) -> Status[DistributedOut]:
     """Submit a distributed training. 400 lists every field that is wrong."""
     try:
         workload = services.submit(draft_of(body), by=request.user, source=Source.API)
     except SpecError as error:
         raise refused(error) from error
-    return 202, DistributedOut.of(find(request, workload.pk))
+    return Status(202, DistributedOut.of(find(request, workload.pk)))
 
 
 def draft_of(body: DistributedIn) -> WorkloadDraft:
@@ -75,14 +77,15 @@ def draft_of(body: DistributedIn) -> WorkloadDraft:
 
 
 def _bad(field: str, message: str) -> ApiError:
-    return refused(SpecError([Problem((field,), message)]))
+    issue = Issue(field=field, details=message)
+    return ApiError(400, CANNOT, details=f"{field}: {message}", issues=[issue])
 
 
 def refused(error: SpecError) -> ApiError:
     """The problems under the names that the request uses."""
     issues = [Issue(field=_wire_field(p), details=p.message) for p in error.problems]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
-    return ApiError(400, "The workload cannot be submitted.", details=first, issues=issues)
+    return ApiError(400, CANNOT, details=first, issues=issues)
 
 
 def _wire_field(problem: Problem) -> str:
@@ -105,24 +108,24 @@ def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
 
 
 @router.delete("/distributed/{workload_id}", response={202: Accepted}, by_alias=True)
-def delete(request: ApiRequest, workload_id: UUID) -> tuple[int, Accepted]:
+def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     return _act(services.delete, request, workload_id, "is being deleted")
 
 
 @router.post("/distributed/{workload_id}/suspend", response={202: Accepted}, by_alias=True)
-def suspend(request: ApiRequest, workload_id: UUID) -> tuple[int, Accepted]:
+def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     return _act(services.stop, request, workload_id, "is stopping")
 
 
 @router.post("/distributed/{workload_id}/resume", response={202: Accepted}, by_alias=True)
-def resume(request: ApiRequest, workload_id: UUID) -> tuple[int, Accepted]:
+def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     return _act(services.resume, request, workload_id, "runs again")
 
 
-def _act(verb: Verb, request: ApiRequest, workload_id: UUID, done: str) -> tuple[int, Accepted]:
+def _act(verb: Verb, request: ApiRequest, workload_id: UUID, done: str) -> Status[Accepted]:
     workload = find(request, workload_id)
     try:
         verb(workload, by=request.user)
     except services.NotPossible as error:
         raise ApiError(409, str(error)) from error
-    return 202, Accepted(message=f"{workload.name} {done}.")
+    return Status(202, Accepted(message=f"{workload.name} {done}."))

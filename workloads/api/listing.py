@@ -61,13 +61,18 @@ class Availability(Wire):
     reason: str
 
 
+class WantedName(Wire):
+    project_id: int
+    name: str
+
+
 @router.get("/name-availability", response=Availability, by_alias=True)
-def name_availability(request: ApiRequest, project_id: int, name: str) -> Availability:
+def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availability:
     """Whether a workload of this name can be made in the project. Ours: Run:ai has none."""
-    project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
+    project = Project.objects.visible_to(request.user).filter(pk=wanted.project_id).first()
     if project is None:
         raise not_found("The project")
-    wrong = name_problems(name, project)
+    wrong = name_problems(wanted.name, project)
     return Availability(available=not wrong, reason=wrong[0].message if wrong else "")
 
 

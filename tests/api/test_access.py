@@ -1,0 +1,107 @@
+"""Tokens: who gets one, and what ends it."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts import tokens
+from accounts.models import User
+from tests.api.conftest import Caller
+from tests.factories import UserFactory
+
+SECRET = "a good long password"
+
+
+def ask(**body: Any) -> tuple[int, Any]:
+    response = Client().post("/api/v1/token", body, content_type="application/json")
+    return response.status_code, json.loads(response.content)
+
+
+def read(token: str) -> int:
+    answer = Client().get("/api/v1/clusters", headers={"Authorization": f"Bearer {token}"})
+    return answer.status_code
+
+
+@pytest.fixture
+def user(db: None, valkey: object) -> User:
+    user = UserFactory.create(username="mara")
+    user.set_password(SECRET)
+    user.save()
+    return user
+
+
+def test_a_password_gives_a_token_that_works(user: User) -> None:
+    status, answer = ask(grantType="password", username="mara", password=SECRET)
+    assert status == 200
+    assert answer["expiresIn"] == 12 * 3600
+    assert read(answer["accessToken"]) == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"grantType": "password", "username": "mara", "password": "wrong"},
+        {"grantType": "password", "username": "nobody", "password": SECRET},
+        {"grantType": "app_token", "AppId": "nobody", "AppSecret": "wrong"},
+    ],
+)
+def test_wrong_credentials_give_none(user: User, body: dict[str, str]) -> None:
+    status, answer = ask(**body)
+    assert (status, answer["code"]) == (401, 401)
+    assert SECRET not in json.dumps(answer)
+
+
+def test_an_unknown_grant_is_named(db: None) -> None:
+    status, answer = ask(grantType="magic")
+    assert status == 400
+    assert answer["complianceIssues"][0]["field"] == "grantType"
+
+
+def test_guessing_is_slowed_down(user: User) -> None:
+    answers = [ask(grantType="password", username="mara", password="no")[0] for _ in range(12)]
+    assert answers[0] == 401
+    assert answers[-1] == 429
+
+
+def test_an_access_key_gives_a_token_under_both_spellings(user: User) -> None:
+    _, key = Caller(user)("POST", "/access-keys", {"name": "ci"})
+    new = ask(grantType="app_token", clientID=key["clientId"], clientSecret=key["clientSecret"])
+    old = ask(grantType="app_token", AppId=key["clientId"], AppSecret=key["clientSecret"])
+    assert (new[0], old[0]) == (200, 200)
+
+
+def test_a_secret_is_never_shown_again(user: User) -> None:
+    _, key = Caller(user)("POST", "/access-keys", {"name": "ci"})
+    _, keys = Caller(user)("GET", "/access-keys")
+    assert key["clientSecret"] not in json.dumps(keys)
+
+
+def test_a_key_is_deleted_by_its_owner_only(user: User, stranger: Caller) -> None:
+    _, key = Caller(user)("POST", "/access-keys", {"name": "ci"})
+    assert stranger("DELETE", f"/access-keys/{key['id']}")[0] == 404
+    assert Caller(user)("DELETE", f"/access-keys/{key['id']}")[0] == 204
+
+
+def test_a_new_password_or_a_closed_account_ends_a_token(user: User) -> None:
+    token = tokens.issue(user)
+    assert read(token) == 200
+    user.set_password("another long password")
+    user.save()
+    assert read(token) == 401
+    token = tokens.issue(user)
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    assert read(token) == 401
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "a.b.c"])
+def test_a_forged_token_is_refused_with_what_to_do(db: None, token: str) -> None:
+    answer = Client().get("/api/v1/clusters", headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 401
+    assert "POST /api/v1/token" in answer.json()["details"]
+
+
+def test_the_description_is_open(db: None) -> None:
+    paths = Client().get("/api/v1/openapi.json").json()["paths"]
+    assert "/api/v1/workloads/distributed" in paths

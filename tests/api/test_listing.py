@@ -1,0 +1,137 @@
+"""Lists, filters, events, pods, logs and batches over REST."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from projects.models import Project
+from tests.api.conftest import Caller
+from tests.factories import WorkloadFactory
+from workloads import logs
+from workloads.models import Workload
+
+
+def names(call: Caller, **query: object) -> list[str]:
+    status, answer = call("GET", f"/workloads?{urlencode(query, doseq=True)}")
+    assert status == 200, answer
+    return [row["name"] for row in answer["workloads"]]
+
+
+@pytest.fixture
+def three(project: Project) -> list[Workload]:
+    return [
+        WorkloadFactory.create(project=project, name="alpha", running=True, gpus=1),
+        WorkloadFactory.create(project=project, name="beta", completed=True, gpus=2),
+        WorkloadFactory.create(project=project, name="gamma", failed=True, gpus=3),
+    ]
+
+
+FILTERS = [
+    ("name==alpha", ["alpha"]),
+    ("name!=alpha", ["beta", "gamma"]),
+    ("name=@et", ["beta"]),
+    ("name!@a", []),
+    ("name=^ga", ["gamma"]),
+    ("name=$ta", ["beta"]),
+    ("requestedGPU>=2", ["beta", "gamma"]),
+    ("requestedGPU<=1", ["alpha"]),
+    ("phase==Failed", ["gamma"]),
+    ("createdAt>=2020-01-01T00:00:00Z", ["alpha", "beta", "gamma"]),
+    ("createdAt<=2020-01-01T00:00:00Z", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FILTERS)
+def test_filters(call: Caller, three: list[Workload], text: str, expected: list[str]) -> None:
+    assert names(call, filterBy=[text], sortBy="name") == expected
+
+
+def test_filters_add_up_and_search_looks_everywhere(call: Caller, three: list[Workload]) -> None:
+    assert names(call, filterBy=["requestedGPU>=2", "phase==Failed"]) == ["gamma"]
+    assert names(call, search="MNIST", sortBy="name", sortOrder="desc")[0] == "gamma"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "filterBy=name",
+        "filterBy=colour==red",
+        "filterBy=requestedGPU==many",
+        "filterBy=createdAt==soon",
+        "filterBy=requestedGPU=@1",
+        "sortBy=colour",
+    ],
+)
+def test_a_filter_that_cannot_be_read_says_so(call: Caller, query: str) -> None:
+    status, answer = call("GET", f"/workloads?{query}")
+    assert status == 400
+    assert query.split("=", 1)[1].split("=")[0] in answer["message"]
+
+
+def test_pages_meet_every_workload_once(call: Caller, project: Project) -> None:
+    WorkloadFactory.create_batch(7, project=project)
+    seen, offset = [], 0
+    while offset is not None:
+        _, answer = call("GET", f"/workloads?limit=3&offset={offset}")
+        seen += [row["id"] for row in answer["workloads"]]
+        offset = answer["next"]
+    assert len(seen) == len(set(seen)) == 7
+
+
+def test_only_ones_own_projects_are_listed_and_counted(
+    stranger: Caller, call: Caller, three: list[Workload]
+) -> None:
+    assert names(stranger) == []
+    assert stranger("GET", "/workloads/count")[1] == {"count": 0}
+    assert call("GET", "/workloads/count?filterBy=phase==Failed")[1] == {"count": 1}
+
+
+@pytest.mark.parametrize("part", ["", "/events", "/pods", "/logs"])
+def test_a_stranger_finds_no_part_of_a_workload(
+    stranger: Caller, call: Caller, three: list[Workload], part: str
+) -> None:
+    assert stranger("GET", f"/workloads/{three[0].pk}{part}")[0] == 404
+    assert call("GET", f"/workloads/{three[0].pk}{part}")[0] == 200
+
+
+def test_logs_are_read_on_from_an_offset(call: Caller, three: list[Workload]) -> None:
+    logs.append(logs.Stream(three[0].pk, 1, 0, 1), b"hello\nworld\n")
+    _, first = call("GET", f"/workloads/{three[0].pk}/logs?rank=1&limit=6")
+    assert (first.content, first["X-Next-Offset"]) == (b"hello\n", "6")
+    _, rest = call("GET", f"/workloads/{three[0].pk}/logs?rank=1&offset=6")
+    assert rest.content == b"world\n"
+
+
+def test_a_batch_reports_each(call: Caller, stranger: Caller, three: list[Workload]) -> None:
+    ids = [str(workload.pk) for workload in three]
+    _, answer = call("POST", "/workloads/batch", {"ids": ids, "action": "suspend"})
+    assert answer["succeeded"] == ids[:1]
+    assert [failure["code"] for failure in answer["failed"]] == [409, 409]
+    _, foreign = stranger("POST", "/workloads/batch", {"ids": ids, "action": "delete"})
+    assert [failure["code"] for failure in foreign["failed"]] == [404, 404, 404]
+
+
+def test_names_are_checked_before_use(call: Caller, project: Project, stranger: Caller) -> None:
+    WorkloadFactory.create(project=project, name="taken")
+    path = f"/workloads/name-availability?projectId={project.pk}&name="
+    assert call("GET", path + "free")[1] == {"available": True, "reason": ""}
+    assert call("GET", path + "taken")[1]["available"] is False
+    assert stranger("GET", path + "free")[0] == 404
+
+
+def test_projects_show_quota_and_use(call: Caller, stranger: Caller, project: Project) -> None:
+    WorkloadFactory.create(project=project, running=True, gpus=0.5)
+    _, answer = call("GET", "/org-unit/projects")
+    assert answer["projects"][0]["gpu"]["allocated"] == 0.5
+    assert answer["projects"][0]["id"] == str(project.pk)
+    assert stranger("GET", "/org-unit/projects")[1]["projects"] == []
+    assert stranger("GET", f"/org-unit/projects/{project.pk}")[0] == 404
+
+
+def test_clusters_are_those_of_ones_projects(
+    call: Caller, stranger: Caller, project: Project
+) -> None:
+    _, clusters = call("GET", "/clusters")
+    assert [cluster["uuid"] for cluster in clusters] == [str(project.cluster_id)]
+    assert stranger("GET", "/clusters")[1] == []
+    assert stranger("GET", f"/clusters/{project.cluster_id}")[0] == 404
