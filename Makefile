@@ -6,9 +6,6 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN = .venv/bin
 COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header --no-emit-index-url \
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
-# T=workloads runs tests/workloads; any other T= is pytest's -k.
-TESTS = $(if $(T),$(or $(wildcard tests/$(T)),-k "$(T)"),)
-PYTEST = $(BIN)/python -m pytest $(TESTS)
 
 .DEFAULT_GOAL := help
 .PHONY: help run check format test test-fast install install-dev lock clean
@@ -34,12 +31,11 @@ format: install-dev ## Format Python and templates, fix what the linter can fix
 	$(BIN)/ruff check --fix .
 	git ls-files -z -- '*.html' | xargs -0 -r $(BIN)/djade --target-version 5.2
 
-test: test-fast ## All tests; T=workloads for some, DATABASE_URL=postgresql://… for PostgreSQL
-	$(BIN)/python -m tests.browser
-	$(PYTEST) -m "e2e or faults" || [ $$? -eq 5 ]
+test: install-dev ## All tests (T=workloads: some; DATABASE_URL=postgresql://…: there)
+	$(BIN)/python -m tests $(if $(T),"$(T)")
 
 test-fast: install-dev ## All tests but those in the browser and those that kill processes
-	$(PYTEST) -n 2 -m "not e2e and not faults" || [ $$? -eq 5 ]
+	$(BIN)/python -m tests --fast $(if $(T),"$(T)")
 
 install: python # What running needs
 	@$(PYTHON) config/run/install.py

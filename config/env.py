@@ -4,7 +4,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -37,7 +37,9 @@ def env_list(name: str, default: str = "") -> list[str]:
 
 
 def env_database(name: str, default: Path) -> dict[str, Any]:
-    """A Django database from a URL: ``postgresql://user:password@host:port/name`` or ``sqlite:///path``."""
+    """A Django database from a URL: ``postgresql://user:password@host:port/name`` or
+    ``sqlite:///path``. As with psql, ``?host=/folder`` names a socket; the rest of the query,
+    such as ``sslmode=require``, goes to the driver."""
     url = env_str(name, f"sqlite:///{default}")
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
@@ -51,13 +53,15 @@ def env_database(name: str, default: Path) -> dict[str, Any]:
             },
         }
     if parts.scheme in {"postgres", "postgresql"}:
+        options = dict(parse_qsl(parts.query))
         return {
             "ENGINE": "django.db.backends.postgresql",
             "NAME": parts.path.lstrip("/"),
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),
-            "HOST": parts.hostname or "",
+            "HOST": options.pop("host", parts.hostname or ""),
             "PORT": str(parts.port or ""),
+            "OPTIONS": options,
         }
     raise ImproperlyConfigured(f"{name} must start with postgresql:// or sqlite:///.")
 

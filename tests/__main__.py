@@ -1,0 +1,47 @@
+"""``python -m tests``: what ``make test`` runs, part by part. See ``--help``."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from tests import browser
+
+HERE = Path(__file__).resolve().parent
+NOTHING_COLLECTED = 5  # pytest's exit code
+FAST = ["-n", "2", "-m", "not e2e and not faults"]
+# One after the other: they start whole products, which compete for the machine as it is.
+WHOLE = ["-m", "e2e or faults"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="?", default="", help="a path below tests/, or words for -k")
+    parser.add_argument("--fast", action="store_true", help="no browser, nothing is killed")
+    options = parser.parse_args()
+    chosen = choose(options.only)
+    codes = [run([*FAST, *chosen])]
+    if not options.fast:
+        if code := browser.main():
+            return code
+        codes.append(run([*WHOLE, *chosen]))
+    if set(codes) == {NOTHING_COLLECTED}:
+        return NOTHING_COLLECTED
+    return max((code for code in codes if code != NOTHING_COLLECTED), default=0)
+
+
+def choose(only: str) -> list[str]:
+    """Arguments for pytest: everything, a file or folder of tests, or what matches the words."""
+    if not only:
+        return []
+    path = HERE / only.removeprefix("tests/")
+    return [str(path)] if path.exists() else ["-k", only]
+
+
+def run(arguments: list[str]) -> int:
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, cwd=HERE.parent, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Settings come from the environment; a wrong one is refused by its name."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import embedded
+from config.env import env_bool, env_database, env_int, env_list, env_str, secret_key
+
+
+@pytest.mark.parametrize("value", ["1", "on", "true", "yes", "ON", " yes "])
+def test_switched_on(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SWITCH", value)
+    assert env_bool("SWITCH", default=False) is True
+
+
+@pytest.mark.parametrize("value", ["0", "off", "false", "no"])
+def test_switched_off(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SWITCH", value)
+    assert env_bool("SWITCH", default=True) is False
+
+
+@pytest.mark.parametrize("value", ["", "   "])
+def test_empty_means_the_default(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("GIVEN", value)
+    assert env_str("GIVEN", "fallback") == "fallback"
+    assert env_bool("GIVEN", default=True) is True
+    assert env_int("GIVEN", 4) == 4
+    assert env_list("GIVEN", "a, b") == ["a", "b"]
+
+
+def test_a_wrong_switch_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWITCH", "perhaps")
+    with pytest.raises(ImproperlyConfigured, match="SWITCH is 'perhaps'; use on or off"):
+        env_bool("SWITCH", default=False)
+
+
+def test_a_wrong_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNT", "four")
+    with pytest.raises(ImproperlyConfigured, match="COUNT is 'four'; use a whole number"):
+        env_int("COUNT", 1)
+
+
+def test_the_default_database_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    database = env_database("DATABASE_URL", default=tmp_path / "trainyard.sqlite3")
+    assert database["ENGINE"] == "django.db.backends.sqlite3"
+    assert database["NAME"] == str(tmp_path / "trainyard.sqlite3")
+
+
+def test_a_database_url(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:p%40ss@db.example:5433/trainyard?sslmode=require")
+    database = env_database("DATABASE_URL", default=tmp_path / "unused")
+    assert database == {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": "trainyard",
+        "USER": "me",
+        "PASSWORD": "p@ss",
+        "HOST": "db.example",
+        "PORT": "5433",
+        "OPTIONS": {"sslmode": "require"},
+    }
+
+
+def test_a_database_behind_a_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me@/trainyard?host=/run/Socket")
+    assert env_database("DATABASE_URL", default=tmp_path)["HOST"] == "/run/Socket"
+
+
+def test_an_unknown_database_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DATABASE_URL", "mysql://localhost/trainyard")
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL must start with postgresql://"):
+        env_database("DATABASE_URL", default=tmp_path)
+
+
+def test_the_secret_key_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("TRAINYARD_SECRET_KEY", raising=False)
+    key = secret_key(tmp_path)
+    assert len(key) > 40
+    assert secret_key(tmp_path) == key
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_a_long_folder_still_has_a_short_socket(tmp_path: Path) -> None:
+    near, far = tmp_path / "home", tmp_path / ("deep" * 40)
+    assert embedded.redis_url(Path("/data")) == "unix:///data/valkey.sock"
+    assert len(str(embedded.socket_path(far))) < embedded.LONGEST_SOCKET_PATH
+    assert embedded.socket_path(far) != embedded.socket_path(near)
+    assert embedded.socket_path(far) == embedded.socket_path(far)

@@ -1,0 +1,83 @@
+"""Small files, small functions: a page of code is what a person can hold in mind."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.run.install import ROOT
+
+LINES = {".html": 120, ".py": 300, ".js": 150}
+TEST_FILE_LINES = 250
+FUNCTION_LINES = 40
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """The files of the repository, those not yet added included, without what others made."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", *patterns]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = [Path(name) for name in sorted(filter(None, listed.split("\0")))]
+    return [path for path in paths if "migrations" not in path.parts and (ROOT / path).is_file()]
+
+
+def budget(path: Path) -> int:
+    return TEST_FILE_LINES if path.parts[0] == "tests" else LINES[path.suffix]
+
+
+@pytest.mark.parametrize("path", tracked("*.py", "*.html", "*.js"), ids=str)
+def test_files_stay_small(path: Path) -> None:
+    assert len((ROOT / path).read_text().splitlines()) <= budget(path)
+
+
+@pytest.mark.parametrize("path", tracked("*.py"), ids=str)
+def test_functions_stay_small(path: Path) -> None:
+    long = [
+        f"{node.name} has {length} lines"
+        for node, length in functions((ROOT / path).read_text())
+        if length > FUNCTION_LINES
+    ]
+    assert not long
+
+
+def functions(source: str) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, int]]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node, (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_documented_commands_exist(page: str) -> None:
+    named = set(re.findall(r"\bmake ([a-z][a-z-]*)", code_of((ROOT / page).read_text())))
+    assert named
+    assert named <= targets()
+
+
+def code_of(markdown: str) -> str:
+    """Only what is set as code: prose may make anything."""
+    return "\n".join(re.findall(r"```.*?```|`[^`\n]+`", markdown, re.DOTALL))
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def test_make_help_lists_every_target_for_people() -> None:
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"],  # noqa: S607 -- whichever make runs the tests
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    listed = set(re.findall(r"^  make ([a-z-]+)", shown, re.MULTILINE))
+    assert listed == targets() - {"install", "install-dev", "python"}
+
+
+@pytest.mark.parametrize("page", tracked("*.md"), ids=str)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    text = (ROOT / page).read_text()
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
+    assert not [link for link in links if not (ROOT / page.parent / link).exists()]
