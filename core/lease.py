@@ -1,11 +1,16 @@
 """A lease: at most one holder of a name at a time, freed by expiry when the holder dies."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from redis.exceptions import LockError, LockNotOwnedError
 
 from core.valkey import connection
+
+# Set when this process was asked to end: nobody's lease is extended any more, so that what holds
+# one gives it back and the next process need not wait for it to expire.
+ending = threading.Event()
 
 
 @contextmanager
@@ -20,6 +25,8 @@ def lease(name: str, *, seconds: float) -> Iterator[Callable[[], bool] | None]:
         return
 
     def extend() -> bool:
+        if ending.is_set():
+            return False
         try:
             return bool(lock.extend(seconds, replace_ttl=True))
         except LockNotOwnedError:
