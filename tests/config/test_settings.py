@@ -50,7 +50,9 @@ def test_the_default_database_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_a_database_url(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DATABASE_URL", "postgresql://me:p%40ss@db.example:5433/trainyard?sslmode=require")
+    monkeypatch.setenv(
+        "DATABASE_URL", "postgresql://me:p%40ss@db.example:5433/trainyard?sslmode=require"
+    )
     database = env_database("DATABASE_URL", default=tmp_path / "unused")
     assert database == {
         "ENGINE": "django.db.backends.postgresql",
