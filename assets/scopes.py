@@ -1,6 +1,7 @@
 """Where an asset may be used: in a whole cluster, a department, or one project."""
 
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass
+from typing import Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -17,6 +18,31 @@ class Scope(models.TextChoices):
 
 
 M = TypeVar("M", bound=models.Model)
+Holder = Cluster | Department | Project
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an asset belongs: ``holder`` is a Cluster, a Department or a Project."""
+
+    holder: Holder
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(type(self.holder).__name__.lower())
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.holder if isinstance(self.holder, Cluster) else self.holder.cluster
+
+    def open_to(self, user: User) -> bool:
+        """Administrators make assets anywhere, researchers in their projects."""
+        if user.is_administrator:
+            return True
+        return isinstance(self.holder, Project) and self.holder.members.contains(user)
+
+    def __str__(self) -> str:
+        return f"{self.scope.label} {self.holder}"
 
 
 class ScopedQuerySet(models.QuerySet[M]):
@@ -81,9 +107,8 @@ class Scoped(models.Model):
         """What the scope is called, such as ``Project team-a``."""
         return f"{Scope(self.scope).label} {getattr(self, self.scope)}"
 
-    def place(self, scope: str, holder: Any) -> None:
-        """Move the asset to ``holder``: a Cluster, Department or Project, as ``scope`` says."""
-        self.scope = scope
-        self.cluster = holder if scope == Scope.CLUSTER else holder.cluster
-        self.department = holder if scope == Scope.DEPARTMENT else None
-        self.project = holder if scope == Scope.PROJECT else None
+    def put(self, place: Place) -> None:
+        """Give the asset to a cluster, a department or a project."""
+        self.scope, self.cluster, holder = place.scope, place.cluster, place.holder
+        self.department = holder if isinstance(holder, Department) else None
+        self.project = holder if isinstance(holder, Project) else None

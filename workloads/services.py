@@ -1,13 +1,14 @@
 """What people do with workloads. One function a verb: a transaction, an event, then the task."""
 
 import uuid
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from assets.models import ComputeResource, Environment, Template
+from assets import services as assets
+from assets.models import Template
+from assets.scopes import Holder, Place
 from spec import documents
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
@@ -168,22 +169,9 @@ def free_name(workload: Workload) -> str:
 
 
 def save_template(
-    draft: WorkloadDraft, *, name: str, description: str, scope: str, holder: Any, by: User
+    draft: WorkloadDraft, *, name: str, description: str, holder: Holder, by: User
 ) -> Template:
     """Keep a draft to start from, without its name and project. ``SpecError`` on a taken name."""
-    content = draft.model_copy(update={"name": "", "project": None, "template": None})
-    template = Template(name=name, description=description, created_by=by)
-    template.place(scope, holder)
-    template.draft_json = content.model_dump(mode="json", by_alias=True)
-    try:
-        with transaction.atomic():
-            template.save()
-    except IntegrityError:
-        message = f"{name!r} is taken in this scope; enter a different name"
-        raise SpecError([Problem(("name",), message)]) from None
-    replicas = [draft.worker, *([draft.master] if draft.master else [])]
-    environments = [replica.environment for replica in replicas if replica.environment]
-    computes = [replica.compute for replica in replicas if replica.compute]
-    template.environments.set(Environment.objects.filter(pk__in=environments))
-    template.compute_resources.set(ComputeResource.objects.filter(pk__in=computes))
-    return template
+    return assets.create_template(
+        by=by, name=name, place=Place(holder), draft=draft, description=description
+    )
