@@ -20,13 +20,13 @@ def _image(value: str) -> str:
         raise ValueError(
             "is required; write an image URL such as kubeflow/pytorch-dist-mnist:latest"
         )
-    if not IMAGE.match(value):
+    if not IMAGE.fullmatch(value):
         raise ValueError(f"{value!r} is not an image URL; write [registry/]name[:tag]")
     return value
 
 
 def _variable(name: str) -> str:
-    if not VARIABLE.match(name):
+    if not VARIABLE.fullmatch(name):
         raise ValueError(
             f"{name!r} is not a variable name; use a letter or _ first, then letters, digits, _ . -"
         )

@@ -11,6 +11,7 @@ Path = tuple[str | int, ...]
 WORDS = {
     "missing": "is required",
     "string_too_short": "is required",
+    "too_short": "is required",
     "extra_forbidden": "is not a field that Trainyard knows here",
     "int_type": "must be a whole number",
     "float_type": "must be a number",

@@ -14,7 +14,7 @@ NAME_RULE = (
 
 def check_name(name: str, *, workers: int = 1) -> str:
     """The name itself; ``ValueError`` where ``<name>-worker-<n>`` would not be a DNS label."""
-    if not NAME.match(name):
+    if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} {NAME_RULE}" if name else "is required")
     room = LONGEST - len(f"-worker-{max(workers - 1, 0)}")
     if len(name) > room:

@@ -20,7 +20,7 @@ def to_bytes(quantity: str) -> int:
     The units are Kubernetes' decimal and binary ones; the suffixes ``m``, ``u``, ``n`` and
     exponents, which Kubernetes also reads, mean nothing for memory and are refused.
     """
-    found = PATTERN.match(quantity.strip())
+    found = PATTERN.fullmatch(quantity.strip())
     if not found:
         raise ValueError(
             f"{quantity!r} is not an amount; write a number with a unit, like 500M or 2Gi"

@@ -1,0 +1,31 @@
+"""The table of legal moves."""
+
+from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase
+
+
+def test_every_phase_has_a_row() -> None:
+    assert set(MOVES) == set(Phase)
+
+
+def test_an_ended_workload_can_only_be_deleted() -> None:
+    assert all(MOVES[phase] == {Phase.DELETING} for phase in TERMINAL)
+
+
+def test_everything_but_deleting_can_be_deleted() -> None:
+    assert all(Phase.DELETING in moves for phase, moves in MOVES.items() if phase != Phase.DELETING)
+    assert not MOVES[Phase.DELETING]
+
+
+def test_only_a_stopped_workload_runs_again() -> None:
+    assert [p for p, moves in MOVES.items() if Phase.RESUMING in moves] == [Phase.STOPPED]
+
+
+def test_no_phase_moves_to_itself() -> None:
+    assert all(phase not in moves for phase, moves in MOVES.items())
+
+
+def test_what_holds_resources_is_active_and_an_end_is_not() -> None:
+    assert HOLDING < ACTIVE
+    assert not ACTIVE & TERMINAL
+    assert {Phase.PENDING, Phase.RUNNING} < STOPPABLE
+    assert not STOPPABLE & (TERMINAL | {Phase.STOPPED, Phase.STOPPING})
