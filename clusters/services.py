@@ -18,8 +18,11 @@ def ensure_local() -> Cluster:
     return Cluster.objects.get_or_create(kind=Kind.LOCAL, defaults={"name": LOCAL})[0]
 
 
-def refresh(cluster: Cluster) -> None:
-    """Ask the cluster what it offers and write it down. Network first, one transaction after."""
+def refresh(cluster: Cluster) -> bool:
+    """Ask the cluster what it offers and write it down; ``False`` when it does not answer.
+
+    Network first, one transaction after.
+    """
     try:
         engine = engine_for(cluster)
         capabilities, nodes = engine.capabilities(), engine.nodes()
@@ -27,13 +30,14 @@ def refresh(cluster: Cluster) -> None:
         Cluster.objects.filter(pk=cluster.pk).update(
             state=State.DISCONNECTED, state_message=str(error), checked_at=timezone.now()
         )
-        return
+        return False
     with transaction.atomic():
         cluster.capabilities_json = asdict(capabilities)
         cluster.state, cluster.state_message = State.CONNECTED, ""
         cluster.checked_at = timezone.now()
         cluster.save()
         _store_nodes(cluster, nodes)
+    return True
 
 
 def _store_nodes(cluster: Cluster, nodes: tuple[SeenNode, ...]) -> None:

@@ -25,14 +25,13 @@ def lease_name(cluster_id: UUID) -> str:
 
 
 def turn(cluster: Cluster) -> bool:
-    """Watch for a minute. ``False`` when someone else is watching already.
+    """Watch for a minute. ``False`` when someone else watches, or nobody answers.
 
     The lease expires on its own when this process dies, and the next sweep starts another turn.
     """
     with lease(lease_name(cluster.pk), seconds=LEASE_SECONDS) as extend:
-        if extend is None:
+        if extend is None or not clusters.refresh(cluster):
             return False
-        clusters.refresh(cluster)
         listed: set[UUID] | None = set()
         started = collected = time.monotonic()
         for seen in engine_for(cluster).watch():
@@ -55,14 +54,13 @@ def turn(cluster: Cluster) -> bool:
 def observed(seen: Observation) -> None:
     """Apply one observation. A row that cannot be read must not stop the others."""
     workload = (
-        Workload.objects.select_related("project", "cluster")
-        .filter(pk=seen.workload_id, deleted_at=None)
-        .first()
+        Workload.objects.select_related("project", "cluster").filter(pk=seen.workload_id).first()
     )
     if workload is None:
         return
     try:
         reconcile.apply(workload, seen)
+        reconcile.enforce(workload, seen)
     except ValueError:
         log.exception("Could not apply what was seen of workload %s", seen.workload_id)
 

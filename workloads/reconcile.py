@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from clusters.engines import engine_for
 from engines.base import EngineRefused, Launch, Observation, RankState
-from spec.phases import HOLDING, Phase, RankPhase, Reason
+from spec.phases import ACTIVE, HOLDING, Phase, RankPhase, Reason
 from workloads import admission, history, logs, outbox
 from workloads.models import Rank, Workload
 
@@ -85,7 +85,7 @@ def apply(workload: Workload, seen: Observation) -> bool:
 
     An observation is applied once and in order: the guarded UPDATE lets only a later one through.
     """
-    if seen.run < workload.run:
+    if seen.run < workload.run or workload.deleted_at:
         return False
     with transaction.atomic():
         if not _is_news(workload, seen):
@@ -137,6 +137,17 @@ def _apply_ranks(workload: Workload, states: tuple[RankState, ...]) -> None:
     fields = [*STATE_FIELDS]
     if changed:
         Rank.objects.bulk_update(changed, fields)
+
+
+def enforce(workload: Workload, seen: Observation) -> None:
+    """End what runs although its row says otherwise: it was handed over while it was being stopped
+    or deleted. Losing that race must not leave a gang behind."""
+    if seen.phase is None:
+        return
+    if workload.deleted_at:
+        engine_for(workload.cluster).delete(workload.handle)
+    elif workload.phase == Phase.STOPPED and seen.phase in ACTIVE and seen.run == workload.run:
+        engine_for(workload.cluster).stop(workload.handle, run=seen.run)
 
 
 STATE_FIELDS = (

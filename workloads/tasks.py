@@ -47,7 +47,7 @@ def admit(cluster_id: str) -> None:
     admission.admit(Cluster.objects.get(pk=cluster_id))
 
 
-@shared_task(name="workloads.monitor_cluster", **retried)
+@shared_task(name="workloads.monitor_cluster")
 def monitor_cluster(cluster_id: str) -> None:
     if monitor.turn(Cluster.objects.get(pk=cluster_id)):
         outbox.monitor(UUID(cluster_id))
