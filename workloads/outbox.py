@@ -7,8 +7,8 @@ import logging
 from uuid import UUID
 
 from celery import current_app
+from celery.exceptions import OperationalError
 from django.db import transaction
-from kombu.exceptions import OperationalError
 
 log = logging.getLogger(__name__)
 
