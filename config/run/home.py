@@ -43,6 +43,11 @@ class Home:
             ) from None
         self._lock = lock
 
+    def release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
     def read(self) -> dict[str, Any]:
         with suppress(OSError, ValueError):
             record = json.loads(self.record_path.read_text())
@@ -80,7 +85,7 @@ class Home:
     def _leftovers(self) -> list[tuple[str, psutil.Process]]:
         found = []
         for name, entry in self.read().get("processes", {}).items():
-            with suppress(psutil.Error):
+            with suppress(psutil.Error, LookupError, TypeError):
                 process = psutil.Process(entry["pid"])
                 # Process ids are used again; together with the start they name one process.
                 if abs(process.create_time() - entry["started"]) < 1:

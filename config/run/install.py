@@ -52,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Missing as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130  # without stamps: the next start takes up what is unfinished
     return 0
 
 

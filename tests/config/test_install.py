@@ -1,0 +1,145 @@
+"""Installing: what is missing is named with the way to get it; a second start installs nothing."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.run import install
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty checkout with locks, and nothing installed."""
+    for lock in ("requirements.txt", "requirements-dev.txt", "package-lock.json"):
+        (tmp_path / lock).write_text(f"{lock} 1")
+    monkeypatch.setattr(install, "ROOT", tmp_path)
+    monkeypatch.setattr(install, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(install, "NODE_MODULES", tmp_path / "node_modules")
+    monkeypatch.setattr(install, "VENDOR", tmp_path / "static" / "vendor")
+    monkeypatch.setattr(install, "RUNTIME_LOCK", tmp_path / "requirements.txt")
+    monkeypatch.setattr(install, "DEV_LOCK", tmp_path / "requirements-dev.txt")
+    monkeypatch.setattr(install, "NPM_LOCK", tmp_path / "package-lock.json")
+    return tmp_path
+
+
+@pytest.fixture
+def commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What would be run; pip, npm and venv leave what they would leave."""
+    ran: list[list[str]] = []
+
+    def run(argv: Sequence[Any], **options: Any) -> subprocess.CompletedProcess[bytes]:
+        ran.append([str(argument) for argument in argv])
+        if "venv" in ran[-1]:
+            (checkout / ".venv" / "bin").mkdir(parents=True)
+            (checkout / ".venv" / "bin" / "python").touch()
+        if "ci" in ran[-1]:
+            for source in install.VENDOR_FILES:
+                path = checkout / "node_modules" / source
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("body\n//# sourceMappingURL=gone.map\n")
+        return subprocess.CompletedProcess(argv, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    return ran
+
+
+def test_a_second_start_installs_nothing(commands: list[list[str]]) -> None:
+    assert install.main([]) == 0
+    assert [one for one in commands if "pip" in one or "ci" in one]
+    commands.clear()
+    assert install.main([]) == 0
+    assert not [one for one in commands if "pip" in one or "ci" in one or "venv" in one]
+
+
+def test_a_changed_lock_installs_again(commands: list[list[str]], checkout: Path) -> None:
+    install.main([])
+    commands.clear()
+    (checkout / "requirements.txt").write_text("requirements.txt 2")
+    install.main([])
+    assert [one[-1] for one in commands if "pip" in one] == [str(checkout / "requirements.txt")]
+    assert not [one for one in commands if "ci" in one]
+
+
+def test_what_tests_need_holds_what_running_needs(commands: list[list[str]]) -> None:
+    install.main(["--dev"])
+    commands.clear()
+    install.main([])
+    assert not [one for one in commands if "pip" in one]
+
+
+def test_front_end_files_come_without_source_maps(
+    commands: list[list[str]], checkout: Path
+) -> None:
+    install.main([])
+    script = checkout / "static" / "vendor" / "tabler" / "tabler.min.js"
+    assert script.read_text() == "body\n"
+
+
+def test_missing_npm_is_told(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert install.main([]) == 1
+    said = capsys.readouterr().err
+    assert "npm is missing" in said
+    assert "apt install npm" in said
+
+
+@pytest.mark.parametrize("module", ["venv", "ensurepip"])
+def test_missing_venv_is_told(
+    commands: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    module: str,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == module else name)
+    assert install.main([]) == 1
+    major, minor = sys.version_info[:2]
+    assert f"apt install python{major}.{minor}-venv" in capsys.readouterr().err
+
+
+def test_a_failing_pip_says_what_may_help(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / ".venv" / "bin" / "python").touch()
+    monkeypatch.setattr(
+        subprocess,
+        "run",
+        lambda argv, **_: subprocess.CompletedProcess(argv, 1 if "pip" in argv else 0),
+    )
+    assert install.main([]) == 1
+    said = capsys.readouterr().err
+    assert "build-essential" in said
+    assert "xcode-select --install" in said
+    assert not (checkout / ".venv" / ".installed-requirements").exists()
+
+
+def test_missing_python_is_told_by_make() -> None:
+    answer = subprocess.run(
+        ["make", "install", "PYTHON="],  # noqa: S607 -- whichever make runs the tests
+        cwd=install.ROOT,
+        env=os.environ | {"LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode != 0
+    assert "Python 3.11 or newer is missing" in answer.stdout
+
+
+def test_the_locks_name_no_machine_and_no_host() -> None:
+    for lock in (install.RUNTIME_LOCK, install.DEV_LOCK, install.NPM_LOCK):
+        text = lock.read_text()
+        assert "file:/" not in text
+        assert '"resolved"' not in text
+        assert "--index-url" not in text
+        assert "--find-links" not in text
+    assert "torch==2.13.0\n" in install.RUNTIME_LOCK.read_text()
+    assert "torch==2.13.0\n" in install.DEV_LOCK.read_text()

@@ -1,0 +1,108 @@
+"""What the manager keeps: one log per process, one owner per data folder."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config.run.home import Home, Occupied
+from config.run.logs import LARGEST, LogFile
+from config.run.manager import Manager, NotReady, Running, ending
+from config.run.programs import Address, Program
+from tests.waiting import wait_for
+
+
+def test_only_complaints_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "web.log"
+    path.write_text("2026 ERROR of an earlier start\n")
+    log = LogFile(path)
+    with path.open("a") as file:
+        file.write("2026 INFO all well\n2026 ERROR web: broken\nValueError: 3\n2026 ERR")
+    assert list(log.complaints()) == ["2026 ERROR web: broken", "ValueError: 3"]
+    with path.open("a") as file:
+        file.write("OR web: again\n")
+    assert list(log.complaints()) == ["2026 ERROR web: again"]
+    assert list(log.complaints()) == []
+
+
+def test_a_large_log_is_set_aside(tmp_path: Path) -> None:
+    log = LogFile(tmp_path / "web.log")
+    with log.path.open("ab") as program:
+        program.truncate(LARGEST + 1)
+        log.keep_small()
+        program.write(b"2026 ERROR after\n")
+    assert log.path.read_bytes() == b"2026 ERROR after\n"
+    assert (tmp_path / "web.log.1").stat().st_size == LARGEST + 1
+    assert list(log.complaints()) == ["2026 ERROR after"]
+
+
+def test_one_owner_per_folder(tmp_path: Path) -> None:
+    first = Home(tmp_path)
+    first.occupy()
+    first.write("http://127.0.0.1:8000", {})
+    with pytest.raises(Occupied, match=rf"8000 \(process {os.getpid()}\)"):
+        Home(tmp_path).occupy()
+    first.release()
+    next_one = Home(tmp_path)
+    next_one.occupy()
+    next_one.release()
+
+
+def test_a_process_id_used_again_is_left_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    other = psutil.Process()
+    record = {"processes": {"web": {"pid": other.pid, "started": other.create_time() - 60}}}
+    home.record_path.write_text(json.dumps(record))
+    assert home.end_leftovers() == []
+
+
+@pytest.mark.parametrize("record", ["", "[]", '{"processes": {"web": {"pid": 4000000}}}'])
+def test_a_broken_record_stops_nothing(tmp_path: Path, record: str) -> None:
+    home = Home(tmp_path)
+    home.record_path.write_text(record)
+    assert home.end_leftovers() == []
+
+
+def test_leftovers_are_ended(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    child = subprocess.Popen(["sleep", "60"])  # noqa: S607 -- any sleep will do
+    home.write("", {"web": psutil.Process(child.pid)})
+    assert home.end_leftovers() == ["web"]
+    child.wait(1)
+
+
+def test_a_crashing_program_waits_longer_each_time(tmp_path: Path) -> None:
+    running = Running(Program("web", ["false"]), tmp_path, dict(os.environ))
+    delays = []
+    for _ in range(3):
+        running.process.wait()
+        assert not running.tend()
+        delays.append(running.delay)
+        wait_for(running.tend, message="the next start")
+    running.stop()
+    assert delays == [1.0, 2.0, 4.0]
+
+
+def test_a_program_that_does_not_come_up_shows_its_log(tmp_path: Path) -> None:
+    manager = Manager(Home(tmp_path), "", dict(os.environ))
+    program = Program("web", ["sh", "-c", "echo no such thing; exit 3"], is_ready=lambda: False)
+    with pytest.raises(NotReady, match=r"web ended with exit code 3[^$]*no such thing"):
+        manager.start([program])
+    manager.stop()
+
+
+def test_a_deaf_program_is_killed(tmp_path: Path) -> None:
+    deaf = Program("web", ["sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.1)
+    running = Running(deaf, tmp_path, dict(os.environ))
+    wait_for(lambda: "deaf" in running.log.tail(), message="the trap")
+    running.stop()
+    assert ending(running.process.returncode) == "was killed by SIGKILL"
+
+
+def test_the_address_to_visit() -> None:
+    assert Address("127.0.0.1", 8000).url == "http://127.0.0.1:8000"
+    assert Address("::", 80).url == "http://[::1]:80"
+    assert Address("::1", 8000).url == "http://[::1]:8000"
