@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand
 
 from clusters import services as clusters
 from projects.models import Department
+from workloads import demo
 
 
 class Command(BaseCommand):
@@ -17,4 +18,6 @@ class Command(BaseCommand):
             return
         local = clusters.ensure_local()
         clusters.refresh(local)
-        Department.objects.get_or_create(cluster=local, name="default")
+        department, _ = Department.objects.get_or_create(cluster=local, name="default")
+        if settings.DEMO:
+            demo.make(local, department)
