@@ -95,7 +95,8 @@ def apply(workload: Workload, seen: Observation) -> bool:
         _apply_ranks(workload, seen.ranks)
         if seen.attempt > workload.attempt:
             Workload.objects.filter(pk=workload.pk).update(attempt=seen.attempt)
-            history.note(workload, seen.message, source="engine", reason=Reason.RESTARTING)
+            text = f"Attempt {seen.attempt + 1} of the gang starts."
+            history.note(workload, text, source="engine", reason=Reason.RESTARTING)
         _apply_phase(workload, seen)
         if before in HOLDING and workload.phase not in HOLDING:
             outbox.admit(workload.cluster_id)

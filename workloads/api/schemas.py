@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from ninja import Field
+
 from core.api import Closed, Wire
 from spec import documents
 from spec.phases import Phase
@@ -198,7 +200,7 @@ class PodOut(Wire):
     rank: int
     index: int
     node_name: str
-    k8s_phase: str
+    k8s_phase: str = Field(alias="k8sPhase")  # the rule for the others would say k8SPhase
     reason: str
     message: str
     restarts: int
@@ -217,7 +219,7 @@ class PodOut(Wire):
             rank=rank.rank,
             index=rank.index,
             node_name=rank.node,
-            k8s_phase=rank.phase,
+            k8sPhase=rank.phase,
             reason=rank.reason,
             message=rank.message,
             restarts=rank.restarts,
