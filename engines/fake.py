@@ -1,0 +1,190 @@
+"""An engine in memory: what it shows is what the caller told it to show."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from engines.base import (
+    Capabilities,
+    EngineError,
+    FrameworkSupport,
+    Gpu,
+    Handle,
+    Launch,
+    Manifest,
+    Node,
+    Observation,
+    RankState,
+    Usage,
+)
+from spec.phases import Phase, RankPhase, Reason
+from spec.workload import Framework
+
+TICK = 0.5  # seconds
+LogKey = tuple[UUID, int, int, int]  # workload, run, rank, attempt
+NODE = Node("fake", 8.0, 32 * 10**9, tuple(Gpu(i, "Fake", 10**10, virtual=True) for i in range(4)))
+FINAL = frozenset({Phase.STOPPED, Phase.COMPLETED, Phase.FAILED})
+
+
+@dataclass
+class FakeEngine:
+    """``submit`` shows Initializing and ``stop`` shows Stopped; all else comes from :meth:`show`.
+
+    ``raises`` is raised by every method until it is ``None`` again.
+    """
+
+    machines: Sequence[Node] = (NODE,)
+    frameworks: Sequence[Framework] = tuple(Framework)
+    queues: bool = False
+    raises: EngineError | None = None
+    launches: list[Launch] = field(default_factory=list)
+    stops: list[tuple[UUID, int]] = field(default_factory=list)
+    deletes: list[UUID] = field(default_factory=list)
+    _shown: dict[UUID, Observation] = field(default_factory=dict)
+    _logs: dict[LogKey, bytes] = field(default_factory=dict)
+    _usage: dict[tuple[UUID, int], list[Usage]] = field(default_factory=dict)
+    _watchers: list[deque[Observation]] = field(default_factory=list)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    # --- What tests say -----------------------------------------------------------------------
+
+    def show(
+        self,
+        handle: Handle,
+        phase: Phase,
+        *,
+        reason: Reason = Reason.NONE,
+        message: str = "",
+        attempt: int | None = None,
+        ranks: Sequence[RankState] | None = None,
+    ) -> Observation:
+        """The cluster now shows this of the workload; what is not given stays."""
+        before = self._shown[handle.workload_id]
+        after = replace(
+            before,
+            sequence=before.sequence + 1,
+            phase=phase,
+            at=datetime.now(UTC),
+            reason=reason,
+            message=message,
+            attempt=before.attempt if attempt is None else attempt,
+            ranks=before.ranks if ranks is None else tuple(ranks),
+        )
+        self._tell(after)
+        return after
+
+    def print(
+        self, handle: Handle, rank: int, text: str, *, run: int = 1, attempt: int = 0
+    ) -> None:
+        """A rank wrote this."""
+        key = (handle.workload_id, run, rank, attempt)
+        self._logs[key] = self._logs.get(key, b"") + text.encode()
+
+    def use(self, handle: Handle, sample: Usage, *, run: int = 1) -> None:
+        self._usage.setdefault((handle.workload_id, run), []).append(sample)
+
+    # --- What callers ask ---------------------------------------------------------------------
+
+    def capabilities(self) -> Capabilities:
+        self._check()
+        supported = tuple(
+            FrameworkSupport(
+                framework,
+                available=framework in self.frameworks,
+                operator="fake",
+                why="" if framework in self.frameworks else "Left out of this fake.",
+            )
+            for framework in Framework
+        )
+        return Capabilities(frameworks=supported, queues=self.queues)
+
+    def nodes(self) -> tuple[Node, ...]:
+        self._check()
+        return tuple(self.machines)
+
+    def render(self, launch: Launch) -> list[Manifest]:
+        self._check()
+        name = launch.handle.name
+        return [{"kind": "Fake", "name": f"{name}-{pod.name}"} for pod in launch.spec.pods]
+
+    def submit(self, launch: Launch) -> None:
+        self._check()
+        before = self._shown.get(launch.handle.workload_id)
+        if before and before.run >= launch.run:
+            return
+        self.launches.append(launch)
+        ranks = tuple(
+            RankState(pod.rank, pod.role, pod.index, RankPhase.PENDING) for pod in launch.spec.pods
+        )
+        uid, at = launch.handle.workload_id, datetime.now(UTC)
+        self._tell(Observation(uid, launch.run, 0, Phase.INITIALIZING, at, ranks=ranks))
+
+    def watch(self) -> Iterator[Observation | None]:
+        self._check()
+        with self._changed:
+            mine = deque(self._shown.values())
+            self._watchers.append(mine)
+        try:
+            while True:
+                while mine:
+                    yield mine.popleft()
+                yield None
+                self._check()
+                self._wait(mine)
+        finally:
+            self._watchers.remove(mine)
+
+    def observe(self, handle: Handle) -> Observation | None:
+        self._check()
+        return self._shown.get(handle.workload_id)
+
+    def stop(self, handle: Handle, *, run: int) -> None:
+        self._check()
+        self.stops.append((handle.workload_id, run))
+        shown = self._shown.get(handle.workload_id)
+        if shown and shown.run == run and shown.phase not in FINAL:
+            self.show(handle, Phase.STOPPED, reason=Reason.STOPPED_BY_USER)
+
+    def delete(self, handle: Handle) -> None:
+        self._check()
+        uid = handle.workload_id
+        self.deletes.append(uid)
+        shown = self._shown.pop(uid, None)
+        self._logs = {key: text for key, text in self._logs.items() if key[0] != uid}
+        if shown:
+            gone = replace(shown, sequence=shown.sequence + 1, phase=None, ranks=())
+            self._tell(gone)
+
+    def read_log(
+        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
+    ) -> bytes:
+        self._check()
+        text = self._logs.get((handle.workload_id, run, rank, attempt), b"")
+        return text[offset : offset + limit]
+
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
+        self._check()
+        samples = self._usage.get((handle.workload_id, run), [])
+        return [sample for sample in samples if after is None or sample.at > after]
+
+    def _check(self) -> None:
+        if self.raises:
+            raise self.raises
+
+    def _tell(self, observation: Observation) -> None:
+        with self._changed:
+            if observation.phase is not None:
+                self._shown[observation.workload_id] = observation
+            for watcher in self._watchers:
+                watcher.append(observation)
+            self._changed.notify_all()
+
+    def _wait(self, mine: deque[Observation]) -> None:
+        deadline = time.monotonic() + TICK
+        with self._changed:
+            while not mine and (left := deadline - time.monotonic()) > 0:
+                self._changed.wait(left)

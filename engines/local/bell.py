@@ -1,0 +1,37 @@
+"""What a supervisor waits for: a ring of the bell, the death of a child, or the clock."""
+
+import os
+import selectors
+import signal
+import socket
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+
+class Bell:
+    """Listens on the FIFO. As long as it does, the workload has a supervisor."""
+
+    def __init__(self, path: Path) -> None:
+        # For reading and writing, so that it never reads as closed when a ringer goes away.
+        self._fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self._woken, self._waker = socket.socketpair()
+        self._woken.setblocking(False)
+        self._waker.setblocking(False)
+        signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _wake)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._fifo, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+
+    def wait(self, seconds: float) -> None:
+        """Return when something may have happened, at the latest after ``seconds``."""
+        if self._selector.select(max(seconds, 0)):
+            with suppress(BlockingIOError):
+                os.read(self._fifo, 4096)
+            with suppress(BlockingIOError):
+                self._woken.recv(4096)
+
+
+def _wake(number: int, frame: FrameType | None) -> None:
+    """The wake-up socket has already been written to; there is nothing left to do."""

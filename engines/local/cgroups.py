@@ -1,0 +1,121 @@
+"""CPU and memory limits by the kernel, where it lets us make control groups.
+
+On version 2 a group is made under the nearest ancestor that hands its controllers down and may be
+written; on version 1 below our own group of each controller. Elsewhere (macOS, most containers)
+there is none, and the supervisor watches the memory itself.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path("/sys/fs/cgroup")
+OWN = Path("/proc/self/cgroup")
+PERIOD = 100_000  # microseconds; the kernel's own default
+
+
+@dataclass(frozen=True)
+class Cgroup:
+    """The groups of one rank; a limit that no group holds is ``None``."""
+
+    memory: Path | None
+    cpu: Path | None
+
+    @property
+    def folders(self) -> list[Path]:
+        return sorted({path for path in (self.memory, self.cpu) if path})
+
+    def enter(self, pid: int) -> "Cgroup":
+        """Put a process in. Returns the groups that hold it: none, where the kernel refuses."""
+        try:
+            for folder in self.folders:
+                (folder / "cgroup.procs").write_text(str(pid))
+        except OSError:
+            self.remove()
+            return Cgroup(None, None)
+        return self
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel killed a process of this group for its memory."""
+        if self.memory is None:
+            return False
+        for name in ("memory.events", "memory.oom_control"):
+            with suppress(OSError):
+                pairs = (line.split() for line in (self.memory / name).read_text().splitlines())
+                return {pair[0]: int(pair[1]) for pair in pairs}.get("oom_kill", 0) > 0
+        return False
+
+    def remove(self) -> None:
+        for folder in self.folders:
+            with suppress(OSError):  # a process that is still dying; the kernel drops it at reboot
+                folder.rmdir()
+
+
+def make(name: str, *, cpu: float | None, memory: int | None) -> Cgroup:
+    """Groups that hold the limits which can be held; ``cpu`` in cores, ``memory`` in bytes."""
+    version_2 = (ROOT / "cgroup.controllers").exists()
+    cpu_settings: dict[str, str] = {}
+    memory_settings: dict[str, str] = {}
+    if cpu:
+        quota = str(max(int(cpu * PERIOD), 1000))
+        cpu_settings = {"cpu.cfs_period_us": str(PERIOD), "cpu.cfs_quota_us": quota}
+        if version_2:
+            cpu_settings = {"cpu.max": f"{quota} {PERIOD}"}
+    if memory:
+        memory_settings = {"memory.limit_in_bytes": str(memory)}
+        if version_2:
+            memory_settings = {"memory.max": str(memory), "memory.oom.group": "1"}
+    return Cgroup(_make("memory", name, memory_settings), _make("cpu", name, cpu_settings))
+
+
+def _make(controller: str, name: str, settings: dict[str, str]) -> Path | None:
+    if not settings:
+        return None
+    for parent in _parents(controller):
+        folder = parent / f"trainyard-{name}"
+        try:
+            folder.mkdir(exist_ok=True)
+            for file, value in settings.items():
+                (folder / file).write_text(value)
+        except OSError:
+            with suppress(OSError):
+                folder.rmdir()
+            continue
+        _forbid_swap(folder, settings)
+        return folder
+    return None
+
+
+def _forbid_swap(folder: Path, settings: dict[str, str]) -> None:
+    """Memory over the limit must not go to swap instead; not every kernel accounts for swap."""
+    with suppress(OSError):
+        if "memory.max" in settings:
+            (folder / "memory.swap.max").write_text("0")
+        elif limit := settings.get("memory.limit_in_bytes"):
+            (folder / "memory.memsw.limit_in_bytes").write_text(limit)
+
+
+def _parents(controller: str) -> Iterator[Path]:
+    """Where a group may be tried, best first."""
+    with suppress(OSError):
+        for line in OWN.read_text().splitlines():
+            _, names, path = line.split(":", 2)
+            if controller in names.split(","):
+                own = ROOT / controller / path.lstrip("/")
+                yield from (folder for folder in (own,) if folder.is_dir())
+            elif not names:
+                own = ROOT / path.lstrip("/")
+                for folder in (own, *own.parents):
+                    handed_down = folder / "cgroup.subtree_control"
+                    if handed_down.exists() and controller in handed_down.read_text().split():
+                        yield folder
+
+
+def discard(prefix: str) -> None:
+    """Remove the groups that a dead supervisor left; their processes have ended."""
+    for controller in ("memory", "cpu"):
+        for parent in _parents(controller):
+            for folder in parent.glob(f"trainyard-{prefix}-*"):
+                with suppress(OSError):
+                    folder.rmdir()

@@ -1,0 +1,147 @@
+"""The local engine: gangs as processes of this machine, each under a supervisor of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from engines.base import (
+    Capabilities,
+    EngineUnavailable,
+    FrameworkSupport,
+    Handle,
+    Launch,
+    Manifest,
+    Node,
+    Observation,
+    Usage,
+)
+from engines.local import machine, sampling, supervisors
+from engines.local.layout import Folder, locked, read_json, write_json
+from engines.local.observing import Watcher, observation
+from engines.local.plan import Plan
+from engines.local.planner import Planner
+from engines.local.removal import remove
+from engines.local.rendering import render
+from engines.local.state import Record
+from spec.workload import Framework
+
+NO_MPI = (
+    "An MPI launcher reaches its workers by ssh, and ranks of this machine run no ssh server. "
+    "Choose a Kubernetes cluster with the MPI operator, or PyTorch here."
+)
+
+
+class LocalEngine:
+    """Keeps all it knows below ``home``, so that any number of processes can use it at once.
+
+    ``images`` maps patterns to commands; ``{python}`` in a command is the running interpreter.
+    ``restart_delay`` is the wait before the first restart in seconds; it doubles with each.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        images: Mapping[str, Sequence[str]],
+        virtual_gpus: int,
+        restart_delay: float = 1.0,
+    ) -> None:
+        self.home, self._images = home.resolve(), images
+        self._virtual_gpus, self._restart_delay = virtual_gpus, restart_delay
+
+    @cached_property
+    def _node(self) -> Node:
+        return machine.node(self._virtual_gpus)
+
+    @cached_property
+    def _planner(self) -> Planner:
+        return Planner(self._images, self._node, self._restart_delay)
+
+    def capabilities(self) -> Capabilities:
+        """The rendezvous is ours; the framework itself comes with the command's interpreter."""
+        runs = [f for f in Framework if f is not Framework.MPI]
+        supported = [FrameworkSupport(f, available=True, operator="local") for f in runs]
+        mpi = FrameworkSupport(Framework.MPI, available=False, why=NO_MPI)
+        return Capabilities(frameworks=(*supported, mpi), queues=False)
+
+    def nodes(self) -> tuple[Node, ...]:
+        return (self._node,)
+
+    def render(self, launch: Launch) -> list[Manifest]:
+        return render(self._planner.plan(launch), self._folder(launch.handle))
+
+    def submit(self, launch: Launch) -> None:
+        plan, folder = self._planner.plan(launch), self._folder(launch.handle)
+        with locked(folder.door):
+            current, record = read_json(folder.launch), Record.read(folder)
+            known = current["run"] if current else 0
+            if known > plan.run:
+                return  # a late call for a run that is over
+            if known == plan.run:
+                supervisors.revive(folder)
+                return
+            if current and not (record and record.is_final):
+                supervisors.revive(folder)
+                raise EngineUnavailable(f"run {known} is still ending")
+            _prepare(folder, plan)
+            supervisors.start(folder)  # even if that of the run before has yet to leave
+
+    def watch(self) -> Iterator[Observation | None]:
+        return iter(Watcher(self.home, self._tend))
+
+    def observe(self, handle: Handle) -> Observation | None:
+        record = Record.read(self._folder(handle))
+        if record is None:
+            return None
+        if not record.is_final:
+            self._tend(record)
+        return observation(record)
+
+    def stop(self, handle: Handle, *, run: int) -> None:
+        folder = self._folder(handle)
+        with locked(folder.door):
+            if read_json(folder.launch) is None:
+                return
+            # Written first: whichever supervisor comes, it will see it.
+            folder.run(run).mkdir(parents=True, exist_ok=True)
+            folder.stop_request(run).touch()
+        record = Record.read(folder)
+        if not folder.ring() and not (record and record.is_final):
+            supervisors.start(folder)
+
+    def delete(self, handle: Handle) -> None:
+        remove(self._folder(handle))
+
+    def read_log(
+        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
+    ) -> bytes:
+        try:
+            with self._folder(handle).log(run, rank, attempt).open("rb") as file:
+                file.seek(offset)
+                return file.read(limit)
+        except FileNotFoundError:
+            return b""
+
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
+        since = after.astimezone(UTC).isoformat(timespec="microseconds") if after else ""
+        found = sampling.read(self._folder(handle).usage(run), after=since)
+        return [Usage(**{**s, "at": datetime.fromisoformat(s["at"])}) for s in found]
+
+    def _folder(self, handle: Handle) -> Folder:
+        return Folder(self.home, str(handle.workload_id))
+
+    def _tend(self, record: Record) -> None:
+        """Give a workload whose supervisor died another one, which picks up the pieces."""
+        folder = Folder(self.home, record.workload_id)
+        quiet = datetime.now(UTC) - datetime.fromisoformat(record.at)
+        if quiet.total_seconds() > supervisors.STARTING and not folder.is_tended:
+            with locked(folder.door):
+                supervisors.revive(folder)
+
+
+def _prepare(folder: Folder, plan: Plan) -> None:
+    """Write all that a supervisor needs. The launch comes last: it is what makes the run exist."""
+    folder.prepare(plan.run)
+    write_json(folder.launch, plan.to_json(), scratch=folder.path)
+    Record.of(plan).write(folder)

@@ -1,0 +1,146 @@
+"""One attempt of a gang: its processes, from the first start to the last kill."""
+
+import signal
+import subprocess
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.local import cgroups, ports, processes, words
+from engines.local.environment import environment, expand, ports_needed
+from engines.local.layout import Folder
+from engines.local.plan import Plan, RankPlan
+from engines.local.state import RankRecord, Record, now
+from spec.phases import RankPhase, Reason
+
+Process = subprocess.Popen[bytes]
+
+
+class SpawnError(Exception):
+    """A rank could not be started. ``hopeless``: trying again would not help."""
+
+    def __init__(self, record: RankRecord, error: OSError) -> None:
+        self.record, self.hopeless = record, isinstance(error, FileNotFoundError | PermissionError)
+        what = error.filename or "the process"
+        super().__init__(f"could not be started: {what}: {error.strerror or error}")
+
+
+@dataclass
+class Member:
+    """A started rank."""
+
+    plan: RankPlan
+    record: RankRecord
+    process: Process
+    cgroup: cgroups.Cgroup
+    killed_for: str = ""  # why the supervisor killed it, where it did
+
+    @property
+    def watches_memory(self) -> bool:
+        """Whether the supervisor must hold the memory limit, the kernel not doing it."""
+        return self.plan.memory_limit is not None and self.cgroup.memory is None
+
+
+class Gang:
+    """The processes of one attempt. Every method returns at once, :meth:`end` aside."""
+
+    def __init__(self, folder: Folder, plan: Plan, record: Record) -> None:
+        self.folder, self.plan, self.record = folder, plan, record
+        self.members: list[Member] = []
+        self._ports = ExitStack()
+
+    def start(self) -> None:
+        """All ranks, or none and :class:`SpawnError`."""
+        numbers, self._ports = ports.reserve(self.folder.home, ports_needed(self.plan))
+        for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
+            try:
+                self._spawn(rank, record, numbers)
+            except OSError as error:
+                self.kill()
+                self.close()
+                raise SpawnError(record, error) from error
+
+    def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
+        own = self.folder.work(rank.name)
+        own.mkdir(parents=True, exist_ok=True)
+        work = Path(rank.working_dir) if rank.working_dir else own
+        variables = environment(self.plan, rank, folder=self.folder.path, work=own, ports=numbers)
+        name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
+        cgroup = cgroups.make(name, cpu=rank.cpu_limit, memory=rank.memory_limit)
+        log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
+        try:
+            with log.open("ab") as output:
+                process = subprocess.Popen(
+                    expand(rank.argv, variables),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    cwd=work,
+                    env=variables,
+                    start_new_session=True,
+                )
+        except OSError:
+            cgroup.remove()
+            raise
+        self.members.append(Member(rank, record, process, cgroup.enter(process.pid)))
+        record.pid, record.started = process.pid, processes.start_time(process.pid)
+        record.phase, record.started_at = RankPhase.RUNNING, now()
+
+    @property
+    def running(self) -> list[Member]:
+        return [member for member in self.members if member.process.returncode is None]
+
+    def reap(self) -> list[Member]:
+        """Ranks that ended since the last call, signals first.
+
+        Of deaths seen at one glance the signal comes first: a killed rank makes its peers exit.
+        """
+        gone = [member for member in self.running if member.process.poll() is not None]
+        for member in gone:
+            processes.signal_group(member.process.pid, signal.SIGKILL)  # as the end of a container
+            _settle(member)
+        return sorted(gone, key=lambda member: member.process.returncode >= 0)
+
+    def end(self, grace: float) -> list[Member]:
+        """SIGTERM, ``grace`` seconds, SIGKILL. Returns the ranks that had to be killed."""
+        for member in self.running:
+            processes.signal_group(member.process.pid, signal.SIGTERM)
+        deadline = time.monotonic() + grace
+        while self.running and time.monotonic() < deadline:
+            self.reap()
+            time.sleep(0.01)
+        self.reap()
+        late = self.running
+        self.kill()
+        return late
+
+    def kill(self) -> None:
+        """SIGKILL every rank, and wait until they are gone."""
+        for member in self.running:
+            processes.signal_group(member.process.pid, signal.SIGKILL)
+        for member in self.running:
+            member.process.wait()
+            _settle(member)
+
+    def close(self) -> None:
+        """Leave nothing behind: strays that left their process group, control groups, ports."""
+        if self.members:
+            processes.sweep(str(self.folder.path))
+        for member in self.members:
+            member.cgroup.remove()
+        self._ports.close()
+
+
+def _settle(member: Member) -> None:
+    """Write down how a rank ended."""
+    record, code = member.record, member.process.returncode
+    record.exit_code, record.finished_at = code, now()
+    record.phase = RankPhase.FAILED if code else RankPhase.SUCCEEDED
+    if not code:
+        return
+    record.reason, record.message = Reason.RANK_FAILED, words.ended(code)
+    if member.killed_for or member.cgroup.ran_out_of_memory():
+        limit = words.size(member.plan.memory_limit or 0)
+        record.reason = Reason.OUT_OF_MEMORY
+        record.message = member.killed_for or f"used more memory than its limit of {limit}"

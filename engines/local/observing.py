@@ -1,0 +1,134 @@
+"""Records on disk as observations, once and then as they change."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from watchfiles import watch
+
+from engines.base import Observation, RankState
+from engines.local.layout import Folder, states
+from engines.local.state import RankRecord, Record
+from spec.workload import Role
+
+TICK = 500  # milliseconds: the longest silence, and the delay until a dead supervisor is missed
+RELIST = 30.0  # seconds; the system may drop a notice when there are too many at once
+Known = dict[str, Observation]
+
+
+def observation(record: Record) -> Observation:
+    return Observation(
+        workload_id=UUID(record.workload_id),
+        run=record.run,
+        sequence=record.sequence,
+        phase=record.phase,
+        at=datetime.fromisoformat(record.at),
+        attempt=record.attempt,
+        reason=record.reason,
+        message=record.message,
+        ranks=tuple(_rank(rank, record.node) for rank in record.ranks),
+    )
+
+
+def _rank(record: RankRecord, node: str) -> RankState:
+    return RankState(
+        rank=record.rank,
+        role=Role(record.role),
+        index=record.index,
+        phase=record.phase,
+        node=node,
+        restarts=record.restarts,
+        exit_code=record.exit_code,
+        reason=record.reason,
+        message=record.message,
+        started_at=_time(record.started_at),
+        finished_at=_time(record.finished_at),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+class Watcher:
+    """Yields what changed among the states of a home; see ``Engine.watch``.
+
+    ``tend`` is called with every workload that has not ended, at each tick: it looks after those
+    whose supervisor died.
+    """
+
+    def __init__(self, home: Path, tend: Callable[[Record], None]) -> None:
+        self.home, self.tend = home, tend
+        self.known: dict[str, Record] = {}
+
+    def __iter__(self) -> Iterator[Observation | None]:
+        while True:
+            states(self.home).mkdir(parents=True, exist_ok=True)
+            yield from self._list()
+            yield None
+            yield from self._follow()
+
+    def _follow(self) -> Iterator[Observation | None]:
+        """Changes, until the folder is another one than the one being watched."""
+        folder = states(self.home)
+        seen_at, identity = 0.0, _identity(folder)
+        notices = watch(
+            folder,
+            watch_filter=None,
+            debounce=100,
+            step=10,
+            rust_timeout=TICK,
+            yield_on_timeout=True,
+            recursive=False,
+        )
+        for notice in notices:
+            if time.monotonic() - seen_at > RELIST:  # also what changed before the watch began
+                seen_at = time.monotonic()
+                yield from self._list()
+            else:
+                yield from self._changed({Path(path).name for _, path in notice})
+            if _identity(folder) != identity:
+                return
+            for record in list(self.known.values()):
+                if not record.is_final:
+                    self.tend(record)
+            yield None
+
+    def _list(self) -> Iterator[Observation]:
+        try:
+            names = {entry.name for entry in os.scandir(states(self.home))}
+        except FileNotFoundError:
+            names = set()
+        yield from self._changed(names | {f"{known}.json" for known in self.known})
+
+    def _changed(self, names: set[str]) -> Iterator[Observation]:
+        for name in sorted(names):
+            workload_id = name.removesuffix(".json")
+            before = self.known.get(workload_id)
+            record = Record.read(Folder(self.home, workload_id))
+            if record is None and before is not None:
+                del self.known[workload_id]
+                yield _gone(before)
+            elif record and (before is None or _place(record) != _place(before)):
+                self.known[workload_id] = record
+                yield observation(record)
+
+
+def _place(record: Record) -> tuple[int, int]:
+    return record.run, record.sequence
+
+
+def _gone(record: Record) -> Observation:
+    return Observation(
+        UUID(record.workload_id), record.run, record.sequence + 1, None, datetime.now(UTC)
+    )
+
+
+def _identity(folder: Path) -> int:
+    try:
+        return folder.stat().st_ino
+    except FileNotFoundError:
+        return 0

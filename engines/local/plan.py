@@ -1,0 +1,54 @@
+"""What a supervisor is told: everything resolved but the ports, which each attempt picks anew."""
+
+from dataclasses import asdict, dataclass
+
+from engines.local.layout import Json
+
+
+@dataclass(frozen=True)
+class RankPlan:
+    """One process. ``memory_limit`` in bytes, ``cpu_limit`` in cores."""
+
+    rank: int
+    role: str
+    index: int
+    argv: list[str]
+    variables: dict[str, str]
+    working_dir: str  # empty: a folder of its own
+    visible_gpus: list[int]
+    gpu_request: float
+    cpu_limit: float | None
+    memory_limit: int | None
+    own_home: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.role}-{self.index}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run of a workload. ``grace`` and ``restart_delay`` in seconds."""
+
+    workload_id: str
+    name: str
+    project: str
+    run: int
+    framework: str
+    node: str
+    backoff_limit: int
+    grace: int
+    restart_delay: float
+    base: dict[str, str]
+    ranks: list[RankPlan]
+
+    @property
+    def has_master(self) -> bool:
+        return self.ranks[0].role == "master"
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Json) -> "Plan":
+        return cls(**{**document, "ranks": [RankPlan(**rank) for rank in document["ranks"]]})

@@ -1,0 +1,67 @@
+"""What this engine cannot honour, and says so instead of leaving it out."""
+
+import os
+from collections.abc import Iterator
+
+from engines.base import EngineRefused
+from spec.environment import ConnectionType, Seccomp
+from spec.workload import Pod, Replica
+
+Complaint = tuple[str, str]  # field below the replica, message
+
+ELSEWHERE = "; leave it out, or choose another cluster"
+
+
+def check(pod: Pod, prefix: str) -> None:
+    """``EngineRefused`` for the first thing of the replica that cannot be had here."""
+    for field, message in _complaints(pod.replica):
+        path = f"{prefix}.{field}"
+        raise EngineRefused(f"{path}: {message}{ELSEWHERE}.", field=path)
+
+
+def _complaints(replica: Replica) -> Iterator[Complaint]:
+    yield from _security(replica)
+    yield from _variables(replica)
+    if replica.compute.extended_resources:
+        yield "compute.extendedResources", "the local engine knows CPU, memory and GPUs only"
+    if replica.stdin or replica.tty:
+        yield "tty" if replica.tty else "stdin", "a process of the local engine has no terminal"
+    for index, connection in enumerate(replica.connections):
+        if connection.connection_type is not ConnectionType.EXTERNAL_URL:
+            kind = connection.connection_type
+            yield f"connections[{index}].connectionType", f"there is no {kind} on one machine"
+
+
+def _variables(replica: Replica) -> Iterator[Complaint]:
+    for index, variable in enumerate(replica.environment_variables):
+        place = f"environmentVariables[{index}]"
+        if variable.secret:
+            yield f"{place}.secret", f"{variable.name} is in a Secret, which only Kubernetes has"
+        if variable.config_map:
+            yield f"{place}.configMap", f"{variable.name} is in a ConfigMap, as Kubernetes has"
+        if variable.pod_field_ref and variable.pod_field_ref.path not in POD_FIELDS:
+            yield f"{place}.podFieldRef", f"it can name {', '.join(POD_FIELDS)}"
+
+
+POD_FIELDS = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.podIP")
+
+
+def _security(replica: Replica) -> Iterator[Complaint]:
+    security, place = replica.security, "security"
+    me = f"ranks run as the user of this server ({os.getuid()}:{os.getgid()})"
+    if security.run_as_uid not in {None, os.getuid()}:
+        yield f"{place}.runAsUid", me
+    if security.run_as_gid not in {None, os.getgid()}:
+        yield f"{place}.runAsGid", me
+    if security.supplemental_groups:
+        yield f"{place}.supplementalGroups", me
+    if security.run_as_non_root and os.getuid() == 0:
+        yield f"{place}.runAsNonRoot", f"{me}, which is root"
+    if security.allow_privilege_escalation is False:
+        yield f"{place}.allowPrivilegeEscalation", "the local engine cannot forbid it"
+    if security.read_only_root_filesystem:
+        yield f"{place}.readOnlyRootFilesystem", "ranks share the file system of this machine"
+    if security.capabilities:
+        yield f"{place}.capabilities", "the local engine cannot add Linux capabilities"
+    if security.seccomp_profile_type not in {None, Seccomp.UNCONFINED}:
+        yield f"{place}.seccompProfileType", "the local engine sets no seccomp profile"

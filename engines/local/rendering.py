@@ -1,0 +1,41 @@
+"""A plan as documents for people: one process after the other."""
+
+import re
+import shlex
+from dataclasses import replace
+
+from engines.base import Manifest
+from engines.local.environment import MARKER, environment, ports_needed
+from engines.local.layout import Folder
+from engines.local.plan import Plan, RankPlan
+
+SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+PORT = "<free port>"  # chosen by each attempt
+
+
+def render(plan: Plan, folder: Folder) -> list[Manifest]:
+    """What the supervisor will start, without this machine's own variables and without secrets."""
+    return [_process(replace(plan, base={}), rank, folder) for rank in plan.ranks]
+
+
+def _process(plan: Plan, rank: RankPlan, folder: Folder) -> Manifest:
+    work = folder.work(rank.name)
+    ports = [PORT] * ports_needed(plan)
+    variables = environment(plan, rank, folder=folder.path, work=work, ports=ports)
+    del variables[MARKER]
+    limits = {"cpu": rank.cpu_limit, "memory": rank.memory_limit}
+    return {
+        "kind": "Process",
+        "name": f"{plan.name}-{rank.name}",
+        "rank": rank.rank,
+        "node": plan.node,
+        "command": shlex.join(rank.argv),
+        "workingDir": rank.working_dir or str(work),
+        "environment": {
+            name: "***" if SECRET.search(name) else value for name, value in variables.items()
+        },
+        "gpus": rank.gpu_request,
+        "limits": {name: limit for name, limit in limits.items() if limit is not None},
+        "backoffLimit": plan.backoff_limit,
+        "terminationGracePeriodSeconds": plan.grace,
+    }

@@ -1,0 +1,97 @@
+"""The state of a run as it is written for others to observe."""
+
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+
+from engines.local.layout import Folder, Json, read_json, write_json
+from engines.local.plan import Plan
+from spec.phases import Phase, RankPhase, Reason
+
+FINAL = frozenset({Phase.STOPPED, Phase.COMPLETED, Phase.FAILED})
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+@dataclass
+class RankRecord:
+    """One rank. ``pid`` and ``started`` (seconds since the epoch) tell its process from others."""
+
+    rank: int
+    role: str
+    index: int
+    phase: RankPhase = RankPhase.PENDING
+    restarts: int = 0
+    exit_code: int | None = None
+    reason: Reason = Reason.NONE
+    message: str = ""
+    started_at: str | None = None
+    finished_at: str | None = None
+    pid: int = 0
+    started: float = 0.0
+
+
+@dataclass
+class Record:
+    """One run. Written by its supervisor only, once there is one."""
+
+    workload_id: str
+    run: int
+    node: str
+    sequence: int = 0
+    phase: Phase = Phase.INITIALIZING
+    at: str = field(default_factory=now)
+    attempt: int = 0
+    reason: Reason = Reason.NONE
+    message: str = ""
+    ranks: list[RankRecord] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Record":
+        ranks = [RankRecord(rank.rank, rank.role, rank.index) for rank in plan.ranks]
+        return cls(plan.workload_id, plan.run, plan.node, ranks=ranks)
+
+    @classmethod
+    def from_json(cls, document: Json) -> "Record":
+        ranks = [
+            RankRecord(
+                **{
+                    **rank,
+                    "phase": RankPhase(rank["phase"]),
+                    "reason": Reason(rank["reason"]),
+                }
+            )
+            for rank in document["ranks"]
+        ]
+        phase, reason = Phase(document["phase"]), Reason(document["reason"])
+        return cls(**{**document, "phase": phase, "reason": reason, "ranks": ranks})
+
+    @classmethod
+    def read(cls, folder: Folder) -> "Record | None":
+        document = read_json(folder.state)
+        return None if document is None else cls.from_json(document)
+
+    @property
+    def is_final(self) -> bool:
+        return self.phase in FINAL
+
+    def write(self, folder: Folder) -> None:
+        write_json(folder.state, asdict(self), scratch=folder.path)
+
+    def move(self, folder: Folder, phase: Phase, reason: Reason, message: str) -> None:
+        """The next state, on disk before this returns."""
+        self.phase, self.reason, self.message = phase, reason, message
+        self.changed(folder)
+
+    def changed(self, folder: Folder) -> None:
+        self.sequence, self.at = self.sequence + 1, now()
+        self.write(folder)
+
+    def begin(self, attempt: int) -> None:
+        """A fresh attempt: every rank waits to be started."""
+        self.attempt = attempt
+        self.ranks = [
+            replace(RankRecord(rank.rank, rank.role, rank.index), restarts=attempt)
+            for rank in self.ranks
+        ]

@@ -1,0 +1,235 @@
+"""``python -m engines.local.supervisor FOLDER``: the small process that stays with one workload.
+
+It starts the gang, restarts it when a rank dies, ends it when asked, and is the only writer of the
+workload's state while it lives. It depends on no other process of Trainyard. Started again after
+its own death it ends what was left over and goes on with the next attempt.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from engines.local import cgroups, processes
+from engines.local.bell import Bell
+from engines.local.gang import Gang, Member, SpawnError
+from engines.local.layout import Folder, read_json
+from engines.local.plan import Plan
+from engines.local.state import Record, now
+from engines.local.tending import Tending
+from spec.phases import Phase, RankPhase, Reason
+
+LONGEST_DELAY = 60.0
+#: Seconds that workers have to end by themselves once the master has succeeded.
+LINGER = 30.0
+#: Seconds to wait for the supervisor of the run before, which has said its last word.
+PATIENCE = 2.0
+LOST = (
+    "The supervisor of this workload was ended from outside (a reboot, a kill, or the kernel when "
+    "memory ran out), and its ranks with it."
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt ended. ``retry``: the backoff limit decides whether there is another."""
+
+    phase: Phase
+    reason: Reason = Reason.NONE
+    message: str = ""
+    retry: bool = False
+
+
+class Supervisor:
+    def __init__(self, folder: Folder, plan: Plan, record: Record, bell: Bell) -> None:
+        self.folder, self.plan, self.record, self.bell = folder, plan, record, bell
+
+    def run(self) -> None:
+        """From the recorded state to a final one."""
+        outcome = self._recover()
+        while True:
+            if outcome is None:
+                outcome = self._attempt()
+            if outcome.retry:
+                outcome = self._back_off(outcome)
+            if outcome is not None:
+                self.record.move(self.folder, outcome.phase, outcome.reason, outcome.message)
+                return
+
+    def _recover(self) -> Outcome | None:
+        """After the death of a former supervisor: nothing is left over, its attempt is lost."""
+        record = self.record
+        if record.sequence == 0:
+            return None
+        for rank in record.ranks:
+            if rank.pid:
+                processes.kill(rank.pid, rank.started)
+        processes.sweep(str(self.folder.path))
+        cgroups.discard(self.plan.workload_id)
+        stopped = self._must_stop()
+        for rank in record.ranks:
+            if rank.phase is RankPhase.RUNNING:
+                rank.phase = RankPhase.STOPPED if stopped else RankPhase.FAILED
+                rank.reason, rank.message, rank.finished_at = Reason.LOST, LOST, now()
+        if stopped:
+            return self._stopped([])
+        if record.reason is Reason.RESTARTING:  # it died between two attempts
+            return Outcome(Phase.FAILED, Reason.RANK_FAILED, record.message, retry=True)
+        return Outcome(Phase.FAILED, Reason.LOST, LOST, retry=True)
+
+    def _attempt(self) -> Outcome:
+        """Start all ranks and stay with them to the end."""
+        if self._must_stop():
+            return self._stopped([])
+        self.record.changed(self.folder)  # before the first process: a successor will look for them
+        gang = Gang(self.folder, self.plan, self.record)
+        try:
+            gang.start()
+        except SpawnError as error:
+            return self._not_started(error)
+        except OSError as error:
+            return Outcome(Phase.FAILED, Reason.RANK_FAILED, f"Not started: {error}.", retry=True)
+        try:
+            self.record.move(self.folder, Phase.RUNNING, Reason.NONE, "")
+            return self._tend(gang)
+        except SystemExit:
+            gang.end(self.plan.grace)
+            raise
+        finally:
+            gang.kill()
+            gang.close()
+
+    def _not_started(self, error: SpawnError) -> Outcome:
+        rank = error.record
+        rank.phase, rank.message = RankPhase.FAILED, str(error)
+        rank.reason = Reason.COMMAND_NOT_FOUND if error.hopeless else Reason.RANK_FAILED
+        for other in self.record.ranks:
+            if other is not rank and other.phase is not RankPhase.PENDING:
+                other.phase, other.reason = RankPhase.STOPPED, Reason.NONE
+                other.message = "ended because the gang starts whole or not at all"
+        message = f"{rank.role}-{rank.index} (rank {rank.rank}) {error}."
+        return Outcome(Phase.FAILED, rank.reason, message, retry=not error.hopeless)
+
+    def _tend(self, gang: Gang) -> Outcome:
+        """Wait for what ends an attempt: all done, the first failure, or a wish to stop."""
+        tending, deadline = Tending(self.folder, self.plan, gang), float("inf")
+        master = gang.members[0] if self.plan.has_master else None
+        while gang.running:
+            self.bell.wait(min(tending.tick(), deadline - time.monotonic()))
+            gone = gang.reap()
+            failed = [member for member in gone if member.process.returncode]
+            succeeded = master is not None and master.process.returncode == 0
+            if failed and not (succeeded and failed[0] is not master):
+                return self._failed(gang, failed[0])
+            if gone:
+                self.record.changed(self.folder)
+            if succeeded:
+                deadline = min(deadline, time.monotonic() + LINGER)
+            if gang.running and (self._must_stop() or time.monotonic() >= deadline):
+                if not succeeded:
+                    return self._stop(gang)
+                self._end_rest(gang)
+        return Outcome(Phase.COMPLETED)
+
+    def _failed(self, gang: Gang, first: Member) -> Outcome:
+        """The first failure ends the rest: they wait for a peer that will not come back."""
+        self.record.changed(self.folder)
+        self._end_rest(gang)
+        record = first.record
+        message = f"{first.plan.name} (rank {first.plan.rank}) {record.message}."
+        return Outcome(Phase.FAILED, record.reason, message, retry=True)
+
+    def _end_rest(self, gang: Gang) -> list[Member]:
+        rest = gang.running
+        late = gang.end(self.plan.grace)
+        for member in rest:
+            member.record.phase, member.record.reason = RankPhase.STOPPED, Reason.NONE
+        return late
+
+    def _stop(self, gang: Gang) -> Outcome:
+        self.record.move(self.folder, Phase.STOPPING, Reason.STOPPED_BY_USER, "")
+        return self._stopped(self._end_rest(gang))
+
+    def _stopped(self, late: list[Member]) -> Outcome:
+        if not late:
+            return Outcome(Phase.STOPPED, Reason.STOPPED_BY_USER)
+        names = ", ".join(member.plan.name for member in late)
+        message = f"{names} did not end within the grace period of {self.plan.grace} s: killed."
+        return Outcome(Phase.STOPPED, Reason.GRACE_PERIOD_EXCEEDED, message)
+
+    def _back_off(self, outcome: Outcome) -> Outcome | None:
+        """Wait for the next attempt (``None``), or say why there is none."""
+        attempt, limit = self.record.attempt, self.plan.backoff_limit
+        if self._must_stop():
+            return self._stopped([])
+        if attempt >= limit:
+            tries = f" No attempt is left (backoff limit {limit})." if limit else ""
+            return Outcome(Phase.FAILED, outcome.reason, outcome.message + tries)
+        delay = min(self.plan.restart_delay * 2**attempt, LONGEST_DELAY)
+        if self.record.reason is not Reason.RESTARTING:
+            message = f"{outcome.message} Attempt {attempt + 2} of {limit + 1} follows."
+            self.record.move(self.folder, Phase.INITIALIZING, Reason.RESTARTING, message)
+        deadline = time.monotonic() + delay
+        while (left := deadline - time.monotonic()) > 0:
+            self.bell.wait(left)
+            if self._must_stop():
+                return self._stopped([])
+        self.record.begin(attempt + 1)
+        self.record.reason, self.record.message = Reason.NONE, ""
+        return None
+
+    def _must_stop(self) -> bool:
+        return self.folder.stop_request(self.plan.run).exists()
+
+
+def acquire(folder: Folder) -> IO[str] | None:
+    """The lock that makes this the workload's only supervisor, or ``None`` where it has one."""
+    lock, deadline = folder.lock.open("a+"), time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(0.02)
+            continue
+        lock.truncate(0)
+        lock.write(f"{os.getpid()} {processes.start_time(os.getpid())}")
+        lock.flush()
+        return lock
+
+
+def main(path: str) -> None:
+    folder = Folder.of(Path(path))
+    lock = acquire(folder)
+    document = read_json(folder.launch)
+    if lock is None or document is None:  # it has a supervisor, or has been deleted
+        return
+    plan = Plan.from_json(document)
+    record = Record.read(folder)
+    if record is None or record.run != plan.run:
+        record = Record.of(plan)
+    if record.is_final:
+        return
+    for number in (signal.SIGINT, signal.SIGHUP):  # a handler, so that the ranks get the default
+        signal.signal(number, _ignore)
+    signal.signal(signal.SIGTERM, _leave)
+    Supervisor(folder, plan, record, Bell(folder.bell)).run()
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """The terminal that Trainyard was started from is no business of a training."""
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """The machine goes down: end the ranks now; the attempt counts as lost, and another follows."""
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

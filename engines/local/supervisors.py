@@ -1,0 +1,71 @@
+"""Starting supervisors, and replacing those that died."""
+
+import fcntl
+import subprocess
+import sys
+import time
+
+from engines.local import processes
+from engines.local.layout import Folder, read_json
+from engines.local.plan import Plan
+from engines.local.planner import ROOT, base_variables
+from engines.local.state import Record
+from spec.phases import Phase, Reason
+
+#: Seconds that a supervisor may take to listen before it counts as dead.
+STARTING = 2.0
+#: How often one may die beyond the backoff limit before the workload is given up.
+SPARE_LIVES = 3
+#: A shell leaves it to the system at once, so that it is nobody's child and nobody's zombie.
+DETACH = ["/bin/sh", "-c", '"$@" &', "sh"]
+
+
+def start(folder: Folder) -> None:
+    """A detached supervisor. One too many does no harm: only one gets the lock."""
+    with folder.supervisor_log.open("ab") as log:
+        subprocess.run(
+            [*DETACH, sys.executable, "-m", "engines.local.supervisor", str(folder.path)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=ROOT,
+            env=base_variables(),
+            start_new_session=True,
+            check=True,
+        )
+
+
+def revive(folder: Folder) -> None:
+    """Start one for a workload that has none and is not over. Call with the door locked."""
+    document, record = read_json(folder.launch), Record.read(folder)
+    if document is None or folder.is_tended:
+        return
+    plan = Plan.from_json(document)
+    if record and record.run == plan.run and record.is_final:
+        return
+    lives = folder.revivals(plan.run)
+    lost = lives.stat() if lives.exists() else None
+    if lost and time.time() - lost.st_mtime < STARTING:
+        return
+    if lost and lost.st_size > plan.backoff_limit + SPARE_LIVES:
+        _give_up(folder, plan)
+        return
+    with lives.open("a") as file:
+        file.write(".")
+    start(folder)
+
+
+def _give_up(folder: Folder, plan: Plan) -> None:
+    """Write the end that no supervisor lived to write."""
+    with folder.lock.open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        processes.sweep(str(folder.path))
+        record = Record.read(folder)
+        if record is None or record.run != plan.run:
+            record = Record.of(plan)
+        words = folder.supervisor_log.read_text(errors="replace").strip().splitlines()
+        message = "Its supervisor died again and again"
+        record.move(folder, Phase.FAILED, Reason.LOST, ": ".join([message, *words[-1:]]))

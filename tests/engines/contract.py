@@ -1,0 +1,177 @@
+"""What every engine must do. A test module subclasses :class:`EngineContract` with its rig."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from engines.base import Engine, Handle, Launch, Observation
+from spec.compute import Compute
+from spec.phases import Phase, Reason
+from spec.workload import Framework, Replica, WorkloadSpec
+
+T = TypeVar("T")
+DEADLINE = 15.0  # seconds
+OVER = {Phase.COMPLETED, Phase.FAILED, Phase.STOPPED}
+
+
+def until(ask: Callable[[], T | None], seconds: float = DEADLINE) -> T:
+    """The first true answer; fails when there is none in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := ask():
+            return found
+        time.sleep(0.005)
+    raise AssertionError(f"{ask} did not become true within {seconds} s")
+
+
+def launch(command: str | None = None, *, image: str = "some/image", **fields: Any) -> Launch:
+    """One master and one worker that run ``command``; ``fields`` go to the spec."""
+    worker = Replica(image=image, command=command, compute=Compute(gpu_devices_request=0))
+    spec = WorkloadSpec(
+        **{"distributed_framework": Framework.PYTORCH, "worker": worker, "backoff_limit": 0}
+        | fields
+    )
+    return Launch(Handle(uuid4(), "demo", "team-a"), 1, spec)
+
+
+class Rig(ABC):
+    """An engine, and how to make it run the three programs that the contract knows."""
+
+    engine: Engine
+
+    @abstractmethod
+    def prints(self) -> Launch:
+        """Every rank writes ``hello`` and a newline, and ends well."""
+
+    @abstractmethod
+    def fails(self) -> Launch:
+        """Rank 1 exits with code 3."""
+
+    @abstractmethod
+    def endless(self) -> Launch:
+        """Runs until it is stopped."""
+
+    def went(self, launched: Launch) -> None:  # noqa: B027 -- a real cluster needs no help
+        """Called after each submit: here a fake plays the cluster's part."""
+
+    def submit(self, launched: Launch) -> Launch:
+        self.engine.submit(launched)
+        self.went(launched)
+        return launched
+
+    def over(self, launched: Launch) -> Observation:
+        return self.seen(launched, *OVER)
+
+    def seen(self, launched: Launch, *phases: Phase) -> Observation:
+        def ask() -> Observation | None:
+            found = self.engine.observe(launched.handle)
+            right = found and found.run == launched.run and found.phase in phases
+            return found if right else None
+
+        return until(ask)
+
+
+class EngineContract:
+    """``rig`` is a fixture of the module."""
+
+    def test_says_what_it_can_do(self, rig: Rig) -> None:
+        offer = rig.engine.capabilities()
+        assert offer.framework(Framework.PYTORCH).available
+        assert all(f.why for f in offer.frameworks if not f.available)
+        assert all(node.cpu > 0 and node.memory > 0 for node in rig.engine.nodes())
+
+    def test_renders_one_document_for_each_rank_and_starts_nothing(self, rig: Rig) -> None:
+        launched = rig.prints()
+        assert len(rig.engine.render(launched)) >= 1
+        assert rig.engine.observe(launched.handle) is None
+
+    def test_runs_to_the_end(self, rig: Rig) -> None:
+        launched = rig.submit(rig.prints())
+        seen = rig.over(launched)
+        assert (seen.phase, seen.reason) == (Phase.COMPLETED, Reason.NONE)
+        assert [rank.exit_code for rank in seen.ranks] == [0, 0]
+
+    def test_keeps_what_each_rank_wrote(self, rig: Rig) -> None:
+        launched = rig.submit(rig.prints())
+        rig.over(launched)
+        read = self._read(rig, launched)
+        assert (read(0, 100), read(2, 3), read(6, 100)) == (b"hello\n", b"llo", b"")
+
+    def test_reads_nothing_where_nothing_was_written(self, rig: Rig) -> None:
+        assert self._read(rig, rig.prints())(0, 10) == b""
+        assert rig.engine.usage(rig.prints().handle, run=1, after=None) == []
+
+    def test_names_the_rank_that_failed(self, rig: Rig) -> None:
+        seen = rig.over(rig.submit(rig.fails()))
+        assert (seen.phase, seen.reason) == (Phase.FAILED, Reason.RANK_FAILED)
+        assert "worker-0" in seen.message
+        assert seen.ranks[1].exit_code == 3
+
+    def test_stops_and_runs_again(self, rig: Rig) -> None:
+        launched = rig.submit(rig.endless())
+        rig.seen(launched, Phase.RUNNING)
+        rig.engine.stop(launched.handle, run=1)
+        assert rig.over(launched).phase is Phase.STOPPED
+        again = rig.submit(replace(launched, run=2))
+        assert rig.seen(again, Phase.RUNNING).run == 2
+        rig.engine.stop(launched.handle, run=1)  # late, and not meant for this run
+        seen = rig.engine.observe(launched.handle)
+        assert seen
+        assert seen.phase is Phase.RUNNING
+
+    def test_submitting_twice_is_once(self, rig: Rig) -> None:
+        launched = rig.submit(rig.prints())
+        first = rig.over(launched)
+        rig.engine.submit(launched)
+        assert rig.engine.observe(launched.handle) == first
+        assert self._read(rig, launched)(0, 100) == b"hello\n"
+
+    def test_deletes_what_runs(self, rig: Rig) -> None:
+        launched = rig.submit(rig.endless())
+        rig.seen(launched, Phase.RUNNING)
+        rig.engine.delete(launched.handle)
+        assert rig.engine.observe(launched.handle) is None
+        rig.engine.delete(launched.handle)
+        rig.engine.stop(launched.handle, run=1)
+
+    def test_watches_the_list_then_the_changes(self, rig: Rig) -> None:
+        old = rig.submit(rig.prints())
+        rig.over(old)
+        watch = rig.engine.watch()
+        first = next(watch)
+        assert first
+        assert (first.workload_id, first.phase) == (old.handle.workload_id, Phase.COMPLETED)
+        assert next(watch) is None
+        new = rig.submit(rig.prints())
+        seen = [s for s in self._until_over(watch) if s.workload_id == new.handle.workload_id]
+        assert seen[-1].phase is Phase.COMPLETED
+        assert [s.sequence for s in seen] == sorted({s.sequence for s in seen})
+        rig.engine.delete(new.handle)
+        assert until(lambda: next(watch)).phase is None
+
+    def test_watch_is_never_silent_for_a_second(self, rig: Rig) -> None:
+        watch = rig.engine.watch()
+        for _ in range(3):
+            asked = time.monotonic()
+            assert next(watch) is None
+            assert time.monotonic() - asked < 1.0
+
+    def _until_over(self, watch: Iterator[Observation | None]) -> Iterator[Observation]:
+        deadline = time.monotonic() + DEADLINE
+        for seen in watch:
+            assert time.monotonic() < deadline
+            if seen:
+                yield seen
+                if seen.phase in OVER:
+                    return
+
+    def _read(self, rig: Rig, launched: Launch) -> Callable[[int, int], bytes]:
+        def read(offset: int, limit: int) -> bytes:
+            return rig.engine.read_log(
+                launched.handle, run=1, rank=1, attempt=0, offset=offset, limit=limit
+            )
+
+        return read

@@ -1,0 +1,65 @@
+"""A local engine in a folder of its own, which leaves no process behind."""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from engines.base import Handle, Launch
+from engines.local import processes
+from engines.local.engine import LocalEngine
+from engines.local.layout import Folder
+from tests.engines.contract import Rig, launch
+
+IMAGES = {"known/image:*": ["{python}", "-c", "print('from the catalogue')"]}
+
+
+class LocalRig(Rig):
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.engine: LocalEngine = LocalEngine(
+            home, images=IMAGES, virtual_gpus=4, restart_delay=0.05
+        )
+
+    def prints(self) -> Launch:
+        return self.shell("echo hello")
+
+    def fails(self) -> Launch:
+        return self.shell("[ $RANK = 0 ] && sleep 60; exit 3")
+
+    def endless(self) -> Launch:
+        return self.shell("sleep 60")
+
+    def shell(self, script: str, **fields: Any) -> Launch:
+        return launch(f"/bin/sh -c {shlex.quote(script)}", **fields)
+
+    def python(self, script: str, **fields: Any) -> Launch:
+        return launch(f"{sys.executable} -c {shlex.quote(script)}", **fields)
+
+    def folder(self, launched: Launch) -> Folder:
+        return Folder(self.home, str(launched.handle.workload_id))
+
+    def log(self, launched: Launch, rank: int = 0, *, run: int = 1, attempt: int = 0) -> str:
+        return self.engine.read_log(
+            launched.handle, run=run, rank=rank, attempt=attempt, offset=0, limit=10**6
+        ).decode()
+
+    def processes(self, launched: Launch) -> int:
+        """How many ranks of the workload are alive, with all that they started."""
+        return len(list(processes.marked(str(self.folder(launched).path))))
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[LocalRig]:
+    found = LocalRig(tmp_path / "engine")
+    yield found
+    for path in (found.home / "workloads").glob("*"):
+        found.engine.delete(_handle(path))
+
+
+def _handle(path: Path) -> Handle:
+    return Handle(UUID(path.name), "", "")
