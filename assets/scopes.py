@@ -27,6 +27,11 @@ class Place:
 
     holder: Holder
 
+    @classmethod
+    def of(cls, asset: "Scoped") -> Self:
+        """Where an asset that exists belongs."""
+        return cls(getattr(asset, asset.scope))
+
     @property
     def scope(self) -> Scope:
         return Scope(type(self.holder).__name__.lower())

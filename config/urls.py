@@ -12,5 +12,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("api/v1/", api.urls),
     path("accounts/", include("allauth.urls")),
+    path("", include("assets.urls")),
     path("styleguide/", styleguide, name="styleguide"),
 ]

@@ -25,7 +25,12 @@ def dress(field: forms.Field) -> None:
 class Form(forms.Form):
     """Use with ``components/field.html``."""
 
+    use_required_attribute = False  # the server's words say what is missing, and where
+    NEEDED: tuple[str, ...] = ()  # fields that the verb, not the form, insists on
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
+        for name, field in self.fields.items():
             dress(field)
+            asked = field.required and not isinstance(field.widget, forms.Select)
+            field.is_needed = asked or name in self.NEEDED  # type: ignore[attr-defined]  # for the star

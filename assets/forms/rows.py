@@ -1,0 +1,147 @@
+"""Rows that can be added and removed: variables, tools, extended resources."""
+
+from typing import Any
+
+from django import forms
+from django.forms import BaseFormSet, formset_factory
+
+from core.forms import Form
+from spec.environment import TOOLS, ConnectionType
+
+MOST_ROWS = 200
+
+
+class RowForm(Form):
+    """``WIRE`` maps wire names to fields; a row without ``KEY`` counts as absent."""
+
+    WIRE: dict[str, str] = {}
+    KEY = "name"
+
+    @property
+    def is_used(self) -> bool:
+        data = self.cleaned_data
+        return not data.get("DELETE") and any(data.get(f) for f in self.filled_by())
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            if isinstance(field.widget, forms.TextInput | forms.NumberInput):
+                field.widget.attrs["placeholder"] = field.label or ""
+
+    def filled_by(self) -> tuple[str, ...]:
+        return (self.KEY,)
+
+    def item(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+class VariableForm(RowForm):
+    WIRE = {
+        "name": "name",
+        "value": "value",
+        "description": "description",
+        "secret": "value",
+        "configMap": "value",
+        "podFieldRef": "value",
+        "key": "key",
+    }
+    SOURCES = (
+        ("value", "Custom value"),
+        ("secret", "Secret"),
+        ("configMap", "ConfigMap"),
+        ("podFieldRef", "Pod field"),
+    )
+    name = forms.CharField(label="Name", required=False)
+    source = forms.ChoiceField(label="Source", choices=SOURCES, required=False)
+    value = forms.CharField(label="Value", required=False, strip=False)
+    key = forms.CharField(label="Key", required=False)
+    description = forms.CharField(label="Instructions", required=False)
+
+    def filled_by(self) -> tuple[str, ...]:
+        return ("name", "value", "key", "description")
+
+    def item(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        source, value = data.get("source") or "value", data.get("value") or ""
+        item: dict[str, Any] = {"name": data.get("name", "")}
+        if source in {"secret", "configMap"}:
+            item[source] = {"name": value, "key": data.get("key", "")}
+        elif source == "podFieldRef":
+            item[source] = {"path": value}
+        else:
+            item["value"] = value
+        if data.get("description"):
+            item["description"] = data["description"]
+        return item
+
+
+def variable_initial(item: dict[str, Any]) -> dict[str, Any]:
+    for source in ("secret", "configMap"):
+        if source in item:
+            of = item[source]
+            return {**item, "source": source, "value": of["name"], "key": of["key"]}
+    if "podFieldRef" in item:
+        return {**item, "source": "podFieldRef", "value": item["podFieldRef"]["path"]}
+    return {**item, "source": "value"}
+
+
+class ToolForm(RowForm):
+    WIRE = {
+        "toolType": "tool_type",
+        "connectionType": "connection_type",
+        "containerPort": "container_port",
+        "nodePort": "node_port",
+        "externalUrl": "external_url",
+        "name": "name",
+    }
+    KEY = "tool_type"
+    CONNECTIONS = (
+        (ConnectionType.EXTERNAL_URL, "External URL"),
+        (ConnectionType.NODE_PORT, "Node port"),
+        (ConnectionType.LOAD_BALANCER, "Load balancer"),
+    )
+    tool_type = forms.ChoiceField(
+        label="Tool", choices=[("", "Select a tool"), *TOOLS.items()], required=False
+    )
+    name = forms.CharField(label="Name", required=False)
+    connection_type = forms.ChoiceField(
+        label="Connection type", choices=CONNECTIONS, required=False
+    )
+    container_port = forms.IntegerField(label="Container port", required=False)
+    node_port = forms.IntegerField(label="Custom node port", required=False)
+    external_url = forms.CharField(label="Custom URL", required=False)
+
+    def item(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        values = {wire: data.get(field) for wire, field in self.WIRE.items()}
+        values["name"] = values["name"] or TOOLS[data["tool_type"]]
+        return {wire: value for wire, value in values.items() if value not in (None, "")}
+
+
+class ExtendedForm(RowForm):
+    WIRE = {"resource": "resource", "quantity": "quantity"}
+    KEY = "resource"
+    resource = forms.CharField(label="Resource", required=False)
+    quantity = forms.CharField(label="Quantity", required=False)
+
+    def filled_by(self) -> tuple[str, ...]:
+        return ("resource", "quantity")
+
+    def item(self) -> dict[str, Any]:
+        return {
+            "resource": self.cleaned_data["resource"],
+            "quantity": self.cleaned_data["quantity"],
+        }
+
+
+def _rows(form: type[RowForm]) -> "type[BaseFormSet[Any]]":
+    return formset_factory(form, extra=0, can_delete=True, max_num=MOST_ROWS)
+
+
+VariableRows = _rows(VariableForm)
+ToolRows = _rows(ToolForm)
+ExtendedRows = _rows(ExtendedForm)
+
+
+def items(formset: "BaseFormSet[Any]") -> list[dict[str, Any]]:
+    return [form.item() for form in formset.forms if form.is_used]

@@ -1,0 +1,70 @@
+"""What the tests of asset pages share: the kinds, and posts that are good."""
+
+from typing import Any
+
+from django.test import Client
+
+from accounts.models import User
+from projects.models import Project
+from tests.factories import ComputeResourceFactory, EnvironmentFactory, TemplateFactory
+
+FACTORIES: dict[str, Any] = {
+    "environments": EnvironmentFactory,
+    "compute-resources": ComputeResourceFactory,
+    "templates": TemplateFactory,
+}
+HTMX = {"HTTP_HX_REQUEST": "true"}
+DRAWER = {**HTMX, "HTTP_HX_TARGET": "drawer"}
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def rows(prefix: str, *items: dict[str, Any]) -> dict[str, Any]:
+    """A formset as the browser posts it."""
+    found: dict[str, Any] = {
+        f"{prefix}-TOTAL_FORMS": len(items),
+        f"{prefix}-INITIAL_FORMS": 0,
+    }
+    for index, item in enumerate(items):
+        found |= {f"{prefix}-{index}-{key}": value for key, value in item.items()}
+    return found
+
+
+def place(project: Project) -> dict[str, Any]:
+    return {"cluster": str(project.cluster_id), "scope": f"project:{project.pk}"}
+
+
+def environment(project: Project, **changes: Any) -> dict[str, Any]:
+    """Only a name and an image are typed; the rest is as the form came."""
+    return {
+        **place(project),
+        "name": "pytorch-dt",
+        "image": "kubeflow/pytorch-dist-mnist:latest",
+        "image_pull_policy": "IfNotPresent",
+        "architecture": "distributed",
+        "uid_gid_source": "fromTheImage",
+        **rows("variables"),
+        **rows("tools"),
+        **changes,
+    }
+
+
+def compute(project: Project, **changes: Any) -> dict[str, Any]:
+    """``small-fraction``: a tenth of one GPU."""
+    return {
+        **place(project),
+        "name": "small-fraction",
+        "gpu_devices": "1",
+        "gpu_request": "10",
+        "gpu_unit": "%",
+        "cpu_request": "0.1",
+        "cpu_unit": "cores",
+        "memory_request": "100",
+        "memory_unit": "M",
+        **rows("extended"),
+        **changes,
+    }
