@@ -22,7 +22,7 @@ class AssetForm(Form):
     """
 
     FIELDS: dict[str, str] = {}
-    NEEDED = ("name",)
+    NEEDED: tuple[str, ...] = ("name",)
 
     cluster = forms.ChoiceField(label="Cluster")
     scope = forms.ChoiceField(label="Scope", help_text="Who can use it: everyone who works there.")

@@ -13,8 +13,8 @@ FACTORIES: dict[str, Any] = {
     "compute-resources": ComputeResourceFactory,
     "templates": TemplateFactory,
 }
-HTMX = {"HTTP_HX_REQUEST": "true"}
-DRAWER = {**HTMX, "HTTP_HX_TARGET": "drawer"}
+HTMX: dict[str, Any] = {"HTTP_HX_REQUEST": "true"}
+DRAWER: dict[str, Any] = {**HTMX, "HTTP_HX_TARGET": "drawer"}
 
 
 def signed_in(user: User) -> Client:
