@@ -1,0 +1,50 @@
+"""Static files under ASGI, by WhiteNoise's rules: hashed names, compressed, cached for years."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc] # whitenoise has no types
+    """WhiteNoise, but without a thread per request and with the file as one piece.
+
+    Its own answer is a synchronous stream, which Django under ASGI warns about and reads whole
+    anyway; the largest of our files has some hundred kilobytes.
+    """
+
+    sync_capable = async_capable = True
+
+    def __init__(self, get_response: Next) -> None:
+        super().__init__(get_response)
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        answer: HttpResponseBase | Awaitable[HttpResponseBase]
+        answer = self.later(request) if self.is_async else super().__call__(request)
+        return answer
+
+    async def later(self, request: HttpRequest) -> HttpResponseBase:
+        answer: HttpResponseBase | Awaitable[HttpResponseBase] = super().__call__(request)
+        return await answer if isinstance(answer, Awaitable) else answer
+
+    @staticmethod
+    def serve(static_file: Any, request: HttpRequest) -> HttpResponse:
+        found = static_file.get_response(request.method, request.META)
+        body = b""
+        if found.file is not None:
+            with found.file:
+                body = found.file.read()
+        headers = dict(found.headers)
+        # An answer without a body (304) has no type, and Django would add its own.
+        response = HttpResponse(body, status=int(found.status), headers=headers)
+        if "Content-Type" not in headers:
+            del response["Content-Type"]
+        return response
