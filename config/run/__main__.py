@@ -13,7 +13,7 @@ from config.run import programs
 from config.run.console import frame, say, step
 from config.run.home import Home, Occupied
 from config.run.manager import Manager, NotReady
-from config.run.programs import Address, Program
+from config.run.programs import Address
 
 HEALTHY_WITHIN = 30.0  # seconds
 
@@ -43,12 +43,14 @@ def run() -> None:
     if left := home.end_leftovers():
         say(f"Ended what a killed start had left running: {', '.join(left)}")
     check_port(address)
-    sign_in = prepare()
     manager = Manager(home, address.url, programs.environment(settings.HOME, address))
     manager.catch_signals()
-    step("Starting")
     try:
-        manager.start(choose(address))
+        # The broker first: preparing may publish. One given by REDIS_URL is not ours to run.
+        manager.start([] if os.environ.get("REDIS_URL") else [programs.valkey(settings.HOME)])
+        sign_in = prepare()
+        step("Starting")
+        manager.start([programs.worker(), programs.beat(settings.HOME), programs.web(address)])
         wait_until_healthy(manager, address)
         if not manager.stopping.is_set():
             welcome(address, sign_in)
@@ -56,14 +58,6 @@ def run() -> None:
     finally:
         say("Stopping; workloads that run go on, and the next start finds them.")
         manager.stop()
-
-
-def choose(address: Address) -> list[Program]:
-    """The programs in the order of their start; a broker given by REDIS_URL is not ours to run."""
-    from config import settings
-
-    ours = [programs.worker(), programs.beat(settings.HOME), programs.web(address)]
-    return ours if os.environ.get("REDIS_URL") else [programs.valkey(settings.HOME), *ours]
 
 
 def read_address() -> Address:
