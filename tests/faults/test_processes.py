@@ -12,12 +12,20 @@ pytestmark = pytest.mark.faults
 
 
 @pytest.fixture
-def trainyard(tmp_path: Path) -> Iterator[Trainyard]:
-    trainyard = Trainyard(tmp_path)
-    trainyard.start()
-    yield trainyard
-    if not trainyard.ended():
-        trainyard.stop()
+def trainyard(running_trainyard: Trainyard) -> Trainyard:
+    """The one that the browser tests share: it must be healthy again after each test."""
+    wait_for(running_trainyard.is_up, 30, "health before the test")
+    return running_trainyard
+
+
+@pytest.fixture
+def mortal(tmp_path: Path) -> Iterator[Trainyard]:
+    """One for this test alone, which may end it."""
+    mortal = Trainyard(tmp_path)
+    mortal.start()
+    yield mortal
+    if not mortal.ended():
+        mortal.stop()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -36,26 +44,26 @@ def test_all_killed_at_once_start_again(trainyard: Trainyard) -> None:
     wait_for(trainyard.is_healthy, 30, "health")
 
 
-def test_the_next_start_after_kill_9_of_everything(trainyard: Trainyard) -> None:
-    trainyard.kill_everything()
-    trainyard.start()
-    assert "First administrator" in trainyard.terminal()
-    assert trainyard.terminal().count("First administrator") == 1
+def test_the_next_start_after_kill_9_of_everything(mortal: Trainyard) -> None:
+    mortal.kill_everything()
+    mortal.start()
+    assert "First administrator" in mortal.terminal()
+    assert mortal.terminal().count("First administrator") == 1
 
 
-def test_the_next_start_ends_what_a_killed_manager_left(trainyard: Trainyard) -> None:
-    assert trainyard.manager is not None
-    before = trainyard.pids()
-    trainyard.manager.kill()
-    trainyard.manager.wait(10)
-    trainyard.start()
-    assert "Ended what a killed start had left running" in trainyard.terminal()
-    assert not set(before.values()) & set(trainyard.pids().values())
+def test_the_next_start_ends_what_a_killed_manager_left(mortal: Trainyard) -> None:
+    assert mortal.manager is not None
+    before = mortal.pids()
+    mortal.manager.kill()
+    mortal.manager.wait(10)
+    mortal.start()
+    assert "Ended what a killed start had left running" in mortal.terminal()
+    assert not set(before.values()) & set(mortal.pids().values())
 
 
-def test_ctrl_c_ends_every_process(trainyard: Trainyard) -> None:
-    pids = trainyard.pids()
-    assert trainyard.stop() == 0
+def test_ctrl_c_ends_every_process(mortal: Trainyard) -> None:
+    pids = mortal.pids()
+    assert mortal.stop() == 0
     assert not [name for name, pid in pids.items() if Path(f"/proc/{pid}").exists()]
 
 
