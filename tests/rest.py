@@ -1,6 +1,6 @@
 """A caller of the running product's REST API."""
 
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
@@ -28,6 +28,12 @@ class Rest:
         )
         self.http.headers["Authorization"] = f"Bearer {token['accessToken']}"
         self.project = self.send("GET", "/org-unit/projects")["projects"][0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
         answer = self.http.request(method, path, json=body)

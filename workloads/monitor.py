@@ -16,7 +16,7 @@ from workloads.models import Workload
 log = logging.getLogger(__name__)
 
 TURN_SECONDS = 60.0
-LEASE_SECONDS = 15.0
+LEASE_SECONDS = 5.0
 COLLECT_EVERY_SECONDS = 0.4
 
 
