@@ -12,13 +12,6 @@ pytestmark = pytest.mark.faults
 
 
 @pytest.fixture
-def trainyard(running_trainyard: Trainyard) -> Trainyard:
-    """The one that the browser tests share: it must be healthy again after each test."""
-    wait_for(running_trainyard.is_up, 30, "health before the test")
-    return running_trainyard
-
-
-@pytest.fixture
 def mortal(tmp_path: Path) -> Iterator[Trainyard]:
     """One for this test alone, which may end it."""
     mortal = Trainyard(tmp_path)

@@ -6,7 +6,6 @@ the processes die.
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import psutil
 import pytest
@@ -26,23 +25,12 @@ EVERYTHING = "manager"
 
 
 @pytest.fixture
-def trainyard(tmp_path: Path) -> Iterator[Trainyard]:
-    trainyard = Trainyard(tmp_path)
-    trainyard.start()
-    yield trainyard
-    if trainyard.ended():
-        trainyard.start()
-    with Rest(trainyard) as rest:
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
-    wait_for(lambda: not leftovers(trainyard), 20, "every process to be gone")
-    trainyard.stop()
-
-
-@pytest.fixture
 def rest(trainyard: Trainyard) -> Iterator[Rest]:
     with Rest(trainyard) as rest:
         yield rest
+        for row in rest.send("GET", "/workloads")["workloads"]:
+            rest.delete(row["id"])
+    wait_for(lambda: not leftovers(trainyard), 20, "every process to be gone")
 
 
 def shell(script: str) -> str:
@@ -67,14 +55,14 @@ def kill(trainyard: Trainyard, victim: str) -> None:
 def test_every_workload_ends_as_it_would_have(
     trainyard: Trainyard, rest: Rest, victim: str
 ) -> None:
-    running = rest.submit("running", command=shell(COUNT), compute=WHOLE_GPU)
-    stopping = rest.submit("stopping", workers=1, command=shell(STUBBORN))
+    running = rest.submit(f"running-{victim}", command=shell(COUNT), compute=WHOLE_GPU)
+    stopping = rest.submit(f"stopping-{victim}", workers=1, command=shell(STUBBORN))
     rest.wait(running, "Running")
     wait_for(lambda: "ready" in rest.log(stopping), 20, "the stubborn one to be ready")
-    waiting = rest.submit("waiting", command=shell(COUNT), compute=WHOLE_GPU)
+    waiting = rest.submit(f"waiting-{victim}", command=shell(COUNT), compute=WHOLE_GPU)
     rest.wait(waiting, "Pending")
     rest.act(stopping, "suspend")
-    fresh = rest.submit("fresh", workers=1, command=shell(COUNT))
+    fresh = rest.submit(f"fresh-{victim}", workers=1, command=shell(COUNT))
 
     kill(trainyard, victim)
 
