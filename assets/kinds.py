@@ -20,7 +20,7 @@ from spec import documents
 
 @dataclass(frozen=True)
 class Kind:
-    """``slug`` starts the names of the routes; ``copy_verb`` is Run:ai's word for a copy."""
+    """``slug`` starts the names of the routes; the verbs are Run:ai's words."""
 
     slug: str
     model: type[Any]
@@ -28,6 +28,7 @@ class Kind:
     title: str
     lead: str
     icon: str
+    edit_verb: str
     copy_verb: str
     card: Callable[[Any], Card]
     form: type[AssetForm]
@@ -50,11 +51,6 @@ class Kind:
             return rows.prefetch_related("environments", "compute_resources")
         return rows.annotate(templates_with=Count("templates", distinct=True))
 
-    def document(self, asset: Any) -> dict[str, Any]:
-        """What the page shows as YAML."""
-        found: dict[str, Any] = asset.draft_json if isinstance(asset, Template) else asset.spec_json
-        return found
-
 
 ENVIRONMENT = Kind(
     slug="environment",
@@ -63,6 +59,7 @@ ENVIRONMENT = Kind(
     title="Environments",
     lead="An image with its command, variables, tools and rights, ready to choose in a workload.",
     icon="box",
+    edit_verb="Edit",
     copy_verb="Make a copy",
     card=cards.environment,
     form=environment.EnvironmentForm,
@@ -77,6 +74,7 @@ COMPUTE = Kind(
     title="Compute resources",
     lead="What each pod asks of its node: GPUs or parts of one, CPU and memory.",
     icon="cpu",
+    edit_verb="Edit",
     copy_verb="Copy & edit",
     card=cards.compute,
     form=compute.ComputeForm,
@@ -92,6 +90,7 @@ TEMPLATE = Kind(
     title="Templates",
     lead="Workloads to start from: every choice of the form, kept under a name.",
     icon="template",
+    edit_verb="Rename",
     copy_verb="Make a copy",
     card=cards.template,
     form=template.TemplateForm,
@@ -101,5 +100,10 @@ TEMPLATE = Kind(
 KINDS = (ENVIRONMENT, COMPUTE, TEMPLATE)
 
 
-def yaml_of(kind: Kind, asset: Any) -> str:
-    return documents.to_yaml(kind.document(asset))
+def yaml_of(asset: AnyAsset) -> str:
+    """What an asset holds, without what was left at its default."""
+    if isinstance(asset, Template):
+        return documents.to_yaml(
+            asset.draft.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        )
+    return documents.to_yaml(asset.spec_json)

@@ -74,24 +74,37 @@ class AssetForm(Form):
             self._add_problem(problem)
 
     def _add_problem(self, problem: Problem) -> None:
-        words = problem.message[:1].upper() + problem.message[1:]
         match problem.path:
             case (str(head), int(index), *rest) if head in self.rows:
                 used = [form for form in self.rows[head].forms if form.is_used]
-                used[index].add_error(_cell(used[index], rest), words)
+                row = used[index]
+                name = _cell(row, rest)
+                label = row.fields[name].label if name else ""
+                row.add_error(name, sentence(problem.message, label))
             case (str(head),) if head in self.rows:
                 self.add_error(None, f"{_title(head)}: {problem.message}")
             case path:
                 name = self.FIELDS.get(".".join(map(str, path)), str(path[-1]))
                 if name in self.fields:
-                    self.add_error(name, words)
+                    self.add_error(name, sentence(problem.message, self.fields[name].label))
                 else:
                     self.add_error(None, f"{problem.field}: {problem.message}")
 
 
+def sentence(message: str, subject: Any = "") -> str:
+    """``is required`` as ``Name is required``; a message with its own subject stays."""
+    if subject and message.startswith(("is ", "must ", "has ")):
+        return f"{subject} {message}."
+    return f"{message[:1].upper()}{message[1:]}"
+
+
 def _cell(form: Any, rest: Iterable[Any]) -> str | None:
-    names = [part for part in map(str, rest) if part in form.WIRE]
-    return form.WIRE[names[-1]] if names else None
+    """The field of a row for the end of a path: its dotted whole, or its last step we know."""
+    steps = [str(step) for step in rest]
+    for wire in (".".join(steps), *reversed(steps)):
+        if wire in form.WIRE:
+            return str(form.WIRE[wire])
+    return None
 
 
 def _title(name: str) -> str:

@@ -73,6 +73,13 @@ class ComputeForm(AssetForm):
             )
         }
 
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        amount = data.get("gpu_unit") != PERCENT and data.get("gpu_devices")
+        if amount and data.get("gpu_request") is None and "gpu_request" not in self.errors:
+            self.add_error("gpu_request", "Enter an amount, or choose % (of device).")
+        return data
+
     def document(self) -> dict[str, Any]:
         data = self.cleaned_data
         cores = 0.001 if data["cpu_unit"] == MILLI else 1
@@ -155,6 +162,7 @@ def initial(resource: ComputeResource) -> dict[str, Any]:
         "gpu_request": 100,
         "gpu_unit": PERCENT,
         "cpu_request": spec.cpu_core_request,
+        "cpu_unit": "cores",
         "cpu_limit": spec.cpu_core_limit,
         "memory_request": plain(memory),
         "memory_unit": unit,

@@ -40,9 +40,9 @@ class VariableForm(RowForm):
         "name": "name",
         "value": "value",
         "description": "description",
-        "secret": "value",
-        "configMap": "value",
-        "podFieldRef": "value",
+        "secret.name": "value",
+        "configMap.name": "value",
+        "podFieldRef.path": "value",
         "key": "key",
     }
     SOURCES = (

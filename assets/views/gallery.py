@@ -54,7 +54,7 @@ def gallery_card(kind: Kind, asset: Any, editable: bool) -> dict[str, Any]:
     card = kind.card(asset)
     menu = [(kind.copy_verb, kind.address("copy", asset.pk), "copy")]
     if editable:
-        menu.insert(0, ("Edit", kind.address("edit", asset.pk), "pencil"))
+        menu.insert(0, (kind.edit_verb, kind.address("edit", asset.pk), "pencil"))
         menu.append(("Delete", kind.address("delete", asset.pk), "trash"))
     used = f"Used by {asset.used_by} workload{'' if asset.used_by == 1 else 's'}"
     return {
@@ -84,7 +84,7 @@ def detail(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
             ("Cluster", asset.cluster.name),
             ("Created by", asset.created_by.username if asset.created_by else ""),
         ],
-        "yaml": yaml_of(kind, asset),
+        "yaml": yaml_of(asset),
         "workloads": asset.workloads.visible_to(request.user).order_by("-created_at")[:20],
         "templates": [] if kind is TEMPLATE else asset.templates.visible_to(request.user),
         "may_edit": kind.model.objects.editable_by(request.user).filter(pk=pk).exists(),

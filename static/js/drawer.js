@@ -5,6 +5,10 @@
 const dialog = document.getElementById("drawer-dialog");
 const drawer = document.getElementById("drawer");
 
+// Whatever hx-swap an opener inherits: the drawer stays, its content changes.
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target === drawer) event.detail.swapOverride = "innerHTML";
+});
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== drawer || !drawer.hasChildNodes()) return;
   if (!dialog.open) {

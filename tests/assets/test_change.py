@@ -1,0 +1,176 @@
+"""Editing, copying and deleting assets."""
+
+import json
+from typing import Any
+
+import pytest
+
+from assets.models import ComputeResource, Environment, Template
+from tests.assets import pages
+from tests.assets.pages import DRAWER, FACTORIES, signed_in
+from tests.factories import (
+    ComputeResourceFactory,
+    EnvironmentFactory,
+    ProjectFactory,
+    TemplateFactory,
+    UserFactory,
+    WorkloadFactory,
+)
+
+pytestmark = pytest.mark.django_db
+KINDS = pytest.mark.parametrize("prefix", FACTORIES)
+
+
+def filled(form: Any) -> dict[str, Any]:
+    """What a browser would post of an untouched form."""
+    forms = [form]
+    for formset in form.rows.values():
+        forms += [formset.management_form, *formset.forms]
+    data: dict[str, Any] = {}
+    for part in forms:
+        for bound in part:
+            value = bound.value()
+            if value is not None and value is not False and not bound.field.disabled:
+                data[bound.html_name] = value
+    return data
+
+
+def test_an_untouched_environment_keeps_every_value() -> None:
+    spec = {
+        "image": "python:3.12",
+        "imagePullPolicy": "Always",
+        "command": "python",
+        "environmentVariables": [
+            {"name": "A", "value": "1", "description": "one"},
+            {"name": "B", "secret": {"name": "s", "key": "k"}},
+            {"name": "C", "podFieldRef": {"path": "metadata.name"}},
+        ],
+        "connections": [{"name": "Board", "toolType": "tensorboard", "containerPort": 6006}],
+        "security": {"uidGidSource": "custom", "runAsUid": 7, "runAsNonRoot": False},
+        "stdin": True,
+    }
+    environment = EnvironmentFactory(spec_json=spec, framework="TF", distributed=False)
+    client = signed_in(UserFactory(administrator=True))
+    address = f"/environments/{environment.pk}/edit/"
+    response = client.post(address, filled(client.get(address).context["form"]))
+    assert response.status_code == 302, response.context["form"].errors
+    environment.refresh_from_db()
+    assert environment.spec_json == spec
+    assert (environment.framework, environment.distributed) == ("TF", False)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"gpuDevicesRequest": 2},
+        {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.25},
+        {"gpuDevicesRequest": 1, "gpuRequestType": "memory", "gpuMemoryRequest": "1.5G"},
+        {"cpuCoreRequest": 0.25, "cpuMemoryRequest": "2Gi", "cpuMemoryLimit": "4Gi"},
+        {"largeShmRequest": True, "extendedResources": [{"resource": "a/b", "quantity": "2"}]},
+    ],
+)
+def test_an_untouched_compute_resource_keeps_every_value(spec: dict[str, Any]) -> None:
+    compute = ComputeResourceFactory(spec_json=spec)
+    client = signed_in(UserFactory(administrator=True))
+    address = f"/compute-resources/{compute.pk}/edit/"
+    response = client.post(address, filled(client.get(address).context["form"]))
+    assert response.status_code == 302, response.context["form"].errors
+    compute.refresh_from_db()
+    assert compute.spec_json == spec
+
+
+def test_an_edit_from_the_drawer_closes_it_and_refreshes_the_page() -> None:
+    user = UserFactory()
+    project = ProjectFactory(members=[user])
+    environment = EnvironmentFactory(home=project)
+    post = pages.environment(project, name="renamed")
+    response = signed_in(user).post(f"/environments/{environment.pk}/edit/", post, **DRAWER)
+    assert {"asset-changed", "drawer-close", "toasts"} <= json.loads(response["HX-Trigger"]).keys()
+    environment.refresh_from_db()
+    assert environment.name == "renamed"
+
+
+def test_an_edit_moves_nothing_to_another_scope() -> None:
+    environment, other = EnvironmentFactory(), ProjectFactory()
+    post = pages.environment(other)
+    signed_in(UserFactory(administrator=True)).post(f"/environments/{environment.pk}/edit/", post)
+    home = environment.project
+    environment.refresh_from_db()
+    assert environment.project == home
+
+
+@KINDS
+def test_members_do_not_change_what_belongs_to_many(prefix: str) -> None:
+    user = UserFactory()
+    asset = FACTORIES[prefix](home=ProjectFactory(members=[user]), in_cluster=True)
+    client = signed_in(user)
+    assert client.get(f"/{prefix}/{asset.pk}/").status_code == 200
+    assert client.get(f"/{prefix}/{asset.pk}/edit/").status_code == 403
+    assert client.post(f"/{prefix}/{asset.pk}/edit/", {"name": "mine"}).status_code == 403
+    assert client.post(f"/{prefix}/{asset.pk}/delete/").status_code == 403
+    assert "delete/" not in client.get(f"/{prefix}/{asset.pk}/").content.decode()
+
+
+@KINDS
+def test_members_copy_what_they_see_into_their_project(prefix: str) -> None:
+    user = UserFactory()
+    project = ProjectFactory(members=[user])
+    asset = FACTORIES[prefix](home=project, in_cluster=True, name="base")
+    client = signed_in(user)
+    form = client.get(f"/{prefix}/{asset.pk}/copy/", **DRAWER).context["form"]
+    assert form["name"].value() == "base-copy"
+    post = filled(form) | pages.place(project)
+    assert client.post(f"/{prefix}/{asset.pk}/copy/", post).status_code == 302
+    twin = type(asset).objects.exclude(pk=asset.pk).get()
+    assert (twin.name, twin.project, twin.created_by) == ("base-copy", project, user)
+    values = "draft_json" if prefix == "templates" else "spec_json"
+    assert getattr(twin, values) == getattr(asset, values)
+
+
+def test_a_copied_template_remembers_its_assets() -> None:
+    template = TemplateFactory()
+    template.environments.add(EnvironmentFactory(home=template.project))
+    client = signed_in(UserFactory(administrator=True))
+    post = {**pages.place(template.project), "name": "twin"}
+    client.post(f"/templates/{template.pk}/copy/", post)
+    assert Template.objects.get(name="twin").environments.count() == 1
+
+
+@KINDS
+def test_deleting_asks_first(prefix: str) -> None:
+    user = UserFactory()
+    asset = FACTORIES[prefix](home=ProjectFactory(members=[user]))
+    client = signed_in(user)
+    assert f"Delete {asset.name}?" in client.get(f"/{prefix}/{asset.pk}/delete/").content.decode()
+    assert type(asset).objects.exists()
+    response = client.post(f"/{prefix}/{asset.pk}/delete/")
+    assert response["Location"] == f"/{prefix}/"
+    assert not type(asset).objects.exists()
+
+
+def test_a_compute_resource_in_use_stays_and_says_who_uses_it() -> None:
+    user = UserFactory()
+    compute = ComputeResourceFactory(home=ProjectFactory(members=[user]))
+    template = TemplateFactory(home=compute.project)
+    template.compute_resources.add(compute)
+    workload = WorkloadFactory(completed=True, project=compute.project)
+    workload.compute_resources.add(compute)
+    client = signed_in(user)
+    address = f"/compute-resources/{compute.pk}/delete/"
+    response = client.post(address, **DRAWER)
+    assert response.status_code == 422
+    assert workload.name in response.content.decode()
+    assert template.name in response.content.decode()
+    template.delete()
+    workload.deleted_at = workload.created_at
+    workload.save()
+    assert client.post(address).status_code == 302
+    assert not ComputeResource.objects.exists()
+
+
+def test_an_environment_in_use_may_go() -> None:
+    environment = EnvironmentFactory()
+    WorkloadFactory(running=True, project=environment.project).environments.add(environment)
+    signed_in(UserFactory(administrator=True)).post(f"/environments/{environment.pk}/delete/")
+    assert not Environment.objects.exists()
