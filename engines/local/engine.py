@@ -68,11 +68,15 @@ class LocalEngine:
     def nodes(self) -> tuple[Node, ...]:
         return (self._node,)
 
+    def plan(self, launch: Launch) -> Plan:
+        """What the supervisor would be told. ``EngineRefused`` says what cannot be had."""
+        return self._planner.plan(launch)
+
     def render(self, launch: Launch) -> list[Manifest]:
-        return render(self._planner.plan(launch), self._folder(launch.handle))
+        return render(self.plan(launch), self._folder(launch.handle))
 
     def submit(self, launch: Launch) -> None:
-        plan, folder = self._planner.plan(launch), self._folder(launch.handle)
+        plan, folder = self.plan(launch), self._folder(launch.handle)
         with locked(folder.door):
             current, record = read_json(folder.launch), Record.read(folder)
             known = current["run"] if current else 0

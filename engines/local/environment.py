@@ -15,7 +15,7 @@ from engines.local.plan import Plan, RankPlan
 HOST = "127.0.0.1"
 #: Marks every process of a workload, however far it strays from its process group.
 MARKER = "TRAINYARD_GANG"
-REFERENCE = re.compile(r"\$(\$|\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
+REFERENCE = re.compile(r"\$(\$?)(\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
 Ports = Sequence[int | str]
 Variables = dict[str, str]
 
@@ -113,9 +113,9 @@ RENDEZVOUS = {"PyTorch": pytorch, "TF": tensorflow, "XGBoost": xgboost, "JAX": j
 
 
 def expand(argv: Sequence[str], variables: Variables) -> list[str]:
-    """``$(NAME)`` in a command, as Kubernetes reads it: unknown names stay, ``$$`` is a ``$``."""
+    """``$(NAME)`` in a command, as Kubernetes reads it: unknown names stay, ``$$(`` is ``$(``."""
 
     def value(match: re.Match[str]) -> str:
-        return "$" if match[1] == "$" else variables.get(match[2], match[0])
+        return f"${match[2]}" if match[1] else variables.get(match[3], match[0])
 
     return [REFERENCE.sub(value, word) for word in argv]

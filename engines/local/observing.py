@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -69,7 +70,8 @@ class Watcher:
             states(self.home).mkdir(parents=True, exist_ok=True)
             yield from self._list()
             yield None
-            yield from self._follow()
+            with suppress(FileNotFoundError):  # taken away just now
+                yield from self._follow()
 
     def _follow(self) -> Iterator[Observation | None]:
         """Changes, until the folder is another one than the one being watched."""

@@ -134,7 +134,10 @@ class Supervisor:
                 if not succeeded:
                     return self._stop(gang)
                 self._end_rest(gang)
-        return Outcome(Phase.COMPLETED)
+        late = [member for member in gang.members if member.record.phase is RankPhase.FAILED]
+        failures = [f"{member.plan.name} {member.record.message}" for member in late]
+        after = f"After the master had succeeded, {'; '.join(failures)}." if failures else ""
+        return Outcome(Phase.COMPLETED, message=after)
 
     def _failed(self, gang: Gang, first: Member) -> Outcome:
         """The first failure ends the rest: they wait for a peer that will not come back."""
@@ -216,7 +219,11 @@ def main(path: str) -> None:
         record = Record.of(plan)
     if record.is_final:
         return
-    for number in (signal.SIGINT, signal.SIGHUP):  # a handler, so that the ranks get the default
+    for number in (
+        signal.SIGINT,
+        signal.SIGQUIT,
+        signal.SIGHUP,
+    ):  # a handler, so that the ranks get the default
         signal.signal(number, _ignore)
     signal.signal(signal.SIGTERM, _leave)
     Supervisor(folder, plan, record, Bell(folder.bell)).run()

@@ -4,27 +4,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from engines.base import Engine, Handle, Launch, Observation
 from spec.compute import Compute
 from spec.phases import Phase, Reason
 from spec.workload import Framework, Replica, WorkloadSpec
+from tests.waiting import wait_for
 
-T = TypeVar("T")
 DEADLINE = 15.0  # seconds
 OVER = {Phase.COMPLETED, Phase.FAILED, Phase.STOPPED}
-
-
-def until(ask: Callable[[], T | None], seconds: float = DEADLINE) -> T:
-    """The first true answer; fails when there is none in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := ask():
-            return found
-        time.sleep(0.005)
-    raise AssertionError(f"{ask} did not become true within {seconds} s")
 
 
 def launch(command: str | None = None, *, image: str = "some/image", **fields: Any) -> Launch:
@@ -66,12 +56,17 @@ class Rig(ABC):
         return self.seen(launched, *OVER)
 
     def seen(self, launched: Launch, *phases: Phase) -> Observation:
-        def ask() -> Observation | None:
-            found = self.engine.observe(launched.handle)
-            right = found and found.run == launched.run and found.phase in phases
-            return found if right else None
+        """The first observation of this run in one of the phases."""
+        found: list[Observation] = []
 
-        return until(ask)
+        def ask() -> bool:
+            shown = self.engine.observe(launched.handle)
+            right = shown and shown.run == launched.run and shown.phase in phases
+            found.extend([shown] if shown and right else [])
+            return bool(right)
+
+        wait_for(ask, DEADLINE, f"{phases}", every=0.005)
+        return found[0]
 
 
 class EngineContract:
@@ -150,7 +145,9 @@ class EngineContract:
         assert seen[-1].phase is Phase.COMPLETED
         assert [s.sequence for s in seen] == sorted({s.sequence for s in seen})
         rig.engine.delete(new.handle)
-        assert until(lambda: next(watch)).phase is None
+        gone = wait_for(lambda: next(watch))
+        assert gone
+        assert gone.phase is None
 
     def test_watch_is_never_silent_for_a_second(self, rig: Rig) -> None:
         watch = rig.engine.watch()

@@ -9,10 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from engines.base import Handle, Launch
+from engines.base import Handle, Launch, RankState
 from engines.local import processes
 from engines.local.engine import LocalEngine
 from engines.local.layout import Folder
+from spec.phases import Reason
 from tests.engines.contract import Rig, launch
 
 IMAGES = {"known/image:*": ["{python}", "-c", "print('from the catalogue')"]}
@@ -21,9 +22,7 @@ IMAGES = {"known/image:*": ["{python}", "-c", "print('from the catalogue')"]}
 class LocalRig(Rig):
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.engine: LocalEngine = LocalEngine(
-            home, images=IMAGES, virtual_gpus=4, restart_delay=0.05
-        )
+        self.engine: LocalEngine = self.with_delay(restart_delay=0.05)
 
     def prints(self) -> Launch:
         return self.shell("echo hello")
@@ -47,6 +46,22 @@ class LocalRig(Rig):
         return self.engine.read_log(
             launched.handle, run=run, rank=rank, attempt=attempt, offset=0, limit=10**6
         ).decode()
+
+    def with_delay(self, restart_delay: float) -> LocalEngine:
+        """The same folder with another delay between attempts, in seconds."""
+        return LocalEngine(self.home, images=IMAGES, virtual_gpus=4, restart_delay=restart_delay)
+
+    def reason(self, launched: Launch) -> Reason | None:
+        seen = self.engine.observe(launched.handle)
+        return seen.reason if seen else None
+
+    def attempt(self, launched: Launch) -> int | None:
+        seen = self.engine.observe(launched.handle)
+        return seen.attempt if seen else None
+
+    def ranks(self, launched: Launch) -> tuple[RankState, ...]:
+        seen = self.engine.observe(launched.handle)
+        return seen.ranks if seen else ()
 
     def processes(self, launched: Launch) -> int:
         """How many ranks of the workload are alive, with all that they started."""

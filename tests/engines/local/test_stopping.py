@@ -1,0 +1,87 @@
+"""Stopping: gently, then not; at any moment."""
+
+from dataclasses import replace
+
+from spec.phases import Phase, RankPhase, Reason
+from tests.engines.contract import OVER
+from tests.engines.local.conftest import LocalRig
+from tests.waiting import wait_for
+
+WAIT = "echo up; while :; do sleep 0.05; done"
+SAVES = f'trap "echo saved > $CHECKPOINT_DIR/$RANK; exit 143" TERM; {WAIT}'
+DEAF = f'trap "" TERM; {WAIT}'
+
+
+def test_ranks_may_save_before_they_end(rig: LocalRig) -> None:
+    launched = rig.submit(rig.shell(SAVES, termination_grace_period_seconds=10))
+    wait_for(lambda: [rig.log(launched, rank) for rank in (0, 1)] == ["up\n"] * 2)
+    rig.engine.stop(launched.handle, run=1)
+    seen = rig.over(launched)
+    assert (seen.phase, seen.reason) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
+    assert [(rank.phase, rank.exit_code) for rank in seen.ranks] == [(RankPhase.STOPPED, 143)] * 2
+    saved = rig.folder(launched).checkpoints
+    assert sorted(path.name for path in saved.iterdir()) == ["0", "1"]
+    again = rig.submit(replace(launched, run=2))  # the same checkpoints, a log of its own
+    wait_for(lambda: rig.log(again, run=2) == "up\n")
+    assert sorted(path.name for path in saved.iterdir()) == ["0", "1"]
+
+
+def test_who_outlives_the_grace_period_is_killed(rig: LocalRig) -> None:
+    launched = rig.submit(rig.shell(DEAF, termination_grace_period_seconds=1))
+    wait_for(lambda: rig.log(launched, 1) == "up\n")
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.seen(launched, Phase.STOPPING, *OVER).phase is Phase.STOPPING
+    seen = rig.over(launched)
+    assert (seen.phase, seen.reason) == (Phase.STOPPED, Reason.GRACE_PERIOD_EXCEEDED)
+    assert "worker-0" in seen.message
+    assert "grace period of 1 s" in seen.message
+    assert rig.processes(launched) == 0
+
+
+def test_no_grace_is_killed_at_once(rig: LocalRig) -> None:
+    launched = rig.submit(rig.shell(DEAF, termination_grace_period_seconds=0))
+    wait_for(lambda: rig.log(launched, 1) == "up\n")
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+
+
+def test_a_stop_ends_the_wait_for_a_restart(rig: LocalRig) -> None:
+    rig.engine = rig.with_delay(restart_delay=60)
+    launched = rig.submit(rig.shell("exit 1", backoff_limit=5))
+    wait_for(lambda: rig.reason(launched) is Reason.RESTARTING)
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+
+
+def test_a_stop_before_the_start_is_not_lost(rig: LocalRig) -> None:
+    launched = rig.endless()
+    rig.submit(launched)
+    rig.engine.stop(launched.handle, run=1)  # the supervisor may not even be up
+    seen = rig.over(launched)
+    assert seen.phase is Phase.STOPPED
+    assert rig.processes(launched) == 0
+
+
+def test_a_stop_after_the_end_changes_nothing(rig: LocalRig) -> None:
+    launched = rig.submit(rig.prints())
+    seen = rig.over(launched)
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.engine.observe(launched.handle) == seen
+
+
+def test_grandchildren_end_too(rig: LocalRig) -> None:
+    launched = rig.submit(rig.shell("setsid sleep 60 & (trap '' TERM; sleep 60) & echo up; wait"))
+    wait_for(lambda: rig.log(launched) == "up\n")
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+    wait_for(lambda: rig.processes(launched) == 0)
+
+
+def test_delete_leaves_neither_process_nor_file(rig: LocalRig) -> None:
+    launched = rig.submit(rig.shell(DEAF, termination_grace_period_seconds=300))
+    wait_for(lambda: rig.log(launched) == "up\n")
+    folder = rig.folder(launched)
+    rig.engine.delete(launched.handle)
+    assert rig.processes(launched) == 0
+    assert not folder.path.exists()
+    assert not folder.state.exists()
