@@ -14,4 +14,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", include("allauth.urls")),
     path("", include("assets.urls")),
     path("styleguide/", styleguide, name="styleguide"),
+    path("", include("workloads.urls")),
 ]

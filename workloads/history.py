@@ -7,6 +7,8 @@ from core import stream
 from spec.phases import Reason
 from workloads.models import Event, Workload
 
+EVERY_CHANNEL = "project:*"
+
 
 def channel(project_id: int) -> str:
     """Live updates travel by project, because that is what a person may or may not see."""
@@ -16,6 +18,12 @@ def channel(project_id: int) -> str:
 def announce(workload: Workload) -> None:
     """After the commit, tell open pages to fetch this workload again."""
     name, where = f"w-{workload.pk}", channel(workload.project_id)
+    transaction.on_commit(lambda: stream.publish(where, name))
+
+
+def announce_new(workload: Workload) -> None:
+    """After the commit, tell open tables that there is one more."""
+    name, where = f"new-{workload.pk}", channel(workload.project_id)
     transaction.on_commit(lambda: stream.publish(where, name))
 
 

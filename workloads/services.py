@@ -92,6 +92,7 @@ def _create(
     if draft_id:
         Draft.objects.filter(pk=draft_id, owner=by).delete()
     history.phase(workload, actor=by, verb="submit")
+    history.announce_new(workload)
     outbox.submit(workload.pk)
     return workload
 

@@ -29,6 +29,7 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
   showTimes(document);
   announce(event.detail.elt);
 });
+document.body.addEventListener("times-changed", () => showTimes(document));
 showTimes(document);
 setInterval(() => document.hidden || showTimes(document), 30_000);
 

@@ -17,6 +17,7 @@ from projects.models import Project
 from spec import documents
 from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase, Reason
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, Architecture, Framework, WorkloadSpec
+from workloads.models.indexes import TABLE_INDEXES
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from workloads.models.event import Event
     from workloads.models.rank import Rank
     from workloads.models.sample import Sample
+
+# What counts as pending time, and what as run time.
+WAITING = frozenset({Phase.CREATING, Phase.PENDING, Phase.RESUMING})
+AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})
 
 
 class Source(models.TextChoices):
@@ -143,7 +148,7 @@ class Workload(models.Model):
             )
         ]
         indexes = [
-            models.Index(fields=["-created_at", "-id"], name="workload_newest"),
+            *TABLE_INDEXES,
             models.Index(fields=["cluster", "phase", "queued_at"], name="workload_queue"),
             models.Index(fields=["project", "phase"], name="workload_project_phase"),
             models.Index(
@@ -197,6 +202,21 @@ class Workload(models.Model):
     def can_delete(self) -> bool:
         return Phase.DELETING in MOVES[Phase(self.phase)]
 
+    @property
+    def pending_total(self) -> float:
+        """Seconds spent waiting so far, in all runs."""
+        return self.pending_seconds + self._spent_if(WAITING)
+
+    @property
+    def running_total(self) -> float:
+        """Seconds spent running so far, in all runs."""
+        return self.running_seconds + self._spent_if(AT_WORK)
+
+    def _spent_if(self, phases: frozenset[Phase]) -> float:
+        if self.phase not in phases:
+            return 0.0
+        return max((timezone.now() - self.phase_updated_at).total_seconds(), 0.0)
+
     def move(
         self,
         to: Phase,
@@ -235,9 +255,9 @@ class Workload(models.Model):
         """Time spent in the phase that ends, and the moments that people ask for."""
         changes: dict[str, Any] = {}
         spent = max((now - self.phase_updated_at).total_seconds(), 0.0)
-        if origin in {Phase.CREATING, Phase.PENDING, Phase.RESUMING}:
+        if origin in WAITING:
             changes["pending_seconds"] = F("pending_seconds") + spent
-        elif origin in {Phase.RUNNING, Phase.DEGRADED}:
+        elif origin in AT_WORK:
             changes["running_seconds"] = F("running_seconds") + spent
         if to is Phase.RUNNING and self.started_at is None:
             changes["started_at"] = now

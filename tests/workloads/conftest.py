@@ -1,0 +1,46 @@
+"""Who looks at a workload: its project's member, an administrator, a stranger."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from projects.models import Project
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from workloads.models import Workload
+
+
+@pytest.fixture
+def member(db: None) -> User:
+    return UserFactory(username="maria")
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    return UserFactory(username="stranger")
+
+
+@pytest.fixture
+def administrator(db: None) -> User:
+    return UserFactory(username="root", administrator=True)
+
+
+@pytest.fixture
+def project(member: User) -> Project:
+    return ProjectFactory(name="team-a", members=[member])
+
+
+@pytest.fixture
+def workload(project: Project, member: User) -> Workload:
+    return WorkloadFactory(name="digits", project=project, created_by=member, running=True)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def client(member: User) -> Client:
+    """The member's browser."""
+    return signed_in(member)

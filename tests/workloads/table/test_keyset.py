@@ -1,0 +1,108 @@
+"""Walking the pages shows every row exactly once, whatever the order."""
+
+import random
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.http import QueryDict
+from django.utils import timezone
+
+from accounts.models import User
+from projects.models import Project
+from spec import documents
+from spec.phases import Phase
+from tests.factories import UserFactory, workload_spec
+from workloads.models import Workload
+from workloads.table import page as paging
+from workloads.table.columns import COLUMNS
+from workloads.table.state import State
+
+SORTS = [sign + column.key for column in COLUMNS if column.sorts for sign in ("", "-")]
+ROWS = 47
+
+
+@pytest.fixture
+def rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
+    """Many equal values, and empty ones."""
+    monkeypatch.setattr(paging, "PAGE_SIZE", 7)
+    draw, now = random.Random(7), timezone.now()  # noqa: S311 -- made-up rows, no secret
+    people = [None, UserFactory(username="ada"), UserFactory(username="bob")]
+    made = [
+        Workload(
+            name=f"w-{number:02}",
+            project=project,
+            cluster=project.cluster,
+            created_by=draw.choice(people),
+            spec_json=documents.dump(workload_spec()),
+            phase=draw.choice([Phase.RUNNING, Phase.COMPLETED]),
+            framework=draw.choice(["PyTorch", "MPI"]),
+            architecture="workers_only",
+            image=draw.choice(["a:1", "b:1"]),
+            num_pods=draw.choice([1, 3]),
+            gpus=draw.choice([0, 0.3]),
+            created_at=now - timedelta(minutes=draw.choice([1, 2, 3])),
+            completed_at=draw.choice([None, now, now - timedelta(hours=1)]),
+        )
+        for number in range(ROWS)
+    ]
+    return {workload.pk for workload in Workload.objects.bulk_create(made)}
+
+
+def walk(state: State, user: User) -> tuple[list[list[UUID]], State]:
+    pages: list[list[UUID]] = []
+    while True:
+        page = paging.page_of(state, user)
+        pages.append([row.workload.pk for row in page.rows])
+        if page.following is None:
+            return pages, state
+        state = State.parse(QueryDict(page.following.query))
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_every_row_once_forward_and_back(sort: str, rows: set[UUID], member: User) -> None:
+    pages, state = walk(State(sort=sort), member)
+    seen = [pk for page in pages for pk in page]
+    assert len(seen) == ROWS
+    assert set(seen) == rows
+    back: list[list[UUID]] = []
+    while True:
+        page = paging.page_of(state, member)
+        back.insert(0, [row.workload.pk for row in page.rows])
+        if page.previous is None:
+            break
+        state = State.parse(QueryDict(page.previous.query))
+    assert back == pages
+
+
+@pytest.mark.parametrize("sort", ["name", "-gpus", "-created", "completed"])
+def test_it_is_the_order_that_was_asked_for(sort: str, rows: set[UUID], member: User) -> None:
+    state = State(sort=sort)
+    seen = [pk for page in walk(state, member)[0] for pk in page]
+    expected = state.rows(member).order_by(*state.key.order).values_list("pk", flat=True)
+    assert seen == list(expected)
+
+
+def test_a_row_that_appears_meanwhile_shifts_no_other(rows: set[UUID], member: User) -> None:
+    first = paging.page_of(State(), member)
+    assert first.following
+    newest = Workload.objects.get(pk=first.rows[0].workload.pk)
+    newest.pk, newest.name, newest.created_at = None, "late", timezone.now()
+    newest.save()
+    second = paging.page_of(State.parse(QueryDict(first.following.query)), member)
+    shown = {row.workload.pk for row in first.rows} & {row.workload.pk for row in second.rows}
+    assert not shown
+
+
+def test_the_count_stops_at_its_limit(
+    rows: set[UUID], member: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "MOST_COUNTED", 20)
+    assert paging.page_of(State(), member).total == "20+"
+
+
+@pytest.mark.parametrize("token", ["nonsense", "W10", "WzEsMl0", "x" * 5000, "é"])
+def test_a_damaged_position_shows_the_first_page(token: str, rows: set[UUID], member: User) -> None:
+    first = [row.workload.pk for row in paging.page_of(State(), member).rows]
+    shown = paging.page_of(State(after=token), member).rows
+    assert [row.workload.pk for row in shown] == first

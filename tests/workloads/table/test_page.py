@@ -1,0 +1,147 @@
+"""The table as people see it."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from projects.models import Project
+from tests.factories import ProjectFactory, WorkloadFactory
+from tests.workloads.conftest import signed_in
+from workloads.models import Draft, Workload
+
+HTMX = {"HX-Request": "true"}
+
+
+def test_it_shows_each_workload_with_its_cause(client: Client, project: Project) -> None:
+    WorkloadFactory(
+        name="digits", project=project, pending=True, message="Waiting for room: 4 GPUs asked for."
+    )
+    page = client.get("/workloads/").content.decode()
+    assert "digits" in page
+    assert "Pending" in page
+    assert "Waiting for room: 4 GPUs asked for." in page
+
+
+def test_a_stranger_sees_nothing_of_it(workload: Workload, stranger: User) -> None:
+    for address in ("/workloads/", f"/workloads/rows/?ids={workload.pk}&new={workload.pk}"):
+        assert "digits" not in signed_in(stranger).get(address).content.decode()
+
+
+def test_an_administrator_sees_every_project(workload: Workload, administrator: User) -> None:
+    assert "digits" in signed_in(administrator).get("/workloads/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "address", ["/workloads/", "/workloads/rows/", "/workloads/filter/", "/workloads/bulk/"]
+)
+def test_without_signing_in_there_is_only_the_sign_in_page(db: None, address: str) -> None:
+    answer = Client().get(address)
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/accounts/login/")
+
+
+def test_htmx_gets_the_table_alone(client: Client, workload: Workload) -> None:
+    part = client.get("/workloads/?sort=name", headers=HTMX)
+    assert part.content.decode().lstrip().startswith('<section id="workloads"')
+    assert part["HX-Push-Url"] == "/workloads/?sort=name"
+
+
+def test_the_filter_forms_three_fields_become_one_address(client: Client) -> None:
+    part = client.get("/workloads/?fc=status&fo=is&fv=Running&fv=Pending", headers=HTMX)
+    assert part["HX-Push-Url"] == "/workloads/?f=status:is:Running|Pending"
+
+
+def test_a_new_user_is_led_to_the_first_workload(client: Client) -> None:
+    assert "No workloads yet" in client.get("/workloads/").content.decode()
+
+
+def test_an_empty_filter_offers_the_way_back(client: Client, workload: Workload) -> None:
+    page = client.get("/workloads/?q=nothing-like-it").content.decode()
+    assert "No workload matches" in page
+    assert "Clear search and filters" in page
+
+
+def test_columns_are_chosen_in_the_address(client: Client, workload: Workload) -> None:
+    page = client.get("/workloads/?columns=cluster,image", headers=HTMX).content.decode()
+    head = page[page.index("<thead>") : page.index("</thead>")]
+    assert "Environment image" in head
+    assert "Workload" in head, "the name stays: it is the way to the workload"
+    assert "Created by" not in head
+
+
+def test_a_deleted_workload_is_gone(client: Client, workload: Workload) -> None:
+    Workload.objects.update(deleted_at=workload.created_at)
+    assert "digits" not in client.get("/workloads/").content.decode()
+    assert (
+        f"w-{workload.pk}" not in client.get(f"/workloads/rows/?ids={workload.pk}").content.decode()
+    )
+
+
+def test_rows_come_as_they_stand_now(client: Client, workload: Workload) -> None:
+    other = WorkloadFactory(project=workload.project, name="failing", failed=True)
+    part = client.get(f"/workloads/rows/?ids={workload.pk},nonsense&new={other.pk}")
+    rows, new = part.content.decode().split('data-part="new"')
+    assert f'id="w-{workload.pk}"' in rows
+    assert f'id="w-{other.pk}"' in new
+
+
+def test_a_new_row_must_pass_the_filter(client: Client, workload: Workload) -> None:
+    part = client.get(f"/workloads/rows/?q=other&new={workload.pk}")
+    assert "digits" not in part.content.decode()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/workloads/?columns=name,status,project,department,creator,cluster,template,metrics,pods"],
+)
+def test_more_rows_cost_no_more_queries(
+    client: Client, project: Project, address: str, member: User
+) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            client.get(address)
+        return len(captured)
+
+    WorkloadFactory.create_batch(5, project=project)
+    client.get(address)
+    few = queries()
+    WorkloadFactory.create_batch(45, project=project)
+    assert queries() == few <= 9
+
+
+def test_large_columns_stay_in_the_database(client: Client, workload: Workload) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        client.get("/workloads/")
+    asked = " ".join(query["sql"] for query in captured if "workloads_workload" in query["sql"])
+    assert "spec_json" not in asked
+    assert "draft_json" not in asked
+
+
+def test_drafts_are_offered_to_their_author_only(
+    client: Client, member: User, stranger: User
+) -> None:
+    Draft.objects.create(owner=stranger, document={"name": "someone-elses"})
+    assert "someone-elses" not in client.get("/workloads/").content.decode()
+
+
+@pytest.mark.parametrize("key", ["f", "sort", "columns", "after", "before", "q", "fc"])
+@pytest.mark.parametrize(
+    "value", ["", "\0", "' OR 1=1 --", "created:within:99999 w", "-", "%", "é" * 300]
+)
+def test_nonsense_in_the_address_is_no_error(
+    client: Client, workload: Workload, key: str, value: str
+) -> None:
+    data: Any = {key: value, "fv": value, "fo": "is"}
+    assert client.get("/workloads/", data).status_code == 200
+
+
+def test_a_project_of_others_is_not_found_by_filter(client: Client, workload: Workload) -> None:
+    WorkloadFactory(name="of-team-b", project=ProjectFactory(name="team-b"))
+    page = client.get("/workloads/?f=project:is:team-b").content.decode()
+    assert "of-team-b" not in page

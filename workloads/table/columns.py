@@ -1,0 +1,208 @@
+"""The columns of the workloads table: what each shows, and by which field it sorts and filters."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+
+from core.templatetags.core import duration
+from spec.phases import Phase
+from spec.quantities import readable
+from spec.workload import Architecture, Framework
+from workloads.models import Workload
+
+GB = 1000**3
+
+
+class Kind(Enum):
+    """Decides the operators that a filter offers."""
+
+    TEXT = "text"
+    CHOICE = "choice"
+    NUMBER = "number"
+    DATE = "date"
+    PLAIN = "plain"  # shown only
+
+
+@dataclass(frozen=True)
+class Column:
+    """``text`` is the CSV's value and, unless ``cell`` names a richer one, the page's too.
+
+    ``unit`` is what a filter's number is multiplied by: a filter for 2 GB means 2e9 bytes.
+    """
+
+    key: str
+    label: str
+    text: Callable[[Workload], str]
+    kind: Kind = Kind.PLAIN
+    field: str = ""
+    cell: str = ""
+    default: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
+    unit: int = 1
+    unit_name: str = ""
+    sortable: bool = True
+
+    @property
+    def sorts(self) -> bool:
+        return self.sortable and bool(self.field)
+
+    @property
+    def filters(self) -> bool:
+        return self.kind is not Kind.PLAIN
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind is Kind.NUMBER
+
+
+def _moment(value: datetime | None) -> str:
+    return "" if value is None else value.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 4):g}"
+
+
+def _allocated(workload: Workload) -> str:
+    return _number(workload.gpus if workload.holds else 0)
+
+
+def _metrics(workload: Workload) -> str:
+    return ", ".join(f"{name} {_number(value)}" for name, value in shown_metrics(workload))
+
+
+def shown_metrics(workload: Workload) -> list[tuple[str, float]]:
+    """The few numbers that a row has room for, where the training reports them."""
+    last = workload.last_metrics
+    return [(name, last[name]) for name in ("step", "loss", "accuracy") if name in last]
+
+
+def _of(kind: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(kind)
+
+
+PHASES = _of((p.value, p.value) for p in Phase)
+FRAMEWORKS = _of((f.value, f.label) for f in Framework)
+ARCHITECTURES = _of((a.value, a.label) for a in Architecture)
+T, C, N, D = Kind.TEXT, Kind.CHOICE, Kind.NUMBER, Kind.DATE
+
+COLUMNS: tuple[Column, ...] = (
+    Column("name", "Workload", lambda w: w.name, T, "name", cell="name", default=True),
+    Column(
+        "type",
+        "Type",
+        lambda w: Framework(w.framework).label,
+        C,
+        "framework",
+        default=True,
+        choices=FRAMEWORKS,
+    ),
+    Column(
+        "status",
+        "Status",
+        lambda w: f"{w.phase}: {w.message}" if w.message else w.phase,
+        C,
+        "phase",
+        cell="status",
+        default=True,
+        choices=PHASES,
+    ),
+    Column("project", "Project", lambda w: w.project.name, T, "project__name", default=True),
+    Column(
+        "department",
+        "Department",
+        lambda w: w.project.department.name,
+        T,
+        "project__department__name",
+    ),
+    Column(
+        "creator",
+        "Created by",
+        lambda w: w.created_by.username if w.created_by else "",
+        T,
+        "created_by__username",
+        default=True,
+    ),
+    Column(
+        "pods",
+        "Running/requested pods",
+        lambda w: f"{w.running_pods}/{w.num_pods}",
+        N,
+        "num_pods",
+        cell="pods",
+        default=True,
+    ),
+    Column("metrics", "Last metrics", _metrics, cell="metrics", default=True),
+    Column(
+        "created",
+        "Creation time",
+        lambda w: _moment(w.created_at),
+        D,
+        "created_at",
+        cell="created",
+        default=True,
+    ),
+    Column(
+        "completed",
+        "Completion time",
+        lambda w: _moment(w.completed_at),
+        D,
+        "completed_at",
+        cell="completed",
+    ),
+    Column("image", "Environment image", lambda w: w.image, T, "image", cell="image"),
+    Column(
+        "architecture",
+        "Workload architecture",
+        lambda w: Architecture(w.architecture).label,
+        C,
+        "architecture",
+        choices=ARCHITECTURES,
+        sortable=False,
+    ),
+    Column("gpus", "GPU compute request", lambda w: _number(w.gpus), N, "gpus", default=True),
+    Column("gpus_allocated", "GPU compute allocation", _allocated),
+    Column(
+        "cpu",
+        "CPU compute request",
+        lambda w: _number(w.cpu_cores),
+        N,
+        "cpu_cores",
+        unit_name="cores",
+    ),
+    Column(
+        "memory",
+        "CPU memory request",
+        lambda w: readable(w.memory_bytes),
+        N,
+        "memory_bytes",
+        unit=GB,
+        unit_name="GB",
+    ),
+    Column("cluster", "Cluster", lambda w: w.cluster.name, T, "cluster__name"),
+    Column(
+        "template", "Template", lambda w: w.template.name if w.template else "", T, "template__name"
+    ),
+    Column(
+        "pending",
+        "Total pending time",
+        lambda w: duration(w.pending_total),
+        N,
+        "pending_seconds",
+        cell="pending",
+        unit_name="seconds",
+    ),
+    Column(
+        "runtime",
+        "Total runtime",
+        lambda w: duration(w.running_total),
+        N,
+        "running_seconds",
+        cell="runtime",
+        default=True,
+        unit_name="seconds",
+    ),
+)
+BY_KEY = {column.key: column for column in COLUMNS}
+DEFAULT = tuple(column for column in COLUMNS if column.default)

@@ -1,0 +1,163 @@
+"""Filters by column, as they stand in the address: ``f=gpus:ge:2``."""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self
+
+from django.db.models import Model, Q, QuerySet
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+
+from accounts.models import User
+from assets.models import Template
+from clusters.models import Cluster
+from projects.models import Department, Project
+from workloads.models import WorkloadQuerySet
+from workloads.table.columns import BY_KEY, Column, Kind
+
+OPERATORS: dict[Kind, dict[str, str]] = {
+    Kind.TEXT: {"has": "contains", "is": "is", "not": "is not", "starts": "starts with"},
+    Kind.CHOICE: {"is": "is", "not": "is not"},
+    Kind.NUMBER: {"eq": "=", "ge": "≥", "le": "≤"},
+    Kind.DATE: {"within": "within the last", "after": "from", "before": "before"},
+    Kind.PLAIN: {},
+}
+TEXT_LOOKUPS = {"has": "icontains", "is": "iexact", "not": "iexact", "starts": "istartswith"}
+AGE = re.compile(r"^(\d{1,5})\s*(min|h|d|w)$")
+AGE_UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+LONGEST = 200
+OR = "|"  # between the values of one choice
+
+# Names of other tables are looked up there, so that the workloads are read from one table alone.
+ELSEWHERE: dict[str, tuple[str, type[Model], str]] = {
+    "project__name": ("project__in", Project, "name"),
+    "project__department__name": ("project__department__in", Department, "name"),
+    "created_by__username": ("created_by__in", User, "username"),
+    "cluster__name": ("cluster__in", Cluster, "name"),
+    "template__name": ("template__in", Template, "name"),
+}
+
+
+class BadFilter(ValueError):
+    """A filter that cannot be read; the text says what one looks like."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """One condition. ``problem`` says why it does not count."""
+
+    key: str
+    operator: str
+    value: str
+    problem: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        key, _, rest = text.partition(":")
+        operator, _, value = rest.partition(":")
+        found = cls(key[:LONGEST], operator[:LONGEST], value.strip()[:LONGEST])
+        try:
+            found.condition()
+        except BadFilter as problem:
+            return replace(found, problem=str(problem))
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.key}:{self.operator}:{self.value}"
+
+    @property
+    def column(self) -> Column | None:
+        return BY_KEY.get(self.key)
+
+    @property
+    def label(self) -> str:
+        """The filter in words: ``Status is Running or Pending``."""
+        column = self.column
+        if column is None:
+            return str(self)
+        names = dict(column.choices)
+        values = [names.get(value, value) for value in self.value.split(OR)]
+        operator = OPERATORS[column.kind].get(self.operator, self.operator)
+        return f"{column.label} {operator} {' or '.join(values)} {column.unit_name}".strip()
+
+    def condition(self) -> Q:
+        """What the database is asked. ``BadFilter`` where that makes no sense."""
+        column = self.column
+        if column is None or not column.filters:
+            raise BadFilter(f"There is no column {self.key!r} to filter by.")
+        if self.operator not in OPERATORS[column.kind]:
+            raise BadFilter(f"{self.operator!r} is no way to filter {column.label}.")
+        if not self.value:
+            raise BadFilter("Enter a value.")
+        build = {
+            Kind.TEXT: self._text,
+            Kind.CHOICE: self._choice,
+            Kind.NUMBER: self._number,
+            Kind.DATE: self._date,
+        }[column.kind]
+        return build(column)
+
+    def _text(self, column: Column) -> Q:
+        found = text_condition(column.field, TEXT_LOOKUPS[self.operator], self.value)
+        return ~found if self.operator == "not" else found
+
+    def _choice(self, column: Column) -> Q:
+        values, known = self.value.split(OR), dict(column.choices)
+        if unknown := [value for value in values if value not in known]:
+            raise BadFilter(f"{unknown[0]!r} is not one of {', '.join(known)}.")
+        found = Q(**{f"{column.field}__in": values})
+        return ~found if self.operator == "not" else found
+
+    def _number(self, column: Column) -> Q:
+        try:
+            number = float(self.value) * column.unit
+        except ValueError:
+            raise BadFilter(f"{self.value!r} is not a number.") from None
+        if not abs(number) < 1e18:
+            raise BadFilter(f"{self.value!r} is too large a number.")
+        if self.operator == "eq":
+            slack = max(abs(number) * 1e-9, 1e-9)
+            return Q(**{f"{column.field}__range": (number - slack, number + slack)})
+        lookup = "gte" if self.operator == "ge" else "lte"
+        return Q(**{f"{column.field}__{lookup}": number})
+
+    def _date(self, column: Column) -> Q:
+        if self.operator == "within":
+            return Q(**{f"{column.field}__gte": timezone.now() - _age(self.value)})
+        lookup = "gte" if self.operator == "after" else "lt"
+        return Q(**{f"{column.field}__{lookup}": _day(self.value)})
+
+
+def text_condition(field: str, lookup: str, value: str) -> Q:
+    if field not in ELSEWHERE:
+        return Q(**{f"{field}__{lookup}": value})
+    there, model, name = ELSEWHERE[field]
+    rows: QuerySet[Any] = model._default_manager.filter(**{f"{name}__{lookup}": value})
+    return Q(**{there: rows.order_by().values("pk")})
+
+
+def search(rows: WorkloadQuerySet, text: str) -> WorkloadQuerySet:
+    """Free search: in the name, the image, the project and the creator."""
+    fields = ("name", "image", "project__name", "created_by__username")
+    condition = Q()
+    for field in fields:
+        condition |= text_condition(field, "icontains", text)
+    return rows.filter(condition)
+
+
+def _age(value: str) -> timedelta:
+    found = AGE.match(value.strip())
+    if not found:
+        raise BadFilter(f"{value!r} is not a time span; write one like 30 min, 24 h, 7 d or 2 w.")
+    return timedelta(**{AGE_UNITS[found[2]]: int(found[1])})
+
+
+def _day(value: str) -> datetime:
+    try:
+        day = parse_date(value)
+    except ValueError:
+        day = None
+    if day is None:
+        raise BadFilter(f"{value!r} is not a day; write one like 2026-11-21.")
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

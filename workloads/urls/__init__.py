@@ -1,0 +1,7 @@
+"""Addresses of the workloads, one module for each group of pages."""
+
+from django.urls import URLPattern
+
+from workloads.urls import detail, table
+
+urlpatterns: list[URLPattern] = [*table.urlpatterns, *detail.urlpatterns]

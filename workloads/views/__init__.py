@@ -1,0 +1,1 @@
+"""Pages of the workloads: find, call one verb, render."""

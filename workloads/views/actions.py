@@ -1,0 +1,179 @@
+"""What people do with workloads from the pages: one verb each, and several at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import trigger_client_event
+
+from accounts.http import Request
+from accounts.models import User
+from core.http import after, render_partial
+from workloads import services
+from workloads.models import Workload
+from workloads.services import NotPossible
+
+MOST_AT_ONCE = 200
+get_or_post = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@dataclass(frozen=True)
+class Verb:
+    """``promise`` says what it will do, ``done`` what was asked for."""
+
+    name: str
+    label: str
+    act: Callable[[Workload, User], None]
+    promise: str
+    done: str
+
+
+def _stop(workload: Workload, user: User) -> None:
+    services.stop(workload, by=user)
+
+
+def _run(workload: Workload, user: User) -> None:
+    services.resume(workload, by=user)
+
+
+def _delete(workload: Workload, user: User) -> None:
+    services.delete(workload, by=user)
+
+
+VERBS = {
+    verb.name: verb
+    for verb in (
+        Verb(
+            "stop",
+            "Stop",
+            _stop,
+            "Every rank is asked to end and has its grace period to save. The definition, the logs "
+            "and the checkpoints stay; Run starts it again.",
+            "Stopping",
+        ),
+        Verb(
+            "run",
+            "Run",
+            _run,
+            "The same definition starts again as its next run, and goes on from its last "
+            "checkpoint where the training can.",
+            "Starting",
+        ),
+        Verb(
+            "delete",
+            "Delete",
+            _delete,
+            "It is ended where it runs, and removed with its logs, metrics and checkpoints. This "
+            "cannot be undone.",
+            "Deleting",
+        ),
+    )
+}
+
+
+def find(request: Request, pk: UUID) -> Workload:
+    """The workload, or 404 for whoever may not see it."""
+    rows = Workload.objects.visible_to(request.user).for_list()
+    return get_object_or_404(rows, pk=pk)
+
+
+@login_required
+@get_or_post
+def stop(request: Request, pk: UUID) -> HttpResponse:
+    return _one(request, pk, VERBS["stop"])
+
+
+@login_required
+@get_or_post
+def run(request: Request, pk: UUID) -> HttpResponse:
+    return _one(request, pk, VERBS["run"])
+
+
+@login_required
+@get_or_post
+def delete(request: Request, pk: UUID) -> HttpResponse:
+    return _one(request, pk, VERBS["delete"])
+
+
+@login_required
+@get_or_post
+def copy(request: Request, pk: UUID) -> HttpResponse:
+    """A new draft with the workload's answers, open in the wizard."""
+    workload = find(request, pk)
+    if request.method != "POST":
+        promise = "A new draft opens in the wizard with these answers and a free name."
+        context = {"workload": workload, "label": "Copy & edit", "promise": promise}
+        return render(request, "workloads/confirm.html", context)
+    return after(request, services.copy(workload, by=request.user).get_absolute_url())
+
+
+def _one(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
+    workload = find(request, pk)
+    context = {"workload": workload, "label": verb.label, "promise": verb.promise, "verb": verb}
+    if request.method != "POST":
+        return render(request, "workloads/confirm.html", context)
+    try:
+        verb.act(workload, request.user)
+    except NotPossible as problem:
+        if request.htmx:
+            messages.warning(request, str(problem))
+            return _changed(HttpResponse(status=409), workload)
+        return render(request, "workloads/confirm.html", context | {"problem": problem}, status=409)
+    messages.success(request, f"{verb.done} {workload.name}.")
+    if request.htmx and not _is_on_its_page(request, workload, verb):
+        return _changed(HttpResponse(status=204), workload)
+    leads_to = "workload-list" if verb.name == "delete" else ""
+    return after(request, reverse(leads_to) if leads_to else workload.get_absolute_url())
+
+
+def _is_on_its_page(request: Request, workload: Workload, verb: Verb) -> bool:
+    """Whether the page that asked is about to lose its subject."""
+    here = request.htmx.current_url_abs_path or ""
+    return verb.name == "delete" and here.startswith(workload.get_absolute_url())
+
+
+def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
+    """Have the page fetch what shows the workload, whether or not its stream is open."""
+    return trigger_client_event(response, "live-changed", {"value": [f"w-{workload.pk}"]})
+
+
+@login_required
+@require_POST
+def bulk(request: Request) -> HttpResponse:
+    """One verb on every selected workload; each has its own outcome."""
+    verb = VERBS.get(request.POST.get("verb", ""))
+    if verb is None:
+        return HttpResponse("Choose stop, run or delete.", status=400, content_type="text/plain")
+    rows = Workload.objects.visible_to(request.user).for_list()
+    wanted = rows.filter(pk__in=_ids(request.POST.getlist("id"))).order_by("name")
+    outcomes = [(workload, _try(workload, verb, request.user)) for workload in wanted]
+    failed = sum(bool(problem) for _, problem in outcomes)
+    context = {"verb": verb, "outcomes": outcomes, "failed": failed}
+    response = render_partial(request, "workloads/bulk.html", "outcome", context)
+    names = [f"w-{workload.pk}" for workload, _ in outcomes]
+    return trigger_client_event(response, "live-changed", {"value": names})
+
+
+def _try(workload: Workload, verb: Verb, user: User) -> str:
+    """The problem, or nothing."""
+    try:
+        verb.act(workload, user)
+    except NotPossible as problem:
+        return str(problem)
+    return ""
+
+
+def _ids(texts: list[str]) -> list[UUID]:
+    found = []
+    for text in texts[:MOST_AT_ONCE]:
+        try:
+            found.append(UUID(text))
+        except ValueError:
+            continue
+    return found
