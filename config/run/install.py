@@ -74,6 +74,8 @@ def install_python(*, dev: bool) -> None:
         return
     say(f"Installing Python packages from {locks[-1].name} (minutes the first time: torch is big)")
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    if not sys.stdout.isatty():
+        pip.append("--quiet")  # nobody watches the bars
     # The second lock holds the first one whole, so one call is enough.
     if subprocess.run([*pip, "-r", str(locks[-1])], cwd=ROOT, check=False).returncode:
         raise Missing(

@@ -61,9 +61,8 @@ def test_every_field_of_an_environment_is_kept() -> None:
     assert spec.environment_variables[1].secret is not None
     assert len(spec.environment_variables) == 2
     assert spec.connections[0].name == "TensorBoard"
-    assert spec.security.run_as_uid == 1000
+    assert (spec.security.run_as_uid, spec.security.run_as_non_root) == (1000, True)
     assert spec.security.capabilities == ("SYS_PTRACE", "IPC_LOCK")
-    assert spec.security.run_as_non_root is True
     assert (spec.command, spec.args, spec.tty) == ("python train.py", "--epochs 3", True)
 
 
