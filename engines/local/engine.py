@@ -1,6 +1,7 @@
 """The local engine: gangs as processes of this machine, each under a supervisor of its own."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -140,7 +141,7 @@ class LocalEngine:
         folder = Folder(self.home, record.workload_id)
         quiet = datetime.now(UTC) - datetime.fromisoformat(record.at)
         if quiet.total_seconds() > supervisors.STARTING and not folder.is_tended:
-            with locked(folder.door):
+            with suppress(BlockingIOError), locked(folder.door, wait=False):  # else: look again
                 supervisors.revive(folder)
 
 

@@ -37,11 +37,14 @@ def read_json(path: Path) -> Json | None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock across processes; the kernel frees it when the holder dies."""
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold an exclusive lock across processes; the kernel frees it when the holder dies.
+
+    ``BlockingIOError`` when it is taken and ``wait`` is false.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
 
 

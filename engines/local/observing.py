@@ -17,7 +17,6 @@ from spec.workload import Role
 
 TICK = 500  # milliseconds: the longest silence, and the delay until a dead supervisor is missed
 RELIST = 30.0  # seconds; the system may drop a notice when there are too many at once
-Known = dict[str, Observation]
 
 
 def observation(record: Record) -> Observation:
@@ -64,13 +63,14 @@ class Watcher:
     def __init__(self, home: Path, tend: Callable[[Record], None]) -> None:
         self.home, self.tend = home, tend
         self.known: dict[str, Record] = {}
+        self.touched: dict[str, int] = {}  # file name to its time of change, in nanoseconds
 
     def __iter__(self) -> Iterator[Observation | None]:
         while True:
             states(self.home).mkdir(parents=True, exist_ok=True)
-            yield from self._list()
-            yield None
-            with suppress(FileNotFoundError):  # taken away just now
+            with suppress(FileNotFoundError):  # the folder was taken away just now
+                yield from self._list()
+                yield None
                 yield from self._follow()
 
     def _follow(self) -> Iterator[Observation | None]:
@@ -100,18 +100,19 @@ class Watcher:
             yield None
 
     def _list(self) -> Iterator[Observation]:
-        try:
-            names = {entry.name for entry in os.scandir(states(self.home))}
-        except FileNotFoundError:
-            names = set()
-        yield from self._changed(names | {f"{known}.json" for known in self.known})
+        """What changed since it was last looked at; an untouched file is not opened again."""
+        found = {entry.name: entry.stat().st_mtime_ns for entry in os.scandir(states(self.home))}
+        touched = {name for name, at in found.items() if self.touched.get(name) != at}
+        gone = {f"{known}.json" for known in self.known} - set(found)
+        self.touched = found
+        yield from self._changed(touched | gone)
 
     def _changed(self, names: set[str]) -> Iterator[Observation]:
         for name in sorted(names):
             workload_id = name.removesuffix(".json")
-            before = self.known.get(workload_id)
-            record = Record.read(Folder(self.home, workload_id))
-            if record is None and before is not None:
+            before, folder = self.known.get(workload_id), Folder(self.home, workload_id)
+            record = Record.read(folder)
+            if record is None and before is not None and not folder.state.exists():
                 del self.known[workload_id]
                 yield _gone(before)
             elif record and (before is None or _place(record) != _place(before)):

@@ -1,5 +1,6 @@
 """The state of a run as it is written for others to observe."""
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -69,8 +70,11 @@ class Record:
 
     @classmethod
     def read(cls, folder: Folder) -> "Record | None":
+        """``None`` where there is none, or something else than a state."""
         document = read_json(folder.state)
-        return None if document is None else cls.from_json(document)
+        with suppress(KeyError, TypeError, ValueError):
+            return None if document is None else cls.from_json(document)
+        return None
 
     @property
     def is_final(self) -> bool:

@@ -54,6 +54,20 @@ def test_the_supervisor_holds_the_limit_where_the_kernel_does_not(
     assert record.ranks[0].phase is RankPhase.FAILED  # ended by this test
 
 
+def test_the_kernel_holds_the_processor_limit(rig: LocalRig) -> None:
+    probe = cgroups.make("probe-0-0", cpu=0.2, memory=None)
+    probe.remove()
+    if probe.cpu is None:
+        pytest.skip("no control group may be made here")
+    command = rig.python("while True: pass").spec.worker.command
+    compute = Compute(cpu_core_request=0.1, cpu_core_limit=0.2)
+    worker = Replica(image="any", command=command, compute=compute)
+    launched = rig.submit(rig.shell("", worker=worker, architecture="workers_only"))
+    usage = rig.engine.usage
+    wait_for(lambda: len(usage(launched.handle, run=1, after=None)) >= 2, 15)
+    assert all(sample.cpu < 0.35 for sample in usage(launched.handle, run=1, after=None))
+
+
 def test_memory_that_ranks_share_counts_once() -> None:
     assert 0 < private_memory(os.getpid()) < 2 * 10**9
 

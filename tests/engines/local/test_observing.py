@@ -40,6 +40,13 @@ def test_the_watch_survives_the_loss_of_its_folder(rig: LocalRig) -> None:
     assert found.workload_id == again.handle.workload_id
 
 
+def test_what_is_no_state_is_passed_over(rig: LocalRig) -> None:
+    states(rig.home).mkdir(parents=True)
+    (states(rig.home) / "notes.json").write_text('{"a": 1}')
+    (states(rig.home) / "broken.json").write_text("{")
+    assert next(rig.engine.watch()) is None
+
+
 def test_the_watch_misses_a_dead_supervisor(rig: LocalRig) -> None:
     from tests.engines.local.test_survival import kill_supervisor
 
