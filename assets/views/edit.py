@@ -19,8 +19,7 @@ from assets.forms.base import AssetForm
 from assets.kinds import Kind
 from assets.scopes import Place
 from assets.services import AnyAsset
-from assets.views.gallery import done
-from core.http import render_partial
+from core.pages import done, form_page
 from projects.models import Project
 from spec.errors import SpecError
 
@@ -132,17 +131,16 @@ def _page(request: Request, kind: Kind, form: AssetForm, title: str, submit: str
         "hx-select": "#scope-field",
         "hx-swap": "outerHTML",
     }
-    context = {
-        "kind": kind,
-        "form": form,
-        "title": title,
-        "submit": submit,
-        "address": request.get_full_path(),
-        "back": _next(request) or kind.address("list"),
-        "in_drawer": request.htmx.target == "drawer",
-    }
-    status = 422 if request.method == "POST" else 200
-    return render_partial(request, "assets/form.html", "form", context, status=status)
+    return form_page(
+        request,
+        form,
+        title=title,
+        submit=submit,
+        fields="assets/fields.html",
+        crumb=(kind.title, kind.address("list")),
+        back=_next(request),
+        kind=kind,
+    )
 
 
 def _created(request: Request, kind: Kind, asset: AnyAsset) -> HttpResponse:

@@ -7,15 +7,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_http_methods, require_safe
-from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
 from assets import services
 from assets.kinds import TEMPLATE, Kind, yaml_of
 from assets.scopes import Scope
 from core.http import render_partial
+from core.pages import done, in_drawer, question_page
 
 CARDS_A_PAGE = 24
 
@@ -88,7 +88,7 @@ def detail(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
         "workloads": asset.workloads.visible_to(request.user).order_by("-created_at")[:20],
         "templates": [] if kind is TEMPLATE else asset.templates.visible_to(request.user),
         "may_edit": kind.model.objects.editable_by(request.user).filter(pk=pk).exists(),
-        "in_drawer": request.htmx.target == "drawer",
+        "in_drawer": in_drawer(request),
         "edit_address": kind.address("edit", pk),
         "copy_address": kind.address("copy", pk),
         "delete_address": kind.address("delete", pk),
@@ -99,25 +99,24 @@ def detail(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
-    """Ask (GET), then delete (POST). In use: 409 and who uses it."""
-    visible = kind.visible_to(request.user)
-    asset = get_object_or_404(visible, pk=pk)
-    context = {"kind": kind, "asset": asset, "in_drawer": request.htmx.target == "drawer"}
-    if request.method != "POST":
-        return render_partial(request, "assets/delete.html", "question", context)
-    try:
-        services.delete(asset, by=request.user)
-    except services.InUse as error:
-        context["users"] = error
-        return render_partial(request, "assets/delete.html", "question", context, status=422)
-    messages.success(request, f"The {kind.noun} {asset.name} is deleted.")
-    return done(request, kind.address("list"))
-
-
-def done(request: Request, address: str) -> HttpResponse:
-    """After a change: the drawer closes and the page behind it fetches itself."""
-    if request.htmx:
-        response = HttpResponse(status=204)
-        trigger_client_event(response, "asset-changed")
-        return trigger_client_event(response, "drawer-close")
-    return redirect(address)
+    """Ask (GET), then delete (POST). In use: 422 and who uses it."""
+    asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            services.delete(asset, by=request.user)
+        except services.InUse as error:
+            refusal = f"{error} Delete or change what uses it first."
+        else:
+            messages.success(request, f"The {kind.noun} {asset.name} is deleted.")
+            return done(request, kind.address("list"))
+    return question_page(
+        request,
+        title=f"Delete {asset.name}?",
+        text=f"The {kind.noun} leaves the gallery for good. "
+        "Workloads that were made with it keep their own copy of its values.",
+        submit=f"Delete {kind.noun}",
+        crumb=(kind.title, kind.address("list")),
+        back=asset.get_absolute_url(),
+        refusal=refusal,
+    )

@@ -86,7 +86,7 @@ def test_an_edit_from_the_drawer_closes_it_and_refreshes_the_page() -> None:
     environment = EnvironmentFactory(home=project)
     post = pages.environment(project, name="renamed")
     response = signed_in(user).post(f"/environments/{environment.pk}/edit/", post, **DRAWER)
-    assert {"asset-changed", "drawer-close", "toasts"} <= json.loads(response["HX-Trigger"]).keys()
+    assert {"page-changed", "drawer-close", "toasts"} <= json.loads(response["HX-Trigger"]).keys()
     environment.refresh_from_db()
     assert environment.name == "renamed"
 
