@@ -1,7 +1,7 @@
 """The local engine: gangs as processes of this machine, each under a supervisor of its own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +31,15 @@ NO_MPI = (
     "An MPI launcher reaches its workers by ssh, and ranks of this machine run no ssh server. "
     "Choose a Kubernetes cluster with the MPI operator, or PyTorch here."
 )
+
+
+@contextmanager
+def _on_disk() -> Iterator[None]:
+    """A full or broken disk, or no room for a process, may be better at the next call."""
+    try:
+        yield
+    except OSError as error:
+        raise EngineUnavailable(f"The local engine cannot work: {error}.") from error
 
 
 class LocalEngine:
@@ -76,6 +85,7 @@ class LocalEngine:
     def render(self, launch: Launch) -> list[Manifest]:
         return render(self.plan(launch), self._folder(launch.handle))
 
+    @_on_disk()
     def submit(self, launch: Launch) -> None:
         plan, folder = self.plan(launch), self._folder(launch.handle)
         with locked(folder.door):
@@ -93,16 +103,18 @@ class LocalEngine:
             supervisors.start(folder)  # even if that of the run before has yet to leave
 
     def watch(self) -> Iterator[Observation | None]:
-        return iter(Watcher(self.home, self._tend))
+        with _on_disk():
+            yield from Watcher(self.home, self._tend)
 
+    @_on_disk()
     def observe(self, handle: Handle) -> Observation | None:
-        record = Record.read(self._folder(handle))
-        if record is None:
-            return None
-        if not record.is_final:
-            self._tend(record)
-        return observation(record)
+        folder = self._folder(handle)
+        record = Record.read(folder)
+        if record is None or not record.is_final:
+            self._tend(folder, record)
+        return observation(record) if record else None
 
+    @_on_disk()
     def stop(self, handle: Handle, *, run: int) -> None:
         folder = self._folder(handle)
         with locked(folder.door):
@@ -115,9 +127,11 @@ class LocalEngine:
         if not folder.ring() and not (record and record.is_final):
             supervisors.start(folder)
 
+    @_on_disk()
     def delete(self, handle: Handle) -> None:
         remove(self._folder(handle))
 
+    @_on_disk()
     def read_log(
         self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
     ) -> bytes:
@@ -128,6 +142,7 @@ class LocalEngine:
         except FileNotFoundError:
             return b""
 
+    @_on_disk()
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
         since = after.astimezone(UTC).isoformat(timespec="microseconds") if after else ""
         found = sampling.read(self._folder(handle).usage(run), after=since)
@@ -136,17 +151,17 @@ class LocalEngine:
     def _folder(self, handle: Handle) -> Folder:
         return Folder(self.home, str(handle.workload_id))
 
-    def _tend(self, record: Record) -> None:
+    def _tend(self, folder: Folder, record: Record | None) -> None:
         """Give a workload whose supervisor died another one, which picks up the pieces."""
-        folder = Folder(self.home, record.workload_id)
-        quiet = datetime.now(UTC) - datetime.fromisoformat(record.at)
-        if quiet.total_seconds() > supervisors.STARTING and not folder.is_tended:
+        at = datetime.fromisoformat(record.at) if record else datetime.min.replace(tzinfo=UTC)
+        quiet = (datetime.now(UTC) - at).total_seconds()
+        if quiet > supervisors.STARTING and folder.launch.exists() and not folder.is_tended:
             with suppress(BlockingIOError), locked(folder.door, wait=False):  # else: look again
                 supervisors.revive(folder)
 
 
 def _prepare(folder: Folder, plan: Plan) -> None:
-    """Write all that a supervisor needs. The launch comes last: it is what makes the run exist."""
+    """Write all that a supervisor needs. The launch makes the run exist; its state follows."""
     folder.prepare(plan.run)
     write_json(folder.launch, plan.to_json(), scratch=folder.path)
     Record.of(plan).write(folder)

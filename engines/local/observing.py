@@ -60,7 +60,7 @@ class Watcher:
     whose supervisor died.
     """
 
-    def __init__(self, home: Path, tend: Callable[[Record], None]) -> None:
+    def __init__(self, home: Path, tend: Callable[[Folder, Record], None]) -> None:
         self.home, self.tend = home, tend
         self.known: dict[str, Record] = {}
         self.touched: dict[str, int] = {}  # file name to its time of change, in nanoseconds
@@ -96,7 +96,7 @@ class Watcher:
                 return
             for record in list(self.known.values()):
                 if not record.is_final:
-                    self.tend(record)
+                    self.tend(Folder(self.home, record.workload_id), record)
             yield None
 
     def _list(self) -> Iterator[Observation]:

@@ -10,8 +10,8 @@ import psutil
 
 from engines.local.environment import MARKER
 
-#: Clock ticks and rounding: a process that took over a pid started later than this, in seconds.
-SAME_START = 0.05
+#: Seconds. Two readings of one start differ when the clock was set; a pid is not reused so soon.
+SAME_START = 2.0
 
 
 def start_time(pid: int) -> float:

@@ -81,7 +81,7 @@ class Record:
         return self.phase in FINAL
 
     def write(self, folder: Folder) -> None:
-        write_json(folder.state, asdict(self), scratch=folder.path)
+        write_json(folder.state, asdict(self), scratch=folder.path, forever=self.is_final)
 
     def move(self, folder: Folder, phase: Phase, reason: Reason, message: str) -> None:
         """The next state, on disk before this returns."""

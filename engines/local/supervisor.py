@@ -90,13 +90,13 @@ class Supervisor:
         gang = Gang(self.folder, self.plan, self.record)
         try:
             gang.start()
-        except SpawnError as error:
-            return self._not_started(error)
-        except OSError as error:
-            return Outcome(Phase.FAILED, Reason.RANK_FAILED, f"Not started: {error}.", retry=True)
-        try:
             self.record.move(self.folder, Phase.RUNNING, Reason.NONE, "")
             return self._tend(gang)
+        except SpawnError as error:
+            return self._not_started(error)
+        except OSError as error:  # no port, no room on the disk
+            message = f"The gang could not be run: {error}."
+            return Outcome(Phase.FAILED, Reason.RANK_FAILED, message, retry=True)
         except SystemExit:
             gang.end(self.plan.grace)
             raise

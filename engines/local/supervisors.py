@@ -15,7 +15,7 @@ from spec.phases import Phase, Reason
 #: Seconds that a supervisor may take to listen before it counts as dead.
 STARTING = 2.0
 #: How often one may die beyond the backoff limit before the workload is given up.
-SPARE_LIVES = 3
+SPARE_LIVES = 5
 #: A shell leaves it to the system at once, so that it is nobody's child and nobody's zombie.
 DETACH = ["/bin/sh", "-c", '"$@" &', "sh"]
 

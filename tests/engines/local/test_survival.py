@@ -8,9 +8,10 @@ import sys
 import threading
 
 import psutil
+import pytest
 
-from engines.base import Launch
-from engines.local import supervisors
+from engines.base import EngineUnavailable, Launch
+from engines.local import processes, supervisors
 from engines.local.layout import locked, write_json
 from engines.local.state import Record
 from spec.documents import dump
@@ -142,6 +143,28 @@ def test_a_submit_that_was_cut_short_is_taken_up(rig: LocalRig) -> None:
     rig.submit(launched)
     assert rig.over(launched).phase is Phase.COMPLETED
     assert rig.log(launched) == "hello\n"
+
+
+def test_a_stranger_under_a_recycled_pid_is_left_alone() -> None:
+    with subprocess.Popen(["sleep", "60"]) as stranger:  # noqa: S607 -- whichever sleep there is
+        processes.kill(stranger.pid, processes.start_time(stranger.pid) - 100)
+        assert stranger.poll() is None
+        processes.kill(stranger.pid, processes.start_time(stranger.pid))
+        assert stranger.wait(10) == -signal.SIGKILL
+
+
+def test_a_broken_disk_is_an_outage(rig: LocalRig) -> None:
+    rig.home.parent.mkdir(exist_ok=True)
+    rig.home.write_text("a file where the folder should be")
+    with pytest.raises(EngineUnavailable):
+        rig.engine.submit(rig.prints())
+
+
+def test_a_lost_state_is_written_again(rig: LocalRig) -> None:
+    launched = rig.submit(rig.prints())
+    rig.over(launched)
+    rig.folder(launched).state.write_text("{")
+    assert rig.over(launched).phase is Phase.COMPLETED
 
 
 def test_many_submits_at_once_are_one(rig: LocalRig) -> None:
