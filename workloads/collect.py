@@ -1,76 +1,99 @@
 """Bringing output and usage of running ranks into our own store, a bounded piece at a time."""
 
+import itertools
+import logging
 import time
 from datetime import datetime
-
-from django.db.models import Max
 
 from clusters.engines import engine_for
 from clusters.models import Cluster
 from engines.base import Engine
 from spec.phases import ACTIVE, Phase
-from workloads import history, logs, metrics
-from workloads.models import Sample, SampleKind, Workload
+from workloads import history, logs, metrics, thinning
+from workloads.models import Attempt, Sample, SampleKind, Workload
+
+log = logging.getLogger(__name__)
 
 PIECE_BYTES = 256 * 1024
 ROUND_SECONDS = 0.3  # a long log must not keep phase changes waiting
+rounds = itertools.count()
 
 
 def collect(cluster: Cluster) -> None:
-    """One round over every workload whose output is not all here yet."""
+    """One round over every workload whose output is not all here yet.
+
+    Each round begins with another workload, so that one that prints without end starves none.
+    """
     deadline = time.monotonic() + ROUND_SECONDS
-    pending = Workload.objects.filter(
-        cluster=cluster, logs_complete=False, observed_run__gt=0, deleted_at=None
-    ).select_related("project", "cluster")
+    pending = list(
+        Workload.objects.filter(
+            cluster=cluster, logs_complete=False, observed_run__gt=0, deleted_at=None
+        )
+        .exclude(phase=Phase.DELETING)
+        .select_related("project", "cluster")
+        .order_by("created_at")
+    )
     engine = engine_for(cluster)
-    for workload in pending:
-        drained = collect_one(engine, workload, deadline)
-        if drained and workload.phase not in ACTIVE and workload.phase != Phase.DELETING:
-            Workload.objects.filter(pk=workload.pk, run=workload.run).update(logs_complete=True)
+    first = next(rounds) % max(len(pending), 1)
+    for workload in pending[first:] + pending[:first]:
+        try:
+            collect_one(engine, workload, deadline)
+        except OSError:
+            # A full disk must not stop the phases from being followed; the next round tries again.
+            log.exception("Could not keep the output of workload %s", workload.pk)
 
 
-def collect_one(engine: Engine, workload: Workload, deadline: float) -> bool:
-    """Collect from every rank; ``True`` when nothing was left to read."""
-    drained, news = True, False
-    for attempt in range(max(workload.attempt - 1, 0), workload.attempt + 1):
-        for rank in range(workload.num_pods):
-            stream = logs.Stream(workload.pk, workload.run, attempt, rank)
-            state = _drain(engine, workload, stream, deadline)
-            drained, news = drained and state.empty, news or state.grew
+def collect_one(engine: Engine, workload: Workload, deadline: float) -> None:
+    """Collect from every rank of every attempt whose output is not all here."""
+    Attempt.note(workload)
+    ended = workload.phase not in ACTIVE
+    news, complete = False, True
+    for attempt in workload.attempts.filter(complete=False).order_by("run", "attempt"):
+        drained, grew = _collect_attempt(engine, workload, attempt, deadline)
+        news = news or grew
+        is_over = ended or (attempt.run, attempt.attempt) < (workload.run, workload.attempt)
+        if drained and is_over:
+            Attempt.objects.filter(pk=attempt.pk).update(complete=True)
+        else:
+            complete = False
     news = _collect_usage(engine, workload) or news
+    if complete and ended:
+        now = Workload.objects.filter(pk=workload.pk, run=workload.run, phase=workload.phase)
+        now.update(logs_complete=True)
     if news:
         history.announce_output(workload)
-    return drained
 
 
-class _Drained:
-    def __init__(self, *, empty: bool, grew: bool) -> None:
-        self.empty, self.grew = empty, grew
+def _collect_attempt(
+    engine: Engine, workload: Workload, attempt: Attempt, deadline: float
+) -> tuple[bool, bool]:
+    """Whether nothing is left to read, and whether anything was new. A piece a rank in turn."""
+    left, grew = list(range(workload.num_pods)), False
+    while left and time.monotonic() < deadline:
+        left = [rank for rank in left if _pull(engine, workload, attempt, rank)]
+        grew = grew or bool(left)
+    parsed = metrics.record(workload, attempt, deadline)
+    return not left and parsed, grew
 
 
-def _drain(engine: Engine, workload: Workload, stream: logs.Stream, deadline: float) -> _Drained:
-    grew = False
-    while time.monotonic() < deadline:
-        offset = logs.size(stream)
-        data = engine.read_log(
-            workload.handle,
-            run=stream.run,
-            rank=stream.rank,
-            attempt=stream.attempt,
-            offset=offset,
-            limit=PIECE_BYTES,
-        )
-        if not data:
-            return _Drained(empty=True, grew=grew)
-        metrics.record(workload, stream, data, offset)
+def _pull(engine: Engine, workload: Workload, attempt: Attempt, rank: int) -> bool:
+    stream = logs.Stream(workload.pk, attempt.run, attempt.attempt, rank)
+    data = engine.read_log(
+        workload.handle,
+        run=attempt.run,
+        rank=rank,
+        attempt=attempt.attempt,
+        offset=logs.size(stream),
+        limit=PIECE_BYTES,
+    )
+    if data:
         logs.append(stream, data)
-        grew = True
-    return _Drained(empty=False, grew=grew)
+    return bool(data)
 
 
 def _collect_usage(engine: Engine, workload: Workload) -> bool:
     found = engine.usage(workload.handle, run=workload.run, after=_last_usage(workload))
-    Sample.objects.bulk_create(
+    made = Sample.objects.bulk_create(
         Sample(
             workload=workload,
             kind=SampleKind.USAGE,
@@ -83,10 +106,11 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
         )
         for usage in found
     )
+    thinning.consider(workload, made)
     return bool(found)
 
 
 def _last_usage(workload: Workload) -> datetime | None:
-    samples = workload.samples.filter(kind=SampleKind.USAGE, run=workload.run)
-    latest: datetime | None = samples.aggregate(latest=Max("at"))["latest"]
-    return latest
+    """The latest sample of this run; the newest sample is of the newest run that has any."""
+    latest = workload.samples.filter(kind=SampleKind.USAGE).order_by("-at").first()
+    return latest.at if latest and latest.run == workload.run else None

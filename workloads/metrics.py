@@ -1,44 +1,53 @@
 """Numbers that a training reports by printing them.
 
 A line of output that is a JSON object with a number ``step`` is a sample; one with a text
-``event`` is something worth a line in the event history, such as a checkpoint or a resumption.
+``event`` is something worth a line in the event history, such as a resumption.
 """
 
 import json
-from datetime import UTC, datetime
+import time
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
 
-from workloads import history, logs
-from workloads.logs import Stream
-from workloads.models import Sample, SampleKind, Workload
+from workloads import history, logs, thinning
+from workloads.logs.store import Index
+from workloads.models import Attempt, Sample, SampleKind, Workload
 
 LONGEST_LINE = 16 * 1024
-NOTED_EVENTS = {"resumed": "Training resumed from step {step}."}
+PIECE_BYTES = 256 * 1024
+MOST_AT_ONCE = 5000  # samples of one transaction, more or less
+MOST_VALUES = 50
+LONGEST_NAME = 64
+LARGEST_STEP = 2**63 - 1
+RESUMED = "resumed"
 
 
-def record(workload: Workload, stream: Stream, data: bytes, offset: int) -> None:
-    """Keep the samples among the lines that ``data`` completes.
+@dataclass
+class _Found:
+    """What one pass over new output brings: samples, how far it read, and what is left."""
 
-    ``data`` starts at ``offset`` and is not in the store yet; the start of its first line may be.
+    samples: list[Sample] = field(default_factory=list)
+    parsed: dict[str, int] = field(default_factory=dict)
+    resumed: int | None = None
+    left: bool = False
+
+
+def record(workload: Workload, attempt: Attempt, deadline: float) -> bool:
+    """Keep the samples of lines that came since the last time; ``True`` when all were read.
+
+    The samples and the place up to which they were read change in one transaction: whatever
+    dies in between, none is lost and none is kept twice.
     """
-    whole = _unfinished(stream, offset) + data
-    now, samples = datetime.now(UTC), []
-    for line in whole.split(b"\n")[:-1]:
-        found = parse(line)
-        if found is None:
-            continue
-        if "event" in found:
-            _note(workload, found)
-        else:
-            samples.append(_sample(workload, stream, found, now))
-    if samples:
-        with transaction.atomic():
-            Sample.objects.bulk_create(samples)
-            last = {**workload.last_metrics, **samples[-1].values, "step": samples[-1].step}
-            Workload.objects.filter(pk=workload.pk).update(last_metrics=last)
-            workload.last_metrics = last
+    while True:
+        found = _read(workload, attempt)
+        if found.parsed != attempt.parsed and not _keep(workload, attempt, found):
+            return False  # someone else did; the next round reads on from there
+        if not found.left:
+            return True
+        if time.monotonic() > deadline:
+            return False
 
 
 def parse(line: bytes) -> dict[str, Any] | None:
@@ -48,37 +57,90 @@ def parse(line: bytes) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None  # a line that merely looks like JSON is a log line
     if not isinstance(found, dict) or not _is_number(found.get("step")):
         return None
+    return found if abs(found["step"]) <= LARGEST_STEP else None
+
+
+def _read(workload: Workload, attempt: Attempt) -> _Found:
+    found = _Found(parsed=dict(attempt.parsed))
+    for rank in range(workload.num_pods):
+        if len(found.samples) > MOST_AT_ONCE:
+            found.left = True
+            break
+        stream = logs.Stream(workload.pk, attempt.run, attempt.attempt, rank)
+        start = found.parsed.get(str(rank), 0)
+        data = logs.read(stream, start, PIECE_BYTES)
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) == PIECE_BYTES:
+            end = len(data)  # no line as long as this holds a sample
+        if end:
+            found.parsed[str(rank)] = start + end
+            found.left = found.left or len(data) == PIECE_BYTES
+            if b'"step"' in data:
+                _find(found, attempt, stream, data[:end], start)
     return found
 
 
-def _unfinished(stream: Stream, offset: int) -> bytes:
-    """The part of the store after its last line break."""
-    tail = logs.read(stream, max(offset - LONGEST_LINE, 0), min(offset, LONGEST_LINE))
-    return tail[tail.rfind(b"\n") + 1 :]
+def _find(found: _Found, attempt: Attempt, stream: logs.Stream, data: bytes, offset: int) -> None:
+    with Index(stream) as index:
+        for line in data.split(b"\n"):
+            if record := parse(line):
+                if "event" in record:
+                    if record["event"] == RESUMED:
+                        found.resumed = int(record["step"])
+                else:
+                    found.samples.append(
+                        Sample(
+                            workload_id=attempt.workload_id,
+                            kind=SampleKind.TRAINING,
+                            run=attempt.run,
+                            attempt=attempt.attempt,
+                            rank=stream.rank,
+                            step=int(record["step"]),
+                            at=index.at(offset),
+                            values=_numbers(record),
+                        )
+                    )
+            offset += len(line) + 1
 
 
-def _sample(workload: Workload, stream: Stream, found: dict[str, Any], at: datetime) -> Sample:
-    numbers = {key: value for key, value in found.items() if _is_number(value) and key != "step"}
-    return Sample(
-        workload=workload,
-        kind=SampleKind.TRAINING,
-        run=stream.run,
-        attempt=stream.attempt,
-        rank=stream.rank,
-        step=int(found["step"]),
-        at=at,
-        values=numbers,
+def _numbers(record: dict[str, Any]) -> dict[str, float]:
+    numbers = (
+        (name[:LONGEST_NAME], float(value))
+        for name, value in record.items()
+        if name != "step" and _is_number(value)
     )
+    return dict(list(numbers)[:MOST_VALUES])
 
 
-def _note(workload: Workload, found: dict[str, Any]) -> None:
-    text = NOTED_EVENTS.get(str(found["event"]))
-    if text:
-        history.note(workload, text.format(step=int(found["step"])), source="training")
+def _keep(workload: Workload, attempt: Attempt, found: _Found) -> bool:
+    with transaction.atomic():
+        row = Attempt.objects.select_for_update().get(pk=attempt.pk)
+        if row.parsed != attempt.parsed:
+            return False
+        made = Sample.objects.bulk_create(found.samples)
+        row.parsed = found.parsed
+        if found.resumed is not None and row.resumed_step is None:
+            row.resumed_step = found.resumed
+            text = f"Training resumed from step {found.resumed}."
+            history.note(workload, text, source="training")
+        row.save(update_fields=["parsed", "resumed_step"])
+        if made:
+            _remember_last(workload, made[-1])
+    attempt.parsed = found.parsed
+    thinning.consider(workload, made)
+    return True
+
+
+def _remember_last(workload: Workload, sample: Sample) -> None:
+    kept = {**workload.last_metrics, **sample.values, "step": sample.step}
+    if len(kept) > MOST_VALUES:
+        kept = {**sample.values, "step": sample.step}
+    Workload.objects.filter(pk=workload.pk).update(last_metrics=kept)
+    workload.last_metrics = kept
 
 
 def _is_number(value: object) -> bool:

@@ -14,7 +14,7 @@ from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from spec.phases import Phase, RankPhase, Reason
 from workloads import history, outbox
-from workloads.models import Draft, Rank, Source, Workload
+from workloads.models import Attempt, Draft, Rank, Source, Workload
 from workloads.plan import Plan, Ready, plan
 
 
@@ -109,6 +109,8 @@ def stop(workload: Workload, *, by: User) -> None:
 def resume(workload: Workload, *, by: User) -> None:
     """Run a stopped workload again, as its next run. Its checkpoints are where it left them."""
     with transaction.atomic():
+        if not workload.logs_complete:
+            Attempt.note(workload)  # what is left to collect of the run that ended
         moved = workload.move(
             Phase.RESUMING,
             reason=Reason.RESUMED_BY_USER,

@@ -1,5 +1,6 @@
-"""The workload with its ranks, events and samples; drafts and saved views."""
+"""The workload with its attempts, ranks, events and samples; drafts and saved views."""
 
+from workloads.models.attempt import Attempt
 from workloads.models.draft import Draft
 from workloads.models.event import Event
 from workloads.models.rank import Rank
@@ -8,6 +9,7 @@ from workloads.models.view import SavedView
 from workloads.models.workload import Source, Workload, WorkloadQuerySet
 
 __all__ = [
+    "Attempt",
     "Draft",
     "Event",
     "Rank",

@@ -22,6 +22,7 @@ from workloads.models.indexes import TABLE_INDEXES
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from workloads.models.attempt import Attempt
     from workloads.models.event import Event
     from workloads.models.rank import Rank
     from workloads.models.sample import Sample
@@ -134,6 +135,7 @@ class Workload(models.Model):
     objects = WorkloadQuerySet.as_manager()
 
     if TYPE_CHECKING:
+        attempts: RelatedManager["Attempt"]
         ranks: RelatedManager["Rank"]
         events: RelatedManager["Event"]
         samples: RelatedManager["Sample"]

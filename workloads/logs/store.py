@@ -1,0 +1,167 @@
+"""The store: one append-only file per run, attempt and rank, with an index beside it.
+
+The index holds a record for each piece as it was collected: when it came, where it starts, how long
+it is. It lets the lines of several ranks be merged by time. It is written after the piece, so an
+interrupted append leaves a tail that the index does not cover, and the next append cuts it off.
+"""
+
+import os
+import shutil
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+from uuid import UUID
+
+from django.conf import settings
+
+RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
+NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The output of one rank in one attempt of one run."""
+
+    workload_id: UUID
+    run: int
+    attempt: int
+    rank: int
+
+    @property
+    def path(self) -> Path:
+        return folder(self.workload_id) / f"{self.run}-{self.attempt}-{self.rank}.log"
+
+    @property
+    def index(self) -> Path:
+        return self.path.with_suffix(".index")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes that were collected together, at ``at`` nanoseconds since 1970."""
+
+    at: int
+    offset: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.length
+
+    @property
+    def moment(self) -> datetime:
+        return datetime.fromtimestamp(self.at / NANOSECONDS, UTC)
+
+
+class Index:
+    """The pieces of a stream, read as they are needed: an index may be long, too."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._file: BinaryIO | None = None
+        if stream.index.exists():
+            self._file = stream.index.open("rb")
+        self._last: Piece | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file:
+            self._file.close()
+
+    def __len__(self) -> int:
+        """Whole records. A torn last one does not count."""
+        return os.fstat(self._file.fileno()).st_size // RECORD.size if self._file else 0
+
+    def __getitem__(self, number: int) -> Piece:
+        assert self._file  # noqa: S101 -- an empty index has no items to ask for
+        found = os.pread(self._file.fileno(), RECORD.size, number * RECORD.size)
+        return Piece(*RECORD.unpack(found))
+
+    def at(self, offset: int) -> datetime:
+        """When the byte at ``offset`` was collected."""
+        if self._last and self._last.offset <= offset < self._last.end:
+            return self._last.moment
+        low, high = 0, len(self)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self[middle].offset <= offset else (low, middle)
+        self._last = self[low]
+        return self._last.moment
+
+
+def folder(workload_id: UUID) -> Path:
+    return Path(settings.LOG_STORE) / str(workload_id)
+
+
+def remove(workload_id: UUID) -> None:
+    shutil.rmtree(folder(workload_id), ignore_errors=True)
+
+
+def streams(workload_id: UUID) -> list[Stream]:
+    """All there are, in the order of run, attempt and rank."""
+    names = [path.stem.split("-") for path in folder(workload_id).glob("*.log")]
+    return [Stream(workload_id, *numbers) for numbers in sorted(tuple(map(int, n)) for n in names)]
+
+
+def size(stream: Stream) -> int:
+    """Bytes that are whole: what the index covers."""
+    last, _ = _last_piece(stream)
+    return last.end if last else 0
+
+
+def append(stream: Stream, data: bytes, *, at: datetime | None = None) -> None:
+    """Add a piece. What an interrupted append left behind, here or in the index, is cut off.
+
+    Times never go back within a stream, whatever the clock does.
+    """
+    stream.path.parent.mkdir(parents=True, exist_ok=True)
+    last, records = _last_piece(stream)
+    offset = last.end if last else 0
+    moment = int((at or datetime.now(UTC)).timestamp() * NANOSECONDS)
+    moment = max(moment, last.at) if last else moment
+    _write(stream.path, offset, data)
+    _write(stream.index, records * RECORD.size, RECORD.pack(moment, offset, len(data)))
+
+
+def read(stream: Stream, offset: int, limit: int) -> bytes:
+    """At most ``limit`` bytes from ``offset``: memory does not grow with the log."""
+    length = min(limit, size(stream) - offset)
+    if length <= 0:
+        return b""
+    with stream.path.open("rb") as file:
+        file.seek(offset)
+        return file.read(length)
+
+
+def _write(path: Path, offset: int, data: bytes) -> None:
+    """Put ``data`` at ``offset`` and nothing after it."""
+    with path.open("r+b" if path.exists() else "w+b") as file:
+        file.truncate(offset)
+        file.seek(offset)
+        file.write(data)
+
+
+def _last_piece(stream: Stream) -> tuple[Piece | None, int]:
+    """The last piece that is there in full, and how many records lead to it.
+
+    After a power failure the index may be ahead of the data.
+    """
+    try:
+        there = stream.path.stat().st_size
+    except FileNotFoundError:
+        return None, 0
+    with Index(stream) as index:
+        for number in range(len(index) - 1, -1, -1):
+            piece = index[number]
+            if piece.end <= there:
+                return piece, number + 1
+    return None, 0

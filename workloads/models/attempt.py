@@ -1,0 +1,51 @@
+"""One start of a gang: how far its output has been brought here and read."""
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+
+if TYPE_CHECKING:
+    from workloads.models.workload import Workload
+
+
+class Attempt(models.Model):
+    """``parsed`` maps a rank to how many bytes of its output were searched for metrics: it moves in
+    the transaction that keeps the samples, so that each is kept exactly once.
+
+    ``resumed_step`` is where the training said that it went on from a checkpoint.
+    """
+
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.CASCADE, related_name="attempts"
+    )
+    run = models.PositiveIntegerField()
+    attempt = models.PositiveIntegerField()
+    parsed = models.JSONField(default=dict, blank=True)
+    resumed_step = models.BigIntegerField(null=True, blank=True)
+    complete = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["workload", "run", "attempt"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workload", "run", "attempt"], name="one_row_an_attempt"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.run}, attempt {self.attempt + 1}"
+
+    @staticmethod
+    def note(workload: "Workload") -> None:
+        """Remember every attempt of the workload's run so far."""
+        known = set(
+            Attempt.objects.filter(workload=workload, run=workload.run).values_list(
+                "attempt", flat=True
+            )
+        )
+        missing = [n for n in range(workload.attempt + 1) if n not in known]
+        if missing:
+            Attempt.objects.bulk_create(
+                (Attempt(workload=workload, run=workload.run, attempt=n) for n in missing),
+                ignore_conflicts=True,
+            )
