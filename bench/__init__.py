@@ -1,0 +1,1 @@
+"""Speed, measured side by side with a peer in one run. ``make bench`` prints the table."""

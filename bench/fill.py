@@ -1,0 +1,68 @@
+"""Many workloads for the table, written straight into the database."""
+
+import random
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+from django.utils import timezone
+
+from accounts.models import Role, User
+from clusters.models import Cluster
+from projects.models import Department, Project
+from spec.phases import Phase
+from workloads.models import Workload
+
+BATCH = 2_000
+PHASES = [Phase.COMPLETED] * 7 + [Phase.FAILED] * 2 + [Phase.STOPPED]
+SPEC = {
+    "distributedFramework": "PyTorch",
+    "numWorkers": 2,
+    "worker": {"image": "kubeflow/pytorch-dist-mnist:latest"},
+}
+
+
+def administrator() -> User:
+    user, _ = User.objects.get_or_create(username="bench", role=Role.ADMINISTRATOR)
+    user.is_staff = user.is_superuser = True
+    user.save()
+    return user
+
+
+def fill(count: int) -> None:
+    """``count`` workloads over ten projects and a year, the same ones for the same count."""
+    chance = random.Random(count)  # noqa: S311 -- made-up rows, not secrets
+    cluster = Cluster.objects.create(name="bench")
+    department = Department.objects.create(name="bench", cluster=cluster)
+    projects = [
+        Project.objects.create(name=f"team-{n}", cluster=cluster, department=department)
+        for n in range(10)
+    ]
+    author, now = administrator(), timezone.now()
+    rows = (
+        _row(n, chance, chance.choice(projects), author, now - timedelta(seconds=n * 300))
+        for n in range(count)
+    )
+    Workload.objects.bulk_create(rows, batch_size=BATCH)
+
+
+def _row(n: int, chance: random.Random, project: Project, author: User, made: datetime) -> Workload:
+    return Workload(
+        id=uuid4(),
+        name=f"train-{n:06}",
+        project=project,
+        cluster=project.cluster,
+        created_by=author,
+        spec_json=SPEC,
+        phase=chance.choice(PHASES),
+        created_at=made,
+        queued_at=made,
+        completed_at=made,
+        framework="PyTorch",
+        architecture="workers_and_master",
+        image="kubeflow/pytorch-dist-mnist:latest",
+        num_pods=3,
+        gpus=chance.choice([0.3, 1.5, 3.0]),
+        cpu_cores=0.3,
+        memory_bytes=300_000_000,
+        logs_complete=True,
+    )

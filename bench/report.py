@@ -1,0 +1,87 @@
+"""Rows of the table, and the page that keeps them."""
+
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+What `make bench` measured last. Each row compares Trainyard with a peer, or with itself at another
+size, in one run on one machine: only the ratio and the limits mean anything elsewhere.
+
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: ``ours`` and ``peer`` in ``unit``; ``limit`` bounds ``value``.
+
+    ``value`` is the ratio ours/peer where there is a peer, else ours.
+    """
+
+    what: str
+    ours: float
+    unit: str
+    limit: float
+    peer: float | None = None
+    peer_name: str = ""
+
+    @property
+    def value(self) -> float:
+        return self.ours if self.peer is None else self.ours / self.peer
+
+    @property
+    def holds(self) -> bool:
+        return self.value <= self.limit
+
+    def cells(self) -> list[str]:
+        peer = "-" if self.peer is None else f"{self.peer:.4g} {self.unit} ({self.peer_name})"
+        value = f"{self.value:.4g} {self.unit}" if self.peer is None else f"{self.value:.2f} x"
+        limit = f"<= {self.limit:g} {self.unit if self.peer is None else 'x'}"
+        mark = "yes" if self.holds else "NO"
+        return [self.what, f"{self.ours:.4g} {self.unit}", peer, value, limit, mark]
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The value that ``share`` of all values do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
+
+
+def table(rows: Iterable[Row]) -> str:
+    head = ["What", "Trainyard", "Peer", "Value", "Limit", "Holds"]
+    lines = [head, ["---"] * len(head), *(row.cells() for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def machine() -> str:
+    memory = psutil.virtual_memory().total / 1000**3
+    return (
+        f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GB of memory, "
+        f"{platform.system()}, Python {platform.python_version()}"
+    )
+
+
+def commit() -> str:
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],  # noqa: S607 -- whichever git is there
+        cwd=PAGE.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return found.stdout.strip() or "unknown"
+
+
+def write(rows: Iterable[Row]) -> None:
+    """Keep the table, with the machine and the commit it was measured on."""
+    day = datetime.now(UTC).date().isoformat()
+    facts = f"Measured on {day} at commit {commit()}, on {machine()}.\n\n"
+    PAGE.write_text(HEAD + facts + table(rows) + "\n")

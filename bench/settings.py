@@ -1,0 +1,7 @@
+"""Trainyard's settings with Django's admin beside it, as a peer to measure against."""
+
+from config.settings import *  # noqa: F403 -- all of them, that is the point
+from config.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "django.contrib.admin"]
+ROOT_URLCONF = "bench.urls"
