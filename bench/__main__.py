@@ -1,0 +1,49 @@
+"""``python -m bench [table training live validation]``: measure and print; all by default."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import report, table, training
+from tests.product import Trainyard
+
+RUNNING = {"training": training.rows}
+NAMES = ["table", *RUNNING]
+
+
+def measure(names: list[str]) -> Iterator[report.Row]:
+    if "table" in names:
+        yield from table.rows()
+    wanted = [name for name in RUNNING if name in names]
+    if not wanted:
+        return
+    with tempfile.TemporaryDirectory() as home:
+        trainyard = Trainyard(Path(home))
+        trainyard.start()
+        try:
+            for name in wanted:
+                yield from RUNNING[name](trainyard)
+        finally:
+            trainyard.stop()
+
+
+def main() -> int:
+    names = sys.argv[1:] or NAMES
+    if unknown := set(names) - set(NAMES):
+        print(
+            f"There is no benchmark {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}."
+        )
+        return 2
+    rows = []
+    for row in measure(names):
+        print(report.table([row]).splitlines()[-1], flush=True)
+        rows.append(row)
+    print(report.table(rows))
+    if names == NAMES:
+        report.write(rows)
+    return 0 if all(row.holds for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
