@@ -1,0 +1,110 @@
+"""From the engine's change of phase to the changed row, in fifty open browser pages."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from playwright.sync_api import Browser, Page, StorageState, sync_playwright
+
+from bench.report import Row, percentile
+from tests.browser import executable
+from tests.product import Trainyard
+from tests.rest import Rest
+from tests.waiting import wait_for
+
+PAGES = 50
+WORKLOADS = 6
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+# Those moves that the engine makes; the others are Trainyard's own.
+ENGINE_MOVES = ("Running", "Completed")
+SHORT_SECOND_RUN = (
+    "test -e $CHECKPOINT_DIR/once && exec sleep 2; touch $CHECKPOINT_DIR/once; exec sleep 600"
+)
+WATCH = """
+window.seen = {};
+const look = () => {
+  for (const row of document.querySelectorAll('tr[data-phase]')) {
+    const key = row.id.slice(2) + ' ' + row.dataset.phase;
+    window.seen[key] ??= Date.now();
+  }
+};
+new MutationObserver(look).observe(
+  document.body, {subtree: true, childList: true, attributes: true, attributeFilter: ['data-phase']}
+);
+look();
+"""
+
+
+def rows(trainyard: Trainyard) -> Iterator[Row]:
+    with sync_playwright() as playwright, Rest(trainyard) as rest:
+        browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
+        workloads = [_prepare(rest, f"live-{n}") for n in range(WORKLOADS)]
+        # Each in a profile of its own, as fifty people have: one opens six connections at most.
+        state = _sign_in(browser, trainyard)
+        pages = [_open(browser, trainyard, state) for _ in range(PAGES)]
+        for workload in workloads:
+            rest.act(workload, "resume")
+            rest.wait(workload, "Completed", timeout=60)
+        moves = [move for workload in workloads for move in _moves(rest, workload)]
+        for page in pages:
+            wait_for(partial(_shows_all, page, moves), 30, "every row to change")
+        delays = [delay for page in pages for delay in _delays(page, moves)]
+        browser.close()
+    yield Row(
+        what=f"Phase change in the engine to the row in the browser, p95, {PAGES} open pages",
+        ours=percentile(delays, 0.95),
+        unit="s",
+        limit=1.0,
+    )
+
+
+def _sign_in(browser: Browser, trainyard: Trainyard) -> StorageState:
+    context = browser.new_context(base_url=trainyard.url)
+    page = context.new_page()
+    page.goto("/accounts/login/")
+    page.locator("input[name=login]").fill(trainyard.username)
+    page.locator("input[name=password]").fill(trainyard.password)
+    page.locator("input[name=password]").press("Enter")
+    page.wait_for_url("**/workloads/")
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+def _open(browser: Browser, trainyard: Trainyard, state: StorageState) -> Page:
+    page = browser.new_context(base_url=trainyard.url, storage_state=state).new_page()
+    page.goto("/workloads/")
+    page.evaluate(WATCH)
+    return page
+
+
+def _prepare(rest: Rest, name: str) -> str:
+    """A stopped workload, so that its row is there before the pages are; its next run is short."""
+    workload = rest.submit(name, command=f"sh -c '{SHORT_SECOND_RUN}'")
+    rest.wait(workload, "Running", timeout=60)
+    rest.act(workload, "suspend")
+    rest.wait(workload, "Stopped", timeout=60)
+    return workload
+
+
+def _moves(rest: Rest, workload: str) -> list[tuple[str, float]]:
+    """``id phase`` and when the engine last made the move, in seconds since 1970."""
+    made = {event["phase"]: event["createdAt"] for event in rest.events(workload)}
+    return [
+        (f"{workload} {phase}", datetime.fromisoformat(made[phase]).timestamp())
+        for phase in ENGINE_MOVES
+    ]
+
+
+def _shows_all(page: Page, moves: list[tuple[str, float]]) -> bool:
+    seen: dict[str, Any] = page.evaluate("window.seen")
+    return all(key in seen for key, _ in moves if key.endswith("Completed"))
+
+
+def _delays(page: Page, moves: list[tuple[str, float]]) -> Iterator[float]:
+    """Seconds for each move that the page showed; it may skip one that was over at once."""
+    seen: dict[str, float] = page.evaluate("window.seen")
+    for key, made in moves:
+        if key in seen:
+            yield seen[key] / 1000 - made
