@@ -126,7 +126,7 @@ class Planner:
         name = image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
         for pattern, command in self.images.items():
             if fnmatchcase(name, pattern):
-                return [word.format(python=sys.executable) for word in command]
+                return [word.replace("{python}", sys.executable) for word in command]
         raise EngineRefused(
             f"{prefix}.image: {image} has no command on this machine, which runs programs and does "
             "not pull images; give the environment a command, or use one of "
