@@ -12,7 +12,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("api/v1/", api.urls),
     path("accounts/", include("allauth.urls")),
+    path("", include("accounts.urls")),
     path("", include("assets.urls")),
+    path("", include("clusters.urls")),
+    path("", include("projects.urls")),
     path("styleguide/", styleguide, name="styleguide"),
     path("", include("workloads.urls")),
 ]

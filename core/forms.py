@@ -3,11 +3,12 @@
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 CLASSES: tuple[tuple[type[forms.Widget], str], ...] = (
     (forms.CheckboxInput, "form-check-input"),
-    (forms.CheckboxSelectMultiple, "form-check-input"),
-    (forms.RadioSelect, "form-check-input"),
+    (forms.CheckboxSelectMultiple, ""),  # its list would get the class too; see components.css
+    (forms.RadioSelect, ""),
     (forms.Select, "form-select"),
     (forms.Widget, "form-control"),
 )
@@ -34,3 +35,11 @@ class Form(forms.Form):
             dress(field)
             asked = field.required and not isinstance(field.widget, forms.Select)
             field.is_needed = asked or name in self.NEEDED  # type: ignore[attr-defined]  # for the star
+
+
+def add_errors(form: forms.BaseForm, error: ValidationError) -> None:
+    """Put a verb's verdict beside the fields it is about, and the rest above the form."""
+    found = error.message_dict if hasattr(error, "error_dict") else {"__all__": error.messages}
+    for field, texts in found.items():
+        for text in texts:
+            form.add_error(field if field in form.fields else None, text)

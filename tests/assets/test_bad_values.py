@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from assets.models import ComputeResource, Environment
-from tests.assets import pages
-from tests.assets.pages import DRAWER, rows, signed_in
+from tests.assets import posts
+from tests.assets.posts import rows
 from tests.factories import ProjectFactory, UserFactory
+from tests.web import DRAWER, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +40,7 @@ BAD_ENVIRONMENTS = [
 def test_a_bad_environment_names_its_field(changes: dict[str, Any], field: str, words: str) -> None:
     project = ProjectFactory()
     client = signed_in(UserFactory(administrator=True))
-    post = pages.environment(project, description="kept") | changes
+    post = posts.environment(project, description="kept") | changes
     response = client.post("/environments/new/", post)
     assert response.status_code == 422
     form = response.context["form"]
@@ -73,7 +74,7 @@ def test_a_bad_environment_names_its_field(changes: dict[str, Any], field: str, 
 def test_a_bad_row_names_its_cell(
     prefix: str, items: list[dict[str, Any]], at: int, field: str, words: str
 ) -> None:
-    post = pages.environment(ProjectFactory(), **rows(prefix, *items))
+    post = posts.environment(ProjectFactory(), **rows(prefix, *items))
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post, **DRAWER)
     assert response.status_code == 422
     lists = {formset.prefix: formset for formset in response.context["form"].rows.values()}
@@ -83,7 +84,7 @@ def test_a_bad_row_names_its_cell(
 
 def test_a_variable_given_twice_is_said_above_the_form() -> None:
     twice = rows("variables", {"name": "A", "value": "1"}, {"name": "A", "value": "2"})
-    post = pages.environment(ProjectFactory(), **twice)
+    post = posts.environment(ProjectFactory(), **twice)
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post)
     assert "A is given twice" in response.content.decode()
 
@@ -118,7 +119,7 @@ def test_a_bad_compute_resource_names_its_field(
     changes: dict[str, Any], field: str, words: str
 ) -> None:
     client = signed_in(UserFactory(administrator=True))
-    post = pages.compute(ProjectFactory(), **changes)
+    post = posts.compute(ProjectFactory(), **changes)
     response = client.post("/compute-resources/new/", post)
     assert response.status_code == 422
     form = response.context["form"]
@@ -128,7 +129,7 @@ def test_a_bad_compute_resource_names_its_field(
 
 def test_a_bad_extended_resource_names_its_cell() -> None:
     extended = rows("extended", {"resource": "rdma/rdma", "quantity": "many"})
-    post = pages.compute(ProjectFactory(), **extended)
+    post = posts.compute(ProjectFactory(), **extended)
     response = signed_in(UserFactory(administrator=True)).post("/compute-resources/new/", post)
     row = response.context["form"].rows["extendedResources"].forms[0]
     assert "not an amount" in row.errors["quantity"][0]

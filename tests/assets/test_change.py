@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from assets.models import ComputeResource, Environment, Template
-from tests.assets import pages
-from tests.assets.pages import DRAWER, FACTORIES, signed_in
+from tests.assets import posts
+from tests.assets.posts import FACTORIES
 from tests.factories import (
     ComputeResourceFactory,
     EnvironmentFactory,
@@ -16,6 +16,7 @@ from tests.factories import (
     UserFactory,
     WorkloadFactory,
 )
+from tests.web import DRAWER, signed_in
 
 pytestmark = pytest.mark.django_db
 KINDS = pytest.mark.parametrize("prefix", FACTORIES)
@@ -84,7 +85,7 @@ def test_an_edit_from_the_drawer_closes_it_and_refreshes_the_page() -> None:
     user = UserFactory()
     project = ProjectFactory(members=[user])
     environment = EnvironmentFactory(home=project)
-    post = pages.environment(project, name="renamed")
+    post = posts.environment(project, name="renamed")
     response = signed_in(user).post(f"/environments/{environment.pk}/edit/", post, **DRAWER)
     assert {"page-changed", "drawer-close", "toasts"} <= json.loads(response["HX-Trigger"]).keys()
     environment.refresh_from_db()
@@ -93,7 +94,7 @@ def test_an_edit_from_the_drawer_closes_it_and_refreshes_the_page() -> None:
 
 def test_an_edit_moves_nothing_to_another_scope() -> None:
     environment, other = EnvironmentFactory(), ProjectFactory()
-    post = pages.environment(other)
+    post = posts.environment(other)
     signed_in(UserFactory(administrator=True)).post(f"/environments/{environment.pk}/edit/", post)
     home = environment.project
     environment.refresh_from_db()
@@ -120,7 +121,7 @@ def test_members_copy_what_they_see_into_their_project(prefix: str) -> None:
     client = signed_in(user)
     form = client.get(f"/{prefix}/{asset.pk}/copy/", **DRAWER).context["form"]
     assert form["name"].value() == "base-copy"
-    post = filled(form) | pages.place(project)
+    post = filled(form) | posts.place(project)
     assert client.post(f"/{prefix}/{asset.pk}/copy/", post).status_code == 302
     twin = type(asset).objects.exclude(pk=asset.pk).get()
     assert (twin.name, twin.project, twin.created_by) == ("base-copy", project, user)
@@ -132,7 +133,7 @@ def test_a_copied_template_remembers_its_assets() -> None:
     template = TemplateFactory()
     template.environments.add(EnvironmentFactory(home=template.project))
     client = signed_in(UserFactory(administrator=True))
-    post = {**pages.place(template.project), "name": "twin"}
+    post = {**posts.place(template.project), "name": "twin"}
     client.post(f"/templates/{template.pk}/copy/", post)
     assert Template.objects.get(name="twin").environments.count() == 1
 

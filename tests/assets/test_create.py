@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from assets.models import ComputeResource, Environment
-from tests.assets import pages
-from tests.assets.pages import DRAWER, rows, signed_in
+from tests.assets import posts
+from tests.assets.posts import rows
 from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory
+from tests.web import DRAWER, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def test_an_environment_needs_only_a_name_and_an_image() -> None:
     user = UserFactory()
     project = ProjectFactory(members=[user])
-    response = signed_in(user).post("/environments/new/", pages.environment(project))
+    response = signed_in(user).post("/environments/new/", posts.environment(project))
     made = Environment.objects.get()
     assert response["Location"] == f"/environments/{made.pk}/"
     assert (made.name, made.project, made.created_by) == ("pytorch-dt", project, user)
@@ -27,7 +28,7 @@ def test_an_environment_needs_only_a_name_and_an_image() -> None:
 def test_every_field_of_an_environment_is_kept() -> None:
     user = UserFactory(administrator=True)
     project = ProjectFactory()
-    post = pages.environment(
+    post = posts.environment(
         project,
         image_pull_policy="Always",
         framework="PyTorch",
@@ -110,7 +111,7 @@ def test_amounts_become_the_documents_quantities(
 ) -> None:
     project = ProjectFactory()
     client = signed_in(UserFactory(administrator=True))
-    response = client.post("/compute-resources/new/", pages.compute(project, **changes))
+    response = client.post("/compute-resources/new/", posts.compute(project, **changes))
     assert response.status_code == 302
     assert ComputeResource.objects.get().spec_json == document
 
@@ -127,7 +128,7 @@ def test_the_wizard_is_told_which_asset_it_got(prefix: str, slug: str) -> None:
     assert "<html" not in form.content.decode()
     assert form.context["form"]["scope"].value() == f"project:{project.pk}"
     assert form.context["form"]["cluster"].value() == str(project.cluster_id)
-    post = pages.environment(project) if slug == "environment" else pages.compute(project)
+    post = posts.environment(project) if slug == "environment" else posts.compute(project)
     response = client.post(address, post, **DRAWER)
     assert response.status_code == 204
     told = json.loads(response["HX-Trigger"])
@@ -141,7 +142,7 @@ def test_without_a_script_the_browser_goes_back_with_the_asset() -> None:
     user = UserFactory()
     project = ProjectFactory(members=[user])
     address = f"/environments/new/?project={project.pk}&slot=worker&next=/workloads/new/abc/?step=2"
-    response = signed_in(user).post(address, pages.environment(project))
+    response = signed_in(user).post(address, posts.environment(project))
     made = Environment.objects.get()
     assert response["Location"] == f"/workloads/new/abc/?step=2&environment={made.pk}&slot=worker"
 
@@ -150,7 +151,7 @@ def test_next_leads_nowhere_else() -> None:
     user = UserFactory()
     project = ProjectFactory(members=[user])
     response = signed_in(user).post(
-        "/environments/new/?next=https://evil.example/", pages.environment(project)
+        "/environments/new/?next=https://evil.example/", posts.environment(project)
     )
     assert response["Location"] == f"/environments/{Environment.objects.get().pk}/"
 
@@ -160,7 +161,7 @@ def test_researchers_create_in_their_projects_only() -> None:
     mine, other = ProjectFactory(members=[user]), ProjectFactory()
     client = signed_in(user)
     for scope in (f"project:{other.pk}", f"cluster:{mine.cluster_id}", "nonsense"):
-        response = client.post("/environments/new/", pages.environment(mine, scope=scope))
+        response = client.post("/environments/new/", posts.environment(mine, scope=scope))
         assert response.status_code == 422
         assert "scope" in response.context["form"].errors
     assert not Environment.objects.exists()
@@ -170,7 +171,7 @@ def test_researchers_create_in_their_projects_only() -> None:
 def test_administrators_create_for_many_projects(scope: str) -> None:
     project = ProjectFactory()
     holder = getattr(project, scope)
-    post = pages.environment(project, scope=f"{scope}:{holder.pk}")
+    post = posts.environment(project, scope=f"{scope}:{holder.pk}")
     signed_in(UserFactory(administrator=True)).post("/environments/new/", post)
     made = Environment.objects.get()
     assert (made.scope, getattr(made, scope), made.project) == (scope, holder, None)
@@ -178,7 +179,7 @@ def test_administrators_create_for_many_projects(scope: str) -> None:
 
 def test_a_scope_of_another_cluster_is_refused() -> None:
     project, other = ProjectFactory(), ProjectFactory()
-    post = pages.environment(project, scope=f"project:{other.pk}")
+    post = posts.environment(project, scope=f"project:{other.pk}")
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post)
     assert response.context["form"].errors["scope"] == [
         f"{other} belongs to the cluster {other.cluster}."
@@ -188,8 +189,8 @@ def test_a_scope_of_another_cluster_is_refused() -> None:
 def test_a_name_is_taken_within_its_scope_alone() -> None:
     taken = EnvironmentFactory(name="pytorch-dt")
     client = signed_in(UserFactory(administrator=True))
-    response = client.post("/environments/new/", pages.environment(taken.project))
+    response = client.post("/environments/new/", posts.environment(taken.project))
     assert response.status_code == 422
     assert "is taken in" in response.context["form"].errors["name"][0]
     elsewhere = ProjectFactory(cluster=taken.cluster)
-    assert client.post("/environments/new/", pages.environment(elsewhere)).status_code == 302
+    assert client.post("/environments/new/", posts.environment(elsewhere)).status_code == 302

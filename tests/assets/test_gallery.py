@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.assets.pages import DRAWER, FACTORIES, HTMX, signed_in
+from tests.assets.posts import FACTORIES
 from tests.factories import ProjectFactory, TemplateFactory, UserFactory, WorkloadFactory
+from tests.web import DRAWER, HTMX, signed_in
 
 pytestmark = pytest.mark.django_db
 KINDS = pytest.mark.parametrize("prefix", FACTORIES)

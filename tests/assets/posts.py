@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.test import Client
-
-from accounts.models import User
 from projects.models import Project
 from tests.factories import ComputeResourceFactory, EnvironmentFactory, TemplateFactory
 
@@ -13,14 +10,6 @@ FACTORIES: dict[str, Any] = {
     "compute-resources": ComputeResourceFactory,
     "templates": TemplateFactory,
 }
-HTMX: dict[str, Any] = {"HTTP_HX_REQUEST": "true"}
-DRAWER: dict[str, Any] = {**HTMX, "HTTP_HX_TARGET": "drawer"}
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def rows(prefix: str, *items: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,39 @@
+"""Use against quota, as the bars of pages."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from projects.models import Project
+from projects.quotas import Usage
+from spec.quantities import readable
+
+
+@dataclass(frozen=True)
+class Meter:
+    """Values of ``components/meter.html``. A quota of ``None`` has no bar."""
+
+    label: str
+    used: float
+    total: float | None
+    text: str
+    tone: str = ""
+
+
+def meters(project: Project, usage: Usage) -> list[Meter]:
+    held = usage.held
+    return [
+        _meter("GPUs", held.gpus, project.gpu_quota, _number),
+        _meter("CPU cores", held.cpu, project.cpu_quota, _number),
+        _meter("CPU memory", held.memory, project.memory_quota, readable),
+    ]
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"
+
+
+def _meter(label: str, used: float, quota: float | None, write: Callable[[float], str]) -> Meter:
+    if quota is None:
+        return Meter(label, used, None, f"{write(used)}, no limit")
+    tone = "warning" if used > quota + 1e-6 else ""
+    return Meter(label, used, quota, f"{write(used)} of {write(quota)}", tone)

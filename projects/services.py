@@ -1,0 +1,104 @@
+"""What administrators do with projects. Values are judged by the model's own rules."""
+
+from collections.abc import Collection
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+
+from accounts.models import User
+from clusters.models import Cluster
+from projects.models import Department, Project
+
+
+class HasWorkloads(Exception):
+    """The project cannot go while workloads belong to it; the text names some."""
+
+
+def create_project(
+    *,
+    by: User,
+    name: str,
+    cluster: Cluster,
+    department: str = "default",
+    description: str = "",
+    gpu_quota: float = 0.0,
+    cpu_quota: float | None = None,
+    memory_quota: int | None = None,
+    over_quota: bool = True,
+    members: Collection[User] = (),
+) -> Project:
+    """A project; its department is made when the cluster has none of that name. Memory in bytes.
+
+    ``ValidationError`` names the fields that are wrong.
+    """
+    project = Project(
+        name=name,
+        cluster=cluster,
+        description=description,
+        gpu_quota=gpu_quota,
+        cpu_quota=cpu_quota,
+        memory_quota=memory_quota,
+        over_quota=over_quota,
+    )
+    return _save(project, by, department, members)
+
+
+def update_project(
+    project: Project,
+    *,
+    by: User,
+    name: str,
+    department: str,
+    description: str,
+    gpu_quota: float,
+    cpu_quota: float | None,
+    memory_quota: int | None,
+    over_quota: bool,
+    members: Collection[User],
+) -> Project:
+    """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
+    project.name, project.description = name, description
+    project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
+    project.memory_quota, project.over_quota = memory_quota, over_quota
+    return _save(project, by, department, members)
+
+
+def delete_project(project: Project, *, by: User) -> None:
+    """Remove it with its assets. ``HasWorkloads`` while it has any that is not deleted."""
+    _check(by)
+    with transaction.atomic():
+        present = project.workloads.filter(deleted_at=None).order_by("name")
+        names = list(present.values_list("name", flat=True)[:4])
+        if names:
+            shown = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+            raise HasWorkloads(f"{project} has workloads: {shown}. Delete them first.")
+        project.workloads.all().delete()  # only the traces of deleted ones are left
+        project.delete()
+
+
+def _save(project: Project, by: User, department: str, members: Collection[User]) -> Project:
+    _check(by)
+    with transaction.atomic():
+        project.department = _department(project.cluster, department.strip())
+        project.full_clean()
+        project.save()
+        project.members.set(members)
+    return project
+
+
+def _department(cluster: Cluster, name: str) -> Department:
+    found = Department.objects.filter(cluster=cluster, name=name).first()
+    if found:
+        return found
+    made = Department(cluster=cluster, name=name)
+    try:
+        made.full_clean()
+    except ValidationError as error:
+        raise ValidationError({"department": error.message_dict.get("name", [])}) from error
+    made.save()
+    return made
+
+
+def _check(by: User) -> None:
+    if not by.is_administrator:
+        raise PermissionDenied("Projects are for administrators to manage.")

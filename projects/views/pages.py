@@ -1,0 +1,146 @@
+"""Projects: everyone sees their own, administrators change them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.http import Request, administrators_only
+from core.forms import add_errors
+from core.http import render_partial
+from core.pages import done, form_page, in_drawer, question_page
+from projects import services
+from projects.forms import ProjectForm, blank, initial
+from projects.meters import meters
+from projects.models import Project
+from projects.quotas import usage_of
+
+PROJECTS_A_PAGE = 50
+form_methods = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@require_safe
+@login_required
+def listing(request: Request) -> HttpResponse:
+    text = request.GET.get("q", "").strip()
+    found = Project.objects.visible_to(request.user).for_list()
+    if text:
+        found = found.filter(name__icontains=text)
+    page = Paginator(found, PROJECTS_A_PAGE).get_page(request.GET.get("page"))
+    usage = usage_of(page)
+    counts = dict(
+        Project.objects.filter(pk__in=list(usage))
+        .annotate(people=Count("members"))
+        .values_list("pk", "people")
+    )
+    rows = [
+        {
+            "project": project,
+            "meters": meters(project, usage[project.pk]),
+            "workloads": usage[project.pk].workloads,
+            "members": counts[project.pk],
+        }
+        for project in page
+    ]
+    context = {"page": page, "rows": rows, "q": text}
+    return render_partial(request, "projects/projects.html", "rows", context)
+
+
+@require_safe
+@login_required
+def detail(request: Request, pk: int) -> HttpResponse:
+    mine = Project.objects.visible_to(request.user).for_list()
+    project = get_object_or_404(mine, pk=pk)
+    usage = usage_of([project])[project.pk]
+    workloads = project.workloads.visible_to(request.user).order_by("-created_at")
+    context = {
+        "project": project,
+        "meters": meters(project, usage),
+        "facts": (
+            ("Cluster", project.cluster.name),
+            ("Department", project.department.name),
+            ("Over-quota", "Yes" if project.over_quota else "No"),
+        ),
+        "members": project.members.order_by("username"),
+        "workloads": workloads[:10],
+        "has_virtual_gpus": project.cluster.has_virtual_gpus,
+        "in_drawer": in_drawer(request),
+    }
+    return render_partial(request, "projects/project.html", "detail", context)
+
+
+@form_methods
+@administrators_only
+def create(request: Request) -> HttpResponse:
+    form = ProjectForm(request.POST if request.method == "POST" else None, initial=blank())
+    if request.method == "POST" and form.is_valid():
+        try:
+            project = services.create_project(by=request.user, **form.values())
+        except ValidationError as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, f"The project {project} is created.")
+            return done(request, project.get_absolute_url())
+    return _form(request, form, "New project", "Create project")
+
+
+@form_methods
+@administrators_only
+def edit(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project.objects.for_list(), pk=pk)
+    data = request.POST if request.method == "POST" else None
+    form = ProjectForm(data, initial=initial(project))
+    form.fields["cluster"].disabled = True  # its workloads and assets are there
+    if request.method == "POST" and form.is_valid():
+        values: dict[str, Any] = form.values()
+        values.pop("cluster")
+        try:
+            services.update_project(project, by=request.user, **values)
+        except ValidationError as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, f"{project} is saved.")
+            return done(request, project.get_absolute_url())
+    return _form(request, form, f"Edit {form.initial['name']}", "Save changes")
+
+
+@form_methods
+@administrators_only
+def delete(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project.objects.for_list(), pk=pk)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            services.delete_project(project, by=request.user)
+        except services.HasWorkloads as error:
+            refusal = str(error)
+        else:
+            messages.success(request, f"The project {project} is deleted.")
+            return done(request, reverse("project-list"))
+    return question_page(
+        request,
+        title=f"Delete {project}?",
+        text="Its environments, compute resources and templates go with it. Members stay users.",
+        submit="Delete project",
+        crumb=("Projects", reverse("project-list")),
+        back=project.get_absolute_url(),
+        refusal=refusal,
+    )
+
+
+def _form(request: Request, form: ProjectForm, title: str, submit: str) -> HttpResponse:
+    return form_page(
+        request,
+        form,
+        title=title,
+        submit=submit,
+        fields="projects/fields.html",
+        crumb=("Projects", reverse("project-list")),
+    )

@@ -1,0 +1,158 @@
+"""Users: administrators let people in and out; nobody locks everyone out."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth import authenticate
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Role, User
+from tests.factories import PASSWORD, ProjectFactory, UserFactory
+from tests.web import DRAWER, HTMX, signed_in
+
+pytestmark = pytest.mark.django_db
+NEW = "correct horse battery"
+
+
+def good(**changes: Any) -> dict[str, Any]:
+    return {
+        "username": "ada",
+        "password": NEW,
+        "role": "researcher",
+        "email": "ada@example.com",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        **changes,
+    }
+
+
+@pytest.fixture
+def boss() -> User:
+    user: User = UserFactory(administrator=True, username="boss")
+    return user
+
+
+@pytest.fixture
+def administrator(boss: User) -> Client:
+    return signed_in(boss)
+
+
+def test_strangers_and_researchers_stay_out(client: Client) -> None:
+    person = UserFactory()
+    researcher = signed_in(person)
+    for page in ("", "new/", f"{person.pk}/edit/", f"{person.pk}/password/"):
+        assert client.get(f"/users/{page}")["Location"].startswith("/accounts/login/")
+        assert researcher.get(f"/users/{page}").status_code == 403
+    assert researcher.post(f"/users/{person.pk}/activity/", {"active": "no"}).status_code == 403
+    assert (
+        researcher.post(f"/users/{person.pk}/edit/", good(role="administrator")).status_code == 403
+    )
+    assert "Users" not in researcher.get("/projects/").content.decode()
+    person.refresh_from_db()
+    assert person.role == Role.RESEARCHER
+
+
+def test_a_new_user_signs_in_with_the_first_password(administrator: Client) -> None:
+    project = ProjectFactory()
+    response = administrator.post("/users/new/", good(projects=[project.pk]))
+    assert response["Location"] == "/users/"
+    user = User.objects.get(username="ada")
+    assert (user.get_full_name(), user.role) == ("Ada Lovelace", Role.RESEARCHER)
+    assert list(user.projects.all()) == [project]
+    client = Client()
+    response = client.post("/accounts/login/", {"login": "ada", "password": NEW})
+    assert response.status_code == 302
+    assert client.get("/projects/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"username": ""}, "username", "cannot be blank"),
+        ({"username": "two words"}, "username", "valid username"),
+        ({"username": "boss"}, "username", "already exists"),
+        ({"username": "u" * 151}, "username", "at most 150"),
+        ({"password": ""}, "password", "too short"),
+        ({"password": "short"}, "password", "too short"),
+        ({"password": "password1"}, "password", "too common"),
+        ({"password": "lovelace1"}, "password", "too similar"),
+        ({"email": "nowhere"}, "email", "valid email"),
+        ({"role": "king"}, "role", "valid choice"),
+        ({"projects": ["99"]}, "projects", "valid choice"),
+    ],
+)
+def test_a_bad_value_names_its_field(
+    administrator: Client, changes: dict[str, Any], field: str, words: str
+) -> None:
+    response = administrator.post("/users/new/", good() | changes)
+    assert response.status_code == 422
+    assert words in response.context["form"].errors[field][0]
+    assert NEW not in response.content.decode()
+    assert User.objects.count() == 1
+
+
+def test_an_edit_changes_role_and_projects(administrator: Client) -> None:
+    user, project = UserFactory(), ProjectFactory()
+    post = {"role": "administrator", "email": "", "projects": [project.pk]}
+    assert administrator.post(f"/users/{user.pk}/edit/", post, **DRAWER).status_code == 204
+    user.refresh_from_db()
+    assert user.is_administrator
+    assert list(user.projects.all()) == [project]
+    assert user.check_password(PASSWORD)
+
+
+def test_the_last_administrator_stays_one(administrator: Client, boss: User) -> None:
+    response = administrator.post(f"/users/{boss.pk}/edit/", {"role": "researcher", "email": ""})
+    assert response.status_code == 422
+    assert "has to stay" in response.context["form"].errors["role"][0]
+    boss.refresh_from_db()
+    assert boss.is_administrator
+
+
+def test_a_reset_ends_the_users_sessions(administrator: Client) -> None:
+    user = UserFactory()
+    theirs = signed_in(user)
+    assert administrator.post(f"/users/{user.pk}/password/", {"password": "x"}).status_code == 422
+    response = administrator.post(f"/users/{user.pk}/password/", {"password": NEW})
+    assert response["Location"] == "/users/"
+    assert authenticate(username=user.username, password=NEW) == user
+    assert theirs.get("/projects/").status_code == 302
+
+
+def test_deactivating_signs_out_at_once_and_can_be_undone(administrator: Client) -> None:
+    user = UserFactory()
+    theirs = signed_in(user)
+    address = f"/users/{user.pk}/activity/"
+    assert administrator.get(address).status_code == 405
+    assert administrator.post(address, {"active": "no"}, **HTMX).status_code == 204
+    assert theirs.get("/projects/").status_code == 302
+    assert Client().post(
+        "/accounts/login/", {"login": user.username, "password": PASSWORD}
+    ).headers.get("Location") in {"/accounts/inactive/", None}
+    administrator.post(address, {"active": "yes"})
+    assert signed_in(user).get("/projects/").status_code == 200
+
+
+def test_nobody_deactivates_themselves(administrator: Client, boss: User) -> None:
+    response = administrator.post(f"/users/{boss.pk}/activity/", {"active": "no"}, follow=True)
+    assert "cannot deactivate yourself" in response.content.decode()
+    boss.refresh_from_db()
+    assert boss.is_active
+
+
+def test_search_finds_by_any_name(administrator: Client) -> None:
+    UserFactory(username="ada", first_name="Augusta")
+    UserFactory(username="grace")
+    page = administrator.get("/users/?q=augusta", **HTMX).content.decode()
+    assert "ada" in page
+    assert "grace" not in page
+    assert "Nobody matches" in administrator.get("/users/?q=zzz").content.decode()
+
+
+def test_the_list_takes_a_fixed_number_of_queries(
+    administrator: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    UserFactory.create_batch(20)
+    with django_assert_max_num_queries(5):
+        administrator.get("/users/")

@@ -1,0 +1,116 @@
+"""The frame of every page: headers, errors, formats, messages."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.template import Context, Template
+from django.test import Client
+
+from spec.phases import Phase, RankPhase
+from spec.tones import RANK_TONES, TONES
+from tests.factories import EnvironmentFactory, UserFactory
+from tests.web import HTMX, signed_in
+
+
+@pytest.mark.django_db
+def test_the_style_guide_shows_every_component() -> None:
+    client = signed_in(UserFactory())
+    response = client.get("/styleguide/")
+    page = response.content.decode()
+    used = {template.name for template in response.templates}
+    folder = Path(settings.BASE_DIR) / "templates" / "components"
+    elsewhere = {"drawer_close.html", "search.html", "fields.html"}
+    missing = (
+        {path.name for path in folder.glob("*.html")}
+        - elsewhere
+        - {name.rsplit("/", 1)[-1] for name in used if name}
+    )
+    assert not missing
+    assert all(phase in page for phase in Phase)
+
+
+@pytest.mark.django_db
+def test_pages_allow_no_foreign_and_no_inline_script() -> None:
+    response = signed_in(UserFactory()).get("/styleguide/")
+    policy = response["Content-Security-Policy"]
+    assert "script-src 'self' 'nonce-" in policy
+    page = response.content.decode()
+    assert " onclick=" not in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "<script>" not in page
+
+
+@pytest.mark.django_db
+def test_the_navigation_marks_where_one_is() -> None:
+    page = signed_in(UserFactory()).get("/compute-resources/").content.decode()
+    marked = page.split('aria-current="page"')[0].rsplit("<a", 1)[1]
+    assert "/compute-resources/" in marked
+    assert page.count('aria-current="page"') == 1
+    assert "/users/" not in page
+
+
+@pytest.mark.django_db
+def test_what_is_not_there_answers_kindly() -> None:
+    client = signed_in(UserFactory())
+    assert "This page is not here" in client.get("/nowhere/").content.decode()
+    assert "You may not open" in client.get("/users/").content.decode()
+
+
+@pytest.mark.django_db
+def test_messages_become_toasts_of_an_htmx_answer() -> None:
+    environment = EnvironmentFactory()
+    client = signed_in(UserFactory(administrator=True))
+    response = client.post(f"/environments/{environment.pk}/delete/", **HTMX)
+    assert "is deleted" in response["HX-Trigger"]
+    environment = EnvironmentFactory()
+    page = client.post(f"/environments/{environment.pk}/delete/", follow=True).content.decode()
+    assert 'class="toast-card toast-success"' in page
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{% load core %}{{ 7512|duration }}", "2 h 5 min"),
+        ("{% load core %}{{ 42.4|duration }}", "42 s"),
+        ("{% load core %}{{ 0|duration }}{{ none|duration }}", "0 s–"),
+        ("{% load core %}{{ 90000|duration }}", "1 d 1 h"),
+        ("{% load quantities %}{{ 1500000000|memory }}", "1.5 GB"),
+        ("{% load quantities %}{{ none|memory }}{{ none|amount }}", "––"),
+        ("{% load quantities %}{{ 0.1|cores }}, {{ 1|cores }}", "0.1 cores, 1 core"),
+        ("{% load quantities %}{{ 0.3|gpus }}, {{ 1|gpus }}, {{ 0|gpus }}", "0.3 GPUs, 1 GPU, –"),
+    ],
+)
+def test_numbers_read_like_words(template: str, text: str) -> None:
+    assert Template(template).render(Context({"none": None})) == text
+
+
+def test_a_moment_carries_utc() -> None:
+    at = datetime(2026, 11, 21, 13, 57, 5, tzinfo=UTC)
+    shown = Template('{% load core %}{% when at "relative" %}').render(Context({"at": at}))
+    assert shown == (
+        '<time datetime="2026-11-21T13:57:05+00:00" title="2026-11-21 13:57:05 UTC" data-relative>'
+        "2026-11-21 13:57 UTC</time>"
+    )
+    assert Template("{% load core %}{% when at %}").render(Context({"at": None})) == "–"
+
+
+def test_every_phase_has_a_tone() -> None:
+    assert set(TONES) == set(Phase)
+    assert set(RANK_TONES) == set(RankPhase)
+    badge = Template("{% load phases %}{% rank_badge 'Failed' %}").render(Context())
+    assert "chip-danger" in badge
+
+
+def test_every_template_fits_its_budget() -> None:
+    folder = Path(settings.BASE_DIR) / "templates"
+    long = [p.name for p in folder.rglob("*.html") if len(p.read_text().splitlines()) > 120]
+    assert not long
+
+
+@pytest.mark.django_db
+def test_health_of_the_frame_without_a_session(client: Client) -> None:
+    page = client.get("/accounts/login/").content.decode()
+    assert "Sign in" in page
+    assert "sidebar" not in page

@@ -1,0 +1,163 @@
+"""Projects: who sees and changes them, the quota's bars, and what keeps one from going."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from projects.models import Project
+from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
+from tests.web import DRAWER, HTMX, signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def good(**changes: Any) -> dict[str, Any]:
+    cluster = changes.pop("cluster", None) or ClusterFactory()
+    return {
+        "cluster": str(cluster.pk),
+        "department": "research",
+        "name": "team-a",
+        "description": "",
+        "gpu_quota": "2",
+        "cpu_quota": "",
+        "memory_quota": "",
+        "over_quota": "on",
+        **changes,
+    }
+
+
+@pytest.fixture
+def administrator() -> Client:
+    return signed_in(UserFactory(administrator=True))
+
+
+def test_everyone_signs_in_first(client: Client) -> None:
+    project = ProjectFactory()
+    for page in ("", "new/", f"{project.pk}/", f"{project.pk}/edit/", f"{project.pk}/delete/"):
+        response = client.get(f"/projects/{page}")
+        assert response["Location"].startswith("/accounts/login/")
+
+
+def test_researchers_see_their_projects_and_change_none() -> None:
+    user = UserFactory()
+    mine, other = ProjectFactory(members=[user]), ProjectFactory()
+    client = signed_in(user)
+    page = client.get("/projects/").content.decode()
+    assert mine.name in page
+    assert other.name not in page
+    assert "+New project" not in page
+    assert client.get(f"/projects/{mine.pk}/").status_code == 200
+    assert client.get(f"/projects/{other.pk}/").status_code == 404
+    for address in ("new/", f"{mine.pk}/edit/", f"{mine.pk}/delete/"):
+        assert client.get(f"/projects/{address}").status_code == 403
+        assert client.post(f"/projects/{address}", good()).status_code == 403
+    assert Project.objects.count() == 2
+
+
+def test_someone_without_a_project_is_told_whom_to_ask() -> None:
+    page = signed_in(UserFactory()).get("/projects/").content.decode()
+    assert "An administrator can add you" in page
+
+
+def test_a_project_is_made_with_its_department_and_members(administrator: Client) -> None:
+    member = UserFactory()
+    post = good(cpu_quota="8", memory_quota="1.5", members=[member.pk])
+    response = administrator.post("/projects/new/", post)
+    project = Project.objects.get()
+    assert response["Location"] == f"/projects/{project.pk}/"
+    assert (project.name, project.department.name) == ("team-a", "research")
+    assert (project.gpu_quota, project.cpu_quota) == (2, 8)
+    assert project.memory_quota == 1_500_000_000
+    assert list(project.members.all()) == [member]
+
+
+def test_a_department_that_exists_is_used_again(administrator: Client) -> None:
+    project = ProjectFactory()
+    post = good(cluster=project.cluster, department=project.department.name)
+    administrator.post("/projects/new/", post)
+    assert Project.objects.get(name="team-a").department == project.department
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"name": ""}, "name", "cannot be blank"),
+        ({"name": "Team A"}, "name", "lower-case"),
+        ({"name": "n" * 41}, "name", "at most 40"),
+        ({"description": "d" * 251}, "description", "at most 250"),
+        ({"department": ""}, "department", "cannot be blank"),
+        ({"department": "The Lab"}, "department", "lower-case"),
+        ({"gpu_quota": "-1"}, "gpu_quota", "greater than or equal to 0"),
+        ({"gpu_quota": "many"}, "gpu_quota", "number"),
+        ({"cpu_quota": "-1"}, "cpu_quota", "greater than or equal to 0"),
+        ({"memory_quota": "-1"}, "memory_quota", "greater than or equal to 0"),
+        ({"members": ["999"]}, "members", "valid choice"),
+        ({"cluster": "nonsense"}, "cluster", "not a valid"),
+    ],
+)
+def test_a_bad_value_names_its_field(
+    administrator: Client, changes: dict[str, Any], field: str, words: str
+) -> None:
+    response = administrator.post("/projects/new/", good() | changes)
+    assert response.status_code == 422
+    assert words in response.context["form"].errors[field][0]
+    assert not Project.objects.exists()
+
+
+def test_a_name_is_taken_once_a_cluster(administrator: Client) -> None:
+    project = ProjectFactory(name="team-a")
+    response = administrator.post("/projects/new/", good(cluster=project.cluster))
+    assert response.status_code == 422
+    assert "already exists" in response.content.decode()
+    assert administrator.post("/projects/new/", good()).status_code == 302
+
+
+def test_an_edit_from_the_drawer_keeps_the_cluster(administrator: Client) -> None:
+    project = ProjectFactory()
+    address = f"/projects/{project.pk}/edit/"
+    assert "<html" not in administrator.get(address, **DRAWER).content.decode()
+    response = administrator.post(address, good(name="renamed", over_quota=""), **DRAWER)
+    assert response.status_code == 204
+    was = project.cluster
+    project.refresh_from_db()
+    assert (project.name, project.over_quota, project.cluster) == ("renamed", False, was)
+
+
+def test_a_project_with_workloads_stays(administrator: Client) -> None:
+    workload = WorkloadFactory(completed=True)
+    address = f"/projects/{workload.project.pk}/delete/"
+    assert "Delete" in administrator.get(address).content.decode()
+    response = administrator.post(address)
+    assert response.status_code == 422
+    assert workload.name in response.content.decode()
+    workload.deleted_at = workload.created_at
+    workload.save()
+    assert administrator.post(address)["Location"] == "/projects/"
+    assert not Project.objects.exists()
+
+
+def test_the_bars_show_what_is_held(administrator: Client) -> None:
+    project = ProjectFactory(gpu_quota=0.5, cpu_quota=8, memory_quota=1_000_000_000)
+    WorkloadFactory(running=True, project=project, gpus=0.8)
+    WorkloadFactory(pending=True, project=project)
+    page = administrator.get(f"/projects/{project.pk}/").content.decode()
+    assert "0.8 of 0.5" in page
+    assert "meter-warning" in page
+    assert "300 MB of 1 GB" in page
+    assert "accounting units" in page
+    assert (
+        "accounting units"
+        in administrator.get(f"/projects/{project.pk}/", **DRAWER).content.decode()
+    )
+
+
+def test_the_list_takes_a_fixed_number_of_queries(
+    administrator: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for project in ProjectFactory.create_batch(10, cluster=ClusterFactory()):
+        WorkloadFactory(running=True, project=project)
+    with django_assert_max_num_queries(7):
+        part = administrator.get("/projects/?q=team", **HTMX).content.decode()
+    assert "<html" not in part

@@ -1,0 +1,16 @@
+"""What tests of pages share."""
+
+from typing import Any
+
+from django.test import Client
+
+from accounts.models import User
+
+HTMX: dict[str, Any] = {"HTTP_HX_REQUEST": "true"}
+DRAWER: dict[str, Any] = {**HTMX, "HTTP_HX_TARGET": "drawer"}
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
