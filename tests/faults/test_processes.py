@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.product import PROGRAMS, Trainyard
@@ -32,6 +33,24 @@ def test_a_killed_process_starts_again(trainyard: Trainyard, name: str) -> None:
     assert f"{name} was killed by SIGKILL; starting it again" in trainyard.terminal()
 
 
+def test_a_process_that_hangs_is_named(trainyard: Trainyard) -> None:
+    hanging = [psutil.Process(trainyard.pids()[name]) for name in ("worker", "beat")]
+    for process in hanging:
+        process.suspend()
+    try:
+        wait_for(lambda: down(trainyard) == ["worker", "beat"], 30, "both to be named")
+        assert trainyard.health()[0] == 503
+    finally:
+        for process in hanging:
+            process.resume()
+    wait_for(trainyard.is_healthy, 20, "health")
+
+
+def down(trainyard: Trainyard) -> list[str]:
+    """The parts that are down."""
+    return [name for name, state in trainyard.health()[1]["checks"].items() if state == "down"]
+
+
 def test_all_killed_at_once_start_again(trainyard: Trainyard) -> None:
     trainyard.kill(*PROGRAMS)
     wait_for(trainyard.is_healthy, 30, "health")
@@ -57,7 +76,7 @@ def test_the_next_start_ends_what_a_killed_manager_left(mortal: Trainyard) -> No
 def test_ctrl_c_ends_every_process(mortal: Trainyard) -> None:
     pids = mortal.pids()
     assert mortal.stop() == 0
-    assert not [name for name, pid in pids.items() if Path(f"/proc/{pid}").exists()]
+    assert not [name for name, pid in pids.items() if psutil.pid_exists(pid)]
 
 
 def test_a_second_start_on_the_same_folder_is_refused(trainyard: Trainyard) -> None:

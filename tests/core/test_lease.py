@@ -1,0 +1,41 @@
+"""A lease has one holder, who lets go when the process is asked to end."""
+
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from core import lease as leases
+from core.lease import lease
+
+pytestmark = pytest.mark.usefixtures("valkey")
+
+
+@pytest.fixture
+def ending() -> Iterator[None]:
+    leases.ending.set()
+    yield
+    leases.ending.clear()
+
+
+def test_one_holder_at_a_time() -> None:
+    with lease("watch", seconds=10) as mine:
+        assert mine is not None
+        assert mine()
+        with lease("watch", seconds=10) as other:
+            assert other is None
+    with lease("watch", seconds=10) as again:
+        assert again is not None
+
+
+def test_who_lost_it_is_told(valkey: redis.Redis) -> None:
+    with lease("watch", seconds=10) as mine:
+        assert mine is not None
+        valkey.delete("lease:watch")
+        assert not mine()
+
+
+def test_nobody_holds_on_when_the_process_ends(ending: None) -> None:
+    with lease("watch", seconds=10) as mine:
+        assert mine is not None
+        assert not mine()
