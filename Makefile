@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast install install-dev lock clean
+.PHONY: help run check format test test-fast bench install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,10 @@ test: install-dev ## All tests (T=workloads: some; DATABASE_URL=postgresql://…
 
 test-fast: install-dev ## All tests but those in the browser and those that kill processes
 	$(BIN)/python -m tests --fast $(if $(T),"$(T)")
+
+bench: install-dev ## Measure against peers and print a table (B=table: one of them)
+	$(BIN)/python -m tests.browser
+	$(BIN)/python -m bench $(B)
 
 install: python # What running needs
 	@$(PYTHON) config/run/install.py
