@@ -125,6 +125,29 @@ ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "workload-list"
 MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "info"}  # tones of a toast
 
+# Sign-in through an identity provider, beside local accounts. Its address switches it on.
+OIDC_URL = env_str("OIDC_URL")
+OIDC_NAME = env_str("OIDC_NAME", "single sign-on") if OIDC_URL else ""
+SOCIALACCOUNT_ADAPTER = "accounts.adapter.SocialAccountAdapter"
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": OIDC_NAME,
+                "client_id": env_str("OIDC_CLIENT_ID"),
+                "secret": env_str("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_URL},
+            }
+        ]
+    }
+}
+if OIDC_URL:
+    INSTALLED_APPS += [
+        "allauth.socialaccount",
+        "allauth.socialaccount.providers.openid_connect",
+    ]
+
 # --- Language and time -------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 USE_I18N = True

@@ -2,8 +2,11 @@
 
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import cached_property
+from urllib.parse import urlsplit
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -37,12 +40,18 @@ class ContentSecurityPolicyMiddleware:
         response = await answer if isinstance(answer, Awaitable) else answer
         return self.protect(request, response)
 
+    @cached_property
+    def form_action(self) -> str:
+        """Where forms may lead: here, and through the sign-in form to an identity provider."""
+        provider = urlsplit(settings.OIDC_URL)
+        return f"'self' {provider.scheme}://{provider.netloc}" if provider.netloc else "'self'"
+
     def protect(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         nonce = request.csp_nonce  # type: ignore[attr-defined]
         response.headers.setdefault(
             "Content-Security-Policy",
             f"default-src 'self'; script-src 'self' 'nonce-{nonce}'; img-src 'self' data:; "
             "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; "
-            "form-action 'self'; frame-ancestors 'none'",
+            f"form-action {self.form_action}; frame-ancestors 'none'",
         )
         return response
