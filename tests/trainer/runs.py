@@ -1,0 +1,106 @@
+"""Real trainings as processes of their own, as a launcher would start them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE = 60.0  # seconds; nothing here takes half of it on two busy cores
+LAUNCHERS = ("PET_", "TORCHELASTIC_", "SLURM_", "OMPI_", "MASTER_", "LOCAL_")
+SHORT = ("--epochs", "3", "--batch-size", "256", "--lr", "0.05", "--log-interval", "4")
+
+
+class Run:
+    """One started process and what it has said so far."""
+
+    def __init__(self, folder: Path, name: str, argv: list[str], env: Mapping[str, str]) -> None:
+        self.log = folder / f"{name}.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                argv, cwd=folder, env=dict(env), stdout=log, stderr=subprocess.STDOUT
+            )
+
+    @property
+    def output(self) -> str:
+        return self.log.read_text()
+
+    @property
+    def samples(self) -> list[dict[str, Any]]:
+        lines = (line for line in self.output.splitlines(keepends=True) if line.endswith("}\n"))
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def curve(self, name: str) -> dict[int, float]:
+        return {each["step"]: each[name] for each in self.samples if name in each}
+
+    def wait(self) -> int:
+        code = self.process.wait(DEADLINE)
+        return code if code >= 0 else 128 - code
+
+    def wait_for_step(self, step: int) -> None:
+        def reached() -> bool:
+            assert self.process.poll() is None, self.output
+            return any(each["step"] >= step for each in self.samples)
+
+        wait_for(reached, timeout=DEADLINE, message=f"step {step} in {self.log}")
+
+
+def base_env(**more: str) -> dict[str, str]:
+    names = ("RANK", "WORLD_SIZE", "CHECKPOINT_DIR", "OMP_NUM_THREADS", "GLOO_SOCKET_IFNAME")
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(LAUNCHERS) and name not in names
+    }
+    return clean | {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""} | more
+
+
+@contextmanager
+def trainer(folder: Path, *flags: str, name: str = "run", **env: str) -> Iterator[Run]:
+    """`python -m trainer mnist …` in a folder; gone at the end of the block."""
+    argv = [sys.executable, "-m", "trainer", "mnist", *flags]
+    with ended([Run(folder, name, argv, base_env(**env))]) as (run,):
+        yield run
+
+
+@contextmanager
+def ranks(folder: Path, count: int, *flags: str, name: str = "rank") -> Iterator[list[Run]]:
+    """Ranks that know each other by RANK and WORLD_SIZE, as Kubeflow's do."""
+    argv = [sys.executable, "-m", "trainer", "mnist", *flags]
+    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    started = [
+        Run(
+            folder,
+            f"{name}-{rank}",
+            argv,
+            base_env(RANK=str(rank), WORLD_SIZE=str(count), **meeting),
+        )
+        for rank in range(count)
+    ]
+    with ended(started):
+        yield started
+
+
+@contextmanager
+def ended(runs: list[Run]) -> Iterator[list[Run]]:
+    try:
+        yield runs
+    finally:
+        for run in runs:
+            if run.process.poll() is None:
+                run.process.send_signal(signal.SIGKILL)
+            run.process.wait()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port

@@ -1,0 +1,89 @@
+"""The digits, and what is said of files that are not."""
+
+import gzip
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from trainer import data
+from trainer.errors import DataError
+
+
+def idx(array: np.ndarray, *, magic: int | None = None) -> bytes:
+    magic = 0x0800 | array.ndim if magic is None else magic
+    header = struct.pack(f">{1 + array.ndim}I", magic, *array.shape)
+    return header + array.astype(np.uint8).tobytes()
+
+
+def write_set(folder: Path, count: int = 12, *, zipped: bool = False) -> Path:
+    images = np.arange(count * 6 * 5).reshape(count, 6, 5) % 256
+    for part in ("train", "t10k"):
+        files = {"images-idx3": images, "labels-idx1": np.arange(count) % 10}
+        for name, array in files.items():
+            content = idx(array)
+            path = folder / f"{part}-{name}-ubyte{'.gz' if zipped else ''}"
+            path.write_bytes(gzip.compress(content) if zipped else content)
+    return folder
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_idx_files_are_read_and_normalised(tmp_path: Path, zipped: bool) -> None:
+    digits = data.load(write_set(tmp_path, zipped=zipped), seed=1)
+    assert digits.train.images.shape == (12, 1, 6, 5)
+    assert digits.train.labels.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
+    assert digits.train.images.mean().item() == pytest.approx(0, abs=1e-4)
+    assert digits.train.images.std().item() == pytest.approx(1, abs=1e-2)
+
+
+def test_the_bundled_digits_are_split_by_the_seed() -> None:
+    digits, again, other = (data.load(None, seed) for seed in (1, 1, 2))
+    assert (len(digits.train), len(digits.test)) == (1438, 359)
+    assert digits.train.images.shape[1:] == (1, 8, 8)
+    assert digits.train.labels.bincount().min() > 100
+    assert torch.equal(digits.test.images, again.test.images)
+    assert not torch.equal(digits.test.labels, other.test.labels)
+
+
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+GOOD = idx(np.zeros((12, 6, 5)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (IMAGES, b"", "byte 0: ends inside the 16 bytes of header"),
+        (IMAGES, GOOD[:9], "byte 9: ends inside"),
+        (IMAGES, GOOD[:100], "byte 100: the header promises 360 bytes of data .12 x 6 x 5., .* 84"),
+        (IMAGES, GOOD + b"!", "byte 376: the header promises 360"),
+        (IMAGES, idx(np.zeros(12)) + b"." * 9, "byte 0: magic 0x00000801, expected 0x00000803"),
+        (IMAGES, idx(np.zeros((12, 6, 5)), magic=0x0D03), "byte 0: magic 0x00000d03"),
+        (IMAGES, idx(np.zeros((0, 6, 5))), "byte 4: a dimension of 0"),
+        (IMAGES, idx(np.zeros((12, 3, 5))), "byte 8: images must be 4 x 4 or more"),
+        (LABELS, idx(np.zeros(11)), "byte 4: 11 labels, but .* has 12 images"),
+        (LABELS, idx(np.array([0] * 7 + [10] + [0] * 4)), "byte 15: label 10 is not from 0 to 9"),
+        (LABELS, GOOD, "byte 0: magic 0x00000803, expected 0x00000801"),
+    ],
+)
+def test_a_damaged_file_is_named_with_the_byte(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    (write_set(tmp_path) / name).write_bytes(content)
+    with pytest.raises(DataError, match=f"{name}: {message}"):
+        data.load(tmp_path, seed=1)
+
+
+@pytest.mark.parametrize("content", [b"not gzip", gzip.compress(GOOD)[:-20], b""])
+def test_a_damaged_gzip_is_named(tmp_path: Path, content: bytes) -> None:
+    path = write_set(tmp_path, zipped=True) / f"{IMAGES}.gz"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=rf"{IMAGES}\.gz: "):
+        data.load(tmp_path, seed=1)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    (write_set(tmp_path) / "t10k-labels-idx1-ubyte").unlink()
+    with pytest.raises(DataError, match="neither t10k-labels-idx1-ubyte nor"):
+        data.load(tmp_path, seed=1)

@@ -1,0 +1,53 @@
+"""`python -m trainer mnist [flags]`."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+from trainer import config, identity, launch
+from trainer.errors import TrainerError
+from trainer.metrics import say
+
+USAGE = "usage: python -m trainer mnist [flags]; --help after mnist lists the flags"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one training program; returns its exit code (docs/trainer.md lists them)."""
+    if not argv or argv[0] != "mnist":
+        print(USAGE, file=sys.stderr)
+        return 0 if argv and argv[0] in ("-h", "--help") else 2
+    try:
+        settings, span = config.parse(argv[1:])
+        who = identity.resolve(span, os.environ)
+        if isinstance(who, identity.Span):
+            arguments = ["mnist", *config.without_span(argv[1:])]
+            return launch.spawn(who, launch.this_program(arguments))
+        say(str(who))
+        from trainer import mnist  # here, because torch takes a second that launching need not
+
+        return mnist.run(settings, who)
+    except TrainerError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        traceback.print_exc()
+        return 1
+
+
+def leave(code: int) -> NoReturn:
+    """End this process without taking the interpreter apart.
+
+    Gloo's threads may outlive the group, and abort a process (code 134) whose training went
+    well, when they need the interpreter in its last moments.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    leave(main(sys.argv[1:]))

@@ -1,0 +1,139 @@
+"""The handwritten digits: MNIST's IDX files, or the set that ships inside scikit-learn."""
+
+import gzip
+import importlib.util
+import math
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from trainer.errors import DataError
+
+Bytes: TypeAlias = NDArray[np.uint8]
+UNSIGNED_BYTE = 0x08  # IDX's code of the only element type that MNIST uses
+CLASSES = 10
+SMALLEST = 4  # pixels a side that the network can still halve twice
+TEST_SHARE = 0.2  # of scikit-learn's digits, which come in one piece
+
+
+@dataclass(frozen=True)
+class Split:
+    """Images as float (n, 1, height, width), around 0; labels as int64 (n)."""
+
+    images: torch.Tensor
+    labels: torch.Tensor
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        return len(self.labels)
+
+    def to(self, device: torch.device) -> "Split":
+        """The same samples on another device."""
+        return Split(self.images.to(device), self.labels.to(device))
+
+
+@dataclass(frozen=True)
+class Digits:
+    """A data set in two parts and its name for the log."""
+
+    train: Split
+    test: Split
+    name: str
+
+
+def load(folder: Path | None, seed: int) -> Digits:
+    """The digits in a folder of IDX files, or scikit-learn's, split by the seed.
+
+    Raises DataError, naming the file and the byte that is wrong.
+    """
+    if folder is None:
+        images, labels = _bundled()
+        order = np.random.default_rng(seed).permutation(len(labels))
+        test, train = np.split(order, [round(len(order) * TEST_SHARE)])
+        return _digits(
+            (images[train], labels[train]), (images[test], labels[test]), "scikit-learn digits"
+        )
+    return _digits(_idx_pair(folder, "train"), _idx_pair(folder, "t10k"), f"IDX files in {folder}")
+
+
+def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) -> Digits:
+    mean, deviation = float(train[0].mean()), float(train[0].std()) or 1.0
+
+    def split(images: Bytes, labels: Bytes) -> Split:
+        pixels = torch.from_numpy(images.astype(np.float32)).sub_(mean).div_(deviation)
+        return Split(pixels.unsqueeze(1), torch.from_numpy(labels.astype(np.int64)))
+
+    return Digits(split(*train), split(*test), name)
+
+
+def _bundled() -> tuple[Bytes, Bytes]:
+    # Read beside the package instead of through it: importing scikit-learn takes longer than
+    # the first hundred steps.
+    package = importlib.util.find_spec("sklearn")
+    if package is None or not package.submodule_search_locations:
+        raise DataError("scikit-learn and its digits are not installed: name a --data-dir")
+    path = Path(package.submodule_search_locations[0]) / "datasets" / "data" / "digits.csv.gz"
+    try:
+        with gzip.open(path, "rt") as lines:
+            table = np.loadtxt(lines, delimiter=",").astype(np.uint8)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise DataError(f"{path}: {error}; name a --data-dir") from error
+    return table[:, :-1].reshape(-1, 8, 8), table[:, -1]
+
+
+def _idx_pair(folder: Path, part: str) -> tuple[Bytes, Bytes]:
+    images_path = _find(folder, f"{part}-images-idx3-ubyte")
+    labels_path = _find(folder, f"{part}-labels-idx1-ubyte")
+    images, labels = read_idx(images_path, dimensions=3), read_idx(labels_path, dimensions=1)
+    if len(images) != len(labels):
+        raise DataError(
+            f"{labels_path}: byte 4: {len(labels)} labels, but {images_path.name} has "
+            f"{len(images)} images"
+        )
+    if min(images.shape[1:]) < SMALLEST:
+        raise DataError(f"{images_path}: byte 8: images must be {SMALLEST} x {SMALLEST} or more")
+    wrong = np.flatnonzero(labels >= CLASSES)
+    if len(wrong):
+        first = int(wrong[0])
+        raise DataError(
+            f"{labels_path}: byte {8 + first}: label {labels[first]} is not from 0 to {CLASSES - 1}"
+        )
+    return images, labels
+
+
+def _find(folder: Path, name: str) -> Path:
+    for path in (folder / name, folder / f"{name}.gz"):
+        if path.is_file():
+            return path
+    raise DataError(f"{folder}: neither {name} nor {name}.gz is there")
+
+
+def read_idx(path: Path, *, dimensions: int) -> Bytes:
+    """The array in an IDX file of unsigned bytes, gzipped if its name ends in .gz."""
+    try:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: {error}") from error
+    header = 4 + 4 * dimensions
+    if len(content) < header:
+        raise DataError(f"{path}: byte {len(content)}: ends inside the {header} bytes of header")
+    magic, *shape = struct.unpack(f">{1 + dimensions}I", content[:header])
+    expected = UNSIGNED_BYTE << 8 | dimensions
+    if magic != expected:
+        raise DataError(f"{path}: byte 0: magic 0x{magic:08x}, expected 0x{expected:08x}")
+    if not all(shape):
+        raise DataError(f"{path}: byte {4 + 4 * shape.index(0)}: a dimension of 0")
+    size = math.prod(shape)
+    if len(content) != header + size:
+        raise DataError(
+            f"{path}: byte {min(len(content), header + size)}: the header promises {size} bytes "
+            f"of data ({' x '.join(map(str, shape))}), there are {len(content) - header}"
+        )
+    return np.frombuffer(content, np.uint8, offset=header).reshape(shape)

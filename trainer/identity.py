@@ -1,0 +1,157 @@
+"""Who this process is among the ranks, read from flags or from whatever launched it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainer.errors import UsageError
+
+Env = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One rank: its number, how many there are, where rank 0 listens, and who said so."""
+
+    rank: int
+    world_size: int
+    local_rank: int
+    master_addr: str
+    master_port: int
+    source: str
+
+    @property
+    def is_master(self) -> bool:
+        """Whether this is rank 0, which reports and saves."""
+        return self.rank == 0
+
+    def __str__(self) -> str:
+        """One line for the log."""
+        where = f", rank 0 at {self.master_addr}:{self.master_port}" if self.world_size > 1 else ""
+        place = f"Rank {self.rank} of {self.world_size} (local rank {self.local_rank})"
+        return f"{place} by {self.source}{where}"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Ranks to start on this machine: `offset … offset + size - 1` of `world_size`."""
+
+    offset: int
+    size: int
+    world_size: int
+    source: str = "--offset/--size/--world_size"
+
+    def __post_init__(self) -> None:
+        if self.offset < 0:
+            raise UsageError(f"--offset {self.offset}: must be 0 or more")
+        if self.size < 1:
+            raise UsageError(f"--size {self.size}: must be 1 or more")
+        if self.offset + self.size > self.world_size:
+            raise UsageError(
+                f"--offset {self.offset} and --size {self.size} reach rank "
+                f"{self.offset + self.size - 1}, but --world_size {self.world_size} ends at "
+                f"{self.world_size - 1}"
+            )
+
+    @classmethod
+    def from_flags(cls, offset: int | None, size: int | None, world: int | None) -> "Span | None":
+        """The span that the flags name; None if none of them was given."""
+        if offset is None and size is None and world is None:
+            return None
+        first, count = offset or 0, 1 if size is None else size
+        return cls(first, count, first + count if world is None else world)
+
+
+def resolve(span: Span | None, env: Env) -> Identity | Span:
+    """Who this process is, or which ranks it must start: the first launcher that speaks wins.
+
+    Flags, torchrun, RANK/WORLD_SIZE, Slurm, Open MPI, else one process. Raises UsageError for
+    an environment that says half of it.
+    """
+    return (
+        span
+        or _torchrun(env)
+        or _several_on_a_node(env)
+        or _rank_variables(env)
+        or _slurm(env)
+        or _open_mpi(env)
+        or Identity(0, 1, 0, "127.0.0.1", 0, "nobody: a single process")
+    )
+
+
+def _torchrun(env: Env) -> Identity | None:
+    if "TORCHELASTIC_RUN_ID" not in env:
+        return None
+    rank, world = _number(env, "RANK"), _number(env, "WORLD_SIZE")
+    return _identity(env, rank, world, _number(env, "LOCAL_RANK"), "torchrun")
+
+
+def _several_on_a_node(env: Env) -> Span | None:
+    """torchrun's own settings, given to a plain `python`: do what torchrun would do."""
+    each, nodes = env.get("PET_NPROC_PER_NODE", ""), env.get("PET_NNODES", "")
+    if nodes.isdigit() and int(nodes) > 1 and not ("PET_NODE_RANK" in env or "RANK" in env):
+        raise UsageError(
+            f"PET_NNODES={nodes}, but neither RANK nor PET_NODE_RANK says which one this is: "
+            "start it with torchrun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT"
+        )
+    if not (each.isdigit() and int(each) > 1 and nodes.isdigit() and "PET_NODE_RANK" in env):
+        return None
+    size = int(each)
+    return Span(_number(env, "PET_NODE_RANK") * size, size, int(nodes) * size, "PET_NPROC_PER_NODE")
+
+
+def _rank_variables(env: Env) -> Identity | None:
+    if "RANK" not in env and "WORLD_SIZE" not in env:
+        return None
+    rank, world = _number(env, "RANK"), _number(env, "WORLD_SIZE")
+    local = _number(env, "LOCAL_RANK") if "LOCAL_RANK" in env else 0
+    return _identity(env, rank, world, local, "RANK/WORLD_SIZE")
+
+
+def _slurm(env: Env) -> Identity | None:
+    # A batch script has SLURM_NTASKS too; only srun makes the step whose tasks are the ranks.
+    if "SLURM_STEP_ID" not in env or "SLURM_PROCID" not in env:
+        return None
+    rank = _number(env, "SLURM_PROCID")
+    world = _number(
+        env, "SLURM_STEP_NUM_TASKS" if "SLURM_STEP_NUM_TASKS" in env else "SLURM_NTASKS"
+    )
+    nodes = env.get("SLURM_STEP_NODELIST") or env.get("SLURM_JOB_NODELIST", "")
+    defaults = {
+        "MASTER_ADDR": first_host(nodes),
+        "MASTER_PORT": str(20000 + _number(env, "SLURM_JOB_ID") % 10000),
+    }
+    return _identity({**defaults, **env}, rank, world, _number(env, "SLURM_LOCALID"), "srun")
+
+
+def _open_mpi(env: Env) -> Identity | None:
+    if "OMPI_COMM_WORLD_RANK" not in env:
+        return None
+    rank, world = _number(env, "OMPI_COMM_WORLD_RANK"), _number(env, "OMPI_COMM_WORLD_SIZE")
+    return _identity(env, rank, world, _number(env, "OMPI_COMM_WORLD_LOCAL_RANK"), "mpirun")
+
+
+def _identity(env: Env, rank: int, world: int, local: int, source: str) -> Identity:
+    if not 0 <= rank < world:
+        raise UsageError(f"{source}: rank {rank} is not one of the {world} from 0 to {world - 1}")
+    address = env.get("MASTER_ADDR", "")
+    if world > 1 and not (address and env.get("MASTER_PORT")):
+        raise UsageError(
+            f"{source} names {world} ranks, but not where they meet: set MASTER_ADDR and "
+            "MASTER_PORT to a host and a free port of rank 0"
+        )
+    port = _number(env, "MASTER_PORT") if env.get("MASTER_PORT") else 0
+    return Identity(rank, world, local, address or "127.0.0.1", port, source)
+
+
+def _number(env: Env, name: str) -> int:
+    text = env.get(name, "")
+    if not text.isdecimal():
+        raise UsageError(f"{name}={text!r}: must be a whole number, 0 or more")
+    return int(text)
+
+
+def first_host(nodes: str) -> str:
+    """The first host of a Slurm list: `gpu[03-05,9],login` is `gpu03`."""
+    found = re.match(r"([^\[,]+)(?:\[([^\],-]+)[^\]]*\]([^,]*))?", nodes)
+    return "".join(part or "" for part in found.groups()) if found else ""

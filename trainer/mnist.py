@@ -1,0 +1,103 @@
+"""The digits trainer: one loop over steps, the same on every rank."""
+
+import math
+
+import torch
+from torch import nn
+
+from trainer import data, group, stop, training
+from trainer.config import Config
+from trainer.errors import PREEMPTED, Diverged
+from trainer.identity import Identity
+from trainer.meter import Meter
+from trainer.metrics import say
+from trainer.model import correct
+from trainer.order import share
+from trainer.training import Training
+
+
+def run(config: Config, identity: Identity) -> int:
+    """Train, test and say how it went, as one rank of possibly many; returns the exit code."""
+    digits = data.load(config.data_dir, config.seed)
+    with stop.listening() as wish, group.join(identity, config, wish) as ranks:
+        say(
+            f"Rank {ranks.rank}: {ranks.backend} on {ranks.device}, {torch.get_num_threads()} "
+            f"threads; {digits.name}, {len(digits.train)} to learn and {len(digits.test)} to test"
+        )
+        this = training.fresh(config, digits, ranks)
+        done, meter = training.resume(this)
+        if stopped := _train(this, digits.train.to(ranks.device), done, meter, wish):
+            return stopped
+        _test(this, digits.test.to(ranks.device))
+        if config.save_model and ranks.is_master:
+            training.export(this)
+        return 0
+
+
+def _train(
+    this: Training, samples: data.Split, done: int, meter: Meter, wish: stop.StopWish
+) -> int:
+    """The loop. Every rank takes the same steps and leaves it after the same one."""
+    config, order, ranks = this.config, this.order, this.ranks
+    for step in range(done + 1, this.last_step + 1):
+        batch = order.batch(step)
+        loss, hits = _step(this, samples, share(batch, ranks.rank, ranks.world_size), len(batch))
+        wish.pause(config.step_delay)
+        all_loss, all_hits, stopping = ranks.add(loss, hits, bool(wish))
+        if not math.isfinite(all_loss):
+            raise Diverged(f"the loss is {all_loss} at step {step}: try a smaller --lr")
+        meter.add(all_loss, all_hits, len(batch))
+
+        last = step == this.last_step
+        if last or step % config.log_interval == 0:
+            this.report(step=step, epoch=order.epoch(step), **meter.read())
+            meter = Meter()
+        if order.ends_epoch(step):
+            say(f"Rank {ranks.rank}: epoch {order.epoch(step)} of {config.epochs} done")
+        if last or stopping or step % config.checkpoint_every == 0:
+            training.save(this, step, meter)
+        if stopping:
+            say(f"Rank {ranks.rank}: stopped after step {step} by {wish.signal or 'another rank'}")
+            return PREEMPTED
+    return 0
+
+
+def _step(
+    this: Training, samples: data.Split, mine: torch.Tensor, in_batch: int
+) -> tuple[float, int]:
+    """One step on this rank's share; returns its summed loss and its correct answers.
+
+    DDP averages gradients over ranks, so each divides by the mean share, not by its own: the
+    result is the mean over the whole batch however unevenly it was shared.
+    """
+    labels = samples.labels[mine]
+    scores = this.model(samples.images[mine])
+    loss = nn.functional.cross_entropy(scores, labels, reduction="sum")
+    this.optimizer.zero_grad()
+    torch.autograd.backward(loss * this.ranks.world_size / in_batch)
+    this.optimizer.step()
+    return loss.item(), correct(scores, labels)
+
+
+@torch.no_grad()
+def _test(this: Training, samples: data.Split) -> None:
+    """Loss and accuracy on the test set, which the ranks divide among themselves."""
+    network, ranks = this.model.module, this.ranks
+    network.eval()
+    loss, hits = 0.0, 0
+    mine = share(torch.arange(len(samples)), ranks.rank, ranks.world_size)
+    for part in torch.split(mine, this.config.test_batch_size):
+        labels = samples.labels[part]
+        scores = network(samples.images[part])
+        loss += nn.functional.cross_entropy(scores, labels, reduction="sum").item()
+        hits += correct(scores, labels)
+    all_loss, all_hits = ranks.add(loss, hits)
+    accuracy = all_hits / len(samples)
+    this.report(
+        step=this.last_step,
+        epoch=this.config.epochs,
+        test_loss=all_loss / len(samples),
+        test_accuracy=accuracy,
+    )
+    if ranks.is_master:
+        say(f"Test accuracy: {accuracy:.4f}")

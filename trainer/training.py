@@ -1,0 +1,117 @@
+"""One training under way: how it starts, how it is saved, how it goes on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+from trainer import checkpoint
+from trainer.config import Config
+from trainer.data import Digits
+from trainer.errors import UsageError
+from trainer.group import Group
+from trainer.meter import Meter
+from trainer.metrics import Reporter, say
+from trainer.model import DigitNet
+from trainer.order import Order
+
+
+@dataclass(frozen=True)
+class Training:
+    """What every part of the loop needs."""
+
+    config: Config
+    order: Order
+    ranks: Group
+    model: DistributedDataParallel
+    optimizer: torch.optim.SGD
+    report: Reporter
+
+    @property
+    def last_step(self) -> int:
+        """The step after which the training is complete."""
+        return self.order.steps_per_epoch * self.config.epochs
+
+    @property
+    def fixed(self) -> dict[str, int]:
+        """What must be the same on resume, or a step number would mean another batch."""
+        order = self.order
+        return {"seed": order.seed, "batch_size": order.batch_size, "samples": order.samples}
+
+
+def fresh(config: Config, digits: Digits, ranks: Group) -> Training:
+    """A training at its beginning, with the first weights that the seed gives."""
+    torch.manual_seed(config.seed)
+    height, width = digits.train.images.shape[2:]
+    network = DigitNet(height, width).to(ranks.device)
+    devices = [ranks.device] if ranks.device.type == "cuda" else None
+    return Training(
+        config=config,
+        order=Order(len(digits.train), config.batch_size, config.seed),
+        ranks=ranks,
+        model=DistributedDataParallel(network, device_ids=devices),
+        optimizer=torch.optim.SGD(network.parameters(), lr=config.lr, momentum=config.momentum),
+        report=Reporter(config.dir, speaks=ranks.is_master),
+    )
+
+
+def save(this: Training, step: int, meter: Meter) -> None:
+    """Write a checkpoint, if this is rank 0, and say so."""
+    if not this.ranks.is_master:
+        return
+    state = {
+        "model": this.model.module.state_dict(),
+        "optimizer": this.optimizer.state_dict(),
+        "rng": torch.get_rng_state(),
+        "meter": meter.sums(),
+    }
+    about = {"epoch": this.order.epoch(step), "epochs": this.config.epochs, **this.fixed}
+    path = checkpoint.save(this.config.checkpoint_dir, step, state, about)
+    this.report(event="checkpoint", step=step, path=str(path))
+
+
+def resume(this: Training) -> tuple[int, Meter]:
+    """Go on from the newest good checkpoint; the last step done, 0 if there is none.
+
+    Raises UsageError if it belongs to a training with another seed, batch size or data set.
+    """
+    found = _find(this)
+    if found is None:
+        return 0, Meter()
+    state, about = found
+    for name, value in this.fixed.items():
+        if about.get(name) != value:
+            raise UsageError(
+                f"{this.config.checkpoint_dir} holds a training with {name} {about.get(name)}, "
+                f"this one has {value}: give the same, another --checkpoint-dir or --resume never"
+            )
+    this.model.module.load_state_dict(state["model"])
+    this.optimizer.load_state_dict(state["optimizer"])
+    for settings in this.optimizer.param_groups:  # the flags may have changed on purpose
+        settings.update(lr=this.config.lr, momentum=this.config.momentum)
+    torch.set_rng_state(state["rng"])
+    step = int(about["step"])
+    this.report(event="resumed", step=step, epoch=this.order.epoch(step))
+    done = "; nothing is left to train" if step >= this.last_step else ""
+    say(f"Rank {this.ranks.rank}: resumed after step {step} of {this.last_step}{done}")
+    return step, Meter(*state["meter"])
+
+
+def _find(this: Training) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """What rank 0 finds, on every rank: the folder need not be shared between machines."""
+    found = None
+    if this.ranks.is_master and this.config.resume == "auto":
+        found = checkpoint.newest(this.config.checkpoint_dir)
+    elif this.ranks.is_master:
+        checkpoint.clear(this.config.checkpoint_dir)
+    shared: tuple[dict[str, Any], dict[str, Any]] | None = this.ranks.from_master(found)
+    return shared
+
+
+def export(this: Training) -> None:
+    """Write the trained weights as `mnist_cnn.pt`."""
+    path = (this.config.dir or Path()) / "mnist_cnn.pt"
+    torch.save(this.model.module.state_dict(), path)
+    say(f"Model saved to {path}")
