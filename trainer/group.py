@@ -37,16 +37,21 @@ class Group:
         """Whether this is rank 0, which reports and saves."""
         return self.rank == 0
 
+    @property
+    def _wire(self) -> torch.device:
+        """Where a tensor must be for the backend to carry it."""
+        return self.device if self.backend == "nccl" else torch.device("cpu")
+
     def add(self, *values: float) -> list[float]:
         """Each value summed over all ranks; every rank must call it, and gets the same."""
-        numbers = torch.tensor(values, dtype=torch.float64, device=self.device)
+        numbers = torch.tensor(values, dtype=torch.float64, device=self._wire)
         dist.all_reduce(numbers)
         return numbers.tolist()
 
     def from_master(self, value: Any) -> Any:
         """Rank 0's value, on every rank."""
         box = [value]
-        dist.broadcast_object_list(box, src=0, device=self.device)
+        dist.broadcast_object_list(box, src=0, device=self._wire)
         return box[0]
 
 
