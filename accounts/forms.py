@@ -65,3 +65,9 @@ class UserForm(EditUserForm):
 class PasswordForm(Form):
     NEEDED = ("password",)
     password = new_password("New password")
+
+
+class KeyForm(Form):
+    name = forms.CharField(
+        label="Name", max_length=63, help_text="What will use it, such as nightly-training."
+    )

@@ -73,6 +73,12 @@ class ComputeForm(AssetForm):
             )
         }
 
+    @property
+    def has_virtual_gpus(self) -> bool:
+        """Whether a cluster that can be chosen counts GPUs that it does not have."""
+        clusters = {place.cluster.pk: place.cluster for place in self.places.values()}
+        return any(cluster.has_virtual_gpus for cluster in clusters.values())
+
     def clean(self) -> dict[str, Any]:
         data = super().clean()
         amount = data.get("gpu_unit") != PERCENT and data.get("gpu_devices")

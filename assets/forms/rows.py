@@ -1,6 +1,6 @@
 """Rows that can be added and removed: variables, tools, extended resources."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.forms import BaseFormSet, formset_factory
@@ -134,8 +134,31 @@ class ExtendedForm(RowForm):
         }
 
 
-def _rows(form: type[RowForm]) -> "type[BaseFormSet[Any]]":
-    return formset_factory(form, extra=0, can_delete=True, max_num=MOST_ROWS)
+class Rows(BaseFormSet):  # type: ignore[type-arg]  # not subscriptable at run time
+    """``spare`` rows stand in for the button that adds one where no script runs."""
+
+    SPARE = 3
+
+    @property
+    def spare_total(self) -> int:
+        return self.total_form_count() + self.SPARE
+
+    @property
+    def spare(self) -> list[forms.BaseForm]:
+        first = self.total_form_count()
+        return [self._spare(index) for index in range(first, first + self.SPARE)]
+
+    def _spare(self, index: int) -> forms.BaseForm:
+        form: forms.BaseForm = self.form(prefix=self.add_prefix(index), empty_permitted=True)
+        self.add_fields(form, None)
+        return form
+
+
+def _rows(form: type[RowForm]) -> type[Rows]:
+    return cast(
+        type[Rows],
+        formset_factory(form, formset=Rows, extra=0, can_delete=True, max_num=MOST_ROWS),
+    )
 
 
 VariableRows = _rows(VariableForm)

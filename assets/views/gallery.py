@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request
 from assets import services
-from assets.kinds import TEMPLATE, Kind, yaml_of
+from assets.kinds import COMPUTE, TEMPLATE, Kind, yaml_of
 from assets.scopes import Scope
 from core.http import render_partial
 from core.pages import done, in_drawer, question_page
@@ -88,6 +88,7 @@ def detail(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
         "workloads": asset.workloads.visible_to(request.user).order_by("-created_at")[:20],
         "templates": [] if kind is TEMPLATE else asset.templates.visible_to(request.user),
         "may_edit": kind.model.objects.editable_by(request.user).filter(pk=pk).exists(),
+        "has_virtual_gpus": kind is COMPUTE and asset.cluster.has_virtual_gpus,
         "in_drawer": in_drawer(request),
         "edit_address": kind.address("edit", pk),
         "copy_address": kind.address("copy", pk),

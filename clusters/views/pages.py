@@ -89,7 +89,9 @@ def listing(request: Request) -> HttpResponse:
         }
         for cluster in clusters
     ]
-    return render_partial(request, "clusters/clusters.html", "rows", {"rows": rows})
+    virtual = any(cluster.has_virtual_gpus for cluster in clusters)
+    context = {"rows": rows, "has_virtual_gpus": virtual}
+    return render_partial(request, "clusters/clusters.html", "rows", context)
 
 
 @require_safe

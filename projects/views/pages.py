@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request, administrators_only
+from clusters.models import Cluster
 from core.forms import add_errors
 from core.http import render_partial
 from core.pages import done, form_page, in_drawer, question_page
@@ -49,7 +50,11 @@ def listing(request: Request) -> HttpResponse:
         }
         for project in page
     ]
-    context = {"page": page, "rows": rows, "q": text}
+    virtual = any(
+        cluster.has_virtual_gpus
+        for cluster in Cluster.objects.visible_to(request.user).prefetch_related("nodes")
+    )
+    context = {"page": page, "rows": rows, "q": text, "has_virtual_gpus": virtual}
     return render_partial(request, "projects/projects.html", "rows", context)
 
 

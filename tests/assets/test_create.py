@@ -194,3 +194,16 @@ def test_a_name_is_taken_within_its_scope_alone() -> None:
     assert "is taken in" in response.context["form"].errors["name"][0]
     elsewhere = ProjectFactory(cluster=taken.cluster)
     assert client.post("/environments/new/", posts.environment(elsewhere)).status_code == 302
+
+
+def test_without_a_script_spare_rows_take_what_is_added() -> None:
+    project = ProjectFactory()
+    client = signed_in(UserFactory(administrator=True))
+    page = client.get("/environments/new/").content.decode()
+    assert '<input type="hidden" name="variables-TOTAL_FORMS" value="3">' in page
+    spare = rows(
+        "variables", {"name": "A", "source": "value", "value": "1"}, *[{"source": "value"}] * 2
+    )
+    assert client.post("/environments/new/", posts.environment(project, **spare)).status_code == 302
+    assert [v.name for v in Environment.objects.get().spec.environment_variables] == ["A"]
+    assert "<noscript>" not in client.get("/environments/new/", **DRAWER).content.decode()

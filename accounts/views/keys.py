@@ -1,0 +1,60 @@
+"""A person's own access keys, for programs that act for them."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from accounts import tokens
+from accounts.forms import KeyForm
+from accounts.http import Request
+from core.http import render_partial
+from core.pages import done, form_page, question_page
+
+CRUMB = "Access keys"
+form_methods = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@login_required
+def listing(request: Request) -> HttpResponse:
+    context = {"keys": request.user.access_keys.all()}
+    return render_partial(request, "accounts/keys.html", "rows", context)
+
+
+@form_methods
+@login_required
+def create(request: Request) -> HttpResponse:
+    """The answer shows the secret, once; so it is a page of its own and never a redirect."""
+    form = KeyForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        key, secret = tokens.make_key(request.user, form.cleaned_data["name"])
+        response = render(request, "accounts/key.html", {"key": key, "secret": secret})
+        response["Cache-Control"] = "no-store"
+        return response
+    return form_page(
+        request,
+        form,
+        title="New access key",
+        submit="Create access key",
+        fields="components/fields.html",
+        crumb=(CRUMB, reverse("access-key-list")),
+    )
+
+
+@form_methods
+@login_required
+def delete(request: Request, pk: int) -> HttpResponse:
+    key = get_object_or_404(request.user.access_keys, pk=pk)
+    if request.method == "POST":
+        key.delete()
+        messages.success(request, f"The access key {key} is deleted.")
+        return done(request, reverse("access-key-list"))
+    return question_page(
+        request,
+        title=f"Delete {key}?",
+        text="Programs that sign in with it are refused from now on.",
+        submit="Delete access key",
+        crumb=(CRUMB, reverse("access-key-list")),
+    )

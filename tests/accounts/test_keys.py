@@ -1,0 +1,55 @@
+"""Access keys: made, shown once, used, deleted; each person has their own."""
+
+import pytest
+from django.test import Client
+
+from accounts import tokens
+from accounts.models import AccessKey
+from tests.factories import UserFactory
+from tests.web import DRAWER, signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def test_everyone_signs_in_first(client: Client) -> None:
+    key, _ = tokens.make_key(UserFactory(), "job")
+    for page in ("", "new/", f"{key.pk}/delete/"):
+        assert client.get(f"/access-keys/{page}")["Location"].startswith("/accounts/login/")
+
+
+def test_a_new_key_shows_its_secret_once_and_works() -> None:
+    user = UserFactory()
+    client = signed_in(user)
+    response = client.post("/access-keys/new/", {"name": "nightly"})
+    secret = response.context["secret"]
+    assert secret in response.content.decode()
+    assert response["Cache-Control"] == "no-store"
+    key = AccessKey.objects.get()
+    assert tokens.user_of_key(key.client_id, secret) == user
+    page = client.get("/access-keys/").content.decode()
+    assert "nightly" in page
+    assert secret not in page
+
+
+@pytest.mark.parametrize("name", ["", "n" * 64])
+def test_a_key_needs_a_name(name: str) -> None:
+    response = signed_in(UserFactory()).post("/access-keys/new/", {"name": name})
+    assert response.status_code == 422
+    assert "name" in response.context["form"].errors
+
+
+def test_keys_are_their_owners_alone() -> None:
+    key, secret = tokens.make_key(UserFactory(), "theirs")
+    client = signed_in(UserFactory(administrator=True))
+    assert "theirs" not in client.get("/access-keys/").content.decode()
+    assert client.post(f"/access-keys/{key.pk}/delete/").status_code == 404
+    assert tokens.user_of_key(key.client_id, secret)
+
+
+def test_a_deleted_key_opens_nothing() -> None:
+    user = UserFactory()
+    key, secret = tokens.make_key(user, "old")
+    client = signed_in(user)
+    assert "Delete old?" in client.get(f"/access-keys/{key.pk}/delete/", **DRAWER).content.decode()
+    assert client.post(f"/access-keys/{key.pk}/delete/", **DRAWER).status_code == 204
+    assert tokens.user_of_key(key.client_id, secret) is None
