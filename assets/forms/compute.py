@@ -22,7 +22,14 @@ def number(label: str, **kwargs: Any) -> forms.FloatField:
 
 
 def limit(label: str) -> forms.FloatField:
-    return number(label, attrs={"placeholder": "Unlimited"})
+    """Shown as "Limit" beside its request, so its whole name is said to screen readers alone."""
+    return number(label, attrs={"placeholder": "Unlimited", "aria-label": label})
+
+
+def unit(label: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=label, choices=choices, widget=forms.Select({"aria-label": label})
+    )
 
 
 class ComputeForm(AssetForm):
@@ -43,18 +50,13 @@ class ComputeForm(AssetForm):
         help_text="0 for none. Exactly 1 can be a part of a device.",
     )
     gpu_request = number("GPU memory per device")
-    gpu_unit = forms.ChoiceField(
-        label="Format of GPU memory per device",
-        choices=[(PERCENT, "% (of device)"), ("M", "MB"), ("G", "GB")],
-    )
+    gpu_unit = unit("GPU memory format", [(PERCENT, "% (of device)"), ("M", "MB"), ("G", "GB")])
     gpu_limit = limit("GPU memory limit per device")
     cpu_request = number("CPU compute per pod")
-    cpu_unit = forms.ChoiceField(
-        label="Unit of CPU compute", choices=[("cores", "Cores"), (MILLI, "Millicores")]
-    )
+    cpu_unit = unit("CPU compute unit", [("cores", "Cores"), (MILLI, "Millicores")])
     cpu_limit = limit("CPU compute limit")
     memory_request = number("CPU memory per pod")
-    memory_unit = forms.ChoiceField(label="Unit of CPU memory", choices=list(MEMORY_UNITS.items()))
+    memory_unit = unit("CPU memory unit", list(MEMORY_UNITS.items()))
     memory_limit = limit("CPU memory limit")
     large_shm = forms.BooleanField(
         label="Increase shared memory size",
