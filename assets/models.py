@@ -63,6 +63,14 @@ class Environment(Asset):
     def get_absolute_url(self) -> str:
         return reverse("environment-detail", args=[self.pk])
 
+    def unfit_for(self, framework: str) -> str:
+        """Why a distributed workload of this framework cannot use it; empty when it can."""
+        if not self.distributed:
+            return "made for standard workloads, and this one is distributed"
+        if self.framework in {"", framework}:
+            return ""
+        return f"made for {Framework(self.framework).label}"
+
     @property
     def spec(self) -> environment.Environment:
         return environment.Environment.model_validate(self.spec_json)

@@ -77,7 +77,7 @@ def replica(draft: ReplicaDraft, *, project: Project, user: User, at: Path) -> R
             resolved.lay({"compute": resolved.compute.spec_json}, name)
         else:
             resolved.problems.append(_gone((*at, "compute"), "compute resource"))
-    resolved.lay({k: v for k, v in draft.values.items() if v not in (None, "", [])}, "user")
+    resolved.lay(draft.given, "user")
     return resolved
 
 

@@ -30,6 +30,11 @@ class ReplicaDraft(DraftPart):
     compute: UUID | None = None
     values: Values = {}
 
+    @property
+    def given(self) -> Values:
+        """``values`` without what was left empty, a row of a list included."""
+        return given(self.values)
+
 
 class WorkloadDraft(DraftPart):
     """Everything the wizard asks. ``values`` holds workload-wide keys such as ``numWorkers``.
@@ -46,3 +51,19 @@ class WorkloadDraft(DraftPart):
     worker: ReplicaDraft = ReplicaDraft()
     master: ReplicaDraft | None = None
     values: Values = {}
+
+    @property
+    def given(self) -> Values:
+        """``values`` without what was left empty."""
+        return given(self.values)
+
+
+def given(values: Values) -> Values:
+    filled = {key: _filled(value) for key, value in values.items()}
+    return {key: value for key, value in filled.items() if value not in (None, "", [])}
+
+
+def _filled(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [row for row in value if not isinstance(row, dict) or any(row.values())]

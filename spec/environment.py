@@ -26,6 +26,8 @@ def _image(value: str) -> str:
 
 
 def _variable(name: str) -> str:
+    if not name:
+        raise ValueError("is required")
     if not VARIABLE.fullmatch(name):
         raise ValueError(
             f"{name!r} is not a variable name; use a letter or _ first, then letters, digits, _ . -"

@@ -66,6 +66,7 @@ def _problem(
         "greater_than": f"must be more than {context.get('gt')}",
         "less_than_equal": f"must be at most {context.get('le')}",
         "string_too_long": f"must be at most {context.get('max_length')} characters long",
+        "too_long": f"must be at most {context.get('max_length')} characters long",
         "enum": f"must be one of {context.get('expected')}",
         "string_pattern_mismatch": "has characters that are not allowed here",
     }

@@ -4,10 +4,11 @@ Field names are those of Run:ai's distributed creation request. Assets are copie
 submission, so that a later edit of an asset never changes a workload.
 """
 
+import re
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from spec.compute import Compute
 from spec.environment import Environment
@@ -56,10 +57,21 @@ class CleanPodPolicy(StrEnum):
     RUNNING = "Running"
 
 
+LABEL = re.compile(r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$")
+
+
+def _label(name: str) -> str:
+    if name and not LABEL.match(name):
+        raise ValueError(
+            f"{name!r} is not a label name; use letters, digits, - _ . between letters or digits"
+        )
+    return name
+
+
 class Label(Part):
     """A label or annotation of the pods."""
 
-    name: str = Field(min_length=1, max_length=63)
+    name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)]
     value: str = Field("", max_length=4096)
 
 

@@ -90,7 +90,7 @@ def _find_place(made: Plan, by: User) -> None:
     if draft.project is None:
         made.problems.append(Problem(("project",), "select a project"))
     else:
-        made.project = Project.objects.visible_to(by).for_list().filter(pk=draft.project).first()
+        made.project = _project(draft.project, by)
         if made.project is None:
             message = "this project does not exist, or you are not a member of it"
             made.problems.append(Problem(("project",), message))
@@ -104,6 +104,11 @@ def _find_place(made: Plan, by: User) -> None:
         made.cluster = made.project.cluster
 
 
+def _project(pk: int, by: User) -> Project | None:
+    projects = Project.objects.visible_to(by).for_list().prefetch_related("cluster__nodes")
+    return projects.filter(pk=pk).first()
+
+
 def _resolve(made: Plan, project: Project, by: User) -> None:
     draft = made.draft
     if draft.template:
@@ -112,7 +117,7 @@ def _resolve(made: Plan, project: Project, by: User) -> None:
     document: dict[str, Any] = {
         "distributedFramework": draft.framework,
         "architecture": draft.architecture,
-        **{key: value for key, value in draft.values.items() if value not in (None, "")},
+        **draft.given,
     }
     for role, replica in _replicas(draft):
         resolved = resolve.replica(replica, project=project, user=by, at=(role,))
@@ -121,11 +126,12 @@ def _resolve(made: Plan, project: Project, by: User) -> None:
         made.problems += resolved.problems
         if resolved.environment:
             made.environments.append(resolved.environment)
+            made.problems += _environment_problems(resolved.environment, draft.framework, role)
         if resolved.compute:
             made.compute_resources.append(resolved.compute)
-        elif replica.environment and "compute" not in replica.values:
+        elif not replica.compute and "compute" not in resolved.document and _by_assets(replica):
             made.problems.append(Problem((role, "compute"), "select a compute resource"))
-    made.origins |= dict.fromkeys(draft.values, "user")
+    made.origins |= dict.fromkeys(draft.given, "user")
     made.document = document
     _note_template(made)
     try:
@@ -140,15 +146,27 @@ def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
         yield "master", draft.master
 
 
+def _by_assets(replica: ReplicaDraft) -> bool:
+    """Whether the replica is put together from assets; one with its own image has defaults."""
+    return "image" not in replica.values
+
+
+def _environment_problems(environment: Environment, framework: str, role: str) -> list[Problem]:
+    why = environment.unfit_for(framework)
+    return [Problem((role, "environment"), f"is {why}; choose another")] if why else []
+
+
 def _note_template(made: Plan) -> None:
     """What the user left as the template had it came from the template."""
     if not made.template:
         return
     base, origin = made.template.draft, f"template {made.template.name}"
     pairs = [
-        ("", base.values, made.draft.values),
-        ("worker.", base.worker.values, made.draft.worker.values),
+        ("", base.given, made.draft.given),
+        ("worker.", base.worker.given, made.draft.worker.given),
     ]
+    if base.master and made.draft.master:
+        pairs.append(("master.", base.master.given, made.draft.master.given))
     for prefix, before, now in pairs:
         for key, value in now.items():
             if before.get(key) == value:

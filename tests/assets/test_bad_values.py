@@ -56,7 +56,7 @@ def test_a_bad_environment_names_its_field(changes: dict[str, Any], field: str, 
     ("prefix", "items", "at", "field", "words"),
     [
         ("variables", [{"name": "9A", "value": "1"}], 0, "name", "not a variable name"),
-        ("variables", [{"name": "", "value": "1"}], 0, "name", "not a variable name"),
+        ("variables", [{"name": "", "value": "1"}], 0, "name", "required"),
         ("variables", [{"name": ""}, {"name": "A-B C"}], 1, "name", "not a variable name"),
         ("variables", [{"name": "A", "source": "secret", "value": "s"}], 0, "key", "is required"),
         ("variables", [{"name": "A", "source": "secret", "value": "B_", "key": "k"}], 0, "value",

@@ -2,6 +2,10 @@
 
 from django.urls import URLPattern
 
-from workloads.urls import detail, table
+from workloads.urls import detail, table, wizard
 
-urlpatterns: list[URLPattern] = [*table.urlpatterns, *detail.urlpatterns]
+urlpatterns: list[URLPattern] = [
+    *table.urlpatterns,
+    *detail.urlpatterns,
+    *wizard.urlpatterns,
+]

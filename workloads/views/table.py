@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.http import Request
 from core.http import render_partial
-from workloads.models import Draft, SavedView
+from workloads import drafts
+from workloads.models import SavedView
 from workloads.table import export
 from workloads.table.columns import BY_KEY, COLUMNS, Column
 from workloads.table.filters import OPERATORS
@@ -37,7 +38,7 @@ def workload_list(request: Request) -> HttpResponse:
         "columns": COLUMNS,
         "presets": presets(state, request.user),
         "views": SavedView.objects.filter(owner=request.user),
-        "drafts": Draft.objects.visible_to(request.user)[:5],
+        "drafts": drafts.unfinished(request.user),
         **_filter_form(request.GET.get("fc", "")),
     }
     response = render_partial(request, "workloads/list.html", "table", context)

@@ -1,0 +1,112 @@
+// The wizard's manners. Every field saves itself by htmx; without this script the pages still post.
+const wizard = document.getElementById("wizard");
+const form = document.getElementById("wizard-form");
+const side = document.getElementById("wizard-side");
+const status = document.getElementById("status");
+
+// Typing is kept too, but only leaving a field makes it say what is wrong.
+const CLICKED = "input[type=radio], input[type=checkbox], select";
+document.body.addEventListener("htmx:configRequest", (event) => {
+  const by = event.detail.triggeringEvent;
+  if (by?.type !== "input" || by.target.type === "search") return;
+  if (by.target.matches(CLICKED) || by.target !== document.activeElement) event.preventDefault();
+  else if (!event.detail.elt.hasAttribute("data-live")) event.detail.parameters.typing = "1";
+});
+
+// The notes below a field came anew: the field says whether it is wrong.
+function markInvalid() {
+  for (const notes of wizard.querySelectorAll(".notes[data-for]")) {
+    const input = document.getElementById(notes.dataset.for);
+    if (!input?.matches("input, textarea")) continue;
+    if ("invalid" in notes.dataset) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+  }
+}
+
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (!event.detail.successful) return;
+  markInvalid();
+  if (event.detail.requestConfig.verb === "post") document.getElementById("wizard-refused")?.remove();
+  const left = event.detail.requestConfig.triggeringEvent?.type === "change" && event.detail.elt;
+  const wrong = left && left.querySelector?.(".errorlist li");
+  if (wrong) status.textContent = wrong.textContent;
+});
+
+// An asset made in the drawer is chosen where its button stands.
+document.body.addEventListener("asset-created", (event) => {
+  const { kind, id, slot } = event.detail;
+  const name = `${slot}-${kind}`;
+  if (!document.getElementById(`${name}-gallery`)) return;
+  htmx.ajax("POST", wizard.dataset.save, {
+    source: `#${name}-gallery`, target: `#${name}-gallery`, swap: "outerHTML", values: { [name]: id, gallery: name },
+  }).then(() => document.getElementById(`${name}-${id}`)?.focus());
+});
+
+// A link to a field opens the fold around it and puts the cursor there.
+function visit() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target || !wizard.contains(target)) return;
+  target.closest("details")?.setAttribute("open", "");
+  side.removeAttribute("data-open");
+  const inside = target.matches("input, textarea") ? target : target.querySelector("input:checked, input:not([type=hidden], [type=search], :disabled)");
+  (inside ?? target).focus({ preventScroll: true });
+  target.scrollIntoView({ block: "center" });
+}
+addEventListener("hashchange", visit);
+wizard.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href^='#']");
+  if (event.target.closest?.("[data-side-toggle]")) {
+    event.preventDefault();
+    side.toggleAttribute("data-open");
+    side.querySelector(".side-close").focus();
+  } else if (link && link.hash === location.hash) visit(); // the same link again
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") side.removeAttribute("data-open");
+  if (event.key === "Enter" && event.target.matches?.("#wizard input[type=search]")) event.preventDefault();
+});
+
+// A second click does nothing while the first one is on its way.
+form.addEventListener("submit", (event) => {
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+});
+addEventListener("pageshow", () => delete form.dataset.sent);
+
+// Typed text that no answer has confirmed yet: a swap of its page puts it back, and a page that
+// goes away sends it along.
+const unsaved = new Map();
+wizard.addEventListener("input", ({ target }) => {
+  if (target.id && target.matches("[type=text], textarea")) unsaved.set(target.id, target.value);
+});
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (!event.detail.successful) return;
+  for (const [id, value] of unsaved) {
+    const name = document.getElementById(id)?.name;
+    if (event.detail.requestConfig.parameters[name] === value) unsaved.delete(id);
+  }
+});
+document.body.addEventListener("htmx:afterSettle", () => {
+  for (const [id, value] of unsaved) {
+    const input = document.getElementById(id);
+    if (!input || input.value === value) continue;
+    input.value = value;
+    input.dispatchEvent(new Event(input === document.activeElement ? "input" : "change", { bubbles: true }));
+  }
+});
+addEventListener("pagehide", () => {
+  if (form.dataset.sent) return;
+  const body = new FormData();
+  for (const id of unsaved.keys()) {
+    const group = document.getElementById(id)?.closest("[hx-post]");
+    for (const input of group?.querySelectorAll("input, textarea, select") ?? []) {
+      if (input.name) body.set(input.name, input.value);
+    }
+  }
+  if (![...body.keys()].length) return;
+  body.set("typing", "1");
+  const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
+  fetch(wizard.dataset.save, { method: "POST", body, keepalive: true, headers });
+});
+visit();
+if (!location.hash) wizard.querySelector("[autofocus]")?.focus();

@@ -1,0 +1,120 @@
+"""A browser without JavaScript: it posts what the page holds, with what the person changed."""
+
+from html.parser import HTMLParser
+from typing import Any
+
+from django.test import Client
+
+from accounts.models import User
+from assets.models import ComputeResource, Environment
+from tests.factories import ComputeResourceFactory, EnvironmentFactory
+from workloads.models import Draft
+from workloads.plan import Plan, plan
+
+HTMX: dict[str, Any] = {"HTTP_HX_REQUEST": "true"}
+
+
+class Inputs(HTMLParser):
+    """What the form of a page would send; disabled and unchecked inputs are left out."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.values: dict[str, str] = {}
+        self.disabled: set[str] = set()
+        self._area: str | None = None
+        self._select: str | None = None
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name = given.get("name") or ""
+        if tag == "input" and name:
+            self._input(name, given)
+        elif tag == "textarea":
+            self._area, self.values[name] = name, ""
+        elif tag == "select":
+            self._select = name
+        elif tag == "option" and self._select and "selected" in given:
+            self.values[self._select] = ""
+            self._area = self._select
+
+    def _input(self, name: str, given: dict[str, str | None]) -> None:
+        if given.get("type") in {"radio", "checkbox"} and "checked" not in given:
+            return
+        if "disabled" in given:
+            self.disabled.add(name)
+            return
+        self.values[name] = given.get("value") or ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"textarea", "option"}:
+            self._area = None
+        elif tag == "select":
+            self._select = None
+
+    def handle_data(self, data: str) -> None:
+        if self._area is not None:
+            self.values[self._area] += data
+
+
+class Wizard:
+    """``fill`` and ``press`` as a person would; ``page`` is the last answer's HTML."""
+
+    def __init__(self, user: User) -> None:
+        self.user, self.client = user, Client()
+        self.client.force_login(user)
+        self.page, self.status, self.address, self.full_address = "", 0, "", ""
+
+    def open(self, address: str = "/workloads/new/") -> "Wizard":
+        return self._take(self.client.get(address, follow=True))
+
+    def press(self, action: str, **changes: Any) -> "Wizard":
+        values = Inputs(self.page).values | changes | {"action": action}
+        return self._take(self.client.post(self.address, values, follow=True))
+
+    def save(self, step: int, /, **fields: Any) -> str:
+        """A field is left, with JavaScript; the answer."""
+        response = self.client.post(self.at(step), fields, **HTMX)
+        assert response.status_code == 200, response.content
+        return response.content.decode()
+
+    def type(self, step: int, /, **fields: Any) -> str:
+        """A pause while typing."""
+        return self.save(step, **fields, typing="1")
+
+    def at(self, step: int) -> str:
+        return f"/workloads/drafts/{self.draft.pk}/{step}/"
+
+    def _take(self, response: Any) -> "Wizard":
+        self.page, self.status = response.content.decode(), response.status_code
+        self.address = response.request["PATH_INFO"]
+        query = response.request["QUERY_STRING"]
+        self.full_address = f"{self.address}?{query}" if query else self.address
+        return self
+
+    @property
+    def draft(self) -> Draft:
+        return Draft.objects.filter(owner=self.user).latest("updated_at")
+
+    def ready(self, name: str = "train", **changes: Any) -> "Wizard":
+        """A draft with everything filled in, and the cursor on no page yet."""
+        project = self.user.projects.get()
+        worker = {
+            "environment": str(EnvironmentFactory(home=project, name=f"env-{name}").pk),
+            "compute": str(ComputeResourceFactory(home=project, name=f"compute-{name}").pk),
+        }
+        place = {"cluster": str(project.cluster_id), "project": project.pk}
+        document = {"name": name, **place, "worker": worker, "values": {"numWorkers": 2}}
+        Draft.objects.create(owner=self.user, document=document | changes)
+        return self
+
+    def plan(self) -> Plan:
+        return plan(self.draft.content, by=self.user)
+
+    @property
+    def environment(self) -> Environment:
+        return Environment.objects.latest("created_at")
+
+    @property
+    def compute(self) -> ComputeResource:
+        return ComputeResource.objects.latest("created_at")

@@ -1,0 +1,144 @@
+"""A draft outlives everything: reload, another tab, wrong answers. It judges only what was left."""
+
+import pytest
+from django.contrib.messages import get_messages
+
+from projects.models import Project
+from tests.factories import ProjectFactory, WorkloadFactory
+from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
+from workloads import drafts
+from workloads.models import Draft
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_only_project_is_chosen_from_the_start(wizard: Wizard, project: Project) -> None:
+    wizard.open()
+    content = wizard.draft.content
+    assert (content.cluster, content.project) == (project.cluster_id, project.pk)
+
+
+def test_the_address_may_name_the_project(wizard: Wizard, project: Project) -> None:
+    other = ProjectFactory(cluster=project.cluster, members=[wizard.user])
+    wizard.open(f"/workloads/new/?project={other.pk}")
+    assert wizard.draft.content.project == other.pk
+    assert wizard.open("/workloads/new/?project=x&template=y").status == 200
+
+
+def test_opening_the_wizard_again_makes_no_second_empty_draft(wizard: Wizard) -> None:
+    wizard.open()
+    wizard.open()
+    assert Draft.objects.count() == 1
+    wizard.type(1, name="mine")
+    wizard.open()
+    assert Draft.objects.count() == 2, "what was typed is never thrown away"
+
+
+def test_another_tab_shows_what_was_entered(wizard: Wizard) -> None:
+    wizard.open()
+    wizard.save(1, name="Not Good")
+    other = Wizard(wizard.user).open(wizard.at(1))
+    assert Inputs(other.page).values["name"] == "Not Good"
+
+
+def test_of_two_tabs_the_later_wins_by_field(wizard: Wizard) -> None:
+    wizard.ready()
+    wizard.save(2, **{"worker-command": "first"})
+    Wizard(wizard.user).open(wizard.at(2)).save(2, **{"worker-args": "second"})
+    wizard.save(2, numWorkers="3")
+    values = wizard.draft.content.worker.values
+    assert (values["command"], values["args"]) == ("first", "second")
+
+
+def test_fields_that_nobody_left_say_nothing_wrong(wizard: Wizard) -> None:
+    wizard.open()
+    page = wizard.open(wizard.at(2)).page
+    assert "errorlist" not in page
+    assert "Select an environment." in page, "it is on the list of what is still open"
+
+
+def test_leaving_a_field_judges_that_field_only(wizard: Wizard) -> None:
+    wizard.open()
+    page = wizard.save(2, numWorkers="0")
+    assert page.count('class="errorlist"') == 1
+    assert 'id="numWorkers-notes" data-for="numWorkers" data-invalid' in page
+
+
+def test_typing_is_kept_but_not_judged(wizard: Wizard) -> None:
+    wizard.open()
+    page = wizard.type(2, numWorkers="0")
+    assert "errorlist" not in page
+    assert wizard.draft.content.values["numWorkers"] == 0
+
+
+def test_a_judged_field_is_judged_again_while_typing(wizard: Wizard) -> None:
+    wizard.open()
+    wizard.save(2, numWorkers="0")
+    assert "errorlist" not in wizard.type(2, numWorkers="2")
+    assert "errorlist" in wizard.type(2, numWorkers="600")
+
+
+def test_a_free_name_is_said_to_be_free(wizard: Wizard, project: Project) -> None:
+    WorkloadFactory(project=project, name="taken")
+    wizard.open()
+    assert "Free in team-a" in wizard.type(1, name="free")
+    page = wizard.save(1, name="taken")
+    assert "Free in team-a" not in page
+    assert "is taken in team-a; enter a different name" in page
+
+
+def test_another_cluster_asks_for_another_project(wizard: Wizard, project: Project) -> None:
+    elsewhere = ProjectFactory(members=[wizard.user])
+    wizard.open(f"/workloads/new/?project={project.pk}")
+    wizard.save(1, cluster=str(elsewhere.cluster_id))
+    assert wizard.draft.content.project is None
+    page = wizard.open(wizard.at(1)).page
+    assert elsewhere.name in page
+    assert "Select a project." in page
+
+
+def test_the_steps_show_where_it_stands(wizard: Wizard) -> None:
+    wizard.open().open(wizard.at(2))
+    wizard.save(1, name="good")
+    page = wizard.save(2, numWorkers="0")
+    assert "1 error" in page
+    assert page.count("is-done") == 1
+    wizard.press("goto:1")
+    assert wizard.address == wizard.at(1)
+
+
+def test_drafts_to_resume_are_those_with_something_in_them(wizard: Wizard) -> None:
+    wizard.open()
+    assert drafts.unfinished(wizard.user) == []
+    wizard.save(1, name="later")
+    wizard.open(wizard.at(2))
+    (draft,) = drafts.unfinished(wizard.user)
+    assert str(draft) == "later"
+    assert draft.get_absolute_url() == wizard.at(2)
+
+
+def test_a_draft_can_be_discarded(wizard: Wizard) -> None:
+    wizard.ready()
+    response = wizard.client.post(f"/workloads/drafts/{wizard.draft.pk}/discard/")
+    assert response["Location"] == "/workloads/"
+    assert [str(m) for m in get_messages(response.wsgi_request)] == [
+        "The draft train is discarded."
+    ]
+    assert not Draft.objects.exists()
+
+
+def test_the_list_of_drafts_loses_the_discarded_one(wizard: Wizard) -> None:
+    wizard.ready("first")
+    wizard.ready("second")
+    response = wizard.client.post(f"/workloads/drafts/{wizard.draft.pk}/discard/", **HTMX)
+    page = response.content.decode()
+    assert "first" in page
+    assert "second" not in page
+
+
+def test_save_without_javascript_stays_on_the_page(wizard: Wizard) -> None:
+    wizard.ready().open(wizard.at(2))
+    wizard.press("save", **{"worker-args": "--epochs=3"})
+    assert (wizard.address, wizard.status) == (wizard.at(2), 200)
+    assert "The draft is saved." in wizard.page
+    assert Inputs(wizard.page).values["worker-args"] == "--epochs=3"

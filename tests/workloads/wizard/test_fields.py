@@ -1,0 +1,168 @@
+"""Wrong values of every field: kept as typed, told at the field, escaped, and never submitted."""
+
+from html import escape
+from typing import Any
+
+import pytest
+
+from tests.workloads.wizard.browser import Inputs, Wizard
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+SCRIPT = "<script>alert(1)</script>"
+RULE = "must start with a letter"
+WHOLE = "must be a whole number"
+GRACE, DELETION = "terminationGracePeriodSeconds", "autoDeletionTimeAfterCompletionSeconds"
+
+WRONG = [
+    # page, field, value, what is said
+    (1, "name", "", "Name is required."),
+    (1, "name", "Train", RULE),
+    (1, "name", "1train", RULE),
+    (1, "name", "train-", RULE),
+    (1, "name", "my train", RULE),
+    (1, "name", "träin", RULE),
+    (1, "name", "a" * 55, "at most 54 leave room"),
+    (1, "name", "a" * 5000, "characters long"),
+    (1, "name", SCRIPT, RULE),
+    (1, "name", "x'; DROP TABLE workloads_workload; --", RULE),
+    (1, "name", "$(reboot)", RULE),
+    (1, "name", "../../etc", RULE),
+    (1, "framework", "Caffe", "must be one of"),
+    (1, "framework", "", "must be one of"),
+    (1, "framework", SCRIPT, "must be one of"),
+    (1, "architecture", "three-masters", "must be one of"),
+    (2, "numWorkers", "0", "Number of workers must be at least 1."),
+    (2, "numWorkers", "-3", "Number of workers must be at least 1."),
+    (2, "numWorkers", "513", "Number of workers must be at most 512."),
+    (2, "numWorkers", "99999999999999999999", WHOLE),
+    (2, "numWorkers", "two", WHOLE),
+    (2, "numWorkers", "2.5", WHOLE),
+    (2, "numWorkers", "1e3", WHOLE),
+    (2, "numWorkers", SCRIPT, WHOLE),
+    (2, "worker-environment", "not-an-id", "Select an environment."),
+    (2, "worker-environment", "", "Select an environment."),
+    (2, "worker-environment", "00000000-0000-0000-0000-000000000000", "no longer here"),
+    (2, "worker-compute", "'; --", "Select a compute resource."),
+    (2, "worker-compute", "00000000-0000-0000-0000-000000000000", "no longer here"),
+    (2, "worker-command", "x" * 10_001, "Command must be at most 10000 characters long."),
+    (2, "worker-args", "x" * 10_001, "Arguments must be at most 10000 characters long."),
+    (2, GRACE, "-1", "Grace period must be at least 0 seconds."),
+    (2, GRACE, "301", "Grace period must be at most 300 seconds (5 min)."),
+    (2, GRACE, "soon", "Grace period must be a whole number of seconds"),
+    (2, GRACE, "1.5", "Grace period must be a whole number of seconds"),
+    (2, GRACE, "NaN", "Grace period must be a whole number of seconds"),
+    (2, GRACE, "Infinity", "Grace period must be a whole number of seconds"),
+    (2, GRACE, "1e9999999", "Grace period must be a whole number of seconds"),
+    (2, "backoffLimit", "0", "Backoff limit must be at least 1."),
+    (2, "backoffLimit", "-1", "Backoff limit must be at least 0."),
+    (2, "backoffLimit", "101", "Backoff limit must be at most 100."),
+    (2, "backoffLimit", "many", WHOLE),
+    (2, DELETION, "-1", "Timeframe for auto-deletion must be at least 0 seconds."),
+    (2, DELETION, "999999999999", "must be at most"),
+    (2, DELETION, "never", "must be a whole number of seconds"),
+]
+NAMES = [
+    # list, name, value, what is said
+    ("environmentVariables", "", "1", "is required"),
+    ("environmentVariables", "1ABC", "", "is not a variable name"),
+    ("environmentVariables", "A B", "", "is not a variable name"),
+    ("environmentVariables", "A=B", "", "is not a variable name"),
+    ("environmentVariables", "LD_PRELOAD\nX", "", "is not a variable name"),
+    ("environmentVariables", SCRIPT, "", "is not a variable name"),
+    ("environmentVariables", "A" * 257, "", "at most 256 characters"),
+    ("environmentVariables", "A", "v" * 32_769, "at most 32768 characters"),
+    ("labels", "", "x", "is required"),
+    ("labels", "two words", "x", "is not a label name"),
+    ("labels", "-team", "x", "is not a label name"),
+    ("labels", SCRIPT, "x", "is not a label name"),
+    ("labels", "a: b\n  hostNetwork", "x", "is not a label name"),
+    ("labels", "a" * 64, "x", "at most 63 characters"),
+    ("annotations", "", "x", "is required"),
+    ("annotations", "a/b/c", "x", "is not a label name"),
+    ("annotations", "a" * 64, "x", "at most 63 characters"),
+    ("annotations", "note", "x" * 4097, "at most 4096 characters"),
+]
+
+
+def row(key: str, name: str, value: str, at: int = 0, role: str = "worker") -> dict[str, str]:
+    prefix = f"{role}-{key}"
+    return {prefix: "rows", f"{prefix}-{at}-name": name, f"{prefix}-{at}-value": value}
+
+
+def refused(wizard: Wizard, told: str) -> None:
+    assert escape(told) in wizard.page
+    assert SCRIPT not in wizard.page
+    wizard.open(wizard.at(3)).press("create")
+    assert wizard.status == 422
+    assert not Workload.objects.exists()
+
+
+@pytest.mark.parametrize(("page", "field", "value", "told"), WRONG)
+def test_a_wrong_value_is_kept_told_and_refused(
+    wizard: Wizard, page: int, field: str, value: str, told: str
+) -> None:
+    wizard.ready()
+    wizard.save(page, **{field: value})
+    wizard.open(wizard.at(page))
+    if field not in {"framework", "architecture", "worker-environment", "worker-compute"}:
+        assert Inputs(wizard.page).values[field] == value
+    refused(wizard, told)
+
+
+@pytest.mark.parametrize(("key", "name", "value", "told"), NAMES)
+def test_a_wrong_row_is_kept_told_and_refused(
+    wizard: Wizard, key: str, name: str, value: str, told: str
+) -> None:
+    wizard.ready()
+    wizard.save(2, **row(key, name, value))
+    wizard.open(wizard.at(2))
+    assert Inputs(wizard.page).values[f"worker-{key}-0-value"] == value
+    refused(wizard, told)
+
+
+@pytest.mark.parametrize("key", ["environmentVariables", "labels", "annotations"])
+def test_a_name_given_twice(wizard: Wizard, key: str) -> None:
+    wizard.ready()
+    wizard.save(2, **(row(key, "A", "1") | row(key, "A", "2", at=1)))
+    wizard.open(wizard.at(2))
+    refused(wizard, "A is given twice")
+
+
+GOOD: list[tuple[dict[str, Any], str, Any]] = [
+    ({"numWorkers": "512"}, "num_workers", 512),
+    ({"numWorkers": ""}, "num_workers", 1),
+    ({GRACE: "0"}, "termination_grace_period_seconds", 0),
+    ({GRACE: "5", f"{GRACE}-unit": "min"}, "termination_grace_period_seconds", 300),
+    ({GRACE: "1.5", f"{GRACE}-unit": "min"}, "termination_grace_period_seconds", 90),
+    ({"backoffLimit": "1"}, "backoff_limit", 1),
+    ({"backoffLimit": "100"}, "backoff_limit", 100),
+    ({DELETION: "0"}, "auto_deletion_time_after_completion_seconds", 0),
+    (
+        {DELETION: "7", f"{DELETION}-unit": "days"},
+        "auto_deletion_time_after_completion_seconds",
+        604_800,
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "name", "value"), GOOD)
+def test_the_ends_of_every_range_are_good(
+    wizard: Wizard, fields: dict[str, Any], name: str, value: Any
+) -> None:
+    wizard.ready()
+    wizard.save(2, **fields)
+    spec = wizard.plan().spec
+    assert spec is not None
+    assert getattr(spec, name) == value
+
+
+def test_a_command_is_never_read_by_a_shell_or_a_page(wizard: Wizard) -> None:
+    command = f"python x.py; rm -rf / && $(id) `id` | tee {SCRIPT} 'quote"
+    wizard.ready()
+    wizard.save(2, **{"worker-command": command + "\0"})
+    page = wizard.open(wizard.at(2)).page
+    assert SCRIPT not in page
+    assert Inputs(page).values["worker-command"] == command
+    wizard.open(wizard.at(3)).press("create")
+    assert Workload.objects.get().spec.worker.command == command

@@ -1,0 +1,119 @@
+"""What the galleries offer, hide and refuse, and what a page costs with many assets."""
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from projects.models import Project
+from tests.factories import ComputeResourceFactory, EnvironmentFactory, TemplateFactory
+from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+MOST_QUERIES = 26
+GALLERY = "worker-environment"
+
+
+def search(wizard: Wizard, **query: str) -> str:
+    response = wizard.client.get(f"{wizard.at(2)}gallery/{GALLERY}/", query, **HTMX)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_unfit_environments_are_shown_disabled_with_the_reason(
+    wizard: Wizard, project: Project
+) -> None:
+    wizard.ready()
+    EnvironmentFactory(home=project, name="tf-only", framework="TF")
+    EnvironmentFactory(home=project, name="notebook", distributed=False)
+    page = wizard.open(wizard.at(2)).page
+    assert "Made for TensorFlow" in page
+    assert "Made for standard workloads, and this one is distributed" in page
+    assert GALLERY in Inputs(page).disabled or page.count("is-off") == 2
+
+
+def test_frameworks_that_the_cluster_lacks_say_why(wizard: Wizard, project: Project) -> None:
+    cluster = project.cluster
+    for framework in cluster.capabilities_json["frameworks"]:
+        if framework["framework"] == "MPI":
+            framework.update(available=False, why="mpirun is missing here.")
+    cluster.save()
+    page = wizard.open().page
+    assert "mpirun is missing here." in page
+    assert page.count('name="framework"') == 5
+    wizard.save(1, framework="MPI")
+    wizard.press("continue", name="train", framework="MPI")
+    assert wizard.status == 422
+
+
+def test_the_first_few_then_the_rest(wizard: Wizard, project: Project) -> None:
+    wizard.ready()
+    for number in range(10):
+        EnvironmentFactory(home=project, name=f"aaa-{number}")
+    page = wizard.open(wizard.at(2)).page
+    assert "Show 4 more" in page
+    assert "env-train" in page, "the chosen one is always there"
+    assert "aaa-9" in search(wizard, all=GALLERY)
+    wizard.press(f"all:{GALLERY}")
+    assert "aaa-9" in wizard.page
+
+
+def test_search_looks_at_names_texts_and_images(wizard: Wizard, project: Project) -> None:
+    wizard.ready()
+    spec = {"image": "registry.example/vision:7"}
+    EnvironmentFactory(home=project, name="vit", description="Large runs", spec_json=spec)
+    EnvironmentFactory(home=project, name="bert")
+    for words in ("vit", "LARGE runs", "vision:7"):
+        found = search(wizard, **{f"{GALLERY}-search": words})
+        assert "registry.example" in found
+        assert "bert" not in found
+    assert "Nothing here is called" not in search(wizard, **{f"{GALLERY}-search": "zzz"})
+    wizard.open(wizard.at(2)).press("search", **{f"{GALLERY}-search": "vit"})
+    assert "bert" not in wizard.page
+
+
+def test_an_empty_gallery_says_what_to_do(wizard: Wizard) -> None:
+    wizard.open()
+    page = wizard.open(wizard.at(2)).page
+    assert "The gallery is empty. Add the first one with the button above." in page
+
+
+def test_a_new_asset_comes_back_chosen(wizard: Wizard, project: Project) -> None:
+    wizard.ready()
+    environment = EnvironmentFactory(home=project, name="brand-new")
+    post = {GALLERY: str(environment.pk), "gallery": GALLERY}
+    page = wizard.client.post(wizard.at(2), post, **HTMX).content.decode()
+    assert f'id="{GALLERY}-gallery"' in page
+    assert Inputs(page).values[GALLERY] == str(environment.pk)
+    wizard.open(f"{wizard.at(2)}?environment={wizard.environment.pk}&slot=worker")
+    assert wizard.full_address == wizard.at(2)
+    assert wizard.open(f"{wizard.at(2)}?environment=junk&slot=worker").status == 200
+
+
+def test_the_projects_free_quota_is_shown(wizard: Wizard) -> None:
+    wizard.ready("one").open(wizard.at(3)).press("create")
+    Workload.objects.update(phase="Running")
+    assert "1.7 of 2 virtual GPUs free" in wizard.open("/workloads/new/").page
+
+
+def test_virtual_gpus_say_so(wizard: Wizard) -> None:
+    wizard.ready()
+    for step in (1, 2, 3):
+        page = wizard.open(wizard.at(step)).page
+        assert "accounting units that run on the CPU" in page
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_a_page_asks_the_database_a_fixed_number_of_times(
+    wizard: Wizard,
+    project: Project,
+    step: int,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    wizard.ready()
+    wizard.save(3, **{"master-different": "on"})
+    for factory in (EnvironmentFactory, ComputeResourceFactory, TemplateFactory):
+        factory.create_batch(50, home=project)
+    with django_assert_max_num_queries(MOST_QUERIES):
+        wizard.open(wizard.at(step))
+    with django_assert_max_num_queries(MOST_QUERIES):
+        wizard.save(step, name="other")

@@ -1,0 +1,80 @@
+"""Page 3: the master as the workers, of its own, or none at all."""
+
+import pytest
+
+from projects.models import Project
+from spec.workload import Architecture
+from tests.factories import ComputeResourceFactory
+from tests.workloads.wizard.browser import Inputs, Wizard
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+TOGGLE = "Define a different setup for the master"
+
+
+def test_the_master_inherits_the_workers_setup(wizard: Wizard) -> None:
+    page = wizard.ready().open(wizard.at(3)).page
+    assert TOGGLE in page
+    assert Inputs(page).values["master-different"] == "off"
+    assert "master-environment" not in page
+    wizard.press("create")
+    assert Workload.objects.get().spec.master is None
+
+
+def test_a_master_of_its_own_begins_as_the_workers_are(wizard: Wizard) -> None:
+    wizard.ready()
+    wizard.save(2, **{"worker-command": "python work.py"})
+    wizard.save(3, **{"master-different": "on"})
+    values = Inputs(wizard.open(wizard.at(3)).page).values
+    worker = wizard.draft.content.worker
+    assert values["master-environment"] == str(worker.environment)
+    assert values["master-compute"] == str(worker.compute)
+    assert values["master-command"] == "python work.py"
+
+
+def test_the_two_setups_are_submitted_apart(wizard: Wizard, project: Project) -> None:
+    wizard.ready()
+    compute = ComputeResourceFactory(home=project, spec_json={"cpuCoreRequest": 2.0})
+    wizard.save(3, **{"master-different": "on"})
+    changes = {"master-compute": str(compute.pk), "master-command": "python lead.py"}
+    wizard.open(wizard.at(3)).press("create", **changes)
+    spec = Workload.objects.get().spec
+    assert spec.master is not None
+    assert (spec.master.command, spec.worker.command) == ("python lead.py", None)
+    assert (spec.master.compute.gpu_devices_request, spec.gpus()) == (0, 0.2)
+
+
+def test_what_is_wrong_with_the_master_is_told_on_its_page(wizard: Wizard) -> None:
+    wizard.ready()
+    wizard.save(3, **{"master-different": "on"})
+    labels = {"master-labels": "rows", "master-labels-0-name": "no good"}
+    page = wizard.save(3, **labels)
+    assert "is not a label name" in page
+    assert 'id="master-labels-0-notes" data-for="master-labels-0-name" data-invalid' in page
+
+
+def test_switching_off_lets_it_inherit_again(wizard: Wizard) -> None:
+    wizard.ready()
+    wizard.save(3, **{"master-different": "on"})
+    wizard.open(wizard.at(3)).press("save", **{"master-different": "off"})
+    assert wizard.draft.content.master is None
+
+
+def test_workers_only_has_no_master_to_set_up(wizard: Wizard) -> None:
+    wizard.ready()
+    wizard.save(3, **{"master-different": "on"})
+    wizard.save(1, architecture="workers_only")
+    page = wizard.open(wizard.at(3)).page
+    assert TOGGLE not in page
+    assert "3 Review" in page
+    wizard.press("create")
+    workload = Workload.objects.get()
+    assert workload.spec.architecture is Architecture.WORKERS_ONLY
+    assert workload.num_pods == 2
+
+
+def test_the_last_page_reviews_everything(wizard: Wizard) -> None:
+    wizard.ready()
+    page = wizard.open(wizard.at(3)).page
+    for words in ("team-a", "from environment env-train", "from compute resource compute-train"):
+        assert words in page

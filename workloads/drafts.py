@@ -1,0 +1,111 @@
+"""The life of a draft before it is a workload: begun, kept, found again, discarded."""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from uuid import UUID
+
+from django.db import transaction
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.models import Template
+from clusters.models import Cluster
+from projects.models import Project
+from spec.draft import WorkloadDraft
+from workloads.forms.capture import capture, start_from
+from workloads.models import Draft, Workload
+
+MOST = 5  # drafts offered at a time
+
+
+def unfinished(user: User) -> list[Draft]:
+    """The last drafts worth resuming: something was entered, or they began as a copy."""
+    found = Draft.objects.visible_to(user)[: MOST + 1]
+    return [draft for draft in found if not pristine(draft)][:MOST]
+
+
+def pristine(draft: Draft) -> bool:
+    """Nothing was entered yet, the place aside."""
+    if draft.touched or draft.copied_from_id:
+        return False
+    entered = draft.content.model_copy(update={"cluster": None, "project": None})
+    return entered == blank()
+
+
+def blank() -> WorkloadDraft:
+    return WorkloadDraft(values={"numWorkers": 1})
+
+
+def begin(user: User, *, template: str = "", project: str = "") -> Draft:
+    """A draft to fill in. One that nobody filled in is used again instead of a second."""
+    newest = Draft.objects.visible_to(user).first()
+    draft = newest if newest and pristine(newest) else Draft(owner=user)
+    content = blank()
+    _place(content, user, project)
+    if chosen := _template(user, template):
+        start_from(content, chosen.pk, by=user)
+        draft.template = chosen
+    draft.content, draft.step = content, 1
+    draft.save()
+    return draft
+
+
+def _place(content: WorkloadDraft, user: User, project: str) -> None:
+    """The project asked for, or the only one there is."""
+    mine = Project.objects.visible_to(user).for_list()
+    if project.isdigit():
+        mine = mine.filter(pk=project)
+    found = list(mine[:2])
+    if len(found) == 1:
+        content.project, content.cluster = found[0].pk, found[0].cluster_id
+        return
+    only = list(Cluster.objects.visible_to(user)[:2])
+    if len(only) == 1:
+        content.cluster = only[0].pk
+
+
+def _template(user: User, template: str) -> Template | None:
+    try:
+        return Template.objects.visible_to(user).filter(pk=UUID(template)).first()
+    except ValueError:
+        return None
+
+
+def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> set[str]:
+    """Keep what was posted; returns the fields it knows. ``touch``: the author left them."""
+
+    def change(content: WorkloadDraft) -> set[str]:
+        return capture(content, posted, by=by)
+
+    return edit(draft, change, touch=touch)
+
+
+def edit(draft: Draft, change: Callable[[WorkloadDraft], set[str]], *, touch: bool) -> set[str]:
+    """Change the newest state of a draft: of two tabs, the later wins by field, not by page."""
+    with transaction.atomic():
+        now = Draft.objects.select_for_update().get(pk=draft.pk)
+        content = now.content
+        fields = change(content)
+        now.content = content
+        if touch:
+            now.touched = sorted({*now.touched, *fields})
+        now.template_id = content.template
+        now.save()
+    draft.document, draft.touched = now.document, now.touched
+    draft.template_id, draft.updated_at = now.template_id, now.updated_at
+    return fields
+
+
+def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> None:
+    """Note the page that the author came to, and the fields that were left behind."""
+    touched, furthest = sorted({*draft.touched, *leave}), max(step, draft.step)
+    if (furthest, touched) != (draft.step, draft.touched):
+        draft.step, draft.touched = furthest, touched
+        draft.save(update_fields=["step", "touched", "updated_at"])
+
+
+def copy_source(user: User, workload: str) -> Workload | None:
+    try:
+        return Workload.objects.visible_to(user).filter(pk=UUID(workload)).first()
+    except ValueError:
+        return None

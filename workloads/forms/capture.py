@@ -1,0 +1,133 @@
+"""From what a browser posted to the draft. Nothing is judged here: wrong answers are kept too."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.models import Template
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from workloads.forms.durations import to_seconds
+from workloads.forms.fields import BY_NAME, Field, Kind, replica_of
+
+#: What the wizard asks of a replica itself; all else of its values came with a copied workload.
+ASKED = {"command", "args", "environmentVariables", "labels", "annotations", "compute"}
+DIFFERENT = "master-different"
+OWN = "own"  # the choice to keep what came with a copied workload
+MOST_ROWS = 200
+WHOLE = re.compile(r"^[+-]?[0-9]{1,12}$")
+
+
+def capture(draft: WorkloadDraft, posted: QueryDict, *, by: User) -> set[str]:
+    """Write every posted field into the draft; returns the names of the fields it knows."""
+    if DIFFERENT in posted:
+        _differ(draft, different=posted[DIFFERENT] == "on")
+    seen = set()
+    for name, field in BY_NAME.items():
+        if name in posted:
+            seen.add(name)
+            _write(draft, field, posted, by)
+    return seen
+
+
+def text(posted: Mapping[str, str], name: str) -> str:
+    """One answer. NUL has no place in any text, and PostgreSQL refuses to keep it."""
+    return posted.get(name, "").replace("\0", "").replace("\r\n", "\n").strip()
+
+
+def _differ(draft: WorkloadDraft, *, different: bool) -> None:
+    """A master of its own begins as the workers are."""
+    if not different:
+        draft.master = None
+    elif draft.master is None:
+        draft.master = draft.worker.model_copy(deep=True)
+
+
+def _write(draft: WorkloadDraft, field: Field, posted: QueryDict, by: User) -> None:
+    if field.role:
+        replica = replica_of(draft, field.role)
+        if replica is not None:
+            _write_replica(replica, field, posted)
+    elif field.kind is Kind.CHOICE or field.key == "name":
+        _write_whole(draft, field.key, text(posted, field.name), by)
+    else:
+        _put(draft.values, field.key, _value(field, posted))
+
+
+def _write_whole(draft: WorkloadDraft, key: str, value: str, by: User) -> None:
+    if key == "cluster":
+        chosen = _uuid(value)
+        if chosen != draft.cluster:
+            draft.cluster, draft.project = chosen, None
+    elif key == "project":
+        draft.project = int(value) if WHOLE.match(value) else None
+    elif key == "template":
+        start_from(draft, _uuid(value), by=by)
+    else:
+        setattr(draft, key, value)
+
+
+def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None:
+    """Take a template's answers; back to scratch drops them. The name and place stay."""
+    if template == draft.template:
+        return
+    found = Template.objects.visible_to(by).filter(pk=template).first() if template else None
+    base = found.draft if found else WorkloadDraft(values={"numWorkers": 1})
+    draft.template = found.pk if found else None
+    draft.worker, draft.master, draft.values = base.worker, base.master, base.values
+    draft.framework, draft.architecture = base.framework, base.architecture
+
+
+def _write_replica(replica: ReplicaDraft, field: Field, posted: QueryDict) -> None:
+    if field.kind is not Kind.CHOICE:
+        _put(replica.values, field.key, _value(field, posted))
+        return
+    value = text(posted, field.name)
+    if value == OWN:
+        return
+    setattr(replica, field.key, _uuid(value))
+    if field.key == "compute":
+        replica.values.pop("compute", None)
+    else:
+        replica.values = {k: v for k, v in replica.values.items() if k in ASKED}
+
+
+def _value(field: Field, posted: QueryDict) -> Any:
+    if field.kind is Kind.ROWS:
+        return _rows(field.name, posted)
+    value = text(posted, field.name)
+    if field.kind is Kind.WHOLE and WHOLE.match(value):
+        return int(value)
+    if field.kind is Kind.DURATION and value:
+        return to_seconds(value, posted.get(f"{field.name}-unit", "sec"))
+    return value
+
+
+def _rows(name: str, posted: QueryDict) -> list[Values]:
+    """Rows in the order of their numbers, blank ones too: the page shows them by position."""
+    pattern = re.compile(rf"^{re.escape(name)}-([0-9]{{1,4}})-name$")
+    numbers = sorted(int(found[1]) for key in posted if (found := pattern.match(key)))
+    return [
+        {
+            "name": text(posted, f"{name}-{number}-name"),
+            "value": posted.get(f"{name}-{number}-value", "").replace("\0", ""),
+        }
+        for number in numbers[:MOST_ROWS]
+    ]
+
+
+def _put(values: Values, key: str, value: Any) -> None:
+    if value in ("", []):
+        values.pop(key, None)
+    else:
+        values[key] = value
+
+
+def _uuid(value: str) -> UUID | None:
+    try:
+        return UUID(value)
+    except ValueError:
+        return None

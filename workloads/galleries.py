@@ -1,0 +1,227 @@
+"""The cards a wizard page offers: places, frameworks, templates and assets."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import QuerySet
+from pydantic import ValidationError
+
+from accounts.models import User
+from assets import cards
+from assets.models import ComputeResource, Environment, Template
+from clusters.models import Cluster, State
+from projects.models import Project
+from projects.quotas import Demand, usage_of
+from spec.draft import ReplicaDraft
+from spec.workload import Architecture, Framework
+
+FEW = 6  # cards shown before "show all"
+SCRATCH, OWN = "", "own"
+PLACES = ("cluster", "department", "project")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A choice. ``why_not`` says why it cannot be made; facts are icon, name and value."""
+
+    value: str
+    title: str
+    text: str = ""
+    icon: str = "box"
+    facts: tuple[tuple[str, str, str], ...] = ()
+    chips: tuple[tuple[str, str], ...] = ()
+    why_not: str = ""
+    checked: bool = False
+    meter: tuple[float, float, str] | None = None
+
+    @property
+    def key(self) -> str:
+        """For ids on the page."""
+        return self.value or "none"
+
+    def matches(self, words: str) -> bool:
+        all_text = " ".join([self.title, self.text, *(value for _, _, value in self.facts)]).lower()
+        return all(word in all_text for word in words.lower().split())
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The cards to show of ``total``; the chosen one is always among them."""
+
+    cards: list[Card] = field(default_factory=list)
+    total: int = 0
+    query: str = ""
+    hidden: int = 0
+
+
+def gallery(choices: Iterable[Card], *, query: str = "", everything: bool = False) -> Gallery:
+    """Usable ones first; those that fit ``query``, best by name; a few unless ``everything``."""
+    all_cards = sorted(choices, key=lambda card: bool(card.why_not))
+    found = [card for card in all_cards if card.matches(query)] if query else all_cards
+    found.sort(key=lambda card: query.lower() not in card.title.lower())
+    shown = found if everything else found[:FEW]
+    chosen = [card for card in all_cards if card.checked and card not in shown]
+    hidden = sum(card not in shown and card not in chosen for card in found)
+    return Gallery(chosen + shown, len(all_cards), query, hidden)
+
+
+def clusters(user: User, chosen: Any) -> Iterator[Card]:
+    for cluster in Cluster.objects.visible_to(user).prefetch_related("nodes"):
+        tone = "success" if cluster.state == State.CONNECTED else "warning"
+        yield Card(
+            str(cluster.pk),
+            cluster.name,
+            icon="server-2",
+            facts=(("cpu", "GPUs", _gpus_of(cluster)),),
+            chips=((cluster.get_state_display(), tone),),
+            checked=cluster.pk == chosen,
+        )
+
+
+def _gpus_of(cluster: Cluster) -> str:
+    count = sum(len(node.gpus) for node in cluster.nodes.all())
+    if cluster.has_virtual_gpus:
+        return f"{count} virtual GPUs: accounting units that run on the CPU"
+    return f"{count} GPU{'' if count == 1 else 's'}"
+
+
+def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
+    """The user's projects in a cluster, each with what is free of its quota."""
+    found = list(_projects(user).filter(cluster=cluster))
+    usage = usage_of(found)
+    for project in found:
+        held = usage[project.pk].held
+        yield Card(
+            str(project.pk),
+            project.name,
+            project.description,
+            icon="folder",
+            facts=(("building", "Department", project.department.name),),
+            chips=(("may go over quota", "neutral"),) if project.over_quota else (),
+            checked=project.pk == chosen,
+            meter=_quota(project, held),
+        )
+
+
+def _projects(user: User) -> QuerySet[Project]:
+    return Project.objects.visible_to(user).for_list().prefetch_related("cluster__nodes")
+
+
+def _quota(project: Project, held: Demand) -> tuple[float, float, str]:
+    free = max(round(project.gpu_quota - held.gpus, 3), 0)
+    noun = "virtual GPUs" if project.cluster.has_virtual_gpus else "GPUs"
+    return held.gpus, project.gpu_quota, f"{free:g} of {project.gpu_quota:g} {noun} free"
+
+
+def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
+    for framework in Framework:
+        support = cluster.capabilities.framework(framework) if cluster else None
+        yield Card(
+            framework.value,
+            framework.label,
+            why_not=support.why if support and not support.available else "",
+            checked=framework.value == chosen,
+        )
+
+
+def architectures(chosen: str) -> Iterator[Card]:
+    words = {
+        Architecture.WORKERS_AND_MASTER: "One master coordinates the workers and is rank 0.",
+        Architecture.WORKERS_ONLY: "Worker 0 is rank 0.",
+    }
+    for architecture in Architecture:
+        yield Card(
+            architecture.value,
+            architecture.label,
+            words[architecture],
+            checked=architecture.value == chosen,
+        )
+
+
+def templates(user: User, project: Project | None, chosen: Any) -> Iterator[Card]:
+    text = "Fill in every page yourself."
+    yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not chosen)
+    if project is None:
+        return
+    usable = Template.objects.visible_to(user).usable_in(project).select_related(*PLACES)
+    for template in usable.prefetch_related("environments", "compute_resources"):
+        yield _asset(template, cards.template(template), "template", template.pk == chosen)
+
+
+def environments(user: User, project: Project, framework: str, replica: ReplicaDraft) -> list[Card]:
+    """Every environment of the project; those for something else say why not."""
+    usable = Environment.objects.visible_to(user).usable_in(project).select_related(*PLACES)
+    found = [
+        _asset(
+            item,
+            cards.environment(item),
+            "box",
+            item.pk == replica.environment,
+            why_not=_capital(item.unfit_for(framework)),
+        )
+        for item in usable
+    ]
+    image = replica.values.get("image")
+    if image and not replica.environment:
+        found.insert(0, _own("box", (("box", "Image", str(image)),)))
+    return found
+
+
+def compute_resources(user: User, project: Project, replica: ReplicaDraft) -> list[Card]:
+    usable = ComputeResource.objects.visible_to(user).usable_in(project).select_related(*PLACES)
+    virtual = project.cluster.has_virtual_gpus
+    found = [
+        _asset(item, _virtual(cards.compute(item), virtual), "cpu", item.pk == replica.compute)
+        for item in usable
+    ]
+    own = replica.values.get("compute")
+    if own and not replica.compute:
+        found.insert(0, _own("cpu", _facts_of(own)))
+    return found
+
+
+def _asset(
+    item: Environment | ComputeResource | Template,
+    card: cards.Card,
+    icon: str,
+    checked: bool,
+    *,
+    why_not: str = "",
+) -> Card:
+    return Card(
+        str(item.pk),
+        item.name,
+        item.description,
+        icon=icon,
+        facts=tuple(card.facts),
+        chips=(*card.chips, (item.scope_name, "neutral")),
+        why_not=why_not,
+        checked=checked,
+    )
+
+
+def _virtual(card: cards.Card, virtual: bool) -> cards.Card:
+    """On a machine without GPUs every card says that these are accounting units."""
+    if not virtual:
+        return card
+    facts = [(icon, name, value.replace("GPU", "virtual GPU")) for icon, name, value in card.facts]
+    return cards.Card(facts, card.chips)
+
+
+def _own(icon: str, facts: tuple[cards.Fact, ...]) -> Card:
+    text = "What the copied workload had; not an asset."
+    return Card(OWN, "As copied", text, icon=icon, facts=facts, checked=True)
+
+
+def _facts_of(own: Any) -> tuple[cards.Fact, ...]:
+    """Of a compute part that a draft carries itself, as far as it makes sense."""
+    try:
+        compute = ComputeResource(spec_json=own)
+        return tuple(cards.compute(compute).facts)
+    except ValidationError:
+        return (("alert-triangle", "Compute", "not complete"),)
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"

@@ -1,0 +1,81 @@
+"""Everything a draft says, in the order of the pages, for a last look."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assets import cards
+from spec.workload import Replica, WorkloadSpec
+from workloads.forms.durations import split
+from workloads.forms.screen import Screen
+
+Fact = tuple[str, str, str]  # name, value, where it came from
+
+
+@dataclass(frozen=True)
+class Part:
+    title: str
+    address: str
+    facts: list[Fact]
+
+
+def of(screen: Screen) -> list[Part]:
+    """Empty while the draft is no spec yet: what is missing stands in the summary."""
+    made, spec = screen.plan, screen.plan.spec
+    parts = [Part("Setup", screen.address(1), list(_setup(screen)))]
+    if spec:
+        workers = list(_workers(screen, spec))
+        parts.append(Part("Workers", screen.address(2), workers))
+        if spec.master:
+            facts = list(_replica(screen, "master", spec.master))
+            parts.append(Part("Master", screen.address(3), facts))
+    return parts if made.project else []
+
+
+def _setup(screen: Screen) -> Iterator[Fact]:
+    made, content = screen.plan, screen.content
+    yield "Name", content.name, ""
+    yield "Project", str(made.project or ""), ""
+    yield "Cluster", str(made.cluster or ""), ""
+    if made.spec:
+        yield "Framework", made.spec.distributed_framework.label, ""
+        yield "Configuration", made.spec.architecture.label, ""
+    if made.template:
+        yield "Template", made.template.name, ""
+
+
+def _workers(screen: Screen, spec: WorkloadSpec) -> Iterator[Fact]:
+    origins = screen.plan.origins
+    yield "Number of workers", str(spec.num_workers), _from(origins.get("numWorkers", ""))
+    yield from _replica(screen, "worker", spec.worker)
+    yield "Grace period", _time(spec.termination_grace_period_seconds), ""
+    yield "Backoff limit", str(spec.backoff_limit), _from(origins.get("backoffLimit", ""))
+    yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
+
+
+def _replica(screen: Screen, role: str, replica: Replica) -> Iterator[Fact]:
+    origins = screen.plan.origins
+
+    def origin(key: str) -> str:
+        return _from(origins.get(f"{role}.{key}", ""))
+
+    yield "Image", replica.image, origin("image")
+    command = " ".join(part for part in (replica.command, replica.args) if part)
+    yield "Command", command or "the image’s own", origin("command")
+    if replica.environment_variables:
+        names = ", ".join(variable.name for variable in replica.environment_variables)
+        yield "Environment variables", names, ""
+    compute = replica.compute
+    words = (cards.gpu_words(compute), cards.cpu_words(compute), cards.memory_words(compute))
+    yield "Per pod", " · ".join(words), origin("compute")
+    for key in ("labels", "annotations"):
+        items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
+        if items:
+            yield key.title(), items, ""
+
+
+def _from(origin: str) -> str:
+    return "" if origin in {"", "user"} else f"from {origin}"
+
+
+def _time(seconds: int) -> str:
+    return " ".join(split(seconds))

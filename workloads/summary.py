@@ -1,0 +1,148 @@
+"""What the wizard's summary says of a plan: will it start, what it needs, what is submitted."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from projects.quotas import Demand
+from spec import documents
+from spec.errors import SpecError
+from spec.quantities import readable
+from spec.workload import Pod, WorkloadSpec
+from workloads import commandline
+from workloads.plan import Plan
+
+FEW = 8  # ranks listed one by one; of more, the first and the last
+NOT_YET = "to-be-selected"
+_ROLES = {"worker", "master"}
+
+
+@dataclass
+class Meter:
+    """``after`` is what the project holds once this workload runs. A quota of ``None`` is none."""
+
+    label: str
+    used: float
+    total: float | None
+    text: str
+    over: bool = False
+
+
+@dataclass
+class Summary:
+    """``tone``: info, success, warning or danger."""
+
+    tone: str = "info"
+    headline: str = "Not ready yet"
+    detail: str = ""
+    pods: str = "–"
+    world_size: int = 0
+    ranks: list[tuple[str, str]] = field(default_factory=list)
+    meters: list[Meter] = field(default_factory=list)
+    virtual: bool = False
+    yaml: str = ""
+    command: str = ""
+
+
+def of(made: Plan) -> Summary:
+    summary = Summary(command=_command(made), yaml=documents.to_yaml(_body(made)))
+    summary.virtual = bool(made.cluster and made.cluster.has_virtual_gpus)
+    spec = made.spec or _with_any_image(made.document)
+    if spec:
+        _describe(summary, spec)
+    if spec and made.project and made.cluster:
+        demand = Demand.of(spec, gpu_memory=made.cluster.gpu_memory)
+        summary.meters = list(_meters(made, demand))
+    _judge(summary, made)
+    return summary
+
+
+def _with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
+    """Numbers can be told before an environment is chosen."""
+    if not document:
+        return None
+    roles = {role: {"image": NOT_YET, **document[role]} for role in document.keys() & _ROLES}
+    try:
+        return documents.load(document | roles)
+    except SpecError:
+        return None
+
+
+def _describe(summary: Summary, spec: WorkloadSpec) -> None:
+    pods = spec.pods
+    workers = f"{spec.num_workers} worker{'s' if spec.num_workers > 1 else ''}"
+    summary.pods = f"{len(pods)} = 1 master + {workers}" if spec.has_master else workers
+    summary.world_size = len(pods)
+    if len(pods) <= FEW:
+        summary.ranks = [_rank(pod) for pod in pods]
+    else:
+        summary.ranks = [*map(_rank, pods[:3]), ("…", f"{len(pods) - 4} more"), _rank(pods[-1])]
+
+
+def _rank(pod: Pod) -> tuple[str, str]:
+    return str(pod.rank), pod.name
+
+
+def _meters(made: Plan, demand: Demand) -> list[Meter]:
+    project, held = made.project, made.held or Demand()
+    if project is None:
+        return []
+    after = held + demand
+    unit = "Virtual GPUs" if made.cluster and made.cluster.has_virtual_gpus else "GPUs"
+    rows = [
+        (unit, demand.gpus, after.gpus, project.gpu_quota, _number),
+        ("CPU cores", demand.cpu, after.cpu, project.cpu_quota, _number),
+        ("Memory", demand.memory, after.memory, project.memory_quota, readable),
+    ]
+    return [_meter(*row) for row in rows]
+
+
+def _meter(label: str, asked: float, after: float, quota: float | None, words: Any) -> Meter:
+    if quota is None:
+        return Meter(label, after, None, words(asked))
+    over = after > quota + 1e-6
+    rest = (
+        f"{words(after - quota)} over the quota of" if over else f"leaves {words(quota - after)} of"
+    )
+    return Meter(label, after, quota, f"{words(asked)} · {rest} {words(quota)}", over)
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 3):g}"
+
+
+def _judge(summary: Summary, made: Plan) -> None:
+    never = [p.message for p in made.problems if p.message.startswith(("asks for", "can never"))]
+    if never:
+        summary.tone, summary.headline = "danger", "Can never start"
+        summary.detail = f"It {never[0]}."
+    elif not made.submittable:
+        count = len(made.problems)
+        summary.detail = f"{count} thing{'s' if count != 1 else ''} to fill in or mend, see below."
+    elif made.verdict is None:
+        summary.tone, summary.headline = "info", "Ready to submit"
+        summary.detail = "The cluster's own queue decides when it starts."
+    elif made.verdict.starts:
+        summary.tone, summary.headline = "success", "Starts at once"
+        summary.detail = "The whole gang fits now."
+    else:
+        summary.tone, summary.headline = "warning", "Will wait"
+        summary.detail = made.verdict.message
+
+
+def _command(made: Plan) -> str:
+    document = made.document or {"distributedFramework": made.draft.framework}
+    return commandline.render(made.draft.name, made.project.name if made.project else "", document)
+
+
+def _body(made: Plan) -> dict[str, Any]:
+    """The body of ``POST /api/v1/workloads/distributed``."""
+    document = documents.dump(made.spec) if made.spec else made.document
+    body: dict[str, Any] = {"name": made.draft.name}
+    if made.project:
+        body |= {"projectId": str(made.project.pk), "clusterId": str(made.project.cluster_id)}
+    if document.get("architecture") == "workers_only":
+        body["noMaster"] = True
+    body["spec"] = documents.to_wire(document)
+    if "master" in document:
+        body["masterSpec"] = document["master"]
+    return body

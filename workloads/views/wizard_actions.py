@@ -1,0 +1,190 @@
+"""What the buttons of a wizard page do. Each keeps the page's answers first."""
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from accounts.http import Request
+from core.http import after
+from spec.draft import Values, WorkloadDraft
+from spec.errors import Problem, SpecError
+from workloads import drafts, services
+from workloads.forms import words
+from workloads.forms.fields import (
+    BY_NAME,
+    FIELDS,
+    MASTER,
+    SETUP,
+    Field,
+    Kind,
+    locate,
+    on,
+    replica_of,
+)
+from workloads.models import Draft
+from workloads.plan import plan
+from workloads.views.wizard_page import answer
+
+Action = Callable[[Request, Draft, int, str], HttpResponse]
+
+
+def act(request: Request, draft: Draft, page: int) -> HttpResponse:
+    """``action`` is a verb, or a verb and what it is about: ``add:worker-labels``."""
+    action = request.POST.get("action", "")
+    verb, _, about = action.partition(":")
+    typing = "typing" in request.POST or (verb not in LEAVING and action != "")
+    drafts.write(draft, request.POST, by=request.user, touch=not typing)
+    if not action and not request.htmx:
+        verb = "save"
+    if verb not in VERBS:
+        raise Http404("No such action")
+    return VERBS[verb](request, draft, page, about)
+
+
+def _stay(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return answer(request, draft, page)
+
+
+def _save(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    messages.success(request, "The draft is saved.")
+    return redirect("draft-step", draft.pk, page)
+
+
+def _continue(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """On to the next page when nothing on this one is wrong."""
+    if page == MASTER:
+        return answer(request, draft, page)
+    drafts.reach(draft, page, leave={item.name for item in on(page)})
+    made = plan(draft.content, by=request.user)
+    if any(item.page == page for item, _ in words.problems(made)):
+        return answer(request, draft, page, status=422, focus="problem")
+    return redirect("draft-step", draft.pk, page + 1)
+
+
+def _back(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return redirect("draft-step", draft.pk, max(page - 1, SETUP))
+
+
+def _goto(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return redirect("draft-step", draft.pk, int(about) if about in {"1", "2", "3"} else page)
+
+
+def _create(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """Submit; what is wrong comes back on the page, on the first page that has something wrong."""
+    drafts.reach(draft, page, leave={item.name for item in FIELDS})
+    pages = {item.page for item, _ in words.problems(plan(draft.content, by=request.user))}
+    if pages:
+        worst = page if page in pages else min(pages)
+        return answer(request, draft, worst, status=422, focus="problem")
+    try:
+        workload = services.submit(
+            draft.content, by=request.user, draft_id=draft.pk, copied_from=draft.copied_from
+        )
+    except SpecError as error:
+        return _refused(request, draft, error)
+    messages.success(request, f"{workload.name} is created.")
+    return after(request, reverse("workload-list"))
+
+
+def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
+    """What only the submission found, such as a name taken this very moment."""
+    problem: Problem = error.problems[0]
+    messages.error(request, words.sentence(locate(problem), problem))
+    return answer(request, draft, locate(problem).page, status=422, focus="problem")
+
+
+def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """A blank row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another."""
+    name, _, given = about.partition("=")
+    item = _rows_field(name)
+
+    def change(content: WorkloadDraft) -> set[str]:
+        values = _values(content, item)
+        row = {"name": given, "value": request.POST.get(f"inherited-{given}", "")}
+        values[item.key] = [*values.get(item.key, []), row]
+        return {item.name}
+
+    drafts.edit(draft, change, touch=False)
+    return answer(request, draft, page, focus=item.name)
+
+
+def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``remove:worker-labels:2``."""
+    name, _, number = about.rpartition(":")
+    item = _rows_field(name)
+
+    def change(content: WorkloadDraft) -> set[str]:
+        values = _values(content, item)
+        kept = [row for at, row in enumerate(values.get(item.key, [])) if str(at) != number]
+        values[item.key] = kept
+        return {item.name}
+
+    drafts.edit(draft, change, touch=False)
+    return answer(request, draft, page, focus=item.name)
+
+
+def _rows_field(name: str) -> Field:
+    item = BY_NAME.get(name)
+    if item is None or item.kind is not Kind.ROWS:
+        raise Http404("No such list")
+    return item
+
+
+def _values(content: WorkloadDraft, item: Field) -> Values:
+    replica = replica_of(content, item.role)
+    if replica is None:
+        raise Http404("The master has no setup of its own")
+    return replica.values
+
+
+def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """Without JavaScript: the page that makes an asset, which leads back here."""
+    kind, _, slot = about.partition(":")
+    if kind not in {"environment", "compute"}:
+        raise Http404("No such asset")
+    here = reverse("draft-step", args=[draft.pk, page])
+    query = urlencode({"project": draft.content.project or "", "slot": slot, "next": here})
+    return redirect(f"{reverse(f'{kind}-create')}?{query}")
+
+
+def choose_new_asset(request: Request, draft: Draft, page: int) -> bool:
+    """Back from that page, with ``?environment=<id>&slot=worker``: choose what was made."""
+    slot = request.GET.get("slot", "")
+    chosen = {kind: request.GET.get(kind, "") for kind in ("environment", "compute")}
+    posted = QueryDict(mutable=True)
+    for kind, pk in chosen.items():
+        if _is_uuid(pk) and slot in {"worker", "master"}:
+            posted[f"{slot}-{kind}"] = pk
+    if not posted:
+        return False
+    drafts.write(draft, posted, by=request.user)
+    return True
+
+
+def _is_uuid(value: str) -> bool:
+    try:
+        return bool(UUID(value))
+    except ValueError:
+        return False
+
+
+#: Verbs after which the fields of the page count as left, so that they say what is wrong.
+LEAVING = {"", "continue", "create"}
+VERBS: dict[str, Action] = {
+    "": _stay,
+    "all": _stay,
+    "search": _stay,
+    "save": _save,
+    "continue": _continue,
+    "back": _back,
+    "goto": _goto,
+    "create": _create,
+    "add": _add,
+    "remove": _remove,
+    "new": _new,
+}
