@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import ProtectedError
 
 from accounts.models import User
 from clusters.models import Cluster
@@ -72,8 +73,11 @@ def delete_project(project: Project, *, by: User) -> None:
         if names:
             shown = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
             raise HasWorkloads(f"{project} has workloads: {shown}. Delete them first.")
-        project.workloads.all().delete()  # only the traces of deleted ones are left
-        project.delete()
+        project.workloads.filter(deleted_at__isnull=False).delete()  # traces of deleted ones
+        try:
+            project.delete()
+        except ProtectedError as error:
+            raise HasWorkloads(f"{project} got a workload a moment ago. Look again.") from error
 
 
 def _save(project: Project, by: User, department: str, members: Collection[User]) -> Project:
