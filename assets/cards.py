@@ -34,10 +34,11 @@ def environment(asset: Environment) -> Card:
     return Card(facts, [(kind if asset.distributed else "Standard", "accent")])
 
 
-def compute(asset: ComputeResource) -> Card:
+def compute(asset: ComputeResource, *, virtual: bool = False) -> Card:
+    """``virtual``: the cluster's GPUs are accounting units, and every card says so."""
     spec = asset.spec
     facts = [
-        ("cpu-2", "GPU per pod", gpu_words(spec)),
+        ("cpu-2", "GPU per pod", gpu_words(spec, virtual=virtual)),
         ("cpu", "CPU per pod", cpu_words(spec)),
         ("database", "CPU memory per pod", memory_words(spec)),
     ]
@@ -48,16 +49,21 @@ def compute(asset: ComputeResource) -> Card:
     return Card(facts, [("GPU", "accent") if spec.gpu_devices_request else ("CPU only", "neutral")])
 
 
-def gpu_words(spec: Compute) -> str:
+def compute_at_home(asset: ComputeResource) -> Card:
+    return compute(asset, virtual=asset.cluster.has_virtual_gpus)
+
+
+def gpu_words(spec: Compute, *, virtual: bool = False) -> str:
     """``No GPU``, ``2 GPUs``, ``10 % of a GPU``, ``4 GB of a GPU``; a limit follows."""
+    gpu = "virtual GPU" if virtual else "GPU"
     if spec.gpu_request_type is GpuRequestType.PORTION:
         most = f", at most {spec.gpu_portion_limit:.4g}" if spec.gpu_portion_limit else ""
-        return f"{(spec.gpu_portion_request or 0) * 100:.4g} % of a GPU{most}"
+        return f"{(spec.gpu_portion_request or 0) * 100:.4g} % of a {gpu}{most}"
     if spec.gpu_request_type is GpuRequestType.MEMORY:
         most = f", at most {_size(spec.gpu_memory_limit)}" if spec.gpu_memory_limit else ""
-        return f"{_size(spec.gpu_memory_request)} of a GPU{most}"
+        return f"{_size(spec.gpu_memory_request)} of a {gpu}{most}"
     count = spec.gpu_devices_request
-    return f"{count} GPU{'' if count == 1 else 's'}" if count else "No GPU"
+    return f"{count} {gpu}{'' if count == 1 else 's'}" if count else f"No {gpu}"
 
 
 def cpu_words(spec: Compute) -> str:

@@ -49,7 +49,7 @@ class Kind:
         rows = rows.annotate(used_by=present)
         if self.model is Template:
             return rows.prefetch_related("environments", "compute_resources")
-        return rows.annotate(templates_with=Count("templates", distinct=True))
+        return rows.prefetch_related("cluster__nodes")
 
 
 ENVIRONMENT = Kind(
@@ -76,7 +76,7 @@ COMPUTE = Kind(
     icon="cpu",
     edit_verb="Edit",
     copy_verb="Copy & edit",
-    card=cards.compute,
+    card=cards.compute_at_home,
     form=compute.ComputeForm,
     initial=compute.initial,
     blank=compute.blank,

@@ -172,7 +172,7 @@ def compute_resources(user: User, project: Project, replica: ReplicaDraft) -> li
     usable = ComputeResource.objects.visible_to(user).usable_in(project).select_related(*PLACES)
     virtual = project.cluster.has_virtual_gpus
     found = [
-        _asset(item, _virtual(cards.compute(item), virtual), "cpu", item.pk == replica.compute)
+        _asset(item, cards.compute(item, virtual=virtual), "cpu", item.pk == replica.compute)
         for item in usable
     ]
     own = replica.values.get("compute")
@@ -199,14 +199,6 @@ def _asset(
         why_not=why_not,
         checked=checked,
     )
-
-
-def _virtual(card: cards.Card, virtual: bool) -> cards.Card:
-    """On a machine without GPUs every card says that these are accounting units."""
-    if not virtual:
-        return card
-    facts = [(icon, name, value.replace("GPU", "virtual GPU")) for icon, name, value in card.facts]
-    return cards.Card(facts, card.chips)
 
 
 def _own(icon: str, facts: tuple[cards.Fact, ...]) -> Card:

@@ -5,7 +5,13 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.assets.posts import FACTORIES
-from tests.factories import ProjectFactory, TemplateFactory, UserFactory, WorkloadFactory
+from tests.factories import (
+    ComputeResourceFactory,
+    ProjectFactory,
+    TemplateFactory,
+    UserFactory,
+    WorkloadFactory,
+)
 from tests.web import DRAWER, HTMX, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -132,3 +138,16 @@ def test_a_template_leads_to_the_wizard() -> None:
     template = TemplateFactory()
     page = signed_in(UserFactory(administrator=True)).get(f"/templates/{template.pk}/")
     assert f"/workloads/new/?template={template.pk}" in page.content.decode()
+
+
+def test_cards_of_a_machine_without_gpus_say_virtual() -> None:
+    virtual = ComputeResourceFactory()
+    real = ComputeResourceFactory(home__cluster__nodes=0)
+    client = signed_in(UserFactory(administrator=True))
+    facts = {
+        card["title"]: card["facts"][0][2]
+        for card in client.get("/compute-resources/").context["cards"]
+    }
+    assert facts == {virtual.name: "10 % of a virtual GPU", real.name: "10 % of a GPU"}
+    page = client.get(f"/compute-resources/{virtual.pk}/").content.decode()
+    assert "accounting units" in page
