@@ -5,10 +5,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import live, report, table, training
+from bench import live, report, table, training, validation
 from tests.product import Trainyard
 
-RUNNING = {"training": training.rows, "live": live.rows}
+RUNNING = {"training": training.rows, "live": live.rows, "validation": validation.rows}
 NAMES = ["table", *RUNNING]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, StorageState, sync_playwright
 
+from bench.browser import ARGUMENTS, sign_in
 from bench.report import Row, percentile
 from tests.browser import executable
 from tests.product import Trainyard
@@ -15,7 +16,6 @@ from tests.waiting import wait_for
 
 PAGES = 50
 WORKLOADS = 6
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 # Those moves that the engine makes; the others are Trainyard's own.
 ENGINE_MOVES = ("Running", "Completed")
 SHORT_SECOND_RUN = (
@@ -41,7 +41,7 @@ def rows(trainyard: Trainyard) -> Iterator[Row]:
         browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         workloads = [_prepare(rest, f"live-{n}") for n in range(WORKLOADS)]
         # Each in a profile of its own, as fifty people have: one opens six connections at most.
-        state = _sign_in(browser, trainyard)
+        state = sign_in(browser, trainyard)
         pages = [_open(browser, trainyard, state) for _ in range(PAGES)]
         for workload in workloads:
             rest.act(workload, "resume")
@@ -57,19 +57,6 @@ def rows(trainyard: Trainyard) -> Iterator[Row]:
         unit="s",
         limit=1.0,
     )
-
-
-def _sign_in(browser: Browser, trainyard: Trainyard) -> StorageState:
-    context = browser.new_context(base_url=trainyard.url)
-    page = context.new_page()
-    page.goto("/accounts/login/")
-    page.locator("input[name=login]").fill(trainyard.username)
-    page.locator("input[name=password]").fill(trainyard.password)
-    page.locator("input[name=password]").press("Enter")
-    page.wait_for_url("**/workloads/")
-    state = context.storage_state()
-    context.close()
-    return state
 
 
 def _open(browser: Browser, trainyard: Trainyard, state: StorageState) -> Page:
