@@ -70,14 +70,35 @@ document.addEventListener("keydown", (event) => {
 form.addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
+  unsaved.clear(); // the form sends everything
+  remember();
 });
 addEventListener("pageshow", () => delete form.dataset.sent);
 
-// Typed text that no answer has confirmed yet: a swap of its page puts it back, and a page that
-// goes away sends it along.
+// Typed text that no answer has confirmed yet: a swap of its page puts it back, so does a reload,
+// and a page that goes away sends it along.
+const KEY = wizard.dataset.save;
+const RECENT = 60_000; // milliseconds; what is older was overtaken by other tabs
 const unsaved = new Map();
+function remember() {
+  try {
+    if (unsaved.size) sessionStorage.setItem(KEY, JSON.stringify({ at: Date.now(), values: [...unsaved] }));
+    else sessionStorage.removeItem(KEY);
+  } catch { /* storage is switched off: pagehide still sends it */ }
+}
+function putBack(from) {
+  for (const [id, value] of unsaved) {
+    const input = document.getElementById(id);
+    const anew = input && from.contains(input); // until now htmx did not listen to it
+    if (!input || (input.value === value && !anew)) continue;
+    input.value = value;
+    input.dispatchEvent(new Event(input === document.activeElement ? "input" : "change", { bubbles: true }));
+  }
+}
 wizard.addEventListener("input", ({ target }) => {
-  if (target.id && target.matches("[type=text], textarea")) unsaved.set(target.id, target.value);
+  if (!target.id || !target.matches("[type=text], textarea")) return;
+  unsaved.set(target.id, target.value);
+  remember();
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   if (!event.detail.successful) return;
@@ -85,14 +106,15 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
     const name = document.getElementById(id)?.name;
     if (event.detail.requestConfig.parameters[name] === value) unsaved.delete(id);
   }
+  remember();
 });
-document.body.addEventListener("htmx:afterSettle", () => {
-  for (const [id, value] of unsaved) {
-    const input = document.getElementById(id);
-    if (!input || input.value === value) continue;
-    input.value = value;
-    input.dispatchEvent(new Event(input === document.activeElement ? "input" : "change", { bubbles: true }));
-  }
+document.body.addEventListener("htmx:afterSettle", ({ detail }) => putBack(detail.elt));
+addEventListener("load", () => { // by then htmx listens
+  let kept = null;
+  try { kept = JSON.parse(sessionStorage.getItem(KEY)); } catch { /* storage is switched off */ }
+  if (!kept || Date.now() - kept.at > RECENT) return;
+  for (const [id, value] of kept.values) unsaved.set(id, value);
+  putBack(wizard);
 });
 addEventListener("pagehide", () => {
   if (form.dataset.sent) return;
