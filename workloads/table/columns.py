@@ -69,13 +69,18 @@ def _allocated(workload: Workload) -> str:
 
 
 def _metrics(workload: Workload) -> str:
-    return ", ".join(f"{name} {_number(value)}" for name, value in shown_metrics(workload))
+    return ", ".join(f"{name} {value}" for name, value in shown_metrics(workload))
 
 
-def shown_metrics(workload: Workload) -> list[tuple[str, float]]:
+def shown_metrics(workload: Workload) -> list[tuple[str, str]]:
     """The few numbers that a row has room for, where the training reports them."""
     last = workload.last_metrics
-    return [(name, last[name]) for name in ("step", "loss", "accuracy") if name in last]
+    return [(name, figure(last[name])) for name in ("step", "loss", "accuracy") if name in last]
+
+
+def figure(value: float) -> str:
+    """Whole numbers as they are, others with four digits that count."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
 
 
 def _of(kind: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

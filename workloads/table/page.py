@@ -36,7 +36,7 @@ class Row:
         return [(c, "" if c.cell else c.text(self.workload)) for c in self.columns]
 
     @property
-    def metrics(self) -> list[tuple[str, float]]:
+    def metrics(self) -> list[tuple[str, str]]:
         return shown_metrics(self.workload)
 
 

@@ -1,9 +1,24 @@
 from django.urls import URLPattern, path
 
-from workloads.views import actions, detail
+from workloads.views import actions, detail, logs, metrics
+
+TABS = ("ranks", "logs", "metrics", "events", "spec")
 
 urlpatterns: list[URLPattern] = [
     path("workloads/<uuid:pk>/", detail.workload_detail, name="workload-detail"),
+    path("workloads/<uuid:pk>/header/", detail.workload_header, name="workload-header"),
+    *(
+        path(
+            f"workloads/<uuid:pk>/{tab}/",
+            detail.workload_detail,
+            {"tab": tab},
+            name=f"workload-{tab}",
+        )
+        for tab in TABS
+    ),
+    path("workloads/<uuid:pk>/logs/lines/", logs.log_lines, name="log-lines"),
+    path("workloads/<uuid:pk>/logs/download/", logs.log_download, name="log-download"),
+    path("workloads/<uuid:pk>/metrics/data/", metrics.metrics_data, name="metrics-data"),
     path("workloads/<uuid:pk>/stop/", actions.stop, name="workload-stop"),
     path("workloads/<uuid:pk>/run/", actions.run, name="workload-run"),
     path("workloads/<uuid:pk>/delete/", actions.delete, name="workload-delete"),

@@ -1,17 +1,145 @@
-"""The workload's page, and the same as a drawer."""
+"""The workload's page with its tabs, and the same as a drawer."""
 
+from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
+from core.http import render_partial
+from workloads.logs.choice import Choice
+from workloads.models import SampleKind, Workload
+from workloads.page import cause, lifecycle, spec
+from workloads.page.words import exit_in_words
+from workloads.table.columns import shown_metrics
 from workloads.views.actions import find
+
+TABS = {
+    "overview": "Overview",
+    "ranks": "Ranks",
+    "logs": "Logs",
+    "metrics": "Metrics",
+    "events": "Event history",
+    "spec": "Spec",
+}
+EVENTS = 200
+# The part of the page that an htmx target asks for.
+PARTS = {"drawer": "drawer", "workload-content": "content"}
 
 
 @login_required
 @require_safe
-def workload_detail(request: Request, pk: UUID) -> HttpResponse:
-    return render(request, "workloads/detail.html", {"workload": find(request, pk)})
+def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpResponse:
+    workload = find(request, pk)
+    context = _head(workload) | {
+        "tab": tab,
+        "tabs": [(key, label, address(workload, key)) for key, label in TABS.items()],
+        "here": address(workload, tab),
+        "in_drawer": _is_in_drawer(request, workload),
+    }
+    context |= CONTENT[tab](request, workload)
+    part = PARTS.get(request.htmx.target or "", "panel")
+    response = render_partial(request, "workloads/detail.html", part, context)
+    response["Vary"] = "HX-Request, HX-Target"
+    return response
+
+
+@login_required
+@require_safe
+def workload_header(request: Request, pk: UUID) -> HttpResponse:
+    level = "h1" if request.GET.get("level") == "h1" else ""
+    context = _head(find(request, pk)) | {"level": level}
+    return render(request, "workloads/detail/_head.html", context)
+
+
+def _is_in_drawer(request: Request, workload: Workload) -> bool:
+    """Whether it is shown beside another page, whose address then stays."""
+    here = request.htmx.current_url_abs_path or workload.get_absolute_url()
+    return not here.startswith(workload.get_absolute_url())
+
+
+def address(workload: Workload, tab: str) -> str:
+    name = "workload-detail" if tab == "overview" else f"workload-{tab}"
+    return reverse(name, args=[workload.pk])
+
+
+def _head(workload: Workload) -> dict[str, Any]:
+    run = lifecycle.moments(workload)
+    resumed = workload.attempts.filter(resumed_step__isnull=False).order_by("-run", "-attempt")
+    return {
+        "workload": workload,
+        "stages": lifecycle.bar(workload, run),
+        "resumed": resumed.first(),
+    }
+
+
+def _overview(request: Request, workload: Workload) -> dict[str, Any]:
+    ranks = list(workload.ranks.all())
+    return {
+        "failure": cause.failure(workload, ranks),
+        "wait": cause.wait(workload),
+        "ranks": ranks,
+        "last_metrics": shown_metrics(workload),
+    }
+
+
+def _ranks(request: Request, workload: Workload) -> dict[str, Any]:
+    usage = last_usage(workload)
+    nothing = {"cpu": None, "memory": None}
+    rows = [
+        (rank, exit_in_words(rank.exit_code), nothing | usage.get(rank.rank, {}))
+        for rank in workload.ranks.all()
+    ]
+    return {"rows": rows}
+
+
+def last_usage(workload: Workload) -> dict[int, dict[str, float]]:
+    """What each rank used when it was last looked at, in this run."""
+    samples = workload.samples.filter(kind=SampleKind.USAGE).order_by("-at")
+    newest: dict[int, dict[str, float]] = {}
+    for sample in samples[: 3 * workload.num_pods]:
+        if sample.run == workload.run:
+            newest.setdefault(sample.rank, sample.values)
+    return newest
+
+
+def _logs(request: Request, workload: Workload) -> dict[str, Any]:
+    return {"choice": Choice.of(workload, request.GET)}
+
+
+def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
+    return {"runs": range(1, workload.run + 1)}
+
+
+def _events(request: Request, workload: Workload) -> dict[str, Any]:
+    events = workload.events.select_related("actor")
+    before = request.GET.get("before", "")
+    if before.isdecimal() and len(before) < 19:
+        events = events.filter(pk__lt=int(before))
+    found = list(events.order_by("-pk")[: EVENTS + 1])
+    return {"events": found[:EVENTS], "older": found[EVENTS - 1].pk if len(found) > EVENTS else 0}
+
+
+def _spec(request: Request, workload: Workload) -> dict[str, Any]:
+    return {
+        "values": spec.values(workload),
+        "yaml": spec.as_yaml(workload),
+        "difference": spec.difference(workload),
+        "manifest": spec.manifest(workload),
+    }
+
+
+Content = Callable[[Request, Workload], dict[str, Any]]
+CONTENT: dict[str, Content] = {
+    "overview": _overview,
+    "ranks": _ranks,
+    "logs": _logs,
+    "metrics": _metrics,
+    "events": _events,
+    "spec": _spec,
+}

@@ -1,0 +1,122 @@
+// Charts of a workload's metrics. The library is loaded when the first one is drawn.
+const COLOURS = 8;
+const LEAST_MS = 1000; // between two fetches while numbers stream in
+const HEIGHT = 210;
+
+const style = (name, element = document.documentElement) => getComputedStyle(element).getPropertyValue(name).trim();
+const UNITS = ["", "k", "M", "G", "T"];
+
+function short(value) {
+  if (value === null || value === undefined) return "–";
+  const power = Math.min(Math.floor(Math.log10(Math.max(Math.abs(value), 1)) / 3), 4);
+  return `${Number((value / 1000 ** power).toPrecision(4))}${UNITS[power]}`;
+}
+
+function rankColour(number) {
+  const probe = document.createElement("i");
+  probe.className = `rank-${number % COLOURS}`;
+  document.body.append(probe);
+  const colour = style("--rank", probe);
+  probe.remove();
+  return colour;
+}
+
+function options(chart, width) {
+  const axis = { stroke: style("--ty-text-soft"), grid: { stroke: style("--ty-line"), width: 1 }, ticks: { show: false } };
+  return {
+    width,
+    height: HEIGHT,
+    cursor: { sync: { key: chart.x } },
+    scales: { x: { time: chart.x === "time" } },
+    axes: [axis, { ...axis, size: 56, values: (_, ticks) => ticks.map(short) }],
+    series: [
+      { label: chart.x },
+      ...chart.lines.map((label, number) => ({
+        label, stroke: rankColour(number), width: 1.5, spanGaps: true,
+        points: { show: chart.columns[0].length < 40 }, value: (_, value) => short(value),
+      })),
+    ],
+  };
+}
+
+class Charts {
+  constructor(section) {
+    this.section = section;
+    this.plots = new Map();
+    this.last = 0;
+    section.addEventListener("live", () => this.soon());
+    section.querySelector("[data-chart-run]")?.addEventListener("change", () => this.load());
+    new ResizeObserver(() => this.resize()).observe(section);
+    this.load();
+  }
+
+  soon() {
+    this.timer ??= setTimeout(() => this.load(), Math.max(0, this.last + LEAST_MS - performance.now()));
+  }
+
+  async load() {
+    this.timer = null;
+    this.last = performance.now();
+    if (!this.section.isConnected) return;
+    const run = this.section.querySelector("[data-chart-run]")?.value ?? "";
+    const [library, answer] = await Promise.all([
+      import("../vendor/uplot/uPlot.esm.js"),
+      fetch(`${this.section.dataset.charts}?run=${run}`).catch(() => null),
+    ]);
+    if (!answer?.ok) return;
+    const found = await answer.json();
+    for (const group of ["training", "usage"]) this.draw(library.default, group, found[group]);
+  }
+
+  draw(uPlot, group, charts) {
+    const holder = this.section.querySelector(`[data-chart-group=${group}]`);
+    const names = charts.map((chart) => chart.name + chart.lines.join());
+    if (holder.dataset.names !== names.join("|")) {
+      holder.dataset.names = names.join("|");
+      holder.replaceChildren();
+      if (!charts.length) holder.append(this.section.querySelector(`[data-no-${group}]`).content.cloneNode(true));
+    }
+    for (const chart of charts) {
+      const key = `${group} ${chart.name}`;
+      const known = this.plots.get(key);
+      if (known?.root.isConnected) {
+        known.setData(chart.columns);
+        continue;
+      }
+      const card = document.createElement("figure");
+      card.className = "chart mb-0";
+      const title = Object.assign(document.createElement("h4"), { textContent: chart.label });
+      card.append(title);
+      card.setAttribute("aria-label", `${chart.label}: last ${chart.columns.slice(1).map((line) => short(line.at(-1))).join(", ")}`);
+      holder.append(card);
+      this.plots.set(key, new uPlot(options(chart, card.clientWidth - 26), chart.columns, card));
+    }
+  }
+
+  resize() {
+    for (const plot of this.plots.values()) {
+      const card = plot.root.parentElement;
+      if (card?.isConnected && card.clientWidth) plot.setSize({ width: card.clientWidth - 26, height: HEIGHT });
+    }
+  }
+
+  redraw() {
+    for (const holder of this.section.querySelectorAll("[data-chart-group]")) {
+      delete holder.dataset.names;
+    }
+    this.plots.clear();
+    this.load();
+  }
+}
+
+const known = new WeakMap();
+function look() {
+  for (const section of document.querySelectorAll("[data-charts]")) {
+    if (!known.has(section)) known.set(section, new Charts(section));
+  }
+}
+document.body.addEventListener("htmx:afterSettle", look);
+document.addEventListener("theme-changed", () => {
+  for (const section of document.querySelectorAll("[data-charts]")) known.get(section)?.redraw();
+});
+look();

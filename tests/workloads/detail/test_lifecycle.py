@@ -1,0 +1,75 @@
+"""The lifecycle bar never goes back within a run."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec.phases import Phase
+from tests.factories import WorkloadFactory
+from workloads import history
+from workloads.models import Event, Workload
+from workloads.page.lifecycle import Moment, bar, moments
+
+NOW = timezone.now()
+
+
+def states(workload: Workload) -> str:
+    return " ".join(stage.state for stage in bar(workload, moments(workload)))
+
+
+def told(workload: Workload, *phases: Phase, verb: str = "submit") -> Workload:
+    for number, phase in enumerate(phases):
+        workload.phase = phase
+        history.phase(workload, verb="" if number else verb)
+    return workload
+
+
+@pytest.mark.parametrize(
+    ("phases", "expected"),
+    [
+        ([Phase.CREATING], "current ahead ahead ahead ahead"),
+        ([Phase.CREATING, Phase.PENDING], "current ahead ahead ahead ahead"),
+        ([Phase.CREATING, Phase.INITIALIZING], "done done current ahead ahead"),
+        ([Phase.CREATING, Phase.INITIALIZING, Phase.RUNNING], "done done done current ahead"),
+        ([Phase.RUNNING, Phase.STOPPING], "done done done current ahead"),
+        ([Phase.RUNNING, Phase.COMPLETED], "done done done done good"),
+        ([Phase.INITIALIZING, Phase.FAILED], "done done done skipped bad"),
+        ([Phase.PENDING, Phase.STOPPED], "done skipped skipped skipped stopped"),
+        # A gang that restarts was running, whatever it does now.
+        ([Phase.RUNNING, Phase.PENDING], "done done done current ahead"),
+        ([Phase.RUNNING, Phase.UNKNOWN], "done done done current ahead"),
+    ],
+)
+def test_how_far_it_came(phases: list[Phase], expected: str, db: None) -> None:
+    assert states(told(WorkloadFactory(), *phases)) == expected
+
+
+def test_a_new_run_starts_over(db: None) -> None:
+    workload = told(WorkloadFactory(), Phase.RUNNING, Phase.STOPPED)
+    told(workload, Phase.RESUMING, verb="run")
+    assert states(workload) == "current ahead ahead ahead ahead"
+
+
+def test_an_event_that_was_written_late_changes_nothing(db: None) -> None:
+    workload = told(WorkloadFactory(), Phase.CREATING, Phase.INITIALIZING, Phase.RUNNING)
+    before = states(workload)
+    Event.objects.create(
+        workload=workload, phase=Phase.PENDING, at=timezone.now() - timedelta(hours=1)
+    )
+    assert states(workload) == before
+
+
+@given(st.lists(st.sampled_from(list(Phase)), min_size=1, max_size=12))
+def test_it_only_grows(phases: list[Phase]) -> None:
+    run = [Moment(phase, NOW + timedelta(seconds=n)) for n, phase in enumerate(phases)]
+    furthest = 0
+    for length in range(1, len(run) + 1):
+        workload = Workload(phase=phases[length - 1])
+        stages = bar(workload, run[:length])
+        reached = sum(stage.state in {"done", "current"} for stage in stages)
+        if stages[-1].state == "ahead":
+            assert reached >= furthest
+            furthest = reached

@@ -1,0 +1,138 @@
+"""What the page says first: the cause."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from projects.models import Project
+from spec.phases import RankPhase, Reason
+from tests.factories import TemplateFactory, WorkloadFactory
+from workloads import history, logs
+from workloads.models import Attempt, Workload
+from workloads.page.cause import first_failing
+from workloads.page.words import advice, exit_in_words
+
+
+@pytest.fixture
+def failed(project: Project, settings: Settings, tmp_path: Path) -> Workload:
+    """Worker 0 dies first; the others are taken along."""
+    settings.LOG_STORE = tmp_path
+    workload = WorkloadFactory(
+        name="doomed",
+        project=project,
+        failed=True,
+        reason=Reason.RANK_FAILED,
+        message="Rank 1 failed.",
+    )
+    now = timezone.now()
+    for rank, code, seconds in ((0, -15, 2), (1, 1, 1), (2, 143, 0)):
+        at = now + timedelta(seconds=seconds)
+        workload.ranks.filter(rank=rank).update(exit_code=code, finished_at=at)
+    stream = logs.Stream(workload.pk, 1, 0, 1)
+    logs.append(stream, b"".join(b"line %d\n" % n for n in range(50)) + b"ValueError: no such file")
+    return workload
+
+
+def page(client: Client, workload: Workload, tab: str = "") -> str:
+    return client.get(f"/workloads/{workload.pk}/{tab}").content.decode()
+
+
+def test_a_failed_workload_opens_on_its_cause(client: Client, failed: Workload) -> None:
+    shown = page(client, failed)
+    assert "worker-0 (rank 1) failed first: exit code 1: the program ended with an error" in shown
+    assert "ValueError: no such file" in shown
+    assert "line 31" in shown
+    assert "line 30\n" not in shown, "its last 20 lines"
+    assert advice(Reason.RANK_FAILED).split(",")[0] in shown
+
+
+def test_ranks_that_were_taken_along_are_not_the_cause(failed: Workload) -> None:
+    found = first_failing(failed.ranks.all())
+    assert found
+    assert found.rank == 1
+    failed.ranks.filter(rank=1).update(phase=RankPhase.STOPPED)
+    found = first_failing(failed.ranks.all())
+    assert found
+    assert found.rank == 2, "then the one that ended first"
+
+
+def test_one_that_never_started_says_why(client: Client, project: Project) -> None:
+    refused = WorkloadFactory(
+        project=project,
+        failed=True,
+        ranks=RankPhase.PENDING,
+        reason=Reason.IMAGE_UNKNOWN,
+        message="No command is known for the image x:1.",
+    )
+    shown = page(client, refused)
+    assert "It did not start" in shown
+    assert "No command is known for the image x:1." in shown
+
+
+def test_a_pending_workload_says_why_and_since_when(client: Client, project: Project) -> None:
+    waiting = WorkloadFactory(project=project, pending=True, message="Waiting for room: 4 GPUs.")
+    shown = page(client, waiting)
+    assert "Waiting since" in shown
+    assert "Waiting for room: 4 GPUs." in shown
+
+
+def test_a_resumed_workload_says_from_which_step(client: Client, workload: Workload) -> None:
+    Attempt.objects.create(workload=workload, run=2, attempt=0, resumed_step=120)
+    assert "continued from step 120" in page(client, workload)
+
+
+def test_output_cannot_become_markup(client: Client, failed: Workload) -> None:
+    logs.append(logs.Stream(failed.pk, 1, 0, 1), b"\n<script>alert(1)</script>\x1b[31mred\x1b[0m\n")
+    for tab in ("", "logs/lines/"):
+        shown = page(client, failed, tab)
+        assert "<script>alert" not in shown
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;red" in shown
+
+
+def test_ranks_show_how_they_ended(client: Client, failed: Workload) -> None:
+    shown = page(client, failed, "ranks/")
+    assert "SIGTERM: asked to end" in shown
+    assert "exit code 143 (SIGTERM)" in shown
+
+
+def test_events_show_who_did_what(client: Client, workload: Workload) -> None:
+    history.phase(workload, actor=workload.created_by, verb="submit")
+    history.note(workload, "worker-0 restarts", source="engine")
+    shown = page(client, workload, "events/")
+    assert "maria" in shown
+    assert "worker-0 restarts" in shown
+    assert client.get(f"/workloads/{workload.pk}/events/?before=x'").status_code == 200
+
+
+def test_the_spec_shows_where_values_come_from(client: Client, workload: Workload) -> None:
+    template = TemplateFactory(name="base", draft_json={"framework": "MPI"})
+    Workload.objects.update(
+        origins_json={"worker.image": "environment pytorch-dt"}, template=template
+    )
+    shown = page(client, workload, "spec/")
+    assert "environment pytorch-dt" in shown
+    assert "Difference to base" in shown
+    assert "diff-removed" in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (None, ""),
+        (0, "exit code 0: ended well"),
+        (1, "exit code 1: the program ended with an error"),
+        (127, "exit code 127: the command was not found"),
+        (-9, "SIGKILL: killed"),
+        (137, "exit code 137 (SIGKILL): killed"),
+        (-11, "SIGSEGV: crashed"),
+        (255, "exit code 255: an error of the program's own"),
+        (-64, "SIGRTMAX"),
+        (42, "exit code 42: an error of the program's own"),
+    ],
+)
+def test_exit_codes_in_words(code: int | None, words: str) -> None:
+    assert exit_in_words(code).startswith(words)
