@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assets import cards
-from spec.workload import Replica, WorkloadSpec
+from spec.workload import Architecture, Framework, Replica, WorkloadSpec
 from workloads.forms.durations import split
 from workloads.forms.screen import Screen
 
@@ -36,9 +36,10 @@ def _setup(screen: Screen) -> Iterator[Fact]:
     yield "Name", content.name, ""
     yield "Project", str(made.project or ""), ""
     yield "Cluster", str(made.cluster or ""), ""
-    if made.spec:
-        yield "Framework", made.spec.distributed_framework.label, ""
-        yield "Configuration", made.spec.architecture.label, ""
+    if content.framework in list(Framework):
+        yield "Framework", Framework(content.framework).label, ""
+    if content.architecture in list(Architecture):
+        yield "Configuration", Architecture(content.architecture).label, ""
     if made.template:
         yield "Template", made.template.name, ""
 

@@ -17,7 +17,7 @@ document.body.addEventListener("htmx:configRequest", (event) => {
 function markInvalid() {
   for (const notes of wizard.querySelectorAll(".notes[data-for]")) {
     const input = document.getElementById(notes.dataset.for);
-    if (!input?.matches("input, textarea")) continue;
+    if (!input?.matches("input, textarea, [role=radiogroup]")) continue;
     if ("invalid" in notes.dataset) input.setAttribute("aria-invalid", "true");
     else input.removeAttribute("aria-invalid");
   }
