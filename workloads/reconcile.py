@@ -182,7 +182,7 @@ def lost(workload: Workload) -> None:
             Phase.FAILED,
             reason=Reason.LOST,
             message=f"{workload.cluster.name} no longer has this workload. Copy & edit it to "
-            "start it again from its last checkpoint.",
+            "start it again.",
         )
     if moved:
         history.phase(workload)

@@ -1,68 +1,13 @@
-"""Seed 000, "User Interface", word for word in the browser, up to the submission."""
+"""What the wizard promises a person at the keyboard."""
 
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.walk import begin
+
 pytestmark = pytest.mark.e2e
-IMAGE = "kubeflow/pytorch-dist-mnist:latest"
-
-
-def begin(page: Page, name: str) -> None:
-    """Steps 1 to 8: the first page."""
-    page.goto("/workloads/")
-    page.get_by_role("button", name="+NEW WORKLOAD").click()
-    page.get_by_role("link", name="Training", exact=True).click()
-    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
-    page.get_by_role("radio", name="team-a").check()
-    expect(page.get_by_role("radio", name="Distributed")).to_be_checked()
-    page.get_by_role("radio", name="PyTorch").check()
-    page.get_by_role("radio", name="Workers & master").check()
-    page.get_by_role("radio", name="Start from scratch").check()
-    page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="CONTINUE").click()
-    page.wait_for_url("**/2/")
-
-
-def make_environment(page: Page, name: str) -> None:
-    """Step 9: in the drawer, which comes back with it selected."""
-    page.get_by_role("button", name="+NEW ENVIRONMENT").click()
-    drawer = page.get_by_role("dialog")
-    drawer.get_by_label("Name", exact=True).first.fill(name)
-    drawer.get_by_label("Image URL").fill(IMAGE)
-    drawer.get_by_role("button", name="CREATE ENVIRONMENT").click()
-    expect(drawer).to_be_hidden()
-    expect(page.get_by_role("radio", name=name, exact=True)).to_be_checked()
-
-
-def make_compute_resource(page: Page, name: str) -> None:
-    """Step 10, the small-fraction that is not in the gallery."""
-    page.get_by_role("button", name="+NEW COMPUTE RESOURCE").click()
-    drawer = page.get_by_role("dialog")
-    drawer.get_by_label("Name", exact=True).first.fill(name)
-    drawer.get_by_label("GPU devices per pod").fill("1")
-    drawer.get_by_label("GPU memory per device").fill("10")
-    drawer.get_by_role("button", name="CREATE COMPUTE RESOURCE").click()
-    expect(drawer).to_be_hidden()
-    expect(page.get_by_role("radio", name=name, exact=True)).to_be_checked()
-
-
-def test_seed_000_from_new_workload_to_the_table(admin_page: Page) -> None:
-    page = admin_page
-    begin(page, "first-training")
-    make_environment(page, "pytorch-dt-e2e")
-    page.get_by_label("Number of workers").fill("2")
-    make_compute_resource(page, "small-fraction-e2e")
-    summary = page.get_by_role("complementary", name="Summary")
-    expect(summary.get_by_text("3 = 1 master + 2 workers")).to_be_visible()
-    expect(summary.get_by_text("Starts at once")).to_be_visible()
-    page.get_by_role("button", name="CONTINUE").click()
-    page.wait_for_url("**/3/")
-    expect(page.get_by_label("Define a different setup for the master")).not_to_be_checked()
-    page.get_by_role("button", name="CREATE TRAINING").click()
-    page.wait_for_url("**/workloads/")
-    expect(page.get_by_role("link", name="first-training", exact=True)).to_be_visible()
 
 
 def test_nothing_typed_is_lost_and_errors_stand_at_their_fields(admin_page: Page) -> None:

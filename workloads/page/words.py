@@ -31,7 +31,7 @@ ADVICE = {
     Reason.GRACE_PERIOD_EXCEEDED: "Let the training save and end when it gets SIGTERM, or raise "
     "the grace period.",
     Reason.RANK_FAILED: "Read its last lines, mend the program or its arguments, then Copy & edit. "
-    "A training with checkpoints goes on from the last one.",
+    "It starts anew: checkpoints belong to one workload.",
     Reason.REFUSED: "Change what the cluster refused, then Copy & edit.",
     Reason.LOST: "Look whether the cluster was reset. Copy & edit starts it again.",
 }

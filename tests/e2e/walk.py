@@ -1,0 +1,44 @@
+"""The steps of the quickstart, "Run your First Distributed Training", in the browser."""
+
+from playwright.sync_api import Page, expect
+
+IMAGE = "kubeflow/pytorch-dist-mnist:latest"
+
+
+def begin(page: Page, name: str) -> None:
+    """Steps 1 to 8: the first page."""
+    page.goto("/workloads/")
+    page.get_by_role("button", name="+NEW WORKLOAD").click()
+    page.get_by_role("link", name="Training", exact=True).click()
+    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
+    page.get_by_role("radio", name="team-a").check()
+    expect(page.get_by_role("radio", name="Distributed")).to_be_checked()
+    page.get_by_role("radio", name="PyTorch").check()
+    page.get_by_role("radio", name="Workers & master").check()
+    page.get_by_role("radio", name="Start from scratch").check()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("button", name="CONTINUE").click()
+    page.wait_for_url("**/2/")
+
+
+def make_environment(page: Page, name: str) -> None:
+    """Step 9: in the drawer, which comes back with it selected."""
+    page.get_by_role("button", name="+NEW ENVIRONMENT").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Name", exact=True).first.fill(name)
+    drawer.get_by_label("Image URL").fill(IMAGE)
+    drawer.get_by_role("button", name="CREATE ENVIRONMENT").click()
+    expect(drawer).to_be_hidden()
+    expect(page.get_by_role("radio", name=name, exact=True)).to_be_checked()
+
+
+def make_compute_resource(page: Page, name: str) -> None:
+    """Step 10, the small-fraction that is not in the gallery."""
+    page.get_by_role("button", name="+NEW COMPUTE RESOURCE").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Name", exact=True).first.fill(name)
+    drawer.get_by_label("GPU devices per pod").fill("1")
+    drawer.get_by_label("GPU memory per device").fill("10")
+    drawer.get_by_role("button", name="CREATE COMPUTE RESOURCE").click()
+    expect(drawer).to_be_hidden()
+    expect(page.get_by_role("radio", name=name, exact=True)).to_be_checked()
