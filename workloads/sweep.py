@@ -5,6 +5,8 @@ This is what makes a lost message, a killed worker or a dead broker harmless.
 
 from datetime import timedelta
 
+from django.core.cache import cache
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
@@ -17,6 +19,9 @@ OVERDUE = timedelta(seconds=5)
 DELETED_RETENTION = timedelta(days=14)
 
 
+STATISTICS_SECONDS = 600
+
+
 def sweep() -> None:
     for cluster in Cluster.objects.all():
         outbox.monitor(cluster.pk)
@@ -24,6 +29,8 @@ def sweep() -> None:
     _ask_again()
     _delete_due()
     prune()
+    if cache.add("workloads-statistics", 1, STATISTICS_SECONDS):
+        refresh_statistics()
 
 
 def _ask_again() -> None:
@@ -53,3 +60,12 @@ def prune() -> None:
     before = timezone.now() - DELETED_RETENTION
     for workload in Workload.objects.filter(deleted_at__lt=before)[:100]:
         workload.delete()
+
+
+def refresh_statistics() -> None:
+    """Tell SQLite how its rows are spread, or it picks indexes blindly."""
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA analysis_limit = 1000")  # a sample of each index will do
+        cursor.execute(f"ANALYZE {connection.ops.quote_name(Workload._meta.db_table)}")

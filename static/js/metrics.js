@@ -28,7 +28,7 @@ function options(chart, width) {
     height: HEIGHT,
     cursor: { sync: { key: chart.x } },
     scales: { x: { time: chart.x === "time" } },
-    axes: [axis, { ...axis, size: 56, values: (_, ticks) => ticks.map(short) }],
+    axes: [{ ...axis, size: 32 }, { ...axis, size: 56, values: (_, ticks) => ticks.map(short) }],
     series: [
       { label: chart.x },
       ...chart.lines.map((label, number) => ({

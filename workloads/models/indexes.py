@@ -16,4 +16,10 @@ TABLE_INDEXES = [
         name=f"table_by_{field}",
     )
     for field in SORTED_BY
+] + [
+    # All that a search looks at, so that one without a match reads no whole rows.
+    models.Index(
+        fields=["created_at", "id", "name", "image", "project", "created_by", "deleted_at"],
+        name="table_search",
+    )
 ]

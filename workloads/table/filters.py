@@ -27,9 +27,11 @@ TEXT_LOOKUPS = {"has": "icontains", "is": "iexact", "not": "iexact", "starts": "
 AGE = re.compile(r"^(\d{1,5})\s*(min|h|d|w)$")
 AGE_UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LONGEST = 200
+MOST_NAMES = 5000  # of projects or people that one text may mean
 OR = "|"  # between the values of one choice
 
-# Names of other tables are looked up there, so that the workloads are read from one table alone.
+# Names of other tables are looked up there first: with the ids in hand the database knows how
+# many rows to expect, and the workloads are read from one table alone.
 ELSEWHERE: dict[str, tuple[str, type[Model], str]] = {
     "project__name": ("project__in", Project, "name"),
     "project__department__name": ("project__department__in", Department, "name"),
@@ -134,7 +136,7 @@ def text_condition(field: str, lookup: str, value: str) -> Q:
         return Q(**{f"{field}__{lookup}": value})
     there, model, name = ELSEWHERE[field]
     rows: QuerySet[Any] = model._default_manager.filter(**{f"{name}__{lookup}": value})
-    return Q(**{there: rows.order_by().values("pk")})
+    return Q(**{there: list(rows.order_by().values_list("pk", flat=True)[:MOST_NAMES])})
 
 
 def search(rows: WorkloadQuerySet, text: str) -> WorkloadQuerySet:

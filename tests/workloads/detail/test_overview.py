@@ -76,7 +76,7 @@ def test_one_that_never_started_says_why(client: Client, project: Project) -> No
 def test_a_pending_workload_says_why_and_since_when(client: Client, project: Project) -> None:
     waiting = WorkloadFactory(project=project, pending=True, message="Waiting for room: 4 GPUs.")
     shown = page(client, waiting)
-    assert "Waiting since" in shown
+    assert "Waiting, queued" in shown
     assert "Waiting for room: 4 GPUs." in shown
 
 
