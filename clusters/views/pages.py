@@ -1,5 +1,6 @@
 """Clusters: what there is, and how much of it is in use."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,14 +9,17 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.text import get_text_list
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
+from accounts.models import User
 from clusters.models import Cluster, Node, State
 from core.http import render_partial
 from spec.phases import HOLDING
 from spec.quantities import readable
 
+WORKLOADS_SHOWN = 50
 TONES = {
     State.WAITING: "info",
     State.CONNECTED: "success",
@@ -106,8 +110,32 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
         "frameworks": cluster.capabilities.frameworks,
         "queues": cluster.capabilities.queues,
         "nodes": [node_row(node) for node in cluster.nodes.all()],
+        **workloads_on(cluster, request.user),
     }
     return render_partial(request, "clusters/cluster.html", "detail", context)
+
+
+def workloads_on(cluster: Cluster, user: User) -> dict[str, Any]:
+    """Whose work holds this cluster: the user's own by name, the others as a number."""
+    holding = cluster.workloads.holding()
+    seen = holding.visible_to(user).for_list().prefetch_related("ranks").order_by("-created_at")
+    rows = [(workload, places(workload.ranks.all())) for workload in seen[:WORKLOADS_SHOWN]]
+    total = holding.count()
+    return {"workloads": rows, "unlisted": total - len(rows)}
+
+
+def places(ranks: Iterable[Any]) -> str:
+    """Where the ranks are, such as ``node-1, GPUs 0 and 1``; empty before any has a place."""
+    devices: dict[str, set[int]] = {}
+    for rank in ranks:
+        if rank.node or rank.gpu_devices:
+            devices.setdefault(rank.node, set()).update(rank.gpu_devices)
+    return "; ".join(_place(node, sorted(held)) for node, held in sorted(devices.items()))
+
+
+def _place(node: str, devices: list[int]) -> str:
+    gpus = f"GPU{'' if len(devices) == 1 else 's'} {get_text_list([str(device) for device in devices], 'and')}"
+    return ", ".join(part for part in (node, gpus if devices else "") if part)
 
 
 def node_row(node: Node) -> dict[str, Any]:

@@ -43,6 +43,24 @@ def test_the_page_shows_nodes_frameworks_and_what_is_held() -> None:
     assert "<html" not in client.get(f"/clusters/{cluster.pk}/", **HTMX).content.decode()
 
 
+def test_the_page_lists_what_holds_something_and_where() -> None:
+    mine = WorkloadFactory(running=True, project__members=[user := UserFactory()])
+    mine.ranks.update(node="node-1", gpu_devices=[1])
+    mine.ranks.filter(rank=2).update(gpu_devices=[3])
+    foreign = WorkloadFactory(running=True, project__cluster=mine.cluster, name="of-others")
+    done = WorkloadFactory(completed=True, project__cluster=mine.cluster)
+    address = f"/clusters/{mine.cluster.pk}/"
+    page = signed_in(user).get(address).content.decode()
+    assert mine.get_absolute_url() in page
+    assert "node-1, GPUs 1 and 3" in page
+    assert foreign.name not in page
+    assert "1 more workload that is not listed holds something here." in page
+    page = signed_in(UserFactory(administrator=True)).get(address).content.decode()
+    assert foreign.get_absolute_url() in page
+    assert done.get_absolute_url() not in page
+    assert "not listed" not in page
+
+
 def test_a_cluster_that_nobody_asked_yet_has_a_page() -> None:
     cluster = ClusterFactory(nodes=0, capabilities_json={}, checked_at=None, state=State.WAITING)
     page = signed_in(UserFactory(administrator=True)).get(f"/clusters/{cluster.pk}/")
