@@ -134,7 +134,8 @@ def places(ranks: Iterable[Any]) -> str:
 
 
 def _place(node: str, devices: list[int]) -> str:
-    gpus = f"GPU{'' if len(devices) == 1 else 's'} {get_text_list([str(device) for device in devices], 'and')}"
+    numbers = get_text_list([str(device) for device in devices], "and")
+    gpus = f"GPU{'' if len(devices) == 1 else 's'} {numbers}"
     return ", ".join(part for part in (node, gpus if devices else "") if part)
 
 
