@@ -33,9 +33,12 @@ document.addEventListener("click", (event) => {
 });
 document.body.addEventListener("htmx:confirm", (event) => {
   const button = event.detail.triggeringEvent?.submitter;
-  if (button?.dataset.bulkConfirm && event.detail.elt.id === "bulk") {
+  // Not form.id: the rows' own fields of that name hide it.
+  if (button?.dataset.bulkConfirm && event.detail.elt.matches("#bulk")) {
+    const word = button.textContent.trim();
     event.detail.question = button.dataset.bulkConfirm;
-    event.detail.elt.dataset.confirmAction = button.textContent.trim();
+    event.detail.elt.dataset.confirmAction = word;
+    event.detail.elt.dataset.confirmTitle = `${word} ${document.querySelector("[data-selected]").textContent} selected?`;
   }
 }, true);
 countPicked();

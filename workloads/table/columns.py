@@ -166,7 +166,7 @@ COLUMNS: tuple[Column, ...] = (
         choices=ARCHITECTURES,
         sortable=False,
     ),
-    Column("gpus", "GPU compute request", lambda w: _number(w.gpus), N, "gpus", default=True),
+    Column("gpus", "GPU compute request", lambda w: _number(w.gpus), N, "gpus"),
     Column("gpus_allocated", "GPU compute allocation", _allocated),
     Column(
         "cpu",
