@@ -24,7 +24,7 @@ def render_partial(
     status: int = 200,
 ) -> HttpResponse:
     """The part for htmx, the whole page for everyone else (a boosted link wants the page)."""
-    whole = not request.htmx or request.htmx.boosted
+    whole = not request.htmx or request.htmx.boosted or request.htmx.history_restore_request
     name = template if whole else f"{template}#{part}"
     return render(request, name, dict(context), status=status)
 

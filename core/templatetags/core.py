@@ -24,6 +24,7 @@ HTMX_CONFIG = {
     ],
     "allowEval": False,
     "includeIndicatorStyles": False,
+    "refreshOnHistoryMiss": True,  # going back loads the page: its scripts hold its elements
     "historyCacheSize": 0,  # a page of live data is fetched again rather than remembered
     "scrollBehavior": "auto",
 }

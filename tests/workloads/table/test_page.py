@@ -50,6 +50,11 @@ def test_htmx_gets_the_table_alone(client: Client, workload: Workload) -> None:
     assert part["HX-Push-Url"] == "/workloads/?sort=name"
 
 
+def test_going_back_brings_the_whole_page(client: Client, workload: Workload) -> None:
+    restored = HTMX | {"HX-History-Restore-Request": "true"}
+    assert "<html" in client.get("/workloads/?sort=name", headers=restored).content.decode()
+
+
 def test_the_filter_forms_three_fields_become_one_address(client: Client) -> None:
     part = client.get("/workloads/?fc=status&fo=is&fv=Running&fv=Pending", headers=HTMX)
     assert part["HX-Push-Url"] == "/workloads/?f=status:is:Running|Pending"
