@@ -1,15 +1,17 @@
 """The workloads table at two sizes, and Django admin's changelist over the same rows.
 
-Runs as ``python -m bench.table COUNT`` on a database of its own; prints JSON: page → seconds.
+``python -m bench.table COUNT`` fills a database of its own, says ``ready``, then answers each path
+on its standard input with the seconds that the page took. So the two sizes and the admin are asked
+turn by turn, and whatever else the machine does meets all of them.
 """
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import django
@@ -19,32 +21,24 @@ from django.test import Client
 from bench.report import Row, percentile
 from config.run.install import ROOT
 
-REQUESTS = 60
+REQUESTS = 100
+WARM_UP = 5
 SMALL, LARGE = 1_000, 100_000
 PAGES = {
-    "first page": "/workloads/",
-    "filtered": "/workloads/?f=phase:is:Failed",
-    "sorted": "/workloads/?sort=name",
-}
-ADMIN = {
-    "first page": "/admin/workloads/workload/",
-    "filtered": "/admin/workloads/workload/?phase__exact=Failed",
-    "sorted": "/admin/workloads/workload/?o=1",
+    "first page": ("/workloads/", "/admin/workloads/workload/"),
+    "filtered": (
+        "/workloads/?f=phase:is:Failed",
+        "/admin/workloads/workload/?phase__exact=Failed",
+    ),
+    "sorted": ("/workloads/?sort=name", "/admin/workloads/workload/?o=1"),
 }
 
 
-def rows() -> Iterator[Row]:
-    small, large = _measure_apart(SMALL), _measure_apart(LARGE)
-    for page in PAGES:
-        ours = large[f"ours: {page}"] * 1000
-        what = f"Workloads table, {page}, p95 of {REQUESTS}, {LARGE:,} rows"
-        yield Row(what, ours, "ms", 1.5, small[f"ours: {page}"] * 1000, f"at {SMALL:,} rows")
-        yield Row(what, ours, "ms", 0.5, large[f"admin: {page}"] * 1000, "Django admin")
+class Table:
+    """A process with a table of ``count`` workloads."""
 
-
-def _measure_apart(count: int) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as home:
-        answer = subprocess.run(
+    def __init__(self, count: int, home: str) -> None:
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "bench.table", str(count)],
             cwd=ROOT,
             env={
@@ -54,15 +48,56 @@ def _measure_apart(count: int) -> dict[str, float]:
                 "DATABASE_URL": "",
                 "LOG_LEVEL": "ERROR",
             },
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            check=True,
+            text=True,
         )
-    found: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
-    return found
+
+    def line(self) -> str:
+        assert self.process.stdout is not None  # noqa: S101 -- a pipe, see above
+        text = self.process.stdout.readline().strip()
+        if not text:
+            raise RuntimeError(f"the table's process ended with {self.process.wait()}")
+        return text
+
+    def time(self, path: str) -> float:
+        """Seconds that one request of ``path`` took."""
+        assert self.process.stdin is not None  # noqa: S101 -- a pipe, see above
+        print(path, file=self.process.stdin, flush=True)
+        return float(self.line())
+
+    def close(self) -> None:
+        self.process.communicate(timeout=30)
 
 
-def measure(count: int) -> dict[str, float]:
-    """p95 of each page's server time in seconds, over ``count`` workloads."""
+def rows() -> Iterator[Row]:
+    with ExitStack() as stack:
+        tables = [
+            Table(count, stack.enter_context(tempfile.TemporaryDirectory()))
+            for count in (SMALL, LARGE)
+        ]
+        for table in tables:
+            stack.callback(table.close)
+            table.line()
+        small, large = tables
+        for name, (ours, admins) in PAGES.items():
+            yield from _compare(name, small, large, ours, admins)
+
+
+def _compare(name: str, small: Table, large: Table, ours: str, admins: str) -> Iterator[Row]:
+    turns = [
+        (large.time(ours), small.time(ours), large.time(admins)) for _ in range(WARM_UP + REQUESTS)
+    ]
+    here, fewer, admin = (
+        percentile(times, 0.95) * 1000 for times in zip(*turns[WARM_UP:], strict=True)
+    )
+    what = f"Workloads table (50 a page), {name}, p95 of {REQUESTS}, {LARGE:,} rows"
+    yield Row(what, here, "ms", 1.5, fewer, f"at {SMALL:,} rows")
+    yield Row(what, here, "ms", 0.5, admin, "Django admin, 100 a page")
+
+
+def serve(count: int) -> None:
+    """Fill the database, then answer paths until the input ends."""
     from bench import fill
 
     call_command("collectstatic", verbosity=0, interactive=False)
@@ -70,13 +105,9 @@ def measure(count: int) -> dict[str, float]:
     fill.fill(count)
     client = Client(SERVER_NAME="localhost")
     client.force_login(fill.administrator())
-    addresses = {f"ours: {name}": path for name, path in PAGES.items()}
-    addresses |= {f"admin: {name}": path for name, path in ADMIN.items()}
-    times: dict[str, list[float]] = {name: [] for name in addresses}
-    for _ in range(REQUESTS):
-        for name, path in addresses.items():  # turn by turn, so that both meet the same machine
-            times[name].append(_time(client, path))
-    return {name: percentile(found[3:], 0.95) for name, found in times.items()}
+    print("ready", flush=True)
+    for path in sys.stdin:
+        print(_time(client, path.strip()), flush=True)
 
 
 def _time(client: Client, path: str) -> float:
@@ -91,4 +122,4 @@ def _time(client: Client, path: str) -> float:
 if __name__ == "__main__":
     sys.path.insert(0, str(Path.cwd()))
     django.setup()
-    print(json.dumps(measure(int(sys.argv[1]))))
+    serve(int(sys.argv[1]))
