@@ -70,3 +70,9 @@ def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
 def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
     message = str(error) or HTTPStatus(error.status_code).phrase
     return _answer(request, ApiError(error.status_code, message))
+
+
+def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
+    """Addresses that the API does not have: callers of the API read JSON, never a page."""
+    details = "GET /api/v1/openapi.json lists every address."
+    return _answer(request, ApiError(404, "There is no such address.", details=details))

@@ -105,3 +105,11 @@ def test_a_forged_token_is_refused_with_what_to_do(db: None, token: str) -> None
 def test_the_description_is_open(db: None) -> None:
     paths = Client().get("/api/v1/openapi.json").json()["paths"]
     assert "/api/v1/workloads/distributed" in paths
+
+
+@pytest.mark.parametrize("path", ["v1/nothing", "v1/workloads/not-an-id", "v2/clusters"])
+def test_an_address_that_is_not_there_answers_in_json(db: None, path: str) -> None:
+    answer = Client().get(f"/api/{path}")
+    assert answer.status_code == 404
+    assert answer.json()["message"] == "There is no such address."
+    assert Client(enforce_csrf_checks=True).post(f"/api/{path}").status_code == 404
