@@ -64,7 +64,6 @@ function show(ids, html) {
     else remove(row(id));
   }
   if (fresh.rows.length) welcome([...fresh.rows]);
-  htmx.process(table());
   document.body.dispatchEvent(new CustomEvent("times-changed"));
   countPicked();
 }
@@ -76,6 +75,7 @@ function replace(old, fresh) {
   const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
   if (old.dataset.phase !== fresh.dataset.phase) fresh.classList.add("changed");
   old.replaceWith(fresh);
+  htmx.process(fresh);
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
@@ -88,7 +88,11 @@ function remove(old) {
 // New workloads go on top of the newest first page; elsewhere a pill says how many there are.
 function welcome(lines) {
   if (table().dataset.showsNewest && body()) {
-    for (const line of lines) if (!document.getElementById(line.id)) body().prepend(line);
+    for (const line of lines) {
+      if (document.getElementById(line.id)) continue;
+      body().prepend(line);
+      htmx.process(line);
+    }
     added.clear();
     return;
   }
