@@ -1,0 +1,119 @@
+"""Observations are applied once and in order; the rest is old news."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from engines.base import EngineRefused, Observation, RankState
+from engines.fake import FakeEngine
+from projects.models import Project
+from spec.phases import MOVES, Phase, RankPhase, Reason
+from spec.workload import Role
+from tests.workloads.domain.conftest import phases, waiting
+from workloads import reconcile
+from workloads.models import Event, Workload
+
+P = Phase
+
+
+@pytest.fixture
+def started(project: Project) -> Workload:
+    workload = waiting(project, "a", gpus=1, workers=2)
+    workload.move(P.INITIALIZING)
+    return workload
+
+
+def seen(workload: Workload, phase: Phase | None, sequence: int, **also: object) -> Observation:
+    made = Observation(workload.pk, workload.run, sequence, phase, datetime.now(UTC))
+    return replace(made, **also)  # type: ignore[arg-type]
+
+
+def test_an_observation_is_applied_once(started: Workload) -> None:
+    running = seen(started, P.RUNNING, 1)
+    assert reconcile.apply(started, running) is True
+    events = Event.objects.count()
+    assert reconcile.apply(Workload.objects.get(), running) is False
+    assert Event.objects.count() == events
+
+
+def test_a_late_observation_moves_nothing_back(started: Workload) -> None:
+    reconcile.apply(started, seen(started, P.COMPLETED, 5))
+    for sequence in (1, 4, 5):
+        assert reconcile.apply(Workload.objects.get(), seen(started, P.RUNNING, sequence)) is False
+    assert phases(started) == [P.COMPLETED]
+
+
+def test_an_observation_of_an_earlier_run_is_old(started: Workload) -> None:
+    Workload.objects.update(run=2, phase=P.INITIALIZING)
+    old = seen(started, P.STOPPED, 99)
+    assert reconcile.apply(Workload.objects.get(), old) is False
+
+
+@pytest.mark.parametrize("origin", list(Phase))
+@pytest.mark.parametrize("to", list(Phase))
+def test_only_legal_moves_happen(started: Workload, origin: Phase, to: Phase) -> None:
+    Workload.objects.update(phase=origin)
+    reconcile.apply(Workload.objects.get(), seen(started, to, 7))
+    legal = to in MOVES[origin] or to == origin
+    assert phases(started) == [to if legal else origin]
+
+
+def test_ranks_follow(started: Workload) -> None:
+    ranks = (
+        RankState(0, Role.WORKER, 0, RankPhase.RUNNING, node="n1"),
+        RankState(1, Role.WORKER, 1, RankPhase.FAILED, node="n1", exit_code=-9, restarts=2),
+        RankState(9, Role.WORKER, 9, RankPhase.RUNNING),  # unknown here
+    )
+    reconcile.apply(started, seen(started, P.DEGRADED, 1, ranks=ranks))
+    workload = Workload.objects.get()
+    one, two = workload.ranks.all()
+    assert (one.phase, two.exit_code, two.restarts) == (RankPhase.RUNNING, -9, 2)
+
+
+def test_a_restart_is_noted(started: Workload) -> None:
+    reconcile.apply(started, seen(started, P.RUNNING, 1, attempt=2, message="Rank 1 died."))
+    assert Workload.objects.get().attempt == 2
+    assert Event.objects.filter(reason=Reason.RESTARTING).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(P.RUNNING, P.FAILED), (P.STOPPING, P.STOPPED), (P.COMPLETED, P.COMPLETED)],
+)
+def test_what_the_cluster_lost(started: Workload, before: Phase, after: Phase) -> None:
+    Workload.objects.update(phase=before)
+    reconcile.apply(Workload.objects.get(), seen(started, None, 3))
+    assert phases(started) == [after]
+
+
+def test_launching_twice_is_once(engine: FakeEngine, started: Workload) -> None:
+    reconcile.launch(started)
+    reconcile.launch(Workload.objects.get())
+    assert len(engine.launches) == 1
+
+
+def test_a_refusal_ends_it_with_what_was_said(engine: FakeEngine, started: Workload) -> None:
+    engine.raises = EngineRefused("No such image.", reason=Reason.IMAGE_UNKNOWN)
+    reconcile.launch(started)
+    workload = Workload.objects.get()
+    assert (workload.phase, workload.reason, workload.message) == (
+        P.FAILED,
+        Reason.IMAGE_UNKNOWN,
+        "No such image.",
+    )
+
+
+def test_what_never_reached_the_engine_stops_at_once(engine: FakeEngine, project: Project) -> None:
+    workload = waiting(project, "a", gpus=1)
+    workload.move(P.STOPPING, reason=Reason.STOPPED_BY_USER)
+    reconcile.stop(workload)
+    assert phases(workload) == [P.STOPPED]
+
+
+def test_deleting_twice_is_fine(engine: FakeEngine, started: Workload) -> None:
+    started.move(P.DELETING)
+    reconcile.delete(started)
+    reconcile.delete(Workload.objects.get())
+    assert Workload.objects.get().deleted_at
+    assert engine.deletes == [started.pk]
