@@ -72,10 +72,12 @@ def _metrics(workload: Workload) -> str:
     return ", ".join(f"{name} {value}" for name, value in shown_metrics(workload))
 
 
-def shown_metrics(workload: Workload) -> list[tuple[str, str]]:
+def shown_metrics(
+    workload: Workload, names: Iterable[str] = ("step", "loss")
+) -> list[tuple[str, str]]:
     """The few numbers that a row has room for, where the training reports them."""
     last = workload.last_metrics
-    return [(name, figure(last[name])) for name in ("step", "loss", "accuracy") if name in last]
+    return [(name, figure(last[name])) for name in names if name in last]
 
 
 def figure(value: float) -> str:

@@ -84,7 +84,7 @@ def _overview(request: Request, workload: Workload) -> dict[str, Any]:
         "failure": cause.failure(workload, ranks),
         "wait": cause.wait(workload),
         "ranks": ranks,
-        "last_metrics": shown_metrics(workload),
+        "last_metrics": shown_metrics(workload, ("step", "loss", "accuracy")),
     }
 
 
