@@ -117,7 +117,9 @@ def _judge(summary: Summary, made: Plan) -> None:
         summary.detail = f"It {never[0]}."
     elif not made.submittable:
         count = len(made.problems)
-        summary.detail = f"{count} thing{'s' if count != 1 else ''} to fill in or mend, see below."
+        summary.detail = (
+            f"{count} thing{'s' if count != 1 else ''} to fill in or correct, see below."
+        )
     elif made.verdict is None:
         summary.tone, summary.headline = "info", "Ready to submit"
         summary.detail = "The cluster's own queue decides when it starts."

@@ -52,16 +52,17 @@ def nav_item(context: template.Context, route: str, label: str, icon: str) -> di
 
 @register.simple_tag
 def when(at: datetime | None, how: str = "") -> str:
-    """A moment, in local time once a script has run. ``how`` is ``relative`` or ``seconds``."""
+    """A moment, in local time once a script has run. ``how`` is ``relative``, ``seconds`` or
+    ``clock``, the time of day alone where it is today."""
     if at is None:
         return "–"
     moment = at.astimezone(UTC)
-    extra = f" data-{how}" if how in {"relative", "seconds"} else ""
+    extra = f" data-{how}" if how in {"relative", "seconds", "clock"} else ""
     return format_html(
         '<time datetime="{}" title="{} UTC"{}>{} UTC</time>',
         moment.isoformat(timespec="seconds"),
         f"{moment:%Y-%m-%d %H:%M:%S}",
-        mark_safe(extra),  # noqa: S308 -- one of two words of ours
+        mark_safe(extra),  # noqa: S308 -- one of three words of ours
         f"{moment:%Y-%m-%d %H:%M}",
     )
 

@@ -15,7 +15,9 @@ function showTimes(root) {
     const then = new Date(element.dateTime);
     const style = { dateStyle: "medium", timeStyle: element.dataset.seconds === undefined ? "short" : "medium" };
     const local = then.toLocaleString(undefined, style);
-    element.textContent = element.dataset.relative === undefined ? local : ago(then);
+    const today = element.dataset.clock !== undefined && then.toDateString() === new Date().toDateString();
+    if (today) element.textContent = then.toLocaleTimeString(undefined, { timeStyle: "short" });
+    else element.textContent = element.dataset.relative === undefined ? local : ago(then);
     if (!element.title.includes(local)) element.title = `${local} (${element.title})`;
   }
 }

@@ -47,7 +47,7 @@ def test_it_can_never_start(wizard: Wizard, project: Project) -> None:
 def test_what_is_open_is_counted_and_linked(wizard: Wizard) -> None:
     wizard.open()
     page = wizard.open(wizard.at(2)).page
-    assert "3 things to fill in or mend" in page
+    assert "3 things to fill in or correct" in page
     assert f'href="{wizard.at(1)}#name"' in page
     assert 'href="#worker-environment"' in page
 
