@@ -48,9 +48,10 @@ def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
         verdict = full or judge(
             spec, demand, workload.project, held[workload.project_id], room, device_memory
         )
-        if verdict.starts and _start(workload, verdict.placement or {}):
+        placement = verdict.placement or {}
+        if verdict.starts and _start(workload, placement):
             held[workload.project_id] += demand
-            room = capacity.free(cluster)
+            capacity.occupy(room, spec, placement, device_memory)
             admitted += 1
         elif not verdict.starts:
             _keep_waiting(workload, verdict)
@@ -90,8 +91,10 @@ def _behind(workload: Workload) -> Verdict:
 def _start(workload: Workload, placement: Placement) -> bool:
     if not workload.move(Phase.INITIALIZING):
         return False
-    for rank, devices in placement.items():
-        Rank.objects.filter(workload=workload, rank=rank).update(gpu_devices=list(devices))
+    ranks = list(workload.ranks.all())
+    for rank in ranks:
+        rank.gpu_devices = list(placement.get(rank.rank, ()))
+    Rank.objects.bulk_update(ranks, ["gpu_devices"], batch_size=500)
     history.phase(workload, message="Admitted: the whole gang fits.")
     outbox.launch(workload.pk)
     return True

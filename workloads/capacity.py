@@ -1,8 +1,9 @@
 """How much of a cluster is there, and how much of it is free now."""
 
 from clusters.models import Cluster
+from spec.workload import WorkloadSpec
 from workloads.models import Workload
-from workloads.placement import Room, portion_of, total
+from workloads.placement import Placement, Room, portion_of, total
 
 
 def whole(cluster: Cluster) -> Room:
@@ -15,16 +16,18 @@ def whole(cluster: Cluster) -> Room:
 
 
 def free(cluster: Cluster) -> Room:
-    """What is left beside the workloads that hold something."""
-    room, device_memory = whole(cluster), cluster.gpu_memory
-    for workload in Workload.objects.holding().filter(cluster=cluster).prefetch_related("ranks"):
-        _take(room, workload, device_memory)
+    """What is left beside the workloads that are there."""
+    room = whole(cluster)
+    there = Workload.objects.occupying().filter(cluster=cluster).prefetch_related("ranks")
+    for workload in there:
+        placement = {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
+        occupy(room, workload.spec, placement, cluster.gpu_memory)
     return room
 
 
-def _take(room: Room, workload: Workload, device_memory: int) -> None:
-    computes = {pod.rank: pod.replica.compute for pod in workload.spec.pods}
-    room.take(workload.cpu_cores, workload.memory_bytes, {})
-    for rank in workload.ranks.all():
-        portion = portion_of(computes[rank.rank], device_memory)
-        room.take(0, 0, dict.fromkeys(rank.gpu_devices, portion))
+def occupy(room: Room, spec: WorkloadSpec, placement: Placement, device_memory: int) -> None:
+    """Take what a placed gang needs out of ``room``."""
+    room.take(spec.cpu_cores, spec.memory_bytes, {})
+    for pod in spec.pods:
+        portion = portion_of(pod.replica.compute, device_memory)
+        room.take(0, 0, dict.fromkeys(placement.get(pod.rank, ()), portion))

@@ -3,13 +3,15 @@
 Network first, transaction after; running any of these twice changes nothing.
 """
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from clusters.engines import engine_for
 from engines.base import EngineRefused, Launch, Observation, RankState
-from spec.phases import ACTIVE, HOLDING, Phase, RankPhase, Reason
+from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase, RankPhase, Reason
 from workloads import admission, history, logs, outbox
 from workloads.models import Rank, Workload
 
@@ -33,8 +35,13 @@ def launch(workload: Workload) -> None:
         engine_for(workload.cluster).submit(launch_of(workload))
     except EngineRefused as refusal:
         with transaction.atomic():
-            if workload.move(Phase.FAILED, reason=refusal.reason, message=str(refusal)):
-                Workload.objects.filter(pk=workload.pk).update(logs_complete=True)
+            if workload.move(
+                Phase.FAILED,
+                reason=refusal.reason,
+                message=str(refusal),
+                logs_complete=not workload.observed_run,
+            ):
+                _end_ranks(workload)
                 history.phase(workload)
                 outbox.admit(workload.cluster_id)
     else:
@@ -55,29 +62,27 @@ def stop(workload: Workload) -> None:
     """Pass a stop on. What never reached the engine is stopped at once."""
     if workload.phase != Phase.STOPPING:
         return
-    engine_for(workload.cluster).stop(workload.handle, run=workload.run)
-    seen = engine_for(workload.cluster).observe(workload.handle)
+    engine = engine_for(workload.cluster)
+    engine.stop(workload.handle, run=workload.run)
+    seen = engine.observe(workload.handle)
     if seen is None or seen.run < workload.run:
-        with transaction.atomic():
-            if workload.move(Phase.STOPPED, reason=Reason.STOPPED_BY_USER):
-                history.phase(workload, message="It had not started yet.")
-                outbox.admit(workload.cluster_id)
+        lost(workload)
     else:
         apply(workload, seen)
 
 
 def delete(workload: Workload) -> None:
-    """Remove what the workload made, then hide its row."""
+    """Remove what the workload made and printed, then hide its row."""
     if workload.phase != Phase.DELETING or workload.deleted_at:
         return
     engine_for(workload.cluster).delete(workload.handle)
+    logs.remove(workload.pk)
     with transaction.atomic():
         Workload.objects.filter(pk=workload.pk, deleted_at=None).update(
             deleted_at=timezone.now(), logs_complete=True, running_pods=0
         )
         history.announce(workload)
         outbox.admit(workload.cluster_id)
-    logs.remove(workload.pk)
 
 
 def apply(workload: Workload, seen: Observation) -> bool:
@@ -91,15 +96,12 @@ def apply(workload: Workload, seen: Observation) -> bool:
         if not _is_news(workload, seen):
             return False
         workload.refresh_from_db()  # our UPDATE holds the row, so this is how it stands
-        before = workload.phase
         _apply_ranks(workload, seen.ranks)
         if seen.attempt > workload.attempt:
             Workload.objects.filter(pk=workload.pk).update(attempt=seen.attempt)
             text = f"Attempt {seen.attempt + 1} of the gang starts."
             history.note(workload, text, source="engine", reason=Reason.RESTARTING)
         _apply_phase(workload, seen)
-        if before in HOLDING and workload.phase not in HOLDING:
-            outbox.admit(workload.cluster_id)
         history.announce(workload)
     return True
 
@@ -119,11 +121,14 @@ def _is_news(workload: Workload, seen: Observation) -> bool:
 
 
 def _apply_phase(workload: Workload, seen: Observation) -> None:
+    before = workload.phase
     if seen.phase is None:
         lost(workload)
-    elif seen.phase != workload.phase:
+    elif seen.phase != before:
         if workload.move(seen.phase, reason=seen.reason, message=seen.message, at=seen.at):
             history.phase(workload)
+            if before in HOLDING and not workload.holds:
+                outbox.admit(workload.cluster_id)
     elif (seen.reason, seen.message) != (workload.reason, workload.message) and seen.message:
         Workload.objects.filter(pk=workload.pk).update(reason=seen.reason, message=seen.message)
 
@@ -135,22 +140,34 @@ def _apply_ranks(workload: Workload, states: tuple[RankState, ...]) -> None:
         row = rows.get(state.rank)
         if row is not None and _copy_state(row, state):
             changed.append(row)
-    fields = [*STATE_FIELDS]
     if changed:
-        Rank.objects.bulk_update(changed, fields)
+        Rank.objects.bulk_update(changed, STATE_FIELDS)
+
+
+def _end_ranks(workload: Workload) -> None:
+    """Nobody will report how the ranks of a gang that is gone ended: as their workload did."""
+    phase = RankPhase.STOPPED if workload.phase == Phase.STOPPED else RankPhase.FAILED
+    workload.ranks.filter(phase__in=[RankPhase.PENDING, RankPhase.RUNNING]).update(
+        phase=phase, reason=workload.reason, finished_at=workload.phase_updated_at
+    )
 
 
 def enforce(workload: Workload, seen: Observation) -> None:
-    """End what runs although its row says otherwise: it was handed over while it was being stopped
-    or deleted. Losing that race must not leave a gang behind."""
+    """End what runs although its row says otherwise.
+
+    It was handed over while it was being stopped or deleted, or came back after it was given up.
+    An earlier run must end, too, or the one that was asked for since could never start.
+    """
     if seen.phase is None:
         return
+    over = workload.phase in ENDED or seen.run < workload.run
     if workload.deleted_at:
         engine_for(workload.cluster).delete(workload.handle)
-    elif workload.phase == Phase.STOPPED and seen.phase in ACTIVE and seen.run == workload.run:
+    elif over and seen.phase in ACTIVE:
         engine_for(workload.cluster).stop(workload.handle, run=seen.run)
 
 
+ENDED = TERMINAL | {Phase.STOPPED}
 STATE_FIELDS = (
     "node",
     "phase",
@@ -174,15 +191,20 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 
 
 def lost(workload: Workload) -> None:
-    """The cluster no longer has what it should have."""
+    """The cluster no longer has what it should have: a stop is done, anything else has failed."""
+    if not workload.holds:
+        return
+    to, reason = Phase.FAILED, Reason.LOST
+    message = (
+        f"{workload.cluster.name} no longer has this workload. Copy & edit it to start it again."
+    )
     if workload.phase == Phase.STOPPING:
-        moved = workload.move(Phase.STOPPED, reason=Reason.STOPPED_BY_USER)
-    else:
-        moved = workload.phase in HOLDING and workload.move(
-            Phase.FAILED,
-            reason=Reason.LOST,
-            message=f"{workload.cluster.name} no longer has this workload. Copy & edit it to "
-            "start it again.",
-        )
-    if moved:
-        history.phase(workload)
+        to, reason = Phase.STOPPED, Reason.STOPPED_BY_USER
+        message = "" if workload.observed_run == workload.run else "It had not started yet."
+    # What was never seen has printed nothing; of all else the collector finds when it is all here.
+    collected: dict[str, Any] = {} if workload.observed_run else {"logs_complete": True}
+    with transaction.atomic():
+        if workload.move(to, reason=reason, message=message, running_pods=0, **collected):
+            _end_ranks(workload)
+            history.phase(workload)
+            outbox.admit(workload.cluster_id)

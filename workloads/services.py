@@ -11,7 +11,6 @@ from assets.models import Template
 from assets.scopes import Holder, Place
 from spec import documents
 from spec.draft import WorkloadDraft
-from spec.errors import Problem, SpecError
 from spec.phases import Phase, RankPhase, Reason
 from workloads import history, outbox
 from workloads.models import Attempt, Draft, Rank, Source, Workload
@@ -42,17 +41,20 @@ def submit(
         with transaction.atomic():
             workload = _create(made, ready, by, source, draft_id, copied_from)
     except IntegrityError:
-        return _lost_race(made, draft_id)
+        # Someone else was quicker: with this very draft, or with what the plan relied on.
+        if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
+            return twin
+        plan(draft, by=by).ready()  # says what is wrong now, such as a name that was just taken
+        raise
     return workload
 
 
-def _lost_race(made: Plan, draft_id: uuid.UUID | None) -> Workload:
-    """Someone else was quicker: with this very draft, or with the name."""
-    twin = Workload.objects.filter(draft_id=draft_id).first() if draft_id else None
-    if twin:
-        return twin
-    message = f"{made.draft.name!r} was taken a moment ago; enter a different name"
-    raise SpecError([Problem(("name",), message)])
+def _hold(workload: Workload) -> None:
+    """Read the row again and keep it until the transaction ends.
+
+    A phase that moved since a page was drawn is then no reason to refuse what is still possible.
+    """
+    workload.refresh_from_db(from_queryset=Workload.objects.select_for_update())
 
 
 def _create(
@@ -100,6 +102,7 @@ def _create(
 def stop(workload: Workload, *, by: User) -> None:
     """Ask every rank to end and keep the definition. ``NotPossible`` when nothing runs."""
     with transaction.atomic():
+        _hold(workload)
         if not workload.move(Phase.STOPPING, reason=Reason.STOPPED_BY_USER):
             raise NotPossible(f"{workload.name} is {workload.phase}; there is nothing to stop.")
         history.phase(workload, actor=by, verb="stop")
@@ -109,6 +112,7 @@ def stop(workload: Workload, *, by: User) -> None:
 def resume(workload: Workload, *, by: User) -> None:
     """Run a stopped workload again, as its next run. Its checkpoints are where it left them."""
     with transaction.atomic():
+        _hold(workload)
         if not workload.logs_complete:
             Attempt.note(workload)  # what is left to collect of the run that ended
         moved = workload.move(
@@ -141,12 +145,10 @@ def resume(workload: Workload, *, by: User) -> None:
 def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELETED_BY_USER) -> None:
     """Kill what runs and remove all it made. Asking twice is fine."""
     with transaction.atomic():
-        if workload.phase == Phase.DELETING:
-            return
-        if not workload.move(Phase.DELETING, reason=reason):
-            raise NotPossible(f"{workload.name} changed a moment ago; look again and retry.")
-        history.phase(workload, actor=by, verb="delete")
-        outbox.delete(workload.pk)
+        _hold(workload)
+        if workload.move(Phase.DELETING, reason=reason):  # else it is being deleted already
+            history.phase(workload, actor=by, verb="delete")
+            outbox.delete(workload.pk)
 
 
 def copy(workload: Workload, *, by: User) -> Draft:

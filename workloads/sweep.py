@@ -12,11 +12,12 @@ from django.utils import timezone
 
 from clusters.models import Cluster
 from spec.phases import Phase, Reason
-from workloads import outbox, services
+from workloads import logs, outbox, services
 from workloads.models import Workload
 
 OVERDUE = timedelta(seconds=5)
 DELETED_RETENTION = timedelta(days=14)
+AT_ONCE = 100  # rows of one sweep; the next one goes on
 
 
 STATISTICS_SECONDS = 600
@@ -51,14 +52,18 @@ def _ask_again() -> None:
 
 def _delete_due() -> None:
     due = Workload.objects.filter(auto_delete_at__lte=timezone.now(), deleted_at=None)
-    for workload in due.exclude(phase=Phase.DELETING)[:100]:
+    for workload in due.exclude(phase=Phase.DELETING)[:AT_ONCE]:
         services.delete(workload, by=None, reason=Reason.AUTO_DELETED)
 
 
 def prune() -> None:
-    """Forget workloads that were deleted two weeks ago, with their events and samples."""
+    """Forget workloads that were deleted two weeks ago, with their events and samples.
+
+    Their logs went with them, but for a piece that was being collected at that very moment.
+    """
     before = timezone.now() - DELETED_RETENTION
-    for workload in Workload.objects.filter(deleted_at__lt=before)[:100]:
+    for workload in Workload.objects.filter(deleted_at__lt=before)[:AT_ONCE]:
+        logs.remove(workload.pk)
         workload.delete()
 
 

@@ -10,12 +10,9 @@ from workloads import admission, monitor, outbox, reconcile
 from workloads import sweep as sweeping
 from workloads.models import Workload
 
-retried = {
-    "autoretry_for": (EngineUnavailable,),
-    "retry_backoff": 2,
-    "retry_backoff_max": 60,
-    "max_retries": 8,
-}
+# For a hiccup. Of a longer outage the sweep takes care: it asks again as long as the row says so,
+# and retries of each of its calls would pile up.
+retried = {"autoretry_for": (EngineUnavailable,), "retry_backoff": 2, "max_retries": 2}
 
 
 def _workload(workload_id: str) -> Workload:

@@ -54,6 +54,11 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         """Has resources of its cluster, or is about to give them back."""
         return self.filter(phase__in=HOLDING, deleted_at=None)
 
+    def occupying(self) -> Self:
+        """Has room on its machines: what holds it, and what is being deleted but not gone yet."""
+        leaving = Q(phase=Phase.DELETING, running_pods__gt=0)
+        return self.filter(Q(phase__in=HOLDING) | leaving, deleted_at=None)
+
     def waiting(self) -> Self:
         """Those that admission may start, first come first."""
         return self.filter(phase=Phase.PENDING, deleted_at=None).order_by("queued_at", "pk")

@@ -65,3 +65,8 @@ def waiting(project: Project, name: str, gpus: int, *, workers: int = 1) -> Work
 
 def phases(*workloads: Workload) -> list[str]:
     return [Workload.objects.get(pk=workload.pk).phase for workload in workloads]
+
+
+def now(workload: Workload) -> Workload:
+    """The row as it stands, as a task would fetch it."""
+    return Workload.objects.select_related("project", "cluster", "created_by").get(pk=workload.pk)
