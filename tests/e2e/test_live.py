@@ -1,0 +1,93 @@
+"""Rows that change by themselves: by the stream, by polling where it is cut, and without loss."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.product import Trainyard
+from tests.rest import Rest
+
+pytestmark = pytest.mark.e2e
+
+SOON = 20_000  # milliseconds, on a busy machine
+HELD = "sh -c 'until test -e $CHECKPOINT_DIR/go; do sleep 0.1; done'"
+
+
+@pytest.fixture
+def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
+    with Rest(running_trainyard) as rest:
+        yield rest
+        for row in rest.send("GET", "/workloads")["workloads"]:
+            rest.delete(row["id"])
+
+
+def let_go(trainyard: Trainyard, workload: str) -> None:
+    """The held command ends when this file appears in its checkpoint folder."""
+    (trainyard.home / "engine" / "workloads" / workload / "checkpoints" / "go").touch()
+
+
+def test_a_row_changes_and_keeps_selection_and_focus(
+    admin_page: Page, rest: Rest, running_trainyard: Trainyard
+) -> None:
+    page = admin_page
+    workload = rest.submit("selected", workers=1, command=HELD)
+    rest.wait(workload, "Running")
+    page.goto("/workloads/")
+    row = page.locator(f"#w-{workload}")
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=SOON)
+    box = row.get_by_role("checkbox")
+    box.check()
+    box.focus()
+    let_go(running_trainyard, workload)
+    expect(row).to_have_attribute("data-phase", "Completed", timeout=SOON)
+    expect(row.get_by_role("checkbox")).to_be_checked()
+    expect(row.get_by_role("checkbox")).to_be_focused()
+
+
+def test_a_new_workload_appears_on_top(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    page.goto("/workloads/")
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=SOON)
+    workload = rest.submit("just-made", workers=1, command="sh -c 'echo hello'")
+    expect(page.locator(f"#w-{workload}")).to_have_attribute(
+        "data-phase", "Completed", timeout=SOON
+    )
+
+
+def test_polling_takes_over_where_the_stream_is_cut(
+    admin_page: Page, rest: Rest, running_trainyard: Trainyard, problems: list[str]
+) -> None:
+    page = admin_page
+    page.route(re.compile(r"/stream/"), lambda route: route.abort())
+    workload = rest.submit("polled", workers=1, command=HELD)
+    rest.wait(workload, "Running")
+    page.goto("/workloads/")
+    row = page.locator(f"#w-{workload}")
+    expect(row).to_have_attribute("data-phase", "Running")
+    expect(page.locator("html")).to_have_attribute("data-stream", "cut", timeout=SOON)
+    let_go(running_trainyard, workload)
+    expect(row).to_have_attribute("data-phase", "Completed", timeout=SOON)
+    assert all("/stream/" in problem for problem in problems), problems
+    problems.clear()
+
+
+def test_a_queued_gang_says_why_and_starts_when_there_is_room(
+    admin_page: Page, rest: Rest, running_trainyard: Trainyard
+) -> None:
+    """Two that do not fit together run one after the other; a gang never starts in part."""
+    page = admin_page
+    whole = {"gpuDevicesRequest": 1}
+    first = rest.submit("came-first", command=HELD, compute=whole)
+    rest.wait(first, "Running")
+    second = rest.submit("came-second", command="sh -c 'echo mine now'", compute=whole)
+    page.goto("/workloads/")
+    row = page.locator(f"#w-{second}")
+    expect(row).to_contain_text("Waiting for room", timeout=SOON)
+    assert [pod["k8sPhase"] for pod in rest.pods(second)] == ["Pending"] * 3
+    let_go(running_trainyard, first)
+    expect(row).to_have_attribute("data-phase", "Completed", timeout=SOON)
+    ended = next(e for e in rest.events(first) if e["phase"] == "Completed")
+    began = next(e for e in rest.events(second) if e["phase"] == "Initializing")
+    assert began["createdAt"] >= ended["createdAt"]
