@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils.timezone import now
 
-from spec.phases import Phase, RankPhase
+from spec.phases import Phase, RankPhase, Reason
 from workloads import logs
 from workloads.logs import merge
 from workloads.models import Rank, Workload
@@ -45,14 +45,21 @@ def failure(workload: Workload, ranks: Iterable[Rank]) -> Failure | None:
     todo = advice(workload.reason)
     if rank is None:
         return Failure("It did not start", workload.message, todo, None, [])
-    ended = exit_in_words(rank.exit_code) or rank.message or "it failed"
+    # A limit says more than the signal that enforced it.
+    limited = rank.reason == Reason.OUT_OF_MEMORY and rank.message
+    ended = limited or exit_in_words(rank.exit_code) or rank.message or "it failed"
     title = f"{rank.name} (rank {rank.rank}) failed first: {ended}"
     return Failure(title, workload.message, todo, rank, last_lines(workload, rank.rank))
 
 
+def _began(rank: Rank) -> bool:
+    """Not so where the cluster refused the gang: then no rank is to blame."""
+    return rank.exit_code is not None or rank.started_at is not None
+
+
 def first_failing(ranks: Iterable[Rank]) -> Rank | None:
     """The rank that ended first of those that failed by themselves, not with the others."""
-    failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED]
+    failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED and _began(rank)]
     last = now()
     return min(
         failed,
