@@ -4,7 +4,9 @@ import logging
 
 import redis
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -19,6 +21,35 @@ def healthz(request: HttpRequest) -> JsonResponse:
     healthy = set(checks.values()) == {"ok"}
     body = {"status": "ok" if healthy else "down", "checks": checks}
     return JsonResponse(body, status=200 if healthy else 503)
+
+
+# What people notice while a process is silent; the broker's silence hides the others'.
+SILENCE = {
+    "broker": "The broker does not answer. Nothing starts, stops or changes until it is back.",
+    "worker": "The worker does not answer. Nothing starts, stops or changes until it is back.",
+    "beat": "The clock (beat) does not run. Queues, time limits and deletions wait for it.",
+}
+
+
+def notice() -> str:
+    """What to tell everyone who looks at a page; empty while all processes work."""
+    states = processes()
+    silent = [text for name, text in SILENCE.items() if states[name] == "down"]
+    return f"{' '.join(silent)} Trainings that run go on." if silent else ""
+
+
+def page(request: HttpRequest) -> dict[str, object]:
+    """For every page, and asked of the broker only by those that show it."""
+    return {"health_notice": SimpleLazyObject(notice)}
+
+
+@require_safe
+@never_cache
+def health_notice(request: HttpRequest) -> HttpResponse:
+    """The notice alone, for pages that stay open. Who is signed out keeps the page as it is."""
+    if not request.user.is_authenticated:
+        return HttpResponse(status=204)
+    return render(request, "layout/health.html")
 
 
 class WithoutHealth(logging.Filter):

@@ -5,12 +5,13 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
 from config.api import api, nowhere
-from config.health import healthz
+from config.health import health_notice, healthz
 from core.views import styleguide
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="workload-list"), name="home"),
     path("healthz", healthz, name="healthz"),
+    path("health/notice/", health_notice, name="health-notice"),
     path("api/v1/", api.urls),
     re_path("^api/(?P<rest>.*)$", csrf_exempt(nowhere)),
     path("accounts/", include("allauth.urls")),

@@ -9,6 +9,8 @@ function dismissLater(card) {
 }
 
 export function toast(text, tone = "info") {
+  const shown = [...holder.querySelectorAll("[data-toast-text]")].map((element) => element.textContent);
+  if (tone === "danger" && shown.includes(text)) return; // said already, and still to be read
   const card = document.getElementById("toast-template").content.firstElementChild.cloneNode(true);
   card.classList.add(`toast-${tone}`);
   card.querySelector("[data-toast-text]").textContent = text;
@@ -26,7 +28,7 @@ document.body.addEventListener("toasts", (event) => {
 });
 document.body.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
-  const words = { 403: "You may not do that.", 404: "This is no longer here.", 409: "Someone else changed this meanwhile." };
+  const words = { 403: "You may not do that, or you signed in anew elsewhere: then reload this page.", 404: "This is no longer here.", 409: "Someone else changed this meanwhile." };
   toast(words[status] || `The server could not do that (error ${status}).`, "danger");
 });
 document.body.addEventListener("htmx:sendError", () => {

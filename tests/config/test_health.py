@@ -7,6 +7,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from config import heartbeat
+from tests.factories import UserFactory
+from tests.web import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -65,3 +67,27 @@ def refuse() -> None:
 
 def test_only_reading_is_allowed(client: Client) -> None:
     assert client.post("/healthz").status_code == 405
+
+
+@pytest.mark.parametrize("silent", ["worker", "beat"])
+def test_every_page_says_which_process_is_silent(valkey: redis.Redis, silent: str) -> None:
+    client = signed_in(UserFactory())
+    sign(valkey, "worker", "beat")
+    for address in ("/clusters/", "/health/notice/"):
+        assert "is not at work" not in client.get(address).content.decode()
+    valkey.delete(heartbeat.key(silent))
+    for address in ("/clusters/", "/health/notice/"):
+        page = client.get(address).content.decode()
+        assert silent in page
+        assert "Trainings that run go on." in page
+
+
+def test_without_a_broker_pages_open_and_say_so(settings: Settings) -> None:
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+    page = signed_in(UserFactory()).get("/clusters/")
+    assert page.status_code == 200
+    assert "The broker does not answer." in page.content.decode()
+
+
+def test_the_notice_is_for_people_who_are_signed_in(client: Client) -> None:
+    assert client.get("/health/notice/").status_code == 204

@@ -114,3 +114,9 @@ def test_health_of_the_frame_without_a_session(client: Client) -> None:
     page = client.get("/accounts/login/").content.decode()
     assert "Sign in" in page
     assert "sidebar" not in page
+
+
+def test_a_form_of_another_sign_in_is_refused_in_words() -> None:
+    answer = Client(enforce_csrf_checks=True).post("/workloads/new/")
+    assert answer.status_code == 403
+    assert "This page is out of date" in answer.content.decode()
