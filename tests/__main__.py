@@ -10,8 +10,8 @@ from tests import browser
 HERE = Path(__file__).resolve().parent
 NOTHING_COLLECTED = 5  # pytest's exit code
 FAST = ["-n", "2", "-m", "not e2e and not faults"]
-# One after the other: they start whole products, which compete for the machine as it is.
-WHOLE = ["-m", "e2e or faults"]
+# Two files at a time: the tests of one file share a running product, which is slow to start.
+WHOLE = ["-n", "2", "--dist", "loadfile", "-m", "e2e or faults"]
 
 
 def main() -> int:
