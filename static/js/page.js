@@ -59,13 +59,19 @@ function openNavigation(open) {
   document.querySelector("[data-nav-toggle]")?.setAttribute("aria-expanded", String(open));
 }
 
+async function copy(element) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent);
+  getSelection().selectAllChildren(element); // there is no clipboard without TLS
+  document.execCommand("copy");
+}
+
 document.addEventListener("click", async (event) => {
   const find = (selector) => event.target.closest?.(selector);
   if (find("[data-rows-add]")) addRow(find("[data-rows]"));
   else if (find("[data-rows-remove]")) removeRow(find("[data-row]"));
   else if (find("[data-copy]")) {
     const button = find("[data-copy]");
-    await navigator.clipboard?.writeText(document.getElementById(button.dataset.copy).textContent);
+    await copy(document.getElementById(button.dataset.copy));
     document.getElementById("status").textContent = "Copied";
     button.dataset.done = "yes";
     button.querySelector("[data-copy-label]").textContent = "Copied";
@@ -73,6 +79,12 @@ document.addEventListener("click", async (event) => {
   else if (narrow.matches && !find(".sidebar")) openNavigation(false);
 });
 document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+    return;
+  }
   if (event.key === "Escape" && document.documentElement.dataset.nav === "open") {
     openNavigation(false);
     document.querySelector("[data-nav-toggle]").focus();

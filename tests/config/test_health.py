@@ -74,7 +74,7 @@ def test_every_page_says_which_process_is_silent(valkey: redis.Redis, silent: st
     client = signed_in(UserFactory())
     sign(valkey, "worker", "beat")
     for address in ("/clusters/", "/health/notice/"):
-        assert "is not at work" not in client.get(address).content.decode()
+        assert "Part of Trainyard is down" not in client.get(address).content.decode()
     valkey.delete(heartbeat.key(silent))
     for address in ("/clusters/", "/health/notice/"):
         page = client.get(address).content.decode()

@@ -59,3 +59,15 @@ def test_a_phone_shows_the_navigation_on_demand(admin_page: Page) -> None:
     link.click()
     expect(page.get_by_role("heading", name="Projects", level=1)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_escape_closes_a_menu_and_gives_the_focus_back(admin_page: Page) -> None:
+    page = admin_page
+    page.goto("/workloads/")
+    columns = page.locator("summary").filter(has_text="Columns")
+    columns.press("Enter")
+    expect(page.get_by_role("button", name="Show these")).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(page.locator("details.menu[open]")).to_have_count(0)
+    expect(columns).to_be_focused()
