@@ -1,6 +1,7 @@
 """What administrators do with users."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -46,9 +47,8 @@ def update_user(
     _check(by)
     user.role, user.email, user.first_name, user.last_name = role, email, first_name, last_name
     user.full_clean()
-    with transaction.atomic():
+    with _someone_stays("role"):
         user.save()
-        _keep_an_administrator("role")
         user.projects.set(projects)
 
 
@@ -57,10 +57,9 @@ def set_active(user: User, active: bool, *, by: User) -> None:
     _check(by)
     if user == by:
         raise ValidationError("You cannot deactivate yourself; another administrator can.")
-    with transaction.atomic():
+    with _someone_stays():
         user.is_active = active
         user.save(update_fields=["is_active"])
-        _keep_an_administrator()
 
 
 def reset_password(user: User, password: str, *, by: User) -> None:
@@ -83,7 +82,12 @@ def _set_password(user: User, password: str) -> None:
     user.set_password(password)
 
 
-def _keep_an_administrator(field: str = "__all__") -> None:
-    """Inside a transaction: undo what would lock everyone out."""
-    if not User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exists():
-        raise ValidationError({field: ["One active administrator has to stay."]})
+@contextmanager
+def _someone_stays(field: str = "__all__") -> Iterator[None]:
+    """A transaction that is undone if it locks everyone out. Of two at once the later waits."""
+    administrators = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True)
+    with transaction.atomic():
+        list(administrators.select_for_update().order_by("pk"))
+        yield
+        if not administrators.exists():
+            raise ValidationError({field: ["One active administrator has to stay."]})

@@ -16,8 +16,9 @@ ALGORITHM = "HS256"
 AUDIENCE = "trainyard-api"
 
 
-def issue(user: User) -> str:
-    """A signed token. A change of password ends it, as it ends sessions."""
+def issue(user: User, *, key: AccessKey | None = None) -> str:
+    """A signed token. A change of password ends it, as it ends sessions; so does the deletion of
+    the access key that it was made with."""
     now = timezone.now()
     claims = {
         "sub": str(user.pk),
@@ -25,6 +26,7 @@ def issue(user: User) -> str:
         "iat": now,
         "exp": now + LIFETIME,
         "pwd": _password_mark(user),
+        "key": key.pk if key else None,
     }
     return jwt.encode(claims, _signing_key(), algorithm=ALGORITHM)
 
@@ -36,7 +38,10 @@ def owner(token: str) -> User | None:
         user = User.objects.filter(pk=int(claims["sub"]), is_active=True).first()
     except (jwt.InvalidTokenError, KeyError, ValueError):
         return None
-    return user if user and claims.get("pwd") == _password_mark(user) else None
+    if user is None or claims.get("pwd") != _password_mark(user):
+        return None
+    key = claims.get("key")
+    return user if key is None or user.access_keys.filter(pk=key).exists() else None
 
 
 def make_key(user: User, name: str) -> tuple[AccessKey, str]:
@@ -45,13 +50,14 @@ def make_key(user: User, name: str) -> tuple[AccessKey, str]:
     key = AccessKey.objects.create(
         user=user,
         name=name,
-        client_id=f"{user.username}-{secrets.token_hex(6)}",
+        client_id=f"{user.username[:40]}-{secrets.token_hex(6)}",
         secret_hash=make_password(secret),
     )
     return key, secret
 
 
-def user_of_key(client_id: str, secret: str) -> User | None:
+def key_of(client_id: str, secret: str) -> AccessKey | None:
+    """The access key of these credentials; ``None`` when they are wrong or its owner is locked."""
     key = AccessKey.objects.select_related("user").filter(client_id=client_id).first()
     if key is None:
         make_password(secret)  # as slow as a real check, so that ids cannot be guessed by time
@@ -59,7 +65,7 @@ def user_of_key(client_id: str, secret: str) -> User | None:
     if not (check_password(secret, key.secret_hash) and key.user.is_active):
         return None
     AccessKey.objects.filter(pk=key.pk).update(last_used_at=timezone.now())
-    return key.user
+    return key
 
 
 def _password_mark(user: User) -> str:

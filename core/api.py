@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 PAGE_LIMIT = 500
+LAST_OFFSET = 10**9
 
 
 class Wire(Schema):
@@ -69,6 +70,6 @@ class Pages(Wire):
     def cut(self, rows: Any) -> tuple[list[Any], int | None]:
         """The page of a queryset or list, and where the next one starts."""
         limit = max(1, min(self.limit, PAGE_LIMIT))
-        start = max(self.offset, 0)
+        start = max(0, min(self.offset, LAST_OFFSET))
         found = list(rows[start : start + limit + 1])
         return found[:limit], start + limit if len(found) > limit else None

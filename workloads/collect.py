@@ -77,17 +77,19 @@ def _collect_attempt(
 
 
 def _pull(engine: Engine, workload: Workload, attempt: Attempt, rank: int) -> bool:
+    """Bring one piece; ``False`` at the end. Someone whose lease ran out may be here as well."""
     stream = logs.Stream(workload.pk, attempt.run, attempt.attempt, rank)
+    offset = logs.size(stream)
     data = engine.read_log(
         workload.handle,
         run=attempt.run,
         rank=rank,
         attempt=attempt.attempt,
-        offset=logs.size(stream),
+        offset=offset,
         limit=PIECE_BYTES,
     )
     if data:
-        logs.append(stream, data)
+        logs.append(stream, data, offset=offset)
     return bool(data)
 
 

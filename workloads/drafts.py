@@ -10,6 +10,7 @@ from django.http import QueryDict
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
+from core.query import whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from workloads.forms.capture import capture, start_from
@@ -53,8 +54,8 @@ def begin(user: User, *, template: str = "", project: str = "") -> Draft:
 def _place(content: WorkloadDraft, user: User, project: str) -> None:
     """The project asked for, or the only one there is."""
     mine = Project.objects.visible_to(user).for_list()
-    if project.isdigit():
-        mine = mine.filter(pk=project)
+    if (asked := whole_number(project)) is not None:
+        mine = mine.filter(pk=asked)
     found = list(mine[:2])
     if len(found) == 1:
         content.project, content.cluster = found[0].pk, found[0].cluster_id

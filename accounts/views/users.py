@@ -19,6 +19,7 @@ from accounts.models import User
 from core.forms import add_errors
 from core.http import render_partial
 from core.pages import done, form_page
+from core.query import search_text
 
 USERS_A_PAGE = 50
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -27,7 +28,7 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @require_safe
 @administrators_only
 def listing(request: Request) -> HttpResponse:
-    text = request.GET.get("q", "").strip()
+    text = search_text(request.GET)
     found = User.objects.annotate(project_count=Count("projects")).order_by("username")
     if text:
         names = Q(first_name__icontains=text) | Q(last_name__icontains=text)

@@ -20,6 +20,7 @@ from assets.kinds import Kind
 from assets.scopes import Place
 from assets.services import AnyAsset
 from core.pages import done, form_page
+from core.query import whole_number
 from projects.models import Project
 from spec.errors import SpecError
 
@@ -115,9 +116,9 @@ def _initial(kind: Kind, asset: AnyAsset) -> dict[str, Any]:
 def _asked_place(request: Request) -> Place | None:
     """The project that the query names; else the only one there is."""
     mine = Project.objects.visible_to(request.user).for_list()
-    asked = request.GET.get("project", "")
-    if asked.isdecimal():
-        mine = mine.filter(pk=int(asked))
+    asked = whole_number(request.GET.get("project", ""))
+    if asked is not None:
+        mine = mine.filter(pk=asked)
     elif request.GET.get("cluster"):
         return None
     found = list(mine[:2])

@@ -16,6 +16,7 @@ from assets.kinds import COMPUTE, TEMPLATE, Kind, yaml_of
 from assets.scopes import Scope
 from core.http import render_partial
 from core.pages import done, in_drawer, question_page
+from core.query import search_text
 
 CARDS_A_PAGE = 24
 
@@ -25,7 +26,7 @@ CARDS_A_PAGE = 24
 def listing(request: Request, kind: Kind) -> HttpResponse:
     """The gallery; ``q`` searches, ``scope`` filters."""
     found = kind.visible_to(request.user).order_by("name", "pk")
-    text, scope = request.GET.get("q", "").strip(), request.GET.get("scope", "")
+    text, scope = search_text(request.GET), request.GET.get("scope", "")
     if text:
         found = found.search(text)
     if scope in Scope.values:

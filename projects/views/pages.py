@@ -17,6 +17,7 @@ from clusters.models import Cluster
 from core.forms import add_errors
 from core.http import render_partial
 from core.pages import done, form_page, in_drawer, question_page
+from core.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank, initial
 from projects.meters import meters
@@ -30,7 +31,7 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @require_safe
 @login_required
 def listing(request: Request) -> HttpResponse:
-    text = request.GET.get("q", "").strip()
+    text = search_text(request.GET)
     found = Project.objects.visible_to(request.user).for_list()
     if text:
         found = found.filter(name__icontains=text)

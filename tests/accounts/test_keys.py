@@ -25,7 +25,7 @@ def test_a_new_key_shows_its_secret_once_and_works() -> None:
     assert secret in response.content.decode()
     assert response["Cache-Control"] == "no-store"
     key = AccessKey.objects.get()
-    assert tokens.user_of_key(key.client_id, secret) == user
+    assert tokens.key_of(key.client_id, secret) == key
     page = client.get("/access-keys/").content.decode()
     assert "nightly" in page
     assert secret not in page
@@ -38,12 +38,17 @@ def test_a_key_needs_a_name(name: str) -> None:
     assert "name" in response.context["form"].errors
 
 
+def test_the_longest_name_has_room_in_a_key() -> None:
+    key, _ = tokens.make_key(UserFactory(username="n" * 150), "ci")
+    key.full_clean()
+
+
 def test_keys_are_their_owners_alone() -> None:
     key, secret = tokens.make_key(UserFactory(), "theirs")
     client = signed_in(UserFactory(administrator=True))
     assert "theirs" not in client.get("/access-keys/").content.decode()
     assert client.post(f"/access-keys/{key.pk}/delete/").status_code == 404
-    assert tokens.user_of_key(key.client_id, secret)
+    assert tokens.key_of(key.client_id, secret)
 
 
 def test_a_deleted_key_opens_nothing() -> None:
@@ -52,4 +57,4 @@ def test_a_deleted_key_opens_nothing() -> None:
     client = signed_in(user)
     assert "Delete old?" in client.get(f"/access-keys/{key.pk}/delete/", **DRAWER).content.decode()
     assert client.post(f"/access-keys/{key.pk}/delete/", **DRAWER).status_code == 204
-    assert tokens.user_of_key(key.client_id, secret) is None
+    assert tokens.key_of(key.client_id, secret) is None

@@ -72,6 +72,15 @@ def test_an_access_key_gives_a_token_under_both_spellings(user: User) -> None:
     assert (new[0], old[0]) == (200, 200)
 
 
+def test_a_deleted_key_ends_its_tokens(user: User) -> None:
+    _, key = Caller(user)("POST", "/access-keys", {"name": "ci"})
+    secret = {"clientID": key["clientId"], "clientSecret": key["clientSecret"]}
+    token = ask(grantType="app_token", **secret)[1]["accessToken"]
+    assert read(token) == 200
+    Caller(user)("DELETE", f"/access-keys/{key['id']}")
+    assert read(token) == 401
+
+
 def test_a_secret_is_never_shown_again(user: User) -> None:
     _, key = Caller(user)("POST", "/access-keys", {"name": "ci"})
     _, keys = Caller(user)("GET", "/access-keys")

@@ -1,13 +1,17 @@
 """Lists, filters, events, pods, logs and batches over REST."""
 
+from datetime import timedelta
 from urllib.parse import urlencode
+from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from projects.models import Project
 from tests.api.conftest import Caller
 from tests.factories import WorkloadFactory
 from workloads import logs
+from workloads.api.listing import MOST_AT_ONCE
 from workloads.models import Workload
 
 
@@ -59,6 +63,12 @@ def test_filters_add_up_and_search_looks_everywhere(call: Caller, three: list[Wo
         "filterBy=requestedGPU==many",
         "filterBy=createdAt==soon",
         "filterBy=requestedGPU=@1",
+        "filterBy=requestedPods==nan",
+        "filterBy=projectId==1e400",
+        "filterBy=clusterId==here",
+        "filterBy=clusterId=@a",
+        "filterBy=createdAt>=0001-01-01T00:00:00%2B14:00",
+        "filterBy=name==%00",
         "sortBy=colour",
     ],
 )
@@ -66,6 +76,30 @@ def test_a_filter_that_cannot_be_read_says_so(call: Caller, query: str) -> None:
     status, answer = call("GET", f"/workloads?{query}")
     assert status == 400
     assert query.split("=", 1)[1].split("=")[0] in answer["message"]
+
+
+@pytest.mark.parametrize("text", ["²", "9" * 5000, "x"])
+def test_a_project_id_that_is_none_is_named(call: Caller, text: str) -> None:
+    body = {"name": "a", "projectId": text, "clusterId": str(uuid4()), "spec": {}}
+    status, answer = call("POST", "/workloads/distributed", body)
+    assert status == 400
+    assert answer["complianceIssues"][0]["field"] == "projectId"
+
+
+def test_nothing_is_beyond_the_last_page(call: Caller) -> None:
+    assert call("GET", f"/workloads?offset={10**30}") == (200, {"workloads": [], "next": None})
+
+
+def test_a_batch_has_a_largest_size(call: Caller) -> None:
+    ids = [str(uuid4()) for _ in range(MOST_AT_ONCE + 1)]
+    assert call("POST", "/workloads/batch", {"ids": ids, "action": "delete"})[0] == 400
+
+
+def test_the_time_of_the_present_phase_counts(call: Caller, project: Project) -> None:
+    began = timezone.now() - timedelta(minutes=5)
+    workload = WorkloadFactory(project=project, running=True, phase_updated_at=began)
+    _, answer = call("GET", f"/workloads/{workload.pk}")
+    assert answer["totalRunningTimeSeconds"] == pytest.approx(300, abs=60)
 
 
 def test_pages_meet_every_workload_once(call: Caller, project: Project) -> None:

@@ -9,6 +9,7 @@ from ninja import Router, Status
 from accounts.api import ApiRequest
 from accounts.models import User
 from core.api import ApiError, Issue, Wire, not_found
+from core.query import whole_number
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import Problem, SpecError
@@ -57,7 +58,8 @@ def draft_of(body: DistributedIn) -> WorkloadDraft:
     """The request as a draft: no assets, every value given by the user."""
     if body.master_spec is not None and body.no_master:
         raise _bad("masterSpec", "leave it out when noMaster is true")
-    if not body.project_id.isdigit():
+    project = whole_number(body.project_id)
+    if project is None:
         raise _bad("projectId", f"{body.project_id!r} is not a project id; list the projects")
     document = documents.from_wire(body.spec, no_master=body.no_master, master=body.master_spec)
     worker, master = document.pop("worker"), document.pop("master", None)
@@ -67,8 +69,8 @@ def draft_of(body: DistributedIn) -> WorkloadDraft:
     return WorkloadDraft(
         name=body.name + suffix,
         cluster=body.cluster_id,
-        project=int(body.project_id),
-        framework=framework if isinstance(framework, str) else str(framework),
+        project=project,
+        framework=str(framework),
         architecture=architecture,
         worker=ReplicaDraft(values=worker),
         master=None if master is None else ReplicaDraft(values=master),

@@ -5,9 +5,10 @@ A filter is ``field<op>value`` with ``==  !=  <=  >=  =@`` (contains) ``!@`` (do
 """
 
 import re
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
@@ -15,7 +16,8 @@ from django.utils import timezone
 from core.api import ApiError
 from workloads.models import WorkloadQuerySet
 
-TEXT, NUMBER, DATE = str, float, datetime
+TEXT, NUMBER, DATE, ID = str, float, datetime, UUID
+LARGEST = 1e18
 # API name → column and type.
 FIELDS: dict[str, tuple[str, type]] = {
     "name": ("name", TEXT),
@@ -23,7 +25,7 @@ FIELDS: dict[str, tuple[str, type]] = {
     "phaseReason": ("reason", TEXT),
     "projectId": ("project_id", NUMBER),
     "projectName": ("project__name", TEXT),
-    "clusterId": ("cluster_id", TEXT),
+    "clusterId": ("cluster_id", ID),
     "submittedBy": ("created_by__username", TEXT),
     "distributedFramework": ("framework", TEXT),
     "images": ("image", TEXT),
@@ -54,7 +56,7 @@ def narrow(rows: WorkloadQuerySet, filters: Iterable[str], search: str) -> Workl
     """Rows that pass every filter. ``ApiError`` 400 says which one cannot be read."""
     for text in filters:
         rows = rows.filter(_condition(text))
-    if search:
+    if search := search.replace("\0", ""):  # PostgreSQL takes no NUL
         found = Q(name__icontains=search) | Q(image__icontains=search)
         rows = rows.filter(found | Q(created_by__username__icontains=search))
     return rows
@@ -89,12 +91,28 @@ def _field(name: str, text: str) -> tuple[str, type]:
 
 def _value(text: str, kind: type, whole: str) -> Any:
     try:
-        if kind is NUMBER:
-            return float(text)
-        if kind is DATE:
-            moment = datetime.fromisoformat(text)
-            return moment if moment.tzinfo else timezone.make_aware(moment)
-    except ValueError as error:
-        wanted = "a number" if kind is NUMBER else "a date in ISO 8601"
+        return READERS[kind](text)
+    except (ValueError, OverflowError) as error:
+        wanted = {NUMBER: "a number", DATE: "a date in ISO 8601", ID: "an id", TEXT: "text"}[kind]
         raise ApiError(400, f"filterBy {whole!r}: {text!r} is not {wanted}.") from error
+
+
+def _text(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("PostgreSQL keeps no NUL")
     return text
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not abs(number) < LARGEST:
+        raise ValueError("NaN, or more than a column holds")
+    return number
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else timezone.make_aware(moment)).astimezone(UTC)
+
+
+READERS: dict[type, Callable[[str], Any]] = {TEXT: _text, NUMBER: _number, DATE: _moment, ID: UUID}

@@ -19,11 +19,12 @@ from workloads.plan import name_problems
 router = Router(tags=["Workloads"])
 
 LOG_LIMIT = 1024 * 1024
+MOST_AT_ONCE = 200  # workloads of one batch
 
 
 class Narrowing(Wire):
-    filter_by: list[str] = []
-    search: str = ""
+    filter_by: list[str] = Field([], max_length=20)
+    search: str = Field("", max_length=200)
 
 
 class Listing(Pages, Narrowing):
@@ -77,7 +78,7 @@ def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availab
 
 
 class Batch(Closed):
-    ids: list[UUID]
+    ids: list[UUID] = Field(max_length=MOST_AT_ONCE)
     action: Literal["delete", "suspend", "resume"]
 
 

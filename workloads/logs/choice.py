@@ -6,13 +6,13 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from core.query import search_text, whole_number
 from workloads.logs import merge
 from workloads.logs.lines import Line
 from workloads.logs.store import Stream, streams
 from workloads.models import Workload
 from workloads.page.text import shown
 
-LONGEST_TEXT = 200
 COLOURS = 8
 
 
@@ -55,7 +55,7 @@ class Choice:
             run=run,
             attempt=attempt,
             ranks=() if len(ranks) == len(names) else tuple(sorted(ranks)),
-            text=query.get("text", "").replace("\0", "")[:LONGEST_TEXT],
+            text=search_text(query, "text"),
         )
 
     @property
@@ -104,4 +104,4 @@ class Choice:
 
 
 def _numbers(texts: list[str]) -> list[int]:
-    return [int(text) for text in texts if text.isdecimal() and len(text) < 9]
+    return [number for text in texts if (number := whole_number(text)) is not None]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from heapq import merge
 
 from workloads.logs.lines import Line, backward, end_of, forward
-from workloads.logs.store import Stream
+from workloads.logs.store import Stream, size
 
 WINDOW = 1000  # lines
 SEARCHED_BYTES = 8 * 1024 * 1024  # looked through for one window of a search
@@ -42,8 +42,9 @@ def tail(
 def before(
     streams: Sequence[Stream], cursor: Cursor, *, text: str = "", limit: int = WINDOW
 ) -> Window:
-    """The last lines before the cursor."""
-    end = {stream.rank: cursor.get(stream.rank, 0) for stream in streams}
+    """The last lines before the cursor. One beyond the end is at the end: reading back from
+    nowhere, a block at a time, would take for ever."""
+    end = {stream.rank: min(cursor.get(stream.rank, 0), size(stream)) for stream in streams}
     start = dict(end)
     sources = [backward(stream, end[stream.rank]) for stream in streams]
 

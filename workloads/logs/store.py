@@ -5,6 +5,7 @@ it is. It lets the lines of several ranks be merged by time. It is written after
 interrupted append leaves a tail that the index does not cover, and the next append cuts it off.
 """
 
+import fcntl
 import os
 import shutil
 import struct
@@ -118,18 +119,26 @@ def size(stream: Stream) -> int:
     return last.end if last else 0
 
 
-def append(stream: Stream, data: bytes, *, at: datetime | None = None) -> None:
+def append(
+    stream: Stream, data: bytes, *, offset: int | None = None, at: datetime | None = None
+) -> bool:
     """Add a piece. What an interrupted append left behind, here or in the index, is cut off.
 
-    Times never go back within a stream, whatever the clock does.
+    ``offset`` is where the piece belongs: ``False``, and nothing is written, when the stream ends
+    elsewhere by now. Times never go back within a stream, whatever the clock does.
     """
     stream.path.parent.mkdir(parents=True, exist_ok=True)
-    last, records = _last_piece(stream)
-    offset = last.end if last else 0
-    moment = int((at or datetime.now(UTC)).timestamp() * NANOSECONDS)
-    moment = max(moment, last.at) if last else moment
-    _write(stream.path, offset, data)
-    _write(stream.index, records * RECORD.size, RECORD.pack(moment, offset, len(data)))
+    with stream.path.open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # of two who collect, one after the other
+        last, records = _last_piece(stream)
+        end = last.end if last else 0
+        if offset not in (None, end):
+            return False
+        moment = int((at or datetime.now(UTC)).timestamp() * NANOSECONDS)
+        moment = max(moment, last.at) if last else moment
+        _write(stream.path, end, data)
+        _write(stream.index, records * RECORD.size, RECORD.pack(moment, end, len(data)))
+    return True
 
 
 def read(stream: Stream, offset: int, limit: int) -> bytes:

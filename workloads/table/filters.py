@@ -58,7 +58,7 @@ class Filter:
     def parse(cls, text: str) -> Self:
         key, _, rest = text.partition(":")
         operator, _, value = rest.partition(":")
-        found = cls(key[:LONGEST], operator[:LONGEST], value.strip()[:LONGEST])
+        found = cls(key[:LONGEST], operator[:LONGEST], value.replace("\0", "").strip()[:LONGEST])
         try:
             found.condition()
         except BadFilter as problem:

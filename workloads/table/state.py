@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from accounts.models import User
+from core.query import search_text
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.table import filters as filtering
 from workloads.table.columns import BY_KEY, COLUMNS, DEFAULT, Column, Kind
@@ -15,7 +16,6 @@ from workloads.table.filters import OR, Filter
 from workloads.table.keyset import Key
 
 NEWEST_FIRST = "-created"
-LONGEST_SEARCH = 200
 MOST_FILTERS = 20
 
 
@@ -42,7 +42,7 @@ class State:
         chosen = {key for text in query.getlist("columns") for key in text.split(",")}
         columns = tuple(column for column in COLUMNS if column.key in chosen)
         return cls(
-            search=query.get("q", "").strip().replace("\0", "")[:LONGEST_SEARCH],
+            search=search_text(query),
             filters=tuple(dict.fromkeys(filters)),
             sort=sort if column and column.sorts else NEWEST_FIRST,
             columns=_with_name(columns) if columns else DEFAULT,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from core.http import render_partial
+from core.query import whole_number
 from workloads.logs.choice import Choice
 from workloads.models import SampleKind, Workload
 from workloads.page import cause, lifecycle, spec
@@ -118,9 +119,8 @@ def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
 
 def _events(request: Request, workload: Workload) -> dict[str, Any]:
     events = workload.events.select_related("actor")
-    before = request.GET.get("before", "")
-    if before.isdecimal() and len(before) < 19:
-        events = events.filter(pk__lt=int(before))
+    if (before := whole_number(request.GET.get("before", ""))) is not None:
+        events = events.filter(pk__lt=before)
     found = list(events.order_by("-pk")[: EVENTS + 1])
     return {"events": found[:EVENTS], "older": found[EVENTS - 1].pk if len(found) > EVENTS else 0}
 

@@ -7,6 +7,7 @@ from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
+from core.query import whole_number
 from workloads.page import chart
 from workloads.views.actions import find
 
@@ -16,8 +17,7 @@ from workloads.views.actions import find
 def metrics_data(request: Request, pk: UUID) -> HttpResponse:
     """``{"training": [chart…], "usage": [chart…]}``; ``run`` keeps to one run."""
     workload = find(request, pk)
-    asked = request.GET.get("run", "")
-    run = int(asked) if asked.isdecimal() and len(asked) < 9 else None
+    run = whole_number(request.GET.get("run", ""))
     response = JsonResponse(
         {
             "training": [one.as_json() for one in chart.training(workload, run)],

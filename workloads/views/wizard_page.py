@@ -8,6 +8,7 @@ from django.shortcuts import render
 from accounts.http import Request
 from accounts.models import User
 from clusters.models import Cluster
+from core.query import search_text
 from workloads import drafts, galleries, review, summary
 from workloads.forms.fields import MASTER, SETUP, Kind
 from workloads.forms.screen import Screen
@@ -99,7 +100,7 @@ def _gallery(request: Request, screen: Screen, key: str) -> Gallery:
     action = request.POST.get("action", "")
     return galleries.gallery(
         _cards(request, screen, key),
-        query=asked.get(f"{name}-search", "").strip()[:100],
+        query=search_text(asked, f"{name}-search"),
         everything=asked.get("all") == name or action == f"all:{name}",
     )
 

@@ -131,7 +131,7 @@ def test_a_full_disk_stops_nobody_else(
         engine.print(one.handle, 0, "hello\n")
     append = logs.append
 
-    def full(stream: logs.Stream, data: bytes) -> None:
+    def full(stream: logs.Stream, data: bytes, *, offset: int) -> None:
         if stream.workload_id == workload.pk:
             raise OSError("No space left on device")
         append(stream, data)

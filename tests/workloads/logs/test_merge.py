@@ -142,3 +142,9 @@ def test_a_large_log_costs_no_more_memory_than_a_small_one(tmp_path: Path) -> No
 @pytest.mark.parametrize("text", ["", "x", "0.", "0.1.2", "-1.5", "0.-3", "a.b", "0.1k;"])
 def test_a_damaged_cursor_is_none(text: str) -> None:
     assert merge.decode(text) is None
+
+
+def test_a_cursor_beyond_the_end_is_at_the_end() -> None:
+    """And is found at once, however far away it is."""
+    streams = filled((0, 0, "a\nb\n"))
+    assert told(merge.before(streams, {0: 36**12}).lines) == "0:a 0:b"

@@ -38,6 +38,13 @@ def test_there_is_nothing_after_the_end(stream: logs.Stream, offset: int) -> Non
     assert logs.read(stream, offset, 100) == b""
 
 
+def test_of_two_who_bring_one_piece_the_later_writes_nothing(stream: logs.Stream) -> None:
+    assert logs.append(stream, b"one\n", offset=0)
+    assert not logs.append(stream, b"one\n", offset=0)
+    assert logs.append(stream, b"two\n", offset=4)
+    assert whole(stream) == b"one\ntwo\n"
+
+
 def test_of_a_torn_piece_nothing_is_left(stream: logs.Stream) -> None:
     logs.append(stream, b"one\n")
     with stream.path.open("ab") as file:
