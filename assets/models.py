@@ -35,12 +35,6 @@ class Asset(Scoped):
         return self.name
 
 
-class EnvironmentQuerySet(ScopedQuerySet["Environment"]):
-    def for_framework(self, framework: str) -> "EnvironmentQuerySet":
-        """Distributed environments made for this framework, or for any."""
-        return self.filter(distributed=True, framework__in=["", framework])
-
-
 class Environment(Asset):
     """An image with its command, variables, tools and rights (``spec.environment``)."""
 
@@ -51,7 +45,7 @@ class Environment(Asset):
     spec_json = models.JSONField(default=dict)
     override_uid_gid = models.BooleanField("Allow UID/GID changes in the workload", default=False)
 
-    objects = EnvironmentQuerySet.as_manager()
+    objects = ScopedQuerySet["Environment"].as_manager()
 
     if TYPE_CHECKING:
         templates: RelatedManager["Template"]

@@ -20,7 +20,7 @@ rounds = itertools.count()
 
 
 def collect(cluster: Cluster) -> None:
-    """One round over every workload whose output is not all here yet.
+    """One round over the workloads whose output is not all here yet, as far as its time allows.
 
     Each round begins with another workload, so that one that prints without end starves none.
     """
@@ -36,6 +36,8 @@ def collect(cluster: Cluster) -> None:
     engine = engine_for(cluster)
     first = next(rounds) % max(len(pending), 1)
     for workload in pending[first:] + pending[:first]:
+        if time.monotonic() > deadline:
+            break  # the lease of the watch must not run out meanwhile
         try:
             collect_one(engine, workload, deadline)
         except OSError:

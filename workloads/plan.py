@@ -65,10 +65,6 @@ class Plan:
             raise SpecError(self.problems)
         return Ready(self.spec, self.project, self.demand)
 
-    def problems_at(self, *path: str) -> list[Problem]:
-        """Problems of one field or of anything below it."""
-        return [problem for problem in self.problems if problem.path[: len(path)] == path]
-
 
 def plan(draft: WorkloadDraft, *, by: User) -> Plan:
     """Everything that can be said of a draft without touching a cluster."""

@@ -1,14 +1,9 @@
 """One process of the gang, as last seen."""
 
-from typing import TYPE_CHECKING
-
 from django.db import models
 
 from spec.phases import RankPhase, Reason
 from spec.workload import Role
-
-if TYPE_CHECKING:
-    from workloads.models.workload import Workload
 
 
 class Rank(models.Model):
@@ -44,8 +39,3 @@ class Rank(models.Model):
     @property
     def name(self) -> str:
         return f"{self.role}-{self.index}"
-
-    @property
-    def pod_name(self) -> str:
-        workload: Workload = self.workload
-        return f"{workload.name}-{self.name}"

@@ -185,10 +185,6 @@ class Workload(models.Model):
         return Handle(self.pk, self.name, self.project.name)
 
     @property
-    def is_terminal(self) -> bool:
-        return self.phase in TERMINAL
-
-    @property
     def is_active(self) -> bool:
         return self.phase in ACTIVE
 

@@ -123,12 +123,24 @@ def test_it_is_complete_only_when_nothing_is_left(engine: FakeEngine, workload: 
     assert len(text(workload, 0)) == 600_000
 
 
+def test_a_round_that_is_out_of_time_leaves_the_rest_to_the_next(
+    engine: FakeEngine, workload: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.print(workload.handle, 0, "hello\n")
+    monkeypatch.setattr(collect, "engine_for", lambda cluster: engine)
+    for seconds, kept in ((-1, ""), (60, "hello\n")):
+        monkeypatch.setattr(collect, "ROUND_SECONDS", seconds)
+        collect.collect(workload.cluster)
+        assert text(workload, 0) == kept
+
+
 def test_a_full_disk_stops_nobody_else(
     engine: FakeEngine, workload: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = WorkloadFactory(project=workload.project, running=True, attempt=0, observed_run=1)
     for one in (workload, other):
         engine.print(one.handle, 0, "hello\n")
+    monkeypatch.setattr(collect, "ROUND_SECONDS", 60)
     append = logs.append
 
     def full(stream: logs.Stream, data: bytes, *, offset: int) -> None:
