@@ -66,11 +66,12 @@ def create_template(
     template = Template(draft_json=kept.model_dump(mode="json", by_alias=True))
     with transaction.atomic():
         made = _create(template, by, name, place, description, None)
+        # Ids of a draft are what its author sent: only what the author may see becomes a link.
         replicas = [draft.worker, *([draft.master] if draft.master else [])]
-        made.environments.set(Environment.objects.filter(pk__in=[r.environment for r in replicas]))
-        made.compute_resources.set(
-            ComputeResource.objects.filter(pk__in=[r.compute for r in replicas])
-        )
+        environments = Environment.objects.visible_to(by)
+        computes = ComputeResource.objects.visible_to(by)
+        made.environments.set(environments.filter(pk__in=[r.environment for r in replicas]))
+        made.compute_resources.set(computes.filter(pk__in=[r.compute for r in replicas]))
     return made
 
 

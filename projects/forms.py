@@ -10,11 +10,14 @@ from core.forms import Form
 from projects.models import Department, Project
 
 GB = 1_000_000_000
+LARGEST_QUOTA = 1e9  # in bytes more than this would not fit into a column
 
 
 def _quota(label: str, **kwargs: Any) -> forms.FloatField:
     widget = forms.NumberInput({"step": "any", "min": 0, "placeholder": "Unlimited"})
-    return forms.FloatField(label=label, required=False, widget=widget, **kwargs)
+    return forms.FloatField(
+        label=label, required=False, widget=widget, max_value=LARGEST_QUOTA, **kwargs
+    )
 
 
 class ProjectForm(Form):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from uuid import UUID
 
 from django.db import transaction
 from django.http import QueryDict
@@ -10,7 +9,7 @@ from django.http import QueryDict
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
-from core.query import whole_number
+from core.query import uuids, whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from workloads.forms.capture import capture, start_from
@@ -66,10 +65,7 @@ def _place(content: WorkloadDraft, user: User, project: str) -> None:
 
 
 def _template(user: User, template: str) -> Template | None:
-    try:
-        return Template.objects.visible_to(user).filter(pk=UUID(template)).first()
-    except ValueError:
-        return None
+    return Template.objects.visible_to(user).filter(pk__in=uuids([template])).first()
 
 
 def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> set[str]:
@@ -106,7 +102,4 @@ def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> 
 
 
 def copy_source(user: User, workload: str) -> Workload | None:
-    try:
-        return Workload.objects.visible_to(user).filter(pk=UUID(workload)).first()
-    except ValueError:
-        return None
+    return Workload.objects.visible_to(user).filter(pk__in=uuids([workload])).first()

@@ -16,6 +16,8 @@ from workloads import history, outbox
 from workloads.models import Attempt, Draft, Rank, Source, Workload
 from workloads.plan import Plan, Ready, plan
 
+MOST_AT_ONCE = 200  # workloads that one request may act on
+
 
 class NotPossible(Exception):
     """The workload's phase does not allow what was asked; the text says what would."""

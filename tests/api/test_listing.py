@@ -10,8 +10,7 @@ from django.utils import timezone
 from projects.models import Project
 from tests.api.conftest import Caller
 from tests.factories import WorkloadFactory
-from workloads import logs
-from workloads.api.listing import MOST_AT_ONCE
+from workloads import logs, services
 from workloads.models import Workload
 
 
@@ -91,7 +90,7 @@ def test_nothing_is_beyond_the_last_page(call: Caller) -> None:
 
 
 def test_a_batch_has_a_largest_size(call: Caller) -> None:
-    ids = [str(uuid4()) for _ in range(MOST_AT_ONCE + 1)]
+    ids = [str(uuid4()) for _ in range(services.MOST_AT_ONCE + 1)]
     assert call("POST", "/workloads/batch", {"ids": ids, "action": "delete"})[0] == 400
 
 

@@ -112,3 +112,17 @@ def test_who_uses_it_is_named_when_it_cannot_go() -> None:
     with pytest.raises(services.InUse, match="template start") as caught:
         services.delete(compute, by=UserFactory(administrator=True))
     assert caught.value.templates == ["start"]
+
+
+def test_a_template_of_foreign_assets_does_not_hold_them() -> None:
+    """Or their owners would see it, and could not delete a compute resource that it names."""
+    user = UserFactory()
+    foreign = ReplicaDraft(environment=EnvironmentFactory().pk, compute=ComputeResourceFactory().pk)
+    template = services.create_template(
+        by=user,
+        name="base",
+        place=Place(ProjectFactory(members=[user])),
+        draft=WorkloadDraft(worker=foreign),
+    )
+    assert not template.environments.exists()
+    assert not template.compute_resources.exists()

@@ -1,9 +1,11 @@
 """What addresses say is harmless to a database."""
 
+from uuid import uuid4
+
 import pytest
 from django.http import QueryDict
 
-from core.query import search_text, whole_number
+from core.query import search_text, uuids, whole_number
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,8 @@ def test_search_texts() -> None:
     query["q"] = " a\0b" + "c" * 300
     assert search_text(query) == "ab" + "c" * 198
     assert search_text(query, "missing") == ""
+
+
+def test_ids_among_other_things() -> None:
+    first, second = uuid4(), uuid4()
+    assert uuids(["", str(first), "../etc", second.hex]) == [first, second]

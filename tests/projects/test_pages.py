@@ -95,6 +95,7 @@ def test_a_department_that_exists_is_used_again(administrator: Client) -> None:
         ({"gpu_quota": "many"}, "gpu_quota", "number"),
         ({"cpu_quota": "-1"}, "cpu_quota", "greater than or equal to 0"),
         ({"memory_quota": "-1"}, "memory_quota", "greater than or equal to 0"),
+        ({"memory_quota": "1e300"}, "memory_quota", "less than or equal to"),
         ({"members": ["999"]}, "members", "valid choice"),
         ({"cluster": "nonsense"}, "cluster", "not a valid"),
     ],

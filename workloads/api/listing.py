@@ -19,7 +19,6 @@ from workloads.plan import name_problems
 router = Router(tags=["Workloads"])
 
 LOG_LIMIT = 1024 * 1024
-MOST_AT_ONCE = 200  # workloads of one batch
 
 
 class Narrowing(Wire):
@@ -78,7 +77,7 @@ def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availab
 
 
 class Batch(Closed):
-    ids: list[UUID] = Field(max_length=MOST_AT_ONCE)
+    ids: list[UUID] = Field(max_length=services.MOST_AT_ONCE)
     action: Literal["delete", "suspend", "resume"]
 
 

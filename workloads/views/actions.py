@@ -15,11 +15,11 @@ from django_htmx.http import trigger_client_event
 from accounts.http import Request
 from accounts.models import User
 from core.http import after, render_partial
+from core.query import uuids
 from workloads import services
 from workloads.models import Workload
-from workloads.services import NotPossible
+from workloads.services import MOST_AT_ONCE, NotPossible
 
-MOST_AT_ONCE = 200
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -150,8 +150,12 @@ def bulk(request: Request) -> HttpResponse:
     verb = VERBS.get(request.POST.get("verb", ""))
     if verb is None:
         return HttpResponse("Choose stop, run or delete.", status=400, content_type="text/plain")
+    chosen = request.POST.getlist("id")
+    if len(chosen) > MOST_AT_ONCE:
+        text = f"Select at most {MOST_AT_ONCE} workloads at a time."
+        return HttpResponse(text, status=400, content_type="text/plain")
     rows = Workload.objects.visible_to(request.user).for_list()
-    wanted = rows.filter(pk__in=_ids(request.POST.getlist("id"))).order_by("name")
+    wanted = rows.filter(pk__in=uuids(chosen)).order_by("name")
     outcomes = [(workload, _try(workload, verb, request.user)) for workload in wanted]
     failed = sum(bool(problem) for _, problem in outcomes)
     context = {"verb": verb, "outcomes": outcomes, "failed": failed}
@@ -167,13 +171,3 @@ def _try(workload: Workload, verb: Verb, user: User) -> str:
     except NotPossible as problem:
         return str(problem)
     return ""
-
-
-def _ids(texts: list[str]) -> list[UUID]:
-    found = []
-    for text in texts[:MOST_AT_ONCE]:
-        try:
-            found.append(UUID(text))
-        except ValueError:
-            continue
-    return found

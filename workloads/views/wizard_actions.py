@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
@@ -11,6 +10,7 @@ from django.urls import reverse
 
 from accounts.http import Request
 from core.http import after
+from core.query import uuid_of
 from spec.draft import Values, WorkloadDraft
 from spec.errors import Problem, SpecError
 from workloads import drafts, services
@@ -158,19 +158,12 @@ def choose_new_asset(request: Request, draft: Draft, page: int) -> bool:
     chosen = {kind: request.GET.get(kind, "") for kind in ("environment", "compute")}
     posted = QueryDict(mutable=True)
     for kind, pk in chosen.items():
-        if _is_uuid(pk) and slot in {"worker", "master"}:
+        if uuid_of(pk) and slot in {"worker", "master"}:
             posted[f"{slot}-{kind}"] = pk
     if not posted:
         return False
     drafts.write(draft, posted, by=request.user)
     return True
-
-
-def _is_uuid(value: str) -> bool:
-    try:
-        return bool(UUID(value))
-    except ValueError:
-        return False
 
 
 #: Verbs after which the fields of the page count as left, so that they say what is wrong.

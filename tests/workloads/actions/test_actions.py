@@ -100,6 +100,9 @@ def test_bulk_reports_each_outcome(client: Client, workload: Workload, stranger:
 
 def test_bulk_without_a_verb_or_a_choice(client: Client, workload: Workload) -> None:
     assert client.post("/workloads/bulk/", {"verb": "explode"}).status_code == 400
+    many = {"verb": "delete", "id": [str(workload.pk)] * 201}
+    assert client.post("/workloads/bulk/", many).status_code == 400
+    assert phase(workload.pk) == Phase.RUNNING, "nothing is done to a part of them"
     assert (
         "Select at least one" in client.post("/workloads/bulk/", {"verb": "stop"}).content.decode()
     )
