@@ -1,12 +1,10 @@
 """Clusters: what there is, and how much of it is in use."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.text import get_text_list
@@ -15,8 +13,8 @@ from django.views.decorators.http import require_safe
 from accounts.http import Request
 from accounts.models import User
 from clusters.models import Cluster, Node, State
+from clusters.occupancy import occupancies
 from core.http import render_partial
-from spec.phases import HOLDING
 from spec.quantities import readable
 
 WORKLOADS_SHOWN = 50
@@ -29,67 +27,16 @@ TONES = {
 }
 
 
-@dataclass(frozen=True)
-class Room:
-    """All that the ready machines of a cluster have, and what workloads hold of it."""
-
-    gpus: int
-    cpu: float
-    memory: int
-    held_gpus: float
-    held_cpu: float
-    held_memory: int
-
-    @property
-    def meters(self) -> list[tuple[str, float, float, str]]:
-        """label, used, total, text"""
-        gpus = f"{self.held_gpus:g} of {self.gpus}"
-        cpu = f"{self.held_cpu:g} of {self.cpu:g}"
-        memory = f"{readable(self.held_memory)} of {readable(self.memory)}"
-        return [
-            ("GPUs", self.held_gpus, self.gpus, gpus),
-            ("CPU cores", self.held_cpu, self.cpu, cpu),
-            ("CPU memory", self.held_memory, self.memory, memory),
-        ]
-
-
-def room_of(cluster: Cluster, held: dict[str, Any]) -> Room:
-    nodes = [node for node in cluster.nodes.all() if node.ready]
-    return Room(
-        gpus=sum(len(node.gpus) for node in nodes),
-        cpu=sum(node.cpu for node in nodes),
-        memory=sum(node.memory for node in nodes),
-        held_gpus=round(held.get("gpus") or 0, 4),
-        held_cpu=round(held.get("cpu") or 0, 4),
-        held_memory=held.get("memory") or 0,
-    )
-
-
-def held_in(clusters: list[Cluster]) -> dict[UUID, dict[str, Any]]:
-    """Sums over the workloads that hold something, by cluster, in one query."""
-    holding = {"workloads__phase__in": HOLDING, "workloads__deleted_at": None}
-    rows = (
-        Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **holding)
-        .values("pk")
-        .annotate(
-            gpus=Sum("workloads__gpus"),
-            cpu=Sum("workloads__cpu_cores"),
-            memory=Sum("workloads__memory_bytes"),
-        )
-    )
-    return {row["pk"]: dict(row) for row in rows}
-
-
 @require_safe
 @login_required
 def listing(request: Request) -> HttpResponse:
     clusters = list(Cluster.objects.visible_to(request.user).prefetch_related("nodes"))
-    held = held_in(clusters)
+    rooms = occupancies(clusters)
     rows = [
         {
             "cluster": cluster,
             "tone": TONES[State(cluster.state)],
-            "room": room_of(cluster, held.get(cluster.pk, {})),
+            "room": rooms[cluster.pk],
         }
         for cluster in clusters
     ]
@@ -106,7 +53,7 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
     context = {
         "cluster": cluster,
         "tone": TONES[State(cluster.state)],
-        "room": room_of(cluster, held_in([cluster]).get(cluster.pk, {})),
+        "room": occupancies([cluster])[cluster.pk],
         "frameworks": cluster.capabilities.frameworks,
         "queues": cluster.capabilities.queues,
         "nodes": [node_row(node) for node in cluster.nodes.all()],

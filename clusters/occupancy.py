@@ -1,0 +1,69 @@
+"""How much clusters have, and how much of it is held."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Sum
+
+from clusters.models import Cluster
+from spec.phases import HOLDING
+from spec.quantities import readable
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """All that the ready machines of a cluster have, and what workloads hold of it."""
+
+    gpus: int
+    cpu: float
+    memory: int
+    held_gpus: float
+    held_cpu: float
+    held_memory: int
+
+    @property
+    def meters(self) -> list[tuple[str, float, float, str]]:
+        """label, used, total, text"""
+        gpus = f"{self.held_gpus:g} of {self.gpus}"
+        cpu = f"{self.held_cpu:g} of {self.cpu:g}"
+        memory = f"{readable(self.held_memory)} of {readable(self.memory)}"
+        return [
+            ("GPUs", self.held_gpus, self.gpus, gpus),
+            ("CPU cores", self.held_cpu, self.cpu, cpu),
+            ("CPU memory", self.held_memory, self.memory, memory),
+        ]
+
+
+def occupancies(clusters: Sequence[Cluster]) -> dict[UUID, Occupancy]:
+    """Of each cluster, by id; one query beside the prefetched nodes."""
+    held = _held_in(clusters)
+    return {cluster.pk: _occupancy(cluster, held.get(cluster.pk, {})) for cluster in clusters}
+
+
+def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
+    nodes = [node for node in cluster.nodes.all() if node.ready]
+    return Occupancy(
+        gpus=sum(len(node.gpus) for node in nodes),
+        cpu=sum(node.cpu for node in nodes),
+        memory=sum(node.memory for node in nodes),
+        held_gpus=round(held.get("gpus") or 0, 4),
+        held_cpu=round(held.get("cpu") or 0, 4),
+        held_memory=held.get("memory") or 0,
+    )
+
+
+def _held_in(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
+    """Sums over the workloads that hold something."""
+    holding = {"workloads__phase__in": HOLDING, "workloads__deleted_at": None}
+    rows = (
+        Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **holding)
+        .values("pk")
+        .annotate(
+            gpus=Sum("workloads__gpus"),
+            cpu=Sum("workloads__cpu_cores"),
+            memory=Sum("workloads__memory_bytes"),
+        )
+    )
+    return {row["pk"]: dict(row) for row in rows}
