@@ -1,6 +1,7 @@
 """What runs in a pod: image, command, variables, tools and rights. Fields are Run:ai's."""
 
 import re
+import shlex
 from enum import StrEnum
 from typing import Annotated, Self
 from urllib.parse import urlsplit
@@ -41,8 +42,22 @@ def _text(value: str) -> str:
     return value
 
 
+def _words(value: str) -> str:
+    """A command line is split into words as a shell would; every engine needs that to work."""
+    try:
+        shlex.split(value)
+    except ValueError:
+        raise ValueError(
+            "must close every quote that it opens, and not end in a backslash"
+        ) from None
+    return value
+
+
 Image = Annotated[str, Field(max_length=512), AfterValidator(_image)]
 Text = Annotated[str, AfterValidator(_text)]
+CommandLine = Annotated[
+    Text, Field(min_length=1, max_length=LONGEST_COMMAND), AfterValidator(_words)
+]
 
 
 class PullPolicy(StrEnum):
@@ -189,8 +204,8 @@ class Environment(Part):
 
     image: Image
     image_pull_policy: PullPolicy = PullPolicy.IF_NOT_PRESENT
-    command: Annotated[Text, Field(min_length=1, max_length=LONGEST_COMMAND)] | None = None
-    args: Annotated[Text, Field(min_length=1, max_length=LONGEST_COMMAND)] | None = None
+    command: CommandLine | None = None
+    args: CommandLine | None = None
     working_dir: Annotated[Text, Field(min_length=1, max_length=4096)] | None = None
     environment_variables: tuple[EnvironmentVariable, ...] = ()
     connections: tuple[Connection, ...] = ()

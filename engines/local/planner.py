@@ -106,10 +106,10 @@ class Planner:
 
     def _argv(self, replica: Replica, prefix: str, variables: Variables) -> list[str]:
         if replica.command:
-            argv = _words(replica.command, f"{prefix}.command")
+            argv = shlex.split(replica.command)
         else:
             argv = self._catalogue(replica.image, prefix)
-        argv += _words(replica.args or "", f"{prefix}.args")
+        argv += shlex.split(replica.args or "")
         path = variables.get("PATH", base_variables()["PATH"])
         here = replica.working_dir or str(ROOT)
         program = argv[0] if not argv[0].startswith((".", "..")) else str(Path(here) / argv[0])
@@ -134,13 +134,6 @@ class Planner:
             reason=Reason.IMAGE_UNKNOWN,
             field=f"{prefix}.image",
         )
-
-
-def _words(text: str, field: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise EngineRefused(f"{field}: {error}; close what was opened.", field=field) from error
 
 
 def _working_dir(replica: Replica, prefix: str) -> str:

@@ -77,6 +77,8 @@ WRONG: list[tuple[Document, str, str]] = [
     (worker(image="x" * 513), "worker.image", "at most 512"),
     (worker(image="../etc"), "worker.image", "not an image URL"),
     (worker(command=""), "worker.command", "required"),
+    (worker(command=" "), "worker.command", "required"),
+    (worker(args="--name 'open"), "worker.args", "close every quote"),
     (worker(command="a\0b"), "worker.command", "NUL"),
     (
         worker(environmentVariables=[{"name": "1A", "value": ""}]),

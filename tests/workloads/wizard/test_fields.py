@@ -46,6 +46,7 @@ WRONG = [
     (2, "worker-compute", "'; --", "Select a compute resource."),
     (2, "worker-compute", "00000000-0000-0000-0000-000000000000", "no longer here"),
     (2, "worker-command", "x" * 10_001, "Command must be at most 10000 characters long."),
+    (2, "worker-command", "sh -c 'open", "Command must close every quote"),
     (2, "worker-args", "x" * 10_001, "Arguments must be at most 10000 characters long."),
     (2, GRACE, "-1", "Grace period must be at least 0 seconds."),
     (2, GRACE, "301", "Grace period must be at most 300 seconds (5 min)."),
@@ -158,7 +159,7 @@ def test_the_ends_of_every_range_are_good(
 
 
 def test_a_command_is_never_read_by_a_shell_or_a_page(wizard: Wizard) -> None:
-    command = f"python x.py; rm -rf / && $(id) `id` | tee {SCRIPT} 'quote"
+    command = f"python x.py; rm -rf / && $(id) `id` | tee {SCRIPT} 'a quote'"
     wizard.ready()
     wizard.save(2, **{"worker-command": command + "\0"})
     page = wizard.open(wizard.at(2)).page
