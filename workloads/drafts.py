@@ -15,6 +15,8 @@ from spec.draft import WorkloadDraft
 from workloads.forms.capture import capture, start_from
 from workloads.models import Draft, Workload
 
+LONGEST_TAB = 36
+MOST_TABS = 8  # open pages of one draft that are told apart
 MOST = 5  # drafts offered at a time
 
 
@@ -69,20 +71,37 @@ def _template(user: User, template: str) -> Template | None:
 
 
 def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> set[str]:
-    """Keep what was posted; returns the fields it knows. ``touch``: the author left them."""
+    """Keep what was posted; returns the fields it knows. ``touch``: the author left them.
+
+    A page says with ``tab`` which it is and with ``sent`` when it posted. What arrives after
+    something that the same page posted later is not kept: it is what was typed before.
+    """
 
     def change(content: WorkloadDraft) -> set[str]:
         return capture(content, posted, by=by)
 
-    return edit(draft, change, touch=touch)
+    tab, sent = posted.get("tab", "")[:LONGEST_TAB], whole_number(posted.get("sent", ""))
+    return edit(draft, change, touch=touch, tab=tab, sent=sent or 0)
 
 
-def edit(draft: Draft, change: Callable[[WorkloadDraft], set[str]], *, touch: bool) -> set[str]:
+def edit(
+    draft: Draft,
+    change: Callable[[WorkloadDraft], set[str]],
+    *,
+    touch: bool,
+    tab: str = "",
+    sent: int = 0,
+) -> set[str]:
     """Change the newest state of a draft: of two tabs, the later wins by field, not by page."""
     with transaction.atomic():
         now = Draft.objects.select_for_update().get(pk=draft.pk)
         content = now.content
         fields = change(content)
+        if tab and sent < now.sent.get(tab, 0):
+            content, fields = now.content, set()
+        elif tab:
+            known = {**now.sent, tab: sent}
+            now.sent = dict(sorted(known.items(), key=lambda item: item[1])[-MOST_TABS:])
         now.content = content
         if touch:
             now.touched = sorted({*now.touched, *fields})

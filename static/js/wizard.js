@@ -13,6 +13,17 @@ document.body.addEventListener("htmx:configRequest", (event) => {
   else if (!event.detail.elt.hasAttribute("data-live")) event.detail.parameters.typing = "1";
 });
 
+// Requests may overtake one another: each says which page sent it, and when.
+const TAB = Math.random().toString(36).slice(2);
+let sent = 0;
+function stamp() {
+  sent = Math.max(sent + 1, Date.now());
+  return { tab: TAB, sent: String(sent) };
+}
+document.body.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.verb === "post") Object.assign(detail.parameters, stamp());
+});
+
 // The notes below a field came anew: the field says whether it is wrong.
 function markInvalid() {
   for (const notes of wizard.querySelectorAll(".notes[data-for]")) {
@@ -70,6 +81,10 @@ document.addEventListener("keydown", (event) => {
 form.addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
+  for (const [name, value] of Object.entries(stamp())) {
+    const hidden = form.querySelector(`input[name=${name}]`) ?? form.appendChild(document.createElement("input"));
+    Object.assign(hidden, { type: "hidden", name, value });
+  }
   unsaved.clear(); // the form sends everything
   remember();
 });
@@ -127,6 +142,7 @@ addEventListener("pagehide", () => {
   }
   if (![...body.keys()].length) return;
   body.set("typing", "1");
+  for (const [name, value] of Object.entries(stamp())) body.set(name, value);
   const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
   fetch(wizard.dataset.save, { method: "POST", body, keepalive: true, headers });
 });

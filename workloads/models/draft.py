@@ -27,6 +27,8 @@ class Draft(models.Model):
     owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts")
     document = models.JSONField(default=dict)
     touched = models.JSONField(default=list, blank=True)
+    # Of each open page, when what it sent last was sent, by its own count.
+    sent = models.JSONField(default=dict, blank=True)
     step = models.PositiveSmallIntegerField(default=1)
     template = models.ForeignKey(Template, on_delete=models.SET_NULL, null=True, blank=True)
     copied_from = models.ForeignKey(

@@ -142,3 +142,20 @@ def test_save_without_javascript_stays_on_the_page(wizard: Wizard) -> None:
     assert (wizard.address, wizard.status) == (wizard.at(2), 200)
     assert "The draft is saved." in wizard.page
     assert Inputs(wizard.page).values["worker-args"] == "--epochs=3"
+
+
+def test_what_was_overtaken_on_its_way_is_not_kept(wizard: Wizard) -> None:
+    """An autosave that a page sent before its CONTINUE may reach the server after it."""
+    wizard.open()
+    wizard.save(1, name="final", tab="one", sent="2")
+    wizard.save(1, name="half-typ", tab="one", sent="1")
+    assert wizard.draft.content.name == "final"
+    wizard.save(1, name="elsewhere", tab="two", sent="1")
+    assert wizard.draft.content.name == "elsewhere", "between tabs the later arrival wins"
+
+
+@pytest.mark.parametrize("sent", ["", "x", "-1", "9" * 40])
+def test_a_time_that_cannot_be_read_loses_nothing(wizard: Wizard, sent: str) -> None:
+    wizard.open()
+    wizard.save(1, name="kept", tab="one", sent=sent)
+    assert wizard.draft.content.name == "kept"
