@@ -1,5 +1,6 @@
 """The REST API, put together. Each package has its router; errors get one shape here."""
 
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +16,8 @@ from projects.api import router as projects
 from spec.errors import WORDS
 from workloads.api.distributed import router as distributed
 from workloads.api.listing import router as workloads
+
+log = logging.getLogger(__name__)
 
 api = NinjaAPI(
     title="Trainyard",
@@ -70,6 +73,14 @@ def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
 def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
     message = str(error) or HTTPStatus(error.status_code).phrase
     return _answer(request, ApiError(error.status_code, message))
+
+
+@api.exception_handler(Exception)
+def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Our own mistake: the whole of it goes to the log, none of it to the caller."""
+    log.error("%s %s failed", request.method, request.path, exc_info=error)
+    details = "It is in the log of the web process. Nothing says that the call had no effect."
+    return _answer(request, ApiError(500, "Trainyard made a mistake.", details=details))
 
 
 def nowhere(request: HttpRequest, rest: str) -> HttpResponse:

@@ -161,6 +161,18 @@ def test_projects_show_quota_and_use(call: Caller, stranger: Caller, project: Pr
     assert stranger("GET", f"/org-unit/projects/{project.pk}")[0] == 404
 
 
+def test_a_mistake_of_ours_is_an_answer_in_json(
+    call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("workloads.api.listing.narrow", broken)
+    status, answer = call("GET", "/workloads")
+    assert (status, answer["code"]) == (500, 500)
+    assert "secret" not in str(answer)
+
+
 def test_clusters_are_those_of_ones_projects(
     call: Caller, stranger: Caller, project: Project
 ) -> None:
