@@ -31,6 +31,7 @@ def collect(cluster: Cluster) -> None:
         )
         .exclude(phase=Phase.DELETING)
         .select_related("project", "cluster")
+        .defer("spec_json", "draft_json", "origins_json")  # large, and not needed here
         .order_by("created_at")
     )
     engine = engine_for(cluster)
