@@ -120,3 +120,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   document.getElementById("search")?.focus();
 });
+// A menu that just got its entries is larger than it was: its place is found again.
+document.body.addEventListener("htmx:afterSettle", (event) => {
+  if (event.detail.target?.matches(".action-menu")) dispatchEvent(new Event("resize"));
+});

@@ -46,6 +46,18 @@ def test_a_row_changes_and_keeps_selection_and_focus(
     expect(row.get_by_role("checkbox")).to_be_focused()
 
 
+def test_a_rows_menu_stops_it(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("menu-stops-me", workers=1, command=HELD)
+    rest.wait(workload, "Running")
+    page.goto("/workloads/")
+    page.get_by_role("button", name="Actions on menu-stops-me").click()
+    page.locator(".action-menu.show").get_by_role("link", name="Stop").click()
+    page.get_by_role("dialog").get_by_role("button", name="Stop").click()
+    row = page.locator(f"#w-{workload}")
+    expect(row).to_have_attribute("data-phase", "Stopped", timeout=SOON)
+
+
 def test_a_new_workload_appears_on_top(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     page.goto("/workloads/")

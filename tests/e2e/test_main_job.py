@@ -107,7 +107,7 @@ def test_a_stranger_finds_nothing_of_it(
         sign_in(other, "stranger", PASSWORD)
         other.goto("/workloads/")
         expect(other.get_by_text("not-for-all")).to_have_count(0)
-        for part in ("", "logs/", "logs/lines/", "metrics/", "events/", "spec/", "ranks/"):
+        for part in ("", "logs/", "logs/lines/", "metrics/", "events/", "spec/", "ranks/", "menu/"):
             answer = other.goto(f"/workloads/{workload}/{part}")
             assert answer is not None
             assert answer.status == 404, part

@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern] = [
     path("workloads/<uuid:pk>/logs/lines/", logs.log_lines, name="log-lines"),
     path("workloads/<uuid:pk>/logs/download/", logs.log_download, name="log-download"),
     path("workloads/<uuid:pk>/metrics/data/", metrics.metrics_data, name="metrics-data"),
+    path("workloads/<uuid:pk>/menu/", actions.menu, name="workload-menu"),
     path("workloads/<uuid:pk>/stop/", actions.stop, name="workload-stop"),
     path("workloads/<uuid:pk>/run/", actions.run, name="workload-run"),
     path("workloads/<uuid:pk>/delete/", actions.delete, name="workload-delete"),

@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
@@ -81,6 +81,14 @@ def find(request: Request, pk: UUID) -> Workload:
     """The workload, or 404 for whoever may not see it."""
     rows = Workload.objects.visible_to(request.user).for_list()
     return get_object_or_404(rows, pk=pk)
+
+
+@login_required
+@require_safe
+def menu(request: Request, pk: UUID) -> HttpResponse:
+    """The entries of a row's menu, fetched when it opens: fifty of them would slow every page."""
+    context = {"workload": find(request, pk), "css": "dropdown-item"}
+    return render(request, "workloads/_actions.html", context)
 
 
 @login_required
