@@ -7,6 +7,7 @@ from uuid import UUID
 from django.conf import settings
 
 from clusters.models import Cluster, Kind
+from core.fields import Unreadable
 from engines.base import Engine, EngineUnavailable
 from engines.local.engine import LocalEngine
 
@@ -21,7 +22,21 @@ def _local(cluster: Cluster) -> Engine:
     )
 
 
-ENGINES: dict[str, Callable[[Cluster], Engine]] = {Kind.LOCAL: _local}
+def _kubernetes(cluster: Cluster) -> Engine:
+    # The client library is large: a process that never talks to Kubernetes does without it.
+    from engines.kubernetes.connecting import connect
+    from engines.kubernetes.engine import KubernetesEngine
+
+    try:
+        return KubernetesEngine(connect(cluster.connection.kubeconfig or None))
+    except Unreadable as error:
+        raise EngineUnavailable(str(error)) from error
+
+
+ENGINES: dict[str, Callable[[Cluster], Engine]] = {
+    Kind.LOCAL: _local,
+    Kind.KUBERNETES: _kubernetes,
+}
 
 
 @cache

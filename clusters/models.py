@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from django.db import models
 from django.urls import reverse
 
+from core.fields import EncryptedTextField
 from engines.base import Capabilities, FrameworkSupport, Gpu
 from spec.workload import Framework
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 class Kind(models.TextChoices):
     LOCAL = "local", "This machine"
+    KUBERNETES = "kubernetes", "Kubernetes"
 
 
 class State(models.TextChoices):
@@ -85,6 +87,18 @@ class Cluster(models.Model):
     @property
     def has_virtual_gpus(self) -> bool:
         return any(gpu.virtual for node in self.nodes.all() for gpu in node.gpus)
+
+
+class Connection(models.Model):
+    """How a cluster is reached. Apart from the cluster, so that no page ever reads a secret."""
+
+    cluster = models.OneToOneField(
+        Cluster, on_delete=models.CASCADE, primary_key=True, related_name="connection"
+    )
+    kubeconfig = EncryptedTextField(blank=True)  # empty: the service account of our own pod
+
+    def __str__(self) -> str:
+        return f"connection to {self.cluster_id}"
 
 
 class Node(models.Model):

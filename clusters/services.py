@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from clusters.engines import engine_for
-from clusters.models import Cluster, Kind, Node, State
-from engines.base import EngineUnavailable
+from clusters.models import Cluster, Connection, Kind, Node, State
+from engines.base import EngineRefused, EngineUnavailable
 from engines.base import Node as SeenNode
 
 LOCAL = "local"
@@ -18,26 +18,49 @@ def ensure_local() -> Cluster:
     return Cluster.objects.get_or_create(kind=Kind.LOCAL, defaults={"name": LOCAL})[0]
 
 
-def refresh(cluster: Cluster) -> bool:
-    """Ask the cluster what it offers and write it down; ``False`` when it does not answer.
+def add_kubernetes(name: str, kubeconfig: str) -> Cluster:
+    """A Kubernetes cluster, once it has answered; an empty ``kubeconfig`` is our own pod's account.
 
-    Network first, one transaction after.
+    ``ValidationError`` names what is wrong with the name; ``EngineError`` is what the cluster said,
+    and then nothing is kept.
     """
+    with transaction.atomic():
+        cluster = Cluster(name=name, kind=Kind.KUBERNETES)
+        cluster.full_clean()
+        cluster.save()
+        Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
+        _ask(cluster)
+    return cluster
+
+
+def refresh(cluster: Cluster) -> bool:
+    """Ask the cluster what it offers and write it down; ``False`` when it does not answer."""
     try:
-        engine = engine_for(cluster)
-        capabilities, nodes = engine.capabilities(), engine.nodes()
+        _ask(cluster)
     except EngineUnavailable as error:
-        Cluster.objects.filter(pk=cluster.pk).update(
-            state=State.DISCONNECTED, state_message=str(error), checked_at=timezone.now()
-        )
-        return False
+        return _note(cluster, State.DISCONNECTED, error)
+    except EngineRefused as error:
+        return _note(cluster, State.MISSING, error)
+    return True
+
+
+def _note(cluster: Cluster, state: State, error: Exception) -> bool:
+    Cluster.objects.filter(pk=cluster.pk).update(
+        state=state, state_message=str(error), checked_at=timezone.now()
+    )
+    return False
+
+
+def _ask(cluster: Cluster) -> None:
+    """Network first, one transaction after."""
+    engine = engine_for(cluster)
+    capabilities, nodes = engine.capabilities(), engine.nodes()
     with transaction.atomic():
         cluster.capabilities_json = asdict(capabilities)
         cluster.state, cluster.state_message = State.CONNECTED, ""
         cluster.checked_at = timezone.now()
         cluster.save()
         _store_nodes(cluster, nodes)
-    return True
 
 
 def _store_nodes(cluster: Cluster, nodes: tuple[SeenNode, ...]) -> None:

@@ -8,7 +8,7 @@ a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ 
     └── EngineUnavailable   no answer; the same call may succeed later
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -176,7 +176,7 @@ class Engine(Protocol):
         """Start the gang. Twice is once, by workload id and run. May raise ``EngineRefused``."""
         ...
 
-    def watch(self) -> Iterator[Observation | None]:
+    def watch(self) -> Generator[Observation | None]:
         """Every workload once, then each change as it comes.
 
         Yields ``None`` after the first list, and at least once a second when nothing changes, so

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -123,7 +123,7 @@ class FakeEngine:
         uid, at = launch.handle.workload_id, datetime.now(UTC)
         self._tell(Observation(uid, launch.run, 0, Phase.INITIALIZING, at, ranks=ranks))
 
-    def watch(self) -> Iterator[Observation | None]:
+    def watch(self) -> Generator[Observation | None]:
         self._check()
         with self._changed:
             mine = deque(self._shown.values())

@@ -13,7 +13,13 @@ from spec.part import Flag, Part, Whole
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
 IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
 K8S_NAME = re.compile(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
+SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 LONGEST_COMMAND = 10_000
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of this name should not be shown."""
+    return bool(SECRET.search(name))
 
 
 def _image(value: str) -> str:

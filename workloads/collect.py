@@ -7,7 +7,7 @@ from datetime import datetime
 
 from clusters.engines import engine_for
 from clusters.models import Cluster
-from engines.base import Engine
+from engines.base import Engine, EngineUnavailable
 from spec.phases import ACTIVE, Phase
 from workloads import history, logs, metrics, thinning
 from workloads.models import Attempt, Sample, SampleKind, Workload
@@ -41,6 +41,9 @@ def collect(cluster: Cluster) -> None:
             break  # the lease of the watch must not run out meanwhile
         try:
             collect_one(engine, workload, deadline)
+        except EngineUnavailable as error:
+            # One node that is away must not keep back the output of the others.
+            log.warning("The output of workload %s waits: %s", workload.pk, error)
         except OSError:
             # A full disk must not stop the phases from being followed; the next round tries again.
             log.exception("Could not keep the output of workload %s", workload.pk)

@@ -2,14 +2,15 @@
 
 import logging
 import time
+from collections.abc import Callable
+from contextlib import closing
 from uuid import UUID
 
 from clusters import services as clusters
 from clusters.engines import engine_for
 from clusters.models import Cluster
 from core.lease import lease
-from engines.base import Observation
-from spec.phases import HOLDING
+from engines.base import EngineUnavailable, Observation
 from workloads import collect, reconcile
 from workloads.models import Workload
 
@@ -25,16 +26,26 @@ def lease_name(cluster_id: UUID) -> str:
 
 
 def turn(cluster: Cluster) -> bool:
-    """Watch for a minute. ``False`` when someone else watches, or nobody answers.
+    """Watch for a minute. ``False`` when someone else watches, or nobody answers any more.
 
     The lease expires on its own when this process dies, and the next sweep starts another turn.
     """
     with lease(lease_name(cluster.pk), seconds=LEASE_SECONDS) as extend:
         if extend is None or not clusters.refresh(cluster):
             return False
-        listed: set[UUID] | None = set()
-        started = collected = time.monotonic()
-        for seen in engine_for(cluster).watch():
+        try:
+            _follow(cluster, extend)
+        except EngineUnavailable as error:
+            log.warning("%s: %s", cluster, error)  # the next refresh writes it down
+            return False
+    return True
+
+
+def _follow(cluster: Cluster, extend: Callable[[], bool]) -> None:
+    listed: set[UUID] | None = set()
+    started = collected = time.monotonic()
+    with closing(engine_for(cluster).watch()) as watch:
+        for seen in watch:
             if seen is None:
                 _forget_missing(cluster, listed)
                 listed = None
@@ -48,7 +59,6 @@ def turn(cluster: Cluster) -> bool:
                 collected = time.monotonic()
                 if not extend() or now - started > TURN_SECONDS:
                     break
-    return True
 
 
 def observed(seen: Observation) -> None:
@@ -69,7 +79,9 @@ def _forget_missing(cluster: Cluster, listed: set[UUID] | None) -> None:
     """After a full list: what was handed over in this run and is not there any more is lost."""
     if listed is None:
         return
-    holding = Workload.objects.filter(cluster=cluster, phase__in=HOLDING, deleted_at=None)
-    for workload in holding.exclude(pk__in=listed).select_related("project", "cluster"):
+    there = Workload.objects.filter(
+        cluster=cluster, phase__in=reconcile.HANDED_OVER, deleted_at=None
+    )
+    for workload in there.exclude(pk__in=listed).select_related("project", "cluster"):
         if workload.observed_run == workload.run:
             reconcile.lost(workload)

@@ -197,11 +197,13 @@ def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -
     device_memory = cluster.gpu_memory
     made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
     made.held = held = usage_of([project])[project.pk].held
-    over = excess(project, demand)
+    queues = cluster.capabilities.queues
+    # A workload waits here for its quota; a cluster with a queue of its own gets it at once.
+    over = excess(project, held + demand if queues else demand)
     if over and not project.over_quota:
         message = f"asks for {'; '.join(over)} and {project.name} may not go over it"
         made.problems.append(Problem(("worker", "compute"), message))
-    if not cluster.capabilities.queues:
+    if not queues:
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"

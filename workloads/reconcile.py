@@ -15,6 +15,10 @@ from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase, RankPhase, Reason
 from workloads import admission, history, logs, outbox
 from workloads.models import Rank, Workload
 
+#: The cluster should have it. A cluster that queues for itself shows Pending too; elsewhere a
+#: pending workload has not been seen in its run yet.
+HANDED_OVER = HOLDING | {Phase.PENDING}
+
 
 def start(workload: Workload) -> None:
     """Queue a submitted or resumed workload, where its cluster has no queue of its own."""
@@ -192,7 +196,7 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 
 def lost(workload: Workload) -> None:
     """The cluster no longer has what it should have: a stop is done, anything else has failed."""
-    if not workload.holds:
+    if workload.phase not in HANDED_OVER:
         return
     to, reason = Phase.FAILED, Reason.LOST
     message = (

@@ -1,6 +1,6 @@
 """The local engine: gangs as processes of this machine, each under a supervisor of its own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -102,7 +102,7 @@ class LocalEngine:
             _prepare(folder, plan)
             supervisors.start(folder)  # even if that of the run before has yet to leave
 
-    def watch(self) -> Iterator[Observation | None]:
+    def watch(self) -> Generator[Observation | None]:
         with _on_disk():
             yield from Watcher(self.home, self._tend)
 

@@ -1,6 +1,5 @@
 """A plan as documents for people: one process after the other."""
 
-import re
 import shlex
 from dataclasses import replace
 
@@ -8,8 +7,8 @@ from engines.base import Manifest
 from engines.local.environment import MARKER, environment, ports_needed
 from engines.local.layout import Folder
 from engines.local.plan import Plan, RankPlan
+from spec.environment import looks_secret
 
-SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 PORT = "<free port>"  # chosen by each attempt
 
 
@@ -32,7 +31,7 @@ def _process(plan: Plan, rank: RankPlan, folder: Folder) -> Manifest:
         "command": shlex.join(rank.argv),
         "workingDir": rank.working_dir or str(work),
         "environment": {
-            name: "***" if SECRET.search(name) else value for name, value in variables.items()
+            name: "***" if looks_secret(name) else value for name, value in variables.items()
         },
         "gpus": rank.gpu_request,
         "limits": {name: limit for name, limit in limits.items() if limit is not None},

@@ -1,0 +1,168 @@
+"""One API server: requests, watches, and its errors as ours.
+
+Objects travel as plain dicts, as they stand on the wire, so that a server older or newer than the
+client library loses no field.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from kubernetes.client.api_client import ApiClient
+from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError
+from urllib3.response import BaseHTTPResponse
+
+from engines.base import EngineRefused, EngineUnavailable, Manifest
+
+FIELD_MANAGER = "trainyard"
+TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two pieces of an answer
+JSON, MERGE, APPLY = (
+    "application/json",
+    "application/merge-patch+json",
+    "application/apply-patch+yaml",
+)
+UNAVAILABLE = {401, 408, 429}  # and all of 5xx; a revoked token may be renewed
+Query = Mapping[str, str | int]
+
+
+class Missing(EngineRefused):
+    """404: the object, or its kind, is not there."""
+
+
+class Conflict(EngineRefused):
+    """409: it exists, or changed since it was read."""
+
+
+class Gone(EngineUnavailable):
+    """410: the watch fell behind what the server remembers; list again."""
+
+
+class Api:
+    """Answers as dicts. Every method may raise ``EngineRefused`` and ``EngineUnavailable``."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+
+    @property
+    def address(self) -> str:
+        return str(self._client.configuration.host)
+
+    def get(self, path: str, **query: str | int) -> Manifest:
+        return self._json("GET", path, query)
+
+    def items(self, path: str, **query: str | int) -> list[Manifest]:
+        return list(self.get(path, **query)["items"])
+
+    def find(self, path: str) -> Manifest | None:
+        """``None`` where there is nothing."""
+        try:
+            return self.get(path)
+        except Missing:
+            return None
+
+    def create(self, path: str, body: Manifest, **query: str | int) -> Manifest:
+        return self._json("POST", path, query, body)
+
+    def apply(self, path: str, body: Manifest, **query: str | int) -> Manifest:
+        """Server-side apply: made where it is missing, changed where it differs."""
+        wanted = {"fieldManager": FIELD_MANAGER, "force": "true", **query}
+        return self._json("PATCH", path, wanted, body, APPLY)
+
+    def merge(self, path: str, body: Manifest) -> Manifest:
+        return self._json("PATCH", path, {"fieldManager": FIELD_MANAGER}, body, MERGE)
+
+    def delete(self, path: str, **query: str | int) -> None:
+        """Gone is success."""
+        try:
+            self._json("DELETE", path, query)
+        except Missing:
+            return
+
+    def text(self, path: str, **query: str | int) -> bytes:
+        with answered(), self._call("GET", path, query) as response:
+            return bytes(response.read())
+
+    def stream(self, path: str, **query: str | int) -> BaseHTTPResponse:
+        """An answer that goes on; ``shutdown`` ends it from another thread."""
+        with answered():
+            response: BaseHTTPResponse = self._call("GET", path, query)
+            return response
+
+    def _json(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        body: Manifest | None = None,
+        content: str = JSON,
+    ) -> Manifest:
+        with answered(), self._call(method, path, query, body, content) as response:
+            found: Manifest = json.loads(response.read())
+            return found
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        body: Manifest | None = None,
+        content: str = JSON,
+    ) -> Any:
+        return self._client.call_api(
+            path,
+            method,
+            query_params=list(query.items()),
+            header_params={"Accept": "application/json, */*", "Content-Type": content},
+            body=body,
+            auth_settings=["BearerToken"],
+            _preload_content=False,
+            _return_http_data_only=True,
+            _request_timeout=TIMEOUT,
+        )
+
+
+def events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
+    """(type, object) of each line of a watch. :class:`Gone` when it has to be listed again."""
+    rest = b""
+    with answered():
+        for piece in response.stream(65_536):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in filter(None, lines):
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    raise Gone(event["object"].get("message", "the watch is too old"))
+                yield event["type"], event["object"]
+
+
+@contextmanager
+def answered() -> Iterator[None]:
+    """The client library's exceptions stop here."""
+    try:
+        yield
+    except ApiException as error:
+        raise _ours(error) from error
+    except (HTTPError, OSError, json.JSONDecodeError) as error:
+        raise EngineUnavailable(f"The API server does not answer: {error}.") from error
+
+
+def _ours(error: ApiException) -> Exception:
+    message, causes = _status(error)
+    field = next((cause["field"] for cause in causes if cause.get("field")), "")
+    ending = any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
+    if error.status == 410:
+        return Gone(message)
+    if error.status in UNAVAILABLE or error.status >= 500 or ending:
+        return EngineUnavailable(f"The API server answered {error.status}: {message}")
+    kind = {404: Missing, 409: Conflict}.get(error.status, EngineRefused)
+    return kind(f"The cluster refused: {message}", field=field)
+
+
+def _status(error: ApiException) -> tuple[str, list[dict[str, str]]]:
+    """What the server's Status says: a message for people, and its causes."""
+    try:
+        status = json.loads(error.body)
+        return status["message"], (status.get("details") or {}).get("causes") or []
+    except (TypeError, ValueError, KeyError):
+        return str(error.reason or error.status), []

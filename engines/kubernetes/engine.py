@@ -1,0 +1,159 @@
+"""The Kubernetes engine: gangs as jobs of the Kubeflow training operator."""
+
+from collections.abc import Generator
+from datetime import datetime
+
+from engines.base import (
+    Capabilities,
+    EngineRefused,
+    EngineUnavailable,
+    Handle,
+    Launch,
+    Manifest,
+    Node,
+    Observation,
+    Usage,
+)
+from engines.kubernetes import discovery
+from engines.kubernetes.api import Api, Conflict, Missing
+from engines.kubernetes.kinds import WORKLOAD, Kind, job_name
+from engines.kubernetes.manifests import manifests, namespace_of
+from engines.kubernetes.observing import ENDS, Look, run_of
+from engines.kubernetes.output import Output
+from engines.kubernetes.refusals import kind_of
+from engines.kubernetes.rendering import masked
+from engines.kubernetes.watching import PODS, Watcher
+from spec.phases import TERMINAL, Phase
+
+DEFAULT_PREFIX = "trainyard-"
+TRIES = 5  # at changing a job that someone else changes at the same time
+
+
+class KubernetesEngine:
+    """Keeps nothing but what it saw last, so any number of processes can use one cluster.
+
+    Each project has a namespace, named after it behind ``prefix``.
+    """
+
+    def __init__(self, api: Api, *, prefix: str = DEFAULT_PREFIX) -> None:
+        self._api, self._prefix = api, prefix
+        self._output = Output(api)
+        self._watcher: Watcher | None = None
+
+    def capabilities(self) -> Capabilities:
+        return discovery.capabilities(self._api)
+
+    def nodes(self) -> tuple[Node, ...]:
+        return discovery.nodes(self._api)
+
+    def render(self, launch: Launch) -> list[Manifest]:
+        return masked(manifests(launch, prefix=self._prefix))
+
+    def submit(self, launch: Launch) -> None:
+        space, job = manifests(launch, prefix=self._prefix)
+        kind = kind_of(launch)
+        path = kind.path(space["metadata"]["name"], job["metadata"]["name"])
+        known = self._api.find(path)
+        if known is None:
+            self._make_namespace(space)
+        elif not self._may_start_again(launch, kind, known):
+            return
+        try:
+            self._api.apply(path, job)
+        except Missing as error:
+            message = f"The cluster has no {kind.name}; its administrator can install the operator."
+            raise EngineRefused(message, field="distributedFramework") from error
+
+    def watch(self) -> Generator[Observation | None]:
+        self._watcher = Watcher(self._api)
+        try:
+            yield from self._watcher
+        finally:
+            self._watcher = None
+
+    def observe(self, handle: Handle) -> Observation | None:
+        look = self._look(handle)
+        return look.observation() if look else None
+
+    def stop(self, handle: Handle, *, run: int) -> None:
+        for _ in range(TRIES):
+            found = self._find(handle)
+            if found is None:
+                return
+            kind, job = found
+            look = Look.at(kind, job, ())
+            suspended = job["spec"].get("runPolicy", {}).get("suspend")
+            if run_of(job) != run or suspended or look.observation().phase in TERMINAL:
+                return
+            version = job["metadata"]["resourceVersion"]
+            wish = {
+                "metadata": {"resourceVersion": version},
+                "spec": {"runPolicy": {"suspend": True}},
+            }
+            try:
+                self._api.merge(self._path(kind, handle), wish)
+            except Missing:
+                return
+            except Conflict:
+                continue
+            return
+        raise EngineUnavailable(f"{handle.name} changes all the time; it is asked again.")
+
+    def delete(self, handle: Handle) -> None:
+        """The job goes when its pods and services are gone, which their grace period may delay."""
+        for kind in discovery.kinds_here(self._api):
+            self._api.delete(self._path(kind, handle), propagationPolicy="Foreground")
+
+    def read_log(
+        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
+    ) -> bytes:
+        known = self._watcher.known.get(handle.workload_id) if self._watcher else None
+        look = known.look if known else self._look(handle)
+        if look is None or run_of(look.job) != run:
+            return b""  # the pods of an earlier run went when it was stopped
+        return self._output.read(look, rank, attempt, offset, limit)
+
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
+        return []
+
+    def _look(self, handle: Handle) -> Look | None:
+        found = self._find(handle)
+        if found is None:
+            return None
+        mine = f"{WORKLOAD}={handle.workload_id}"
+        space = namespace_of(handle.project, self._prefix)
+        pods = self._api.items(PODS.replace("pods", f"namespaces/{space}/pods"), labelSelector=mine)
+        return Look.at(*found, pods)
+
+    def _find(self, handle: Handle) -> tuple[Kind, Manifest] | None:
+        """The job of a workload; one that is being deleted is as good as gone."""
+        for kind in discovery.kinds_here(self._api):
+            job = self._api.find(self._path(kind, handle))
+            if job and not job["metadata"].get("deletionTimestamp"):
+                return kind, job
+        return None
+
+    def _path(self, kind: Kind, handle: Handle) -> str:
+        return kind.path(namespace_of(handle.project, self._prefix), job_name(handle))
+
+    def _make_namespace(self, space: Manifest) -> None:
+        path = "/api/v1/namespaces"
+        if self._api.find(f"{path}/{space['metadata']['name']}") is None:
+            try:
+                self._api.create(path, space)
+            except Conflict:
+                return  # someone else was quicker
+
+    def _may_start_again(self, launch: Launch, kind: Kind, job: Manifest) -> bool:
+        """Whether the job of an earlier run is stopped, so that this run can take it over."""
+        if job["metadata"].get("deletionTimestamp"):
+            raise EngineUnavailable("The job of this name is still being deleted.")
+        if run_of(job) >= launch.run:
+            return False
+        look = self._look(launch.handle)
+        phase = look.observation().phase if look else None
+        if phase in ENDS - {Phase.STOPPED}:
+            raise EngineRefused(f"Run {run_of(job)} ended as {phase}; start a new workload.")
+        if phase is not Phase.STOPPED:
+            raise EngineUnavailable(f"run {run_of(job)} is still ending")
+        return True

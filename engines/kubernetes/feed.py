@@ -1,0 +1,74 @@
+"""One watch in a thread of its own, which reconnects where it was cut."""
+
+import time
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Event, Thread
+
+from urllib3.response import BaseHTTPResponse
+
+from engines.base import EngineError, EngineUnavailable, Manifest
+from engines.kubernetes.api import Api, Gone, events
+from engines.kubernetes.kinds import WORKLOAD, Kind
+from engines.kubernetes.observing import version
+
+PATIENCE = 10.0  # seconds without any connection until it gives up
+PAUSE = 0.5  # seconds between two attempts
+SERVER_SECONDS = 290  # the server ends a watch after this, and it is opened again
+
+#: (the kind of job, or None for pods; what happened; the object)
+Change = tuple[Kind | None, str, Manifest]
+Changes = SimpleQueue[Change | EngineError]
+
+
+class Feed(Thread):
+    """Puts each change after ``since`` into ``changes``; an error is the last thing it puts."""
+
+    def __init__(
+        self, api: Api, path: str, kind: Kind | None, *, since: str, changes: Changes
+    ) -> None:
+        super().__init__(daemon=True, name=f"watch {path}")
+        self._api, self._path, self._kind = api, path, kind
+        self._since, self._changes = since, changes
+        self._over = Event()
+        self._response: BaseHTTPResponse | None = None
+
+    def run(self) -> None:
+        answered = time.monotonic()
+        while not self._over.is_set():
+            try:
+                self._response = self._open()
+                answered = time.monotonic()
+                self._pass_on(self._response)
+                answered = time.monotonic()
+            except EngineError as error:
+                away = time.monotonic() - answered > PATIENCE
+                if isinstance(error, Gone) or not isinstance(error, EngineUnavailable) or away:
+                    self._changes.put(error)
+                    return
+            self._over.wait(PAUSE)
+
+    def close(self) -> None:
+        self._over.set()
+        if self._response is not None:
+            with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
+                self._response.shutdown()
+
+    def _open(self) -> BaseHTTPResponse:
+        return self._api.stream(
+            self._path,
+            labelSelector=WORKLOAD,
+            watch="true",
+            allowWatchBookmarks="true",
+            resourceVersion=self._since,
+            timeoutSeconds=SERVER_SECONDS,
+        )
+
+    def _pass_on(self, response: BaseHTTPResponse) -> None:
+        with response:
+            for what, item in events(response):
+                if self._over.is_set():
+                    return
+                self._since = str(version(item))
+                if what != "BOOKMARK":
+                    self._changes.put((self._kind, what, item))

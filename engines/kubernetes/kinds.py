@@ -1,0 +1,76 @@
+"""The operators' kinds of job that Trainyard writes, and the labels by which it finds its own."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from engines.base import Handle
+from spec.names import object_name
+from spec.workload import Framework, Role
+
+WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
+RUN, NAME, SUBMITTED_BY = "trainyard.io/run", "trainyard.io/name", "trainyard.io/submitted-by"
+REPLICA_TYPE = "training.kubeflow.org/replica-type"
+REPLICA_INDEX = "training.kubeflow.org/replica-index"
+GPU = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A job of the Kubeflow training operator. ``port`` is where its ranks meet."""
+
+    framework: Framework
+    name: str
+    replicas: str
+    master: str
+    container: str
+    port: int
+    workers_only: bool = True
+    group: str = "kubeflow.org"
+    version: str = "v1"
+
+    @property
+    def plural(self) -> str:
+        return f"{self.name.lower()}s"
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}"
+
+    @property
+    def everywhere(self) -> str:
+        return f"/apis/{self.api_version}/{self.plural}"
+
+    def path(self, namespace: str, name: str) -> str:
+        return f"/apis/{self.api_version}/namespaces/{namespace}/{self.plural}/{name}"
+
+    def role(self, replica_type: str) -> Role:
+        return Role.MASTER if replica_type.lower() == self.master.lower() else Role.WORKER
+
+
+PYTORCH = Kind(
+    Framework.PYTORCH, "PyTorchJob", "pytorchReplicaSpecs", "Master", "pytorch", port=23456
+)
+TENSORFLOW = Kind(Framework.TENSORFLOW, "TFJob", "tfReplicaSpecs", "Chief", "tensorflow", port=2222)
+XGBOOST = Kind(
+    Framework.XGBOOST,
+    "XGBoostJob",
+    "xgbReplicaSpecs",
+    "Master",
+    "xgboost",
+    port=9999,
+    workers_only=False,
+)
+KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST)}
+
+
+def job_name(handle: Handle) -> str:
+    """At most 49 characters, so that ``-worker-511`` still makes a DNS label."""
+    return object_name(handle.name, handle.workload_id)
+
+
+def workload_of(labels: dict[str, str]) -> UUID | None:
+    """``None`` for an object that only looks like ours."""
+    try:
+        return UUID(labels[WORKLOAD])
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,158 @@
+"""What a pod shows, as the state of a rank."""
+
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from engines.base import Manifest, RankState
+from engines.kubernetes.kinds import REPLICA_INDEX, REPLICA_TYPE, Kind
+from spec.phases import RankPhase, Reason
+from spec.workload import Role
+
+PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
+#: Waiting for these ends only when somebody acts.
+STUCK = {
+    "ErrImagePull": Reason.IMAGE_UNKNOWN,
+    "ImagePullBackOff": Reason.IMAGE_UNKNOWN,
+    "InvalidImageName": Reason.IMAGE_UNKNOWN,
+    "ErrImageNeverPull": Reason.IMAGE_UNKNOWN,
+    "CreateContainerConfigError": Reason.REFUSED,
+    "CreateContainerError": Reason.REFUSED,
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A pod of a job, read once."""
+
+    pod: Manifest
+    kind: Kind
+
+    @property
+    def role(self) -> Role:
+        return self.kind.role(self.pod["metadata"]["labels"].get(REPLICA_TYPE, ""))
+
+    @property
+    def index(self) -> int:
+        return int(self.pod["metadata"]["labels"].get(REPLICA_INDEX, 0))
+
+    @property
+    def status(self) -> Manifest:
+        return dict(self.pod.get("status") or {})
+
+    @property
+    def is_leaving(self) -> bool:
+        return bool(self.pod["metadata"].get("deletionTimestamp"))
+
+    @property
+    def created(self) -> datetime:
+        return moment(self.pod["metadata"]["creationTimestamp"])
+
+    @property
+    def container(self) -> Manifest:
+        """The status of the container that trains; empty before there is one."""
+        found = self.status.get("containerStatuses") or []
+        return next((one for one in found if one["name"] == self.kind.container), {})
+
+    @property
+    def ended(self) -> Manifest | None:
+        """How the container ended: now, or, while it waits to be restarted, the last time."""
+        state, last = self.container.get("state") or {}, self.container.get("lastState") or {}
+        return state.get("terminated") or last.get("terminated")
+
+    @property
+    def restarts(self) -> int:
+        return int(self.container.get("restartCount", 0))
+
+    @property
+    def is_scheduled(self) -> bool:
+        return bool(self.pod["spec"].get("nodeName"))
+
+    @property
+    def is_ready(self) -> bool:
+        running = "running" in (self.container.get("state") or {})
+        return running and bool(self.container.get("ready"))
+
+    @property
+    def is_over(self) -> bool:
+        return self.status.get("phase") in PHASES
+
+    @property
+    def phase(self) -> RankPhase:
+        over = PHASES.get(self.status.get("phase", ""))
+        return over or (RankPhase.RUNNING if self.is_ready else RankPhase.PENDING)
+
+    @property
+    def started_at(self) -> datetime | None:
+        state = self.container.get("state") or {}
+        at = (state.get("running") or self.ended or {}).get("startedAt")
+        return moment(at) if at else None
+
+    @property
+    def finished_at(self) -> datetime | None:
+        at = (self.ended or {}).get("finishedAt") if not self.is_ready else None
+        return moment(at) if at else None
+
+    def rank(self, number: int) -> RankState:
+        reason, message = self.trouble
+        return RankState(
+            rank=number,
+            role=self.role,
+            index=self.index,
+            phase=self.phase,
+            node=self.pod["spec"].get("nodeName", ""),
+            restarts=self.restarts,
+            exit_code=(self.ended or {}).get("exitCode") if not self.is_ready else None,
+            reason=reason,
+            message=message,
+            started_at=self.started_at,
+            finished_at=self.finished_at,
+        )
+
+    @property
+    def trouble(self) -> tuple[Reason, str]:
+        """Why it does not run, in words; empty where nothing is wrong."""
+        ended = self.ended
+        if ended and not self.is_ready and ended.get("exitCode"):
+            memory = ended.get("reason") == "OOMKilled"
+            return Reason.OUT_OF_MEMORY if memory else Reason.RANK_FAILED, exit_words(ended)
+        if self.status.get("phase") == "Failed":
+            return Reason.RANK_FAILED, str(self.status.get("message") or "failed")
+        if not self.is_scheduled:
+            why = condition(self.status, "PodScheduled").get("message", "")
+            return (Reason.WAITING_FOR_CAPACITY, why) if why else (Reason.NONE, "")
+        for waiting in self._waiting():
+            if waiting.get("reason") in STUCK:
+                text = f"{waiting['reason']}: {waiting.get('message', '')}".rstrip(": ")
+                return STUCK[waiting["reason"]], text
+        return Reason.NONE, ""
+
+    def _waiting(self) -> Iterator[Manifest]:
+        for key in ("initContainerStatuses", "containerStatuses"):
+            for one in self.status.get(key) or []:
+                yield (one.get("state") or {}).get("waiting") or {}
+
+
+def exit_words(ended: Manifest) -> str:
+    code = int(ended["exitCode"])
+    if ended.get("reason") == "OOMKilled":
+        return f"exited with code {code}: it used more memory than its limit"
+    if 128 < code < 128 + signal.NSIG and code - 128 in set(signal.Signals):
+        return f"exited with code {code}, as after {signal.Signals(code - 128).name}"
+    return f"exited with code {code}"
+
+
+def condition(status: Manifest, kind: str) -> dict[str, Any]:
+    """A condition by its type; empty where there is none."""
+    found = status.get("conditions") or []
+    return next((one for one in found if one["type"] == kind), {})
+
+
+def holds(status: Manifest, kind: str) -> bool:
+    return condition(status, kind).get("status") == "True"
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

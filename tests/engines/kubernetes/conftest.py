@@ -1,0 +1,92 @@
+"""A real API server for the tests of this folder, or the reason why there is none.
+
+``KUBECONFIG`` names a cluster with the Kubeflow training operator, whose nodes have the image
+``TRAINYARD_TEST_IMAGE`` (busybox). ``KUBEBUILDER_ASSETS`` names a folder with etcd and
+kube-apiserver, of which a control plane is made that validates manifests and runs nothing.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines.base import Launch
+from engines.kubernetes.api import Api
+from engines.kubernetes.connecting import connect
+from engines.kubernetes.engine import KubernetesEngine
+from engines.kubernetes.kinds import PROJECT, WORKLOAD
+from tests.engines.contract import Rig, launch
+from tests.waiting import wait_for
+
+KUBECONFIG = os.environ.get("KUBECONFIG", "")
+IMAGE = os.environ.get("TRAINYARD_TEST_IMAGE", "local/busybox:1")
+PREFIX = "trainyard-test-"
+HOW = "KUBECONFIG names no cluster with the Kubeflow training operator; see docs/kubernetes.md"
+#: The master outlives its workers, whose pods the operator removes when it ends.
+HELLO = """
+echo hello
+if [ $RANK = 0 ]; then nc -l -p 23456 >/dev/null; sleep 2
+else until nc -w 1 $MASTER_ADDR 23456 </dev/null; do sleep 0.2; done; fi
+"""
+
+
+class KubernetesRig(Rig):
+    def __init__(self, api: Api) -> None:
+        self.api, self.engine = api, KubernetesEngine(api, prefix=PREFIX)
+
+    def prints(self) -> Launch:
+        return self.shell(HELLO)
+
+    def fails(self) -> Launch:
+        return self.shell("[ $RANK = 0 ] && exec sleep 60; exit 3")
+
+    def endless(self) -> Launch:
+        return self.shell("exec sleep 600")
+
+    def shell(self, script: str, **fields: Any) -> Launch:
+        fields = {"termination_grace_period_seconds": 1} | fields
+        return launch(f"/bin/sh -c {shlex.quote(script)}", image=IMAGE, **fields)
+
+    def clean(self) -> None:
+        """Remove what earlier tests left, and wait until it is gone."""
+        for job in self.jobs():
+            meta = job["metadata"]
+            path = (
+                f"/apis/kubeflow.org/v1/namespaces/{meta['namespace']}/pytorchjobs/{meta['name']}"
+            )
+            self.api.delete(path, propagationPolicy="Foreground")
+        wait_for(lambda: not self.jobs() and not self.pods(), 60, "the cluster to be empty")
+
+    def jobs(self) -> list[dict[str, Any]]:
+        return self.api.items("/apis/kubeflow.org/v1/pytorchjobs", labelSelector=WORKLOAD)
+
+    def pods(self) -> list[dict[str, Any]]:
+        return self.api.items("/api/v1/pods", labelSelector=WORKLOAD)
+
+
+@pytest.fixture(scope="session")
+def api() -> Api:
+    if not KUBECONFIG:
+        pytest.skip(HOW)
+    return connect(Path(KUBECONFIG).read_text())
+
+
+@pytest.fixture
+def rig(api: Api) -> Iterator[KubernetesRig]:
+    found = KubernetesRig(api)
+    found.clean()
+    yield found
+    found.clean()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _empty_namespaces() -> Iterator[None]:
+    yield
+    if KUBECONFIG:
+        api = connect(Path(KUBECONFIG).read_text())
+        for space in api.items("/api/v1/namespaces", labelSelector=PROJECT):
+            if space["metadata"]["name"].startswith(PREFIX):
+                api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
