@@ -87,20 +87,21 @@ class Look:
             settled = holds(status, "Suspended") or not status.get("conditions")
             done = settled and not self.pods
             return Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER, ""
-        return self._alive(holds(status, "Restarting"))
+        return self._alive()
 
-    def _alive(self, restarting: bool) -> tuple[Phase, Reason, str]:
+    def _alive(self) -> tuple[Phase, Reason, str]:
         here = [seen for seen in self.present.values() if not seen.is_leaving]
         ready = [seen for seen in here if seen.is_ready]
         waiting = [seen for seen in here if not seen.is_ready and not seen.is_over]
         missing = len(self.slots) - len(here)
         if ready and (self._lost(waiting, ready, missing) or self._failed(here)):
-            return Phase.DEGRADED, *self._first_trouble(here, f"{missing} pods are missing.")
+            return Phase.DEGRADED, *self._first_trouble(here, "A rank lost its pod; another one is on its way.")
         if missing or not all(seen.is_scheduled for seen in here):
             told = "" if here else "Waiting for the operator to make the pods."
             return Phase.PENDING, *self._first_trouble(here, told)
         if waiting:
             reason, why = self._first_trouble(waiting, "")
+            restarting = any(seen.restarts for seen in waiting)
             return Phase.INITIALIZING, Reason.RESTARTING if restarting else reason, why
         return Phase.RUNNING, Reason.NONE, ""
 
