@@ -8,10 +8,10 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast bench install install-dev lock clean
+.PHONY: help run check format test test-fast test-kubernetes bench install install-dev lock clean
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: install ## Install what is missing and start everything (PORT=, HOST=, TRAINYARD_HOME=)
 	@exec $(BIN)/python -m config.run
@@ -36,6 +36,11 @@ test: install-dev ## All tests (T=workloads: some; DATABASE_URL=postgresql://…
 
 test-fast: install-dev ## All tests but those in the browser and those that kill processes
 	$(BIN)/python -m tests --fast $(if $(T),"$(T)")
+
+test-kubernetes: install-dev ## Tests with real pods (KUBECONFIG=a cluster with Kubeflow's training operator)
+	@test -n "$(KUBECONFIG)" || { echo "Say which cluster: make test-kubernetes KUBECONFIG=~/.kube/config"; \
+		echo "It needs Kubeflow's training operator; see docs/kubernetes.md."; exit 1; }
+	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m pytest -m kubernetes tests/engines/kubernetes
 
 bench: install-dev ## Measure against peers and print a table (B=table: one of them)
 	$(BIN)/python -m tests.browser

@@ -10,7 +10,7 @@ from clusters import services as clusters
 from clusters.engines import engine_for
 from clusters.models import Cluster
 from core.lease import lease
-from engines.base import EngineUnavailable, Observation
+from engines.base import EngineError, Observation
 from workloads import collect, reconcile
 from workloads.models import Workload
 
@@ -35,8 +35,8 @@ def turn(cluster: Cluster) -> bool:
             return False
         try:
             _follow(cluster, extend)
-        except EngineUnavailable as error:
-            log.warning("%s: %s", cluster, error)  # the next refresh writes it down
+        except EngineError as error:
+            log.warning("%s: %s", cluster, error)  # the next refresh writes down what it meets
             return False
     return True
 

@@ -36,16 +36,18 @@ class Feed(Thread):
     def run(self) -> None:
         answered = time.monotonic()
         while not self._over.is_set():
+            opened = False
             try:
                 self._response = self._open()
-                answered = time.monotonic()
+                opened = True
                 self._pass_on(self._response)
-                answered = time.monotonic()
             except EngineError as error:
-                away = time.monotonic() - answered > PATIENCE
+                away = not opened and time.monotonic() - answered > PATIENCE
                 if isinstance(error, Gone) or not isinstance(error, EngineUnavailable) or away:
                     self._changes.put(error)
                     return
+            if opened:  # a quiet watch is cut by the time-out for reading: no reason to give up
+                answered = time.monotonic()
             self._over.wait(PAUSE)
 
     def close(self) -> None:

@@ -8,13 +8,21 @@ from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
 from engines.kubernetes.kinds import RUN, Kind, workload_of
-from engines.kubernetes.pods import Seen, condition, holds, moment
+from engines.kubernetes.pods import (
+    Seen,
+    condition,
+    exit_words,
+    failure_reason,
+    holds,
+    moment,
+)
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
 
 #: An end is final within its run, and so later than anything else seen of that run. What is left
 #: of a stopped job is older than its last pod was, hence the bit above every resource version.
 END = 1 << 62
+REPLACED = "A rank lost its pod; another one is on its way."
 ENDS = {Phase.STOPPED, Phase.COMPLETED, Phase.FAILED}
 GATHERING = timedelta(seconds=5)  # a pod made later than this after the first one replaces another
 
@@ -95,7 +103,7 @@ class Look:
         waiting = [seen for seen in here if not seen.is_ready and not seen.is_over]
         missing = len(self.slots) - len(here)
         if ready and (self._lost(waiting, ready, missing) or self._failed(here)):
-            return Phase.DEGRADED, *self._first_trouble(here, "A rank lost its pod; another one is on its way.")
+            return Phase.DEGRADED, *self._first_trouble(here, REPLACED)
         if missing or not all(seen.is_scheduled for seen in here):
             told = "" if here else "Waiting for the operator to make the pods."
             return Phase.PENDING, *self._first_trouble(here, told)
@@ -123,14 +131,11 @@ class Look:
 
     def _failure(self, otherwise: str) -> tuple[Reason, str]:
         """The rank that failed first, for the others often only follow."""
-        failed = [
-            s for s in self.pods if s.trouble[0] in {Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}
-        ]
-        if not failed:
+        failures = [(end, seen) for seen in self.pods for end in seen.failures]
+        if not failures:
             return Reason.RANK_FAILED, otherwise
-        first = min(failed, key=lambda s: (s.finished_at or s.created, self._number(s)))
-        reason, why = first.trouble
-        return reason, f"{self._name(first)} {why}."
+        end, seen = min(failures, key=lambda it: (it[0]["finishedAt"], self._number(it[1])))
+        return failure_reason(end), f"{self._name(seen)} {exit_words(end)}."
 
     def _name(self, seen: Seen) -> str:
         return f"{seen.role}-{seen.index} (rank {self._number(seen)})"

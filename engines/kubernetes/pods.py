@@ -63,6 +63,13 @@ class Seen:
         return state.get("terminated") or last.get("terminated")
 
     @property
+    def failures(self) -> list[Manifest]:
+        """The ends that the cluster remembers and that were no success: the last two at most."""
+        states = (self.container.get(key) or {} for key in ("lastState", "state"))
+        ends = (state.get("terminated") or {} for state in states)
+        return [end for end in ends if end.get("exitCode")]
+
+    @property
     def restarts(self) -> int:
         return int(self.container.get("restartCount", 0))
 
@@ -116,8 +123,7 @@ class Seen:
         """Why it does not run, in words; empty where nothing is wrong."""
         ended = self.ended
         if ended and not self.is_ready and ended.get("exitCode"):
-            memory = ended.get("reason") == "OOMKilled"
-            return Reason.OUT_OF_MEMORY if memory else Reason.RANK_FAILED, exit_words(ended)
+            return failure_reason(ended), exit_words(ended)
         if self.status.get("phase") == "Failed":
             return Reason.RANK_FAILED, str(self.status.get("message") or "failed")
         if not self.is_scheduled:
@@ -133,6 +139,10 @@ class Seen:
         for key in ("initContainerStatuses", "containerStatuses"):
             for one in self.status.get(key) or []:
                 yield (one.get("state") or {}).get("waiting") or {}
+
+
+def failure_reason(ended: Manifest) -> Reason:
+    return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
 
 
 def exit_words(ended: Manifest) -> str:

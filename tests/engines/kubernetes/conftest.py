@@ -1,8 +1,7 @@
 """A real API server for the tests of this folder, or the reason why there is none.
 
-``KUBECONFIG`` names a cluster with the Kubeflow training operator, whose nodes have the image
-``TRAINYARD_TEST_IMAGE`` (busybox). ``KUBEBUILDER_ASSETS`` names a folder with etcd and
-kube-apiserver, of which a control plane is made that validates manifests and runs nothing.
+``KUBECONFIG`` names a cluster with the Kubeflow training operator and no workload of Trainyard. Its
+nodes have the image ``TRAINYARD_TEST_IMAGE`` (busybox).
 """
 
 import os
@@ -17,7 +16,8 @@ from engines.base import Launch
 from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import connect
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.kinds import PROJECT, WORKLOAD
+from engines.kubernetes.kinds import KINDS, PROJECT, WORKLOAD
+from engines.kubernetes.watching import PODS
 from tests.engines.contract import Rig, launch
 from tests.waiting import wait_for
 
@@ -52,19 +52,24 @@ class KubernetesRig(Rig):
 
     def clean(self) -> None:
         """Remove what earlier tests left, and wait until it is gone."""
-        for job in self.jobs():
-            meta = job["metadata"]
-            path = (
-                f"/apis/kubeflow.org/v1/namespaces/{meta['namespace']}/pytorchjobs/{meta['name']}"
-            )
-            self.api.delete(path, propagationPolicy="Foreground")
-        wait_for(lambda: not self.jobs() and not self.pods(), 60, "the cluster to be empty")
+        for kind in KINDS.values():
+            for job in self.mine(kind.everywhere):
+                path = kind.path(job["metadata"]["namespace"], job["metadata"]["name"])
+                self.api.delete(path, propagationPolicy="Background")
+        for pod in self.mine(PODS):
+            meta = pod["metadata"]
+            path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+            self.api.delete(path, gracePeriodSeconds=0)
+        wait_for(self.is_clean, 60, "the test namespaces to be empty")
 
-    def jobs(self) -> list[dict[str, Any]]:
-        return self.api.items("/apis/kubeflow.org/v1/pytorchjobs", labelSelector=WORKLOAD)
+    def is_clean(self) -> bool:
+        paths = [PODS, *(kind.everywhere for kind in KINDS.values())]
+        return not any(self.mine(path) for path in paths)
 
-    def pods(self) -> list[dict[str, Any]]:
-        return self.api.items("/api/v1/pods", labelSelector=WORKLOAD)
+    def mine(self, path: str) -> list[dict[str, Any]]:
+        """Only what is in the namespaces of tests."""
+        found = self.api.items(path, labelSelector=WORKLOAD)
+        return [item for item in found if item["metadata"]["namespace"].startswith(PREFIX)]
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,12 @@ def test_what_vanished_has_failed_with_all_its_ranks(engine: FakeEngine) -> None
     assert not after.logs_complete, "what it printed may still be on its way"
 
 
+def test_what_waited_in_the_queue_of_its_cluster_can_vanish_too(engine: FakeEngine) -> None:
+    workload = WorkloadFactory(pending=True, observed_run=1)
+    monitor._forget_missing(workload.cluster, set())
+    assert now(workload).reason == Reason.LOST
+
+
 def test_what_was_not_seen_in_this_run_is_not_lost(engine: FakeEngine) -> None:
     workload = WorkloadFactory(initializing=True)
     monitor._forget_missing(workload.cluster, set())

@@ -1,0 +1,95 @@
+"""``add_cluster`` and ``add_project``: what they make, and what they say when they cannot."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from clusters import engines
+from clusters.models import Cluster, Connection, Kind, State
+from engines.base import EngineRefused, EngineUnavailable
+from engines.fake import FakeEngine
+from projects.models import Project
+from tests.factories import ClusterFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    found = FakeEngine(queues=True)
+    monkeypatch.setitem(engines.ENGINES, Kind.KUBERNETES, lambda cluster: found)
+    return found
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    file = tmp_path / "config"
+    file.write_text("token: s3cret\n")
+    return file
+
+
+def test_a_cluster_that_answers_is_added(
+    fake: FakeEngine, kubeconfig: Path, capsys: Output
+) -> None:
+    call_command("add_cluster", "gpu", kubeconfig=kubeconfig)
+    cluster = Cluster.objects.get(name="gpu")
+    assert (cluster.kind, cluster.state) == (Kind.KUBERNETES, State.CONNECTED)
+    assert cluster.capabilities.queues
+    assert cluster.connection.kubeconfig == "token: s3cret"
+    said = capsys.readouterr().out
+    assert "gpu: 1 nodes, 4 GPUs" in said
+    assert "s3cret" not in said
+
+
+def test_without_a_kubeconfig_the_pods_account_is_used(fake: FakeEngine) -> None:
+    call_command("add_cluster", "gpu", "--in-cluster")
+    assert Connection.objects.get().kubeconfig == ""
+
+
+@pytest.mark.parametrize("error", [EngineUnavailable("It is away."), EngineRefused("No.")])
+def test_a_cluster_that_does_not_answer_is_not_added(
+    fake: FakeEngine, kubeconfig: Path, error: EngineUnavailable
+) -> None:
+    fake.raises = error
+    with pytest.raises(CommandError, match="Nothing was added"):
+        call_command("add_cluster", "gpu", kubeconfig=kubeconfig)
+    assert not Cluster.objects.exists()
+
+
+def test_a_kubeconfig_must_be_there(fake: FakeEngine, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("add_cluster", "gpu", kubeconfig=tmp_path / "none")
+    (tmp_path / "empty").touch()
+    with pytest.raises(CommandError, match="is empty"):
+        call_command("add_cluster", "gpu", kubeconfig=tmp_path / "empty")
+
+
+def test_a_taken_name_is_said(fake: FakeEngine, kubeconfig: Path) -> None:
+    ClusterFactory(name="gpu")
+    with pytest.raises(CommandError, match="already exists"):
+        call_command("add_cluster", "gpu", kubeconfig=kubeconfig)
+
+
+def test_a_project_is_added_with_its_members() -> None:
+    ClusterFactory(name="gpu")
+    UserFactory(administrator=True)
+    ada = UserFactory(username="ada")
+    call_command("add_project", "vision", cluster="gpu", gpus=2.5, member=["ada"])
+    project = Project.objects.get()
+    assert (project.cluster.name, project.gpu_quota) == ("gpu", 2.5)
+    assert list(project.members.all()) == [ada]
+
+
+def test_what_a_project_needs_is_said() -> None:
+    with pytest.raises(CommandError, match="no cluster gpu"):
+        call_command("add_project", "vision", cluster="gpu")
+    ClusterFactory(name="gpu")
+    with pytest.raises(CommandError, match="no administrator"):
+        call_command("add_project", "vision", cluster="gpu")
+    UserFactory(administrator=True)
+    with pytest.raises(CommandError, match="no user bob"):
+        call_command("add_project", "vision", cluster="gpu", member=["bob"])
+    with pytest.raises(CommandError, match="lower-case"):
+        call_command("add_project", "Vision", cluster="gpu")

@@ -1,0 +1,146 @@
+"""What a real cluster does to a workload, and what the engine says of it."""
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from engines.base import EngineRefused, EngineUnavailable, Launch, Observation
+from engines.kubernetes.connecting import connect
+from engines.kubernetes.engine import KubernetesEngine
+from engines.kubernetes.feed import Feed
+from engines.kubernetes.kinds import PYTORCH, job_name
+from spec.compute import Compute
+from spec.phases import Phase, Reason
+from spec.workload import Architecture, Framework
+from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.kubernetes
+ONLY = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 2}
+
+
+def log(rig: KubernetesRig, launched: Launch, rank: int, *, attempt: int = 0) -> str:
+    return rig.engine.read_log(
+        launched.handle, run=1, rank=rank, attempt=attempt, offset=0, limit=1000
+    ).decode()
+
+
+def changes(watch: Iterator[Observation | None], launched: Launch) -> Generator[Observation]:
+    """What the watch tells of one workload."""
+    while True:
+        seen = wait_for(lambda: next(watch), 30, "a change")
+        if seen and seen.workload_id == launched.handle.workload_id:
+            yield seen
+
+
+def test_it_offers_what_is_installed(rig: KubernetesRig) -> None:
+    offer = rig.engine.capabilities()
+    assert offer.queues
+    assert offer.framework(Framework.PYTORCH).version == "kubeflow.org/v1"
+    assert not offer.framework(Framework.MPI).available
+    assert "default-scheduler" in offer.schedulers
+
+
+def test_workers_alone_meet_at_the_first_of_them(rig: KubernetesRig) -> None:
+    launched = rig.submit(rig.shell("echo $RANK of $WORLD_SIZE at $MASTER_ADDR", **ONLY))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert log(rig, launched, 1) == f"1 of 2 at {job_name(launched.handle)}-worker-0\n"
+
+
+@pytest.mark.parametrize("framework", [Framework.TENSORFLOW, Framework.XGBOOST])
+def test_other_frameworks_run_to_their_end(rig: KubernetesRig, framework: Framework) -> None:
+    script = 'case "$TF_CONFIG$RANK" in *chief\\"*index\\":0*|0) sleep 3;; esac; echo done'
+    launched = rig.submit(rig.shell(script, distributed_framework=framework))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert log(rig, launched, 0) == "done\n"
+
+
+def test_a_gang_that_fits_nowhere_says_why(rig: KubernetesRig) -> None:
+    launched = rig.shell("exit 0")
+    worker = launched.spec.worker.model_copy(update={"compute": Compute(gpu_devices_request=64)})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    launched = rig.submit(replace(launched, spec=spec))
+
+    def reason() -> bool:
+        return rig.seen(launched, Phase.PENDING).reason is Reason.WAITING_FOR_CAPACITY
+
+    wait_for(reason, 10)
+    assert "Insufficient nvidia.com/gpu" in rig.seen(launched, Phase.PENDING).message
+
+
+def test_restarts_end_at_the_backoff_limit(rig: KubernetesRig) -> None:
+    with closing(rig.engine.watch()) as watch:
+        assert next(watch) is None
+        launched = rig.submit(rig.shell("echo try; sleep 1; exit 5", backoff_limit=1))
+        for seen in changes(watch, launched):
+            if seen.phase is Phase.FAILED:
+                break
+    assert seen.reason is Reason.RANK_FAILED
+    assert "exited with code 5" in seen.message
+
+
+def test_a_job_deleted_by_hand_is_gone(rig: KubernetesRig) -> None:
+    with closing(rig.engine.watch()) as watch:
+        assert next(watch) is None
+        launched = rig.submit(rig.endless())
+        told = changes(watch, launched)
+        assert next(seen for seen in told if seen.phase is Phase.RUNNING)
+        path = PYTORCH.path(f"{PREFIX}team-a", job_name(launched.handle))
+        rig.api.delete(path, propagationPolicy="Background")
+        last = next(seen for seen in told if seen.phase is None)
+    assert last.sequence > 0
+    assert rig.engine.observe(launched.handle) is None
+
+
+def test_a_watch_that_is_cut_goes_on(rig: KubernetesRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    feeds: list[Feed] = []
+    start = Feed.start
+
+    def remember(feed: Feed) -> None:
+        feeds.append(feed)
+        start(feed)
+
+    monkeypatch.setattr(Feed, "start", remember)
+    with closing(rig.engine.watch()) as watch:
+        assert next(watch) is None
+        launched = rig.submit(rig.endless())
+        told = changes(watch, launched)
+        next(told)
+        for feed in feeds:
+            if feed._response:
+                feed._response.shutdown()
+        assert next(seen for seen in told if seen.phase is Phase.RUNNING)
+        rig.engine.stop(launched.handle, run=1)
+        assert next(seen for seen in told if seen.phase is Phase.STOPPED)
+
+
+def test_a_run_waits_for_the_one_before_it(rig: KubernetesRig) -> None:
+    launched = rig.submit(rig.endless())
+    rig.seen(launched, Phase.RUNNING)
+    with pytest.raises(EngineUnavailable, match="still ending"):
+        rig.engine.submit(replace(launched, run=2))
+
+
+def test_a_refusal_says_what_the_server_said(rig: KubernetesRig) -> None:
+    launched = rig.shell("exit 0")
+    odd = replace(launched, handle=replace(launched.handle, project="Not_A_Name"))
+    with pytest.raises(EngineRefused, match=r"Not_A_Name") as refusal:
+        rig.engine.submit(odd)
+    assert refusal.value.field == "metadata.name"
+
+
+def test_a_server_that_is_away_is_unavailable() -> None:
+    kubeconfig = """
+        {clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], users: [],
+         contexts: [{name: a, context: {cluster: a, user: ""}}], current-context: a}
+    """
+    with pytest.raises(EngineUnavailable, match="does not answer"):
+        KubernetesEngine(connect(kubeconfig)).capabilities()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{current-context: x}"])
+def test_a_broken_kubeconfig_is_refused(text: str) -> None:
+    with pytest.raises(EngineRefused, match="kubeconfig"):
+        connect(text)

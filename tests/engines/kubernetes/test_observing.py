@@ -1,0 +1,134 @@
+"""A job and its pods make one phase. Pure: no cluster."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from engines.base import Observation
+from engines.kubernetes.kinds import PYTORCH, RUN, WORKLOAD
+from engines.kubernetes.observing import Look
+from spec.phases import Phase, RankPhase, Reason
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+RUNNING = {"state": {"running": {"startedAt": START.isoformat()}}, "ready": True}
+DONE = {"state": {"terminated": {"exitCode": 0, "finishedAt": START.isoformat()}}}
+UNSCHEDULED = {
+    "conditions": [
+        {"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"}
+    ]
+}
+
+
+def pod(
+    role: str, index: int, *, phase: str = "Running", age: int = 0, **also: Any
+) -> dict[str, Any]:
+    container = {"name": "pytorch", "restartCount": 0} | also.pop("container", RUNNING)
+    status = {"phase": phase, "containerStatuses": [container]} | also.pop("status", {})
+    labels = {
+        "training.kubeflow.org/replica-type": role,
+        "training.kubeflow.org/replica-index": str(index),
+    }
+    meta = {
+        "uid": f"{role}-{index}",
+        "labels": labels,
+        "resourceVersion": "20",
+        "creationTimestamp": (START + timedelta(seconds=age)).isoformat(),
+    }
+    return {
+        "metadata": meta | also.pop("metadata", {}),
+        "spec": also.pop("spec", {"nodeName": "n1"}),
+        "status": status,
+    }
+
+
+def ended(code: int, second: int, reason: str = "Error") -> dict[str, Any]:
+    at = (START + timedelta(seconds=second)).isoformat()
+    return {"state": {"terminated": {"exitCode": code, "finishedAt": at, "reason": reason}}}
+
+
+def look(*pods: dict[str, Any], true: str = "", suspend: bool = False) -> Observation:
+    conditions = [
+        {"type": kind, "status": "True", "lastTransitionTime": START.isoformat()}
+        for kind in ("Created", *filter(None, [true]))
+    ]
+    job = {
+        "metadata": {
+            "labels": {WORKLOAD: str(uuid4())},
+            "annotations": {RUN: "3"},
+            "resourceVersion": "10",
+            "creationTimestamp": START.isoformat(),
+        },
+        "spec": {
+            "runPolicy": {"suspend": suspend},
+            "pytorchReplicaSpecs": {"Master": {"replicas": 1}, "Worker": {"replicas": 1}},
+        },
+        "status": {"conditions": conditions},
+    }
+    return Look.at(PYTORCH, job, pods).observation()
+
+
+MASTER, WORKER = pod("master", 0), pod("worker", 0)
+WAITS = {"state": {"waiting": {"reason": "PodInitializing"}}}
+STARTING = pod("worker", 0, phase="Pending", container=WAITS)
+UNPLACED = pod("worker", 0, phase="Pending", container=WAITS, spec={}, status=UNSCHEDULED)
+REPLACED = pod("worker", 0, phase="Pending", container=WAITS, age=60)
+LOOPING = pod("worker", 0, container={"restartCount": 2, "lastState": ended(1, 5)["state"]})
+LEAVING = pod("worker", 0, metadata={"deletionTimestamp": START.isoformat()})
+
+
+@pytest.mark.parametrize(
+    ("seen", "phase"),
+    [
+        (look(), Phase.PENDING),
+        (look(MASTER, UNPLACED), Phase.PENDING),
+        (look(MASTER, STARTING), Phase.INITIALIZING),
+        (look(MASTER, WORKER), Phase.RUNNING),
+        (look(MASTER, pod("worker", 0, phase="Succeeded", container=DONE)), Phase.RUNNING),
+        (look(MASTER), Phase.DEGRADED),
+        (look(MASTER, REPLACED), Phase.DEGRADED),
+        (look(MASTER, LOOPING), Phase.DEGRADED),
+        (look(MASTER, LEAVING), Phase.DEGRADED),
+        (look(MASTER, WORKER, suspend=True), Phase.STOPPING),
+        (look(true="Suspended", suspend=True), Phase.STOPPED),
+        (look(MASTER, true="Succeeded", suspend=True), Phase.COMPLETED),
+        (look(MASTER, true="Failed"), Phase.FAILED),
+    ],
+)
+def test_the_phase_follows_from_job_and_pods(seen: Observation, phase: Phase) -> None:
+    assert seen.phase is phase
+    assert seen.run == 3
+
+
+def test_an_unscheduled_pod_says_why() -> None:
+    seen = look(MASTER, UNPLACED)
+    assert seen.reason is Reason.WAITING_FOR_CAPACITY
+    assert seen.message == "worker-0 (rank 1): 0/3 nodes are available"
+
+
+def test_an_image_that_cannot_be_had_is_named() -> None:
+    waiting = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}
+    seen = look(MASTER, pod("worker", 0, phase="Pending", container=waiting))
+    assert (seen.phase, seen.reason) == (Phase.INITIALIZING, Reason.IMAGE_UNKNOWN)
+    assert "ImagePullBackOff: no such image" in seen.message
+
+
+def test_the_rank_that_failed_first_is_named() -> None:
+    late = pod("master", 0, phase="Failed", container=ended(1, 9))
+    early = pod("worker", 0, phase="Failed", container=ended(137, 5, "OOMKilled"))
+    seen = look(late, early, true="Failed")
+    assert seen.reason is Reason.OUT_OF_MEMORY
+    assert seen.message.startswith("worker-0 (rank 1) exited with code 137: it used more memory")
+    assert [rank.exit_code for rank in seen.ranks] == [1, 137]
+
+
+def test_ranks_that_were_cut_short_are_stopped_with_their_workload() -> None:
+    seen = look(pod("master", 0, phase="Succeeded", container=DONE), LEAVING, true="Succeeded")
+    assert [rank.phase for rank in seen.ranks] == [RankPhase.SUCCEEDED, RankPhase.STOPPED]
+
+
+def test_an_end_is_later_than_all_before_it() -> None:
+    """A stopped job has no pods, so its newest object is older than what was seen before."""
+    assert look(true="Suspended", suspend=True).sequence > look(MASTER, WORKER).sequence
+    assert look(MASTER, WORKER).sequence == 20

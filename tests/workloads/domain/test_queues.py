@@ -1,0 +1,96 @@
+"""Clusters with a queue of their own: handed over at once, and held to quota at submission."""
+
+from collections.abc import Callable
+
+import pytest
+
+from accounts.models import User
+from engines.base import EngineUnavailable
+from engines.fake import FakeEngine
+from projects.models import Project
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.phases import Phase, Reason
+from tests.factories import UserFactory, WorkloadFactory
+from tests.workloads.domain.conftest import now
+from workloads import collect, monitor, reconcile
+from workloads.models import Workload
+from workloads.plan import plan
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(engine: FakeEngine, project: Project) -> Project:
+    engine.queues = True
+    project.cluster.capabilities_json["queues"] = True
+    project.cluster.save()
+    return project
+
+
+def draft(project: Project, gpus: int) -> WorkloadDraft:
+    values = {"image": "x:1", "compute": {"gpuDevicesRequest": gpus}}
+    return WorkloadDraft(
+        name="train",
+        cluster=project.cluster_id,
+        project=project.pk,
+        architecture="workers_only",
+        worker=ReplicaDraft(values=values),
+    )
+
+
+@pytest.fixture
+def member(project: Project) -> User:
+    found = UserFactory()
+    project.members.add(found)
+    return found
+
+
+def test_it_goes_to_the_cluster_at_once(engine: FakeEngine, project: Project) -> None:
+    workload = WorkloadFactory(project=project)
+    reconcile.start(workload)
+    assert [launch.handle for launch in engine.launches] == [workload.handle]
+    seen = engine.show(workload.handle, Phase.PENDING, reason=Reason.WAITING_FOR_CAPACITY)
+    reconcile.apply(workload, seen)
+    assert (now(workload).phase, now(workload).reason) == (Phase.PENDING, seen.reason)
+
+
+def test_room_is_the_schedulers_to_judge(project: Project, member: User) -> None:
+    assert plan(draft(project, gpus=64), by=member).submittable
+
+
+@pytest.mark.parametrize(("gpus", "fits"), [(3, True), (4, False)])
+def test_quota_counts_what_runs_already(
+    gpus: int, fits: bool, project: Project, member: User
+) -> None:
+    Project.objects.update(over_quota=False)
+    WorkloadFactory(project=project, running=True, gpus=1)
+    assert plan(draft(project, gpus), by=member).submittable is fits
+
+
+def test_a_node_that_is_away_keeps_back_its_own_output_only(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away, well = (WorkloadFactory(project=project, running=True) for _ in range(2))
+    read: Callable[..., bytes] = engine.read_log
+
+    def fail(handle: object, **place: int) -> bytes:
+        if handle == away.handle:
+            raise EngineUnavailable("The node is away.")
+        return read(handle, **place)
+
+    monkeypatch.setattr(engine, "read_log", fail)
+    Workload.objects.update(phase=Phase.COMPLETED)
+    for _ in range(2):
+        collect.collect(project.cluster)
+    assert [now(workload).logs_complete for workload in (away, well)] == [False, True]
+
+
+@pytest.mark.usefixtures("valkey")
+def test_a_turn_ends_when_nobody_answers_any_more(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(_cluster: object) -> None:
+        engine.raises = EngineUnavailable("It went away.")
+
+    monkeypatch.setattr(collect, "collect", cut)
+    assert monitor.turn(project.cluster) is False
