@@ -22,6 +22,8 @@ from spec.workload import Role
 #: An end is final within its run, and so later than anything else seen of that run. What is left
 #: of a stopped job is older than its last pod was, hence the bit above every resource version.
 END = 1 << 62
+ORDER_BITS = 16
+WHOLE = (1 << ORDER_BITS) - 1  # the order of a look that misses nothing up to its newest version
 REPLACED = "A rank lost its pod; another one is on its way."
 ENDS = {Phase.STOPPED, Phase.COMPLETED, Phase.FAILED}
 GATHERING = timedelta(seconds=5)  # a pod made later than this after the first one replaces another
@@ -39,14 +41,18 @@ class Look:
     def at(cls, kind: Kind, job: Manifest, pods: Iterable[Manifest]) -> "Look":
         return cls(kind, job, tuple(Seen(pod, kind) for pod in pods))
 
-    def observation(self, *, floor: int = 0) -> Observation:
-        """``floor`` is the newest resource version seen of it, that of pods now gone included."""
+    def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
+        """``floor`` is the newest resource version seen of it, that of pods now gone included.
+
+        ``order`` tells looks apart that have the same newest version: jobs and pods arrive by
+        different watches, so a change may arrive after a later one.
+        """
         phase, reason, message = self._judge()
         newest = max([floor, version(self.job), *(version(seen.pod) for seen in self.pods)])
         return Observation(
             workload_id=self.workload_id,
             run=run_of(self.job),
-            sequence=newest | (END if phase in ENDS else 0),
+            sequence=sequence(newest, order) | (END if phase in ENDS else 0),
             phase=phase,
             at=self._at,
             attempt=max((seen.restarts for seen in self.pods), default=0),
@@ -157,6 +163,10 @@ class Look:
 def version(item: Manifest) -> int:
     """Resource versions of one cluster are revisions of one store, and grow with every change."""
     return int(item["metadata"]["resourceVersion"])
+
+
+def sequence(newest: int, order: int) -> int:
+    return newest << ORDER_BITS | order
 
 
 def run_of(job: Manifest) -> int:

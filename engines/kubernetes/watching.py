@@ -12,7 +12,7 @@ from engines.kubernetes.api import Api, Gone
 from engines.kubernetes.discovery import kinds_here
 from engines.kubernetes.feed import Changes, Feed
 from engines.kubernetes.kinds import WORKLOAD, Kind, workload_of
-from engines.kubernetes.observing import END, Look, version
+from engines.kubernetes.observing import END, WHOLE, Look, sequence, version
 
 PODS = "/api/v1/pods"
 TICK = 0.4  # seconds between two signs of life
@@ -29,10 +29,11 @@ class Known:
     pods: dict[str, Manifest] = field(default_factory=dict)
     gone: dict[str, Manifest] = field(default_factory=dict)
     floor: int = 0
+    order: int = 0
 
     def take_pod(self, what: str, pod: Manifest) -> None:
         name = pod["metadata"]["name"]
-        self.floor = max(self.floor, version(pod))
+        self._count(version(pod))
         if what == "DELETED":
             self.pods.pop(name, None)
             pod["metadata"].setdefault("deletionTimestamp", pod["metadata"]["creationTimestamp"])
@@ -42,8 +43,17 @@ class Known:
             self.pods[name] = pod
 
     def take_job(self, kind: Kind, what: str, job: Manifest) -> None:
-        self.floor = max(self.floor, version(job))
+        self._count(version(job))
         self.kind, self.job = kind, None if what == "DELETED" else job
+
+    def _count(self, newest: int) -> None:
+        late = newest <= self.floor
+        self.order = min(self.order + 1, WHOLE - 1) if late else 1
+        self.floor = max(self.floor, newest)
+
+    def listed(self, pods_at: int) -> None:
+        """Everything was read. Pods first, so a job may show what came after them."""
+        self.order = WHOLE if self.floor <= pods_at else 0
 
     @property
     def look(self) -> Look | None:
@@ -83,13 +93,17 @@ class Watcher:
         Pods first: a job that is newer than its pods is what every later look shows as well.
         """
         before, self.known, feeds = self.known, {}, []
+        pods_at = 0
         kinds = kinds_here(self._api)
         for kind, path in ((None, PODS), *((kind, kind.everywhere) for kind in kinds)):
             found = self._api.get(path, labelSelector=WORKLOAD)
             since = found["metadata"]["resourceVersion"]
+            pods_at = pods_at or int(since)
             for item in found["items"]:
                 self._take(kind, "ADDED", item)
             feeds.append(Feed(self._api, path, kind, since=since, changes=changes))
+        for known in self.known.values():
+            known.listed(pods_at)
         for uid, known in before.items():
             if known.job is not None and uid not in self.known:  # deleted while nobody looked
                 self.known[uid] = Known(known.kind, floor=int(since))
@@ -134,7 +148,7 @@ class Watcher:
             if known.job is None and known.kind is not None:
                 yield self._gone(uid, known)
             elif look := known.look:
-                seen = look.observation(floor=known.floor)
+                seen = look.observation(floor=known.floor, order=known.order)
                 if (seen.run, seen.sequence) > self._told.get(uid, (0, 0)):
                     self._told[uid] = (seen.run, seen.sequence)
                     yield seen
@@ -142,4 +156,4 @@ class Watcher:
     def _gone(self, uid: UUID, known: Known) -> Observation:
         del self.known[uid]
         run, _ = self._told.pop(uid, (1, 0))
-        return Observation(uid, run, known.floor | END, None, datetime.now(UTC))
+        return Observation(uid, run, sequence(known.floor, WHOLE) | END, None, datetime.now(UTC))

@@ -1,0 +1,76 @@
+"""Observations grow from one to the next, in whatever order changes arrive. No cluster."""
+
+from copy import deepcopy
+from typing import Any
+from uuid import uuid4
+
+from engines.base import Observation
+from engines.kubernetes.kinds import PYTORCH, REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
+from engines.kubernetes.watching import Known
+from spec.phases import Phase
+
+AT = "2026-01-01T00:00:00Z"
+JOB: dict[str, Any] = {
+    "metadata": {
+        "labels": {WORKLOAD: str(uuid4())},
+        "annotations": {RUN: "1"},
+        "creationTimestamp": AT,
+    },
+    "spec": {"pytorchReplicaSpecs": {"Worker": {"replicas": 1}}},
+}
+RUNNING = {"name": "pytorch", "state": {"running": {"startedAt": AT}}, "ready": True}
+
+
+def job(version: int) -> dict[str, Any]:
+    made = deepcopy(JOB)
+    made["metadata"]["resourceVersion"] = str(version)
+    return made
+
+
+def pod(version: int, *, runs: bool = False) -> dict[str, Any]:
+    meta = {
+        "name": "a-worker-0",
+        "labels": {REPLICA_TYPE: "worker", REPLICA_INDEX: "0"},
+        "creationTimestamp": AT,
+        "resourceVersion": str(version),
+    }
+    status = {"phase": "Running", "containerStatuses": [RUNNING]} if runs else {}
+    return {"metadata": meta, "spec": {"nodeName": "n1"}, "status": status}
+
+
+def told(known: Known) -> Observation:
+    assert known.look
+    return known.look.observation(floor=known.floor, order=known.order)
+
+
+def test_a_change_that_arrives_after_a_later_one_is_news() -> None:
+    known = Known()
+    known.take_job(PYTORCH, "ADDED", job(10))
+    known.take_pod("ADDED", pod(11))
+    known.take_job(PYTORCH, "MODIFIED", job(20))
+    before = told(known)
+    known.take_pod("MODIFIED", pod(19, runs=True))
+    after = told(known)
+    assert (before.phase, after.phase) == (Phase.INITIALIZING, Phase.RUNNING)
+    assert after.sequence > before.sequence
+
+
+def test_a_whole_list_is_later_than_any_part_of_it() -> None:
+    """The next process lists what the last one had yet to hear."""
+    last, following = Known(), Known()
+    for known in (last, following):
+        known.take_pod("ADDED", pod(11))
+        known.take_job(PYTORCH, "ADDED", job(20))
+    following.take_pod("ADDED", pod(19, runs=True))
+    following.listed(pods_at=20)
+    assert told(following).sequence > told(last).sequence
+
+
+def test_a_list_whose_job_is_newer_than_its_pods_leaves_room_for_them() -> None:
+    known = Known()
+    known.take_pod("ADDED", pod(11))
+    known.take_job(PYTORCH, "ADDED", job(20))
+    known.listed(pods_at=15)
+    before = told(known)
+    known.take_pod("MODIFIED", pod(19, runs=True))
+    assert told(known).sequence > before.sequence
