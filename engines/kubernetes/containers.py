@@ -1,8 +1,9 @@
 """A replica's container: variables, resources and rights. Pure functions from spec to manifest."""
 
+import shlex
+
 from engines.base import Launch, Manifest
 from engines.kubernetes.kinds import GPU, PYTORCH, REPLICA_INDEX, Kind, job_name
-from engines.kubernetes.refusals import words
 from spec.compute import Compute
 from spec.environment import EnvironmentVariable, Security
 from spec.workload import Replica
@@ -17,8 +18,8 @@ def container(launch: Launch, kind: Kind, replica: Replica) -> Manifest:
         "name": kind.container,
         "image": replica.image,
         "imagePullPolicy": str(replica.image_pull_policy),
-        "command": words(replica.command),
-        "args": words(replica.args),
+        "command": shlex.split(replica.command or ""),
+        "args": shlex.split(replica.args or ""),
         "workingDir": replica.working_dir,
         "env": variables(launch, kind, replica),
         "resources": resources(replica.compute),

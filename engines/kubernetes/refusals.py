@@ -1,6 +1,5 @@
 """What this engine cannot honour, and says so instead of leaving it out."""
 
-import shlex
 from collections.abc import Iterator
 
 from engines.base import EngineRefused, Launch
@@ -35,17 +34,7 @@ def kind_of(launch: Launch) -> Kind:
     return kind
 
 
-def words(text: str | None) -> list[str]:
-    """A shell-like string as Kubernetes wants it."""
-    return shlex.split(text) if text else []
-
-
 def _complaints(replica: Replica) -> Iterator[Complaint]:
-    for field in ("command", "args"):
-        try:
-            words(getattr(replica, field))
-        except ValueError as error:
-            yield field, f"cannot be split into words: {error}"
     if replica.compute.gpu_request_type:
         yield "compute.gpuRequestType", PORTION
     if replica.security.uid_gid_source is UidGidSource.IDP_TOKEN:

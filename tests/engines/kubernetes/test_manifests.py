@@ -79,7 +79,6 @@ JUPYTER = {"name": "lab", "toolType": "jupyter-notebook", "containerPort": 8888}
         ({"distributedFramework": "XGBoost", **ONLY}, "architecture"),
         ({"worker": SIMPLE | {"compute": GPU_MEMORY}}, "worker.compute.gpuRequestType"),
         ({"master": SIMPLE | {"compute": GPU_MEMORY}}, "master.compute.gpuRequestType"),
-        ({"worker": SIMPLE | {"args": "it's"}}, "worker.args"),
         ({"worker": SIMPLE | {"connections": [JUPYTER]}}, "worker.connections"),
         (
             {"worker": SIMPLE | {"security": {"uidGidSource": "fromIdpToken"}}},
