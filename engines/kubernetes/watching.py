@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
 from uuid import UUID
@@ -16,7 +16,6 @@ from engines.kubernetes.observing import END, WHOLE, Look, sequence, version
 
 PODS = "/api/v1/pods"
 TICK = 0.4  # seconds between two signs of life
-Place = tuple[int, int]  # run and sequence of what was told last
 
 
 @dataclass
@@ -71,7 +70,7 @@ class Watcher:
     def __init__(self, api: Api) -> None:
         self._api = api
         self.known: dict[UUID, Known] = {}
-        self._told: dict[UUID, Place] = {}
+        self._told: dict[UUID, Observation] = {}
 
     def __iter__(self) -> Iterator[Observation | None]:
         while True:
@@ -140,7 +139,7 @@ class Watcher:
         return uid
 
     def _news(self, uids: list[UUID | None]) -> Iterator[Observation]:
-        """What is later than what was told before."""
+        """What is later than what was told before, and says something else."""
         for uid in uids:
             known = self.known.get(uid) if uid else None
             if uid is None or known is None:
@@ -149,11 +148,20 @@ class Watcher:
                 yield self._gone(uid, known)
             elif look := known.look:
                 seen = look.observation(floor=known.floor, order=known.order)
-                if (seen.run, seen.sequence) > self._told.get(uid, (0, 0)):
-                    self._told[uid] = (seen.run, seen.sequence)
+                if is_news(seen, self._told.get(uid)):
+                    self._told[uid] = seen
                     yield seen
 
     def _gone(self, uid: UUID, known: Known) -> Observation:
         del self.known[uid]
-        run, _ = self._told.pop(uid, (1, 0))
+        told = self._told.pop(uid, None)
+        run = told.run if told else 1
         return Observation(uid, run, sequence(known.floor, WHOLE) | END, None, datetime.now(UTC))
+
+
+def is_news(seen: Observation, told: Observation | None) -> bool:
+    """Objects change for many reasons that no observation shows."""
+    if told is None:
+        return True
+    later = (seen.run, seen.sequence) > (told.run, told.sequence)
+    return later and replace(seen, sequence=told.sequence, at=told.at) != told

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from engines.base import Observation
 from engines.kubernetes.kinds import PYTORCH, REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
-from engines.kubernetes.watching import Known
+from engines.kubernetes.watching import Known, is_news
 from spec.phases import Phase
 
 AT = "2026-01-01T00:00:00Z"
@@ -53,6 +53,17 @@ def test_a_change_that_arrives_after_a_later_one_is_news() -> None:
     after = told(known)
     assert (before.phase, after.phase) == (Phase.INITIALIZING, Phase.RUNNING)
     assert after.sequence > before.sequence
+
+
+def test_a_change_that_shows_nothing_new_is_not_told() -> None:
+    known = Known()
+    known.take_job(PYTORCH, "ADDED", job(10))
+    known.take_pod("ADDED", pod(11))
+    before = told(known)
+    known.take_pod("MODIFIED", pod(12))
+    assert not is_news(told(known), before)
+    known.take_pod("MODIFIED", pod(13, runs=True))
+    assert is_news(told(known), before)
 
 
 def test_a_whole_list_is_later_than_any_part_of_it() -> None:
