@@ -143,7 +143,7 @@ def answered() -> Iterator[None]:
         yield
     except ApiException as error:
         raise _ours(error) from error
-    except (HTTPError, OSError, json.JSONDecodeError) as error:
+    except (HTTPError, OSError, ValueError) as error:  # ValueError: no JSON, or cut in the middle
         raise EngineUnavailable(f"The API server does not answer: {error}.") from error
 
 
