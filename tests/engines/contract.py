@@ -13,7 +13,7 @@ from spec.phases import Phase, Reason
 from spec.workload import Framework, Replica, WorkloadSpec
 from tests.waiting import wait_for
 
-DEADLINE = 15.0  # seconds
+DEADLINE = 60.0  # seconds; on a real cluster a worker looks for its master with pauses
 OVER = {Phase.COMPLETED, Phase.FAILED, Phase.STOPPED}
 
 
