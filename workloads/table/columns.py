@@ -51,6 +51,12 @@ class Column:
     def filters(self) -> bool:
         return self.kind is not Kind.PLAIN
 
+    def drawn(self, workload: Workload) -> tuple[str, str, str]:
+        """For the row's template: which richer cell, if any, else the class and the text."""
+        if self.cell:
+            return self.cell, "", ""
+        return "", "num" if self.numeric else "", self.text(workload)
+
     @property
     def numeric(self) -> bool:
         return self.kind is Kind.NUMBER
@@ -137,7 +143,6 @@ COLUMNS: tuple[Column, ...] = (
         lambda w: f"{w.running_pods}/{w.num_pods}",
         N,
         "num_pods",
-        cell="pods",
         default=True,
     ),
     Column("metrics", "Last metrics", _metrics, cell="metrics", default=True),
@@ -197,7 +202,6 @@ COLUMNS: tuple[Column, ...] = (
         lambda w: duration(w.pending_total),
         N,
         "pending_seconds",
-        cell="pending",
         unit_name="seconds",
     ),
     Column(
@@ -206,7 +210,6 @@ COLUMNS: tuple[Column, ...] = (
         lambda w: duration(w.running_total),
         N,
         "running_seconds",
-        cell="runtime",
         default=True,
         unit_name="seconds",
     ),

@@ -31,9 +31,8 @@ class Row:
     columns: tuple[Column, ...]
 
     @property
-    def cells(self) -> list[tuple[Column, str]]:
-        """Each column with its text; a richer cell is drawn from the workload instead."""
-        return [(c, "" if c.cell else c.text(self.workload)) for c in self.columns]
+    def cells(self) -> list[tuple[str, str, str]]:
+        return [column.drawn(self.workload) for column in self.columns]
 
     @property
     def metrics(self) -> list[tuple[str, str]]:
