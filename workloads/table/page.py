@@ -31,6 +31,10 @@ class Row:
     columns: tuple[Column, ...]
 
     @property
+    def id(self) -> str:
+        return str(self.workload.pk)
+
+    @property
     def cells(self) -> list[tuple[str, str, str]]:
         return [column.drawn(self.workload) for column in self.columns]
 
