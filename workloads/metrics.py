@@ -129,16 +129,19 @@ def _keep(workload: Workload, attempt: Attempt, found: _Found) -> bool:
             history.note(workload, text, source="training")
         row.save(update_fields=["parsed", "resumed_step"])
         if made:
-            _remember_last(workload, made[-1])
+            _remember_last(workload, made)
     attempt.parsed = found.parsed
     thinning.consider(workload, made)
     return True
 
 
-def _remember_last(workload: Workload, sample: Sample) -> None:
-    kept = {**workload.last_metrics, **sample.values, "step": sample.step}
-    if len(kept) > MOST_VALUES:
-        kept = {**sample.values, "step": sample.step}
+def _remember_last(workload: Workload, samples: list[Sample]) -> None:
+    """The newest value of each number: the last sample alone may be a test without a loss."""
+    kept = dict(workload.last_metrics)
+    for sample in samples:
+        kept |= {**sample.values, "step": sample.step}
+        if len(kept) > MOST_VALUES:
+            kept = {**sample.values, "step": sample.step}
     Workload.objects.filter(pk=workload.pk).update(last_metrics=kept)
     workload.last_metrics = kept
 

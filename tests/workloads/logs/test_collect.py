@@ -55,6 +55,14 @@ def test_output_of_every_rank_comes_once(engine: FakeEngine, workload: Workload)
     assert after.logs_complete is False
 
 
+def test_the_last_metrics_are_the_newest_of_each_name(
+    engine: FakeEngine, workload: Workload
+) -> None:
+    lines = ['{"step": 1, "loss": 0.5}', '{"step": 2, "loss": 0.1}', '{"step": 2, "test": 0.9}']
+    engine.print(workload.handle, 0, "\n".join(lines) + "\n")
+    assert once(engine, workload).last_metrics == {"step": 2, "loss": 0.1, "test": 0.9}
+
+
 @pytest.mark.parametrize("where", ["before", "within"])
 def test_a_crash_keeps_each_sample_exactly_once(
     where: str, engine: FakeEngine, workload: Workload, monkeypatch: pytest.MonkeyPatch
