@@ -146,5 +146,8 @@ addEventListener("pagehide", () => {
   const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
   fetch(wizard.dataset.save, { method: "POST", body, keepalive: true, headers });
 });
-visit();
-if (!location.hash) wizard.querySelector("[autofocus]")?.focus();
+// The page is usable before this script is there: who already works in a field keeps the cursor.
+if (document.activeElement === document.body) {
+  if (location.hash) visit();
+  else wizard.querySelector("[autofocus]")?.focus();
+}

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.walk import begin
 
@@ -50,3 +50,22 @@ def test_typing_survives_a_change_of_the_page_around_it(admin_page: Page) -> Non
     expect(page.get_by_text("Free in team-a")).to_be_visible()
     page.reload()
     expect(name).to_have_value("typed-meanwhile")
+
+
+def test_a_script_that_comes_late_does_not_take_the_cursor_away(admin_page: Page) -> None:
+    """The page works before its script is there; the script must not move who types already."""
+    page = admin_page
+    begin(page, "late-script")
+    held: list[Route] = []
+    page.route("**/js/wizard*.js", lambda route: held.append(route))
+    page.goto(page.url, wait_until="commit")
+    page.get_by_role("button", name="+ENVIRONMENT VARIABLE").click(no_wait_after=True)
+    expect(page.get_by_label("Name 1")).to_be_focused()
+    page.keyboard.type("SEED")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Value 1")).to_be_focused()
+    held[-1].continue_()
+    page.wait_for_load_state("load")
+    page.keyboard.type("7")
+    expect(page.get_by_label("Value 1")).to_have_value("7")
+    expect(page.get_by_label("Name 1")).to_have_value("SEED")
