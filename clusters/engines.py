@@ -1,7 +1,7 @@
 """Which engine talks to which cluster. The table is explicit; so is what each one needs."""
 
 from collections.abc import Callable
-from functools import cache
+from threading import Lock
 from uuid import UUID
 
 from django.conf import settings
@@ -28,9 +28,10 @@ def _kubernetes(cluster: Cluster) -> Engine:
     from engines.kubernetes.engine import KubernetesEngine
 
     try:
-        return KubernetesEngine(connect(cluster.connection.kubeconfig or None))
+        api = connect(cluster.connection.kubeconfig or None)
     except Unreadable as error:
         raise EngineUnavailable(str(error)) from error
+    return KubernetesEngine(api, prefix=cluster.namespace_prefix)
 
 
 ENGINES: dict[str, Callable[[Cluster], Engine]] = {
@@ -38,12 +39,26 @@ ENGINES: dict[str, Callable[[Cluster], Engine]] = {
     Kind.KUBERNETES: _kubernetes,
 }
 
-
-@cache
-def _engine(kind: str, cluster_id: UUID) -> Engine:
-    return ENGINES[kind](Cluster.objects.get(pk=cluster_id))
+_lock = Lock()
+_engines: dict[UUID, tuple[int, Engine]] = {}
 
 
 def engine_for(cluster: Cluster) -> Engine:
-    """The engine of a cluster, one a process. ``EngineUnavailable`` when it is switched off."""
-    return _engine(cluster.kind, cluster.pk)
+    """The engine of a cluster, one a process and connection.
+
+    A row that was read before the connection changed gets the engine of the newer one.
+    ``EngineUnavailable`` when it is switched off.
+    """
+    known = _engines.get(cluster.pk)
+    if known is None or known[0] < cluster.connection_version:
+        known = _keep(Cluster.objects.get(pk=cluster.pk))
+    return known[1]
+
+
+def _keep(cluster: Cluster) -> tuple[int, Engine]:
+    made = cluster.connection_version, ENGINES[cluster.kind](cluster)
+    with _lock:  # making one may take seconds; of two threads the first one's is used by both
+        known = _engines.get(cluster.pk)
+        if known is None or known[0] < made[0]:
+            _engines[cluster.pk] = known = made
+    return known

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clusters.engines import engine_for
-from clusters.models import Cluster, Connection, Kind, Node, State
+from clusters.models import PREFIX, Cluster, Connection, Kind, Node, State
 from engines.base import EngineRefused, EngineUnavailable
 from engines.base import Node as SeenNode
 
@@ -18,14 +18,14 @@ def ensure_local() -> Cluster:
     return Cluster.objects.get_or_create(kind=Kind.LOCAL, defaults={"name": LOCAL})[0]
 
 
-def add_kubernetes(name: str, kubeconfig: str) -> Cluster:
+def add_kubernetes(name: str, kubeconfig: str, *, namespace_prefix: str = PREFIX) -> Cluster:
     """A Kubernetes cluster, once it has answered; an empty ``kubeconfig`` is our own pod's account.
 
-    ``ValidationError`` names what is wrong with the name; ``EngineError`` is what the cluster said,
+    ``ValidationError`` names the fields that are wrong; ``EngineError`` is what the cluster said,
     and then nothing is kept.
     """
     with transaction.atomic():
-        cluster = Cluster(name=name, kind=Kind.KUBERNETES)
+        cluster = Cluster(name=name, kind=Kind.KUBERNETES, namespace_prefix=namespace_prefix)
         cluster.full_clean()
         cluster.save()
         Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
@@ -59,7 +59,8 @@ def _ask(cluster: Cluster) -> None:
         cluster.capabilities_json = asdict(capabilities)
         cluster.state, cluster.state_message = State.CONNECTED, ""
         cluster.checked_at = timezone.now()
-        cluster.save()
+        # Only what was seen: an administrator may have changed the rest meanwhile.
+        cluster.save(update_fields=["capabilities_json", "state", "state_message", "checked_at"])
         _store_nodes(cluster, nodes)
 
 

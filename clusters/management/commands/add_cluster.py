@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from clusters import services
-from clusters.models import Cluster
+from clusters.models import PREFIX, Cluster
 from engines.base import EngineError
 
 
@@ -22,13 +22,21 @@ class Command(BaseCommand):
         way.add_argument(
             "--in-cluster", action="store_true", help="the service account of Trainyard's own pod"
         )
+        parser.add_argument(
+            "--namespace-prefix",
+            default=PREFIX,
+            metavar="P",
+            help=f"namespaces of projects are named P<project>; default {PREFIX}",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             text = "" if options["in_cluster"] else options["kubeconfig"].read_text().strip()
             if not text and not options["in_cluster"]:
                 raise CommandError("The kubeconfig is empty.")
-            cluster = services.add_kubernetes(options["name"], text)
+            cluster = services.add_kubernetes(
+                options["name"], text, namespace_prefix=options["namespace_prefix"]
+            )
         except OSError as error:
             raise CommandError(f"The kubeconfig cannot be read: {error}") from error
         except ValidationError as error:

@@ -24,9 +24,9 @@ def engine(
     settings.LOG_STORE = tmp_path
     fake = FakeEngine()
     monkeypatch.setitem(engines.ENGINES, Kind.LOCAL, lambda cluster: fake)
-    engines._engine.cache_clear()
+    engines._engines.clear()
     yield fake
-    engines._engine.cache_clear()
+    engines._engines.clear()
 
 
 @pytest.fixture
