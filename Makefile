@@ -37,10 +37,8 @@ test: install-dev ## All tests (T=workloads: some; DATABASE_URL=postgresql://…
 test-fast: install-dev ## All tests but those in the browser and those that kill processes
 	$(BIN)/python -m tests --fast $(if $(T),"$(T)")
 
-test-kubernetes: install-dev ## Tests with real pods (KUBECONFIG=a cluster with Kubeflow's training operator)
-	@test -n "$(KUBECONFIG)" || { echo "Say which cluster: make test-kubernetes KUBECONFIG=~/.kube/config"; \
-		echo "It needs Kubeflow's training operator; see docs/kubernetes.md."; exit 1; }
-	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m pytest -m kubernetes tests/engines/kubernetes
+test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBEBUILDER_ASSETS= without pods)
+	@$(BIN)/python -m tests.kubernetes $(if $(T),"$(T)")
 
 bench: install-dev ## Measure against peers and print a table (B=table: one of them)
 	$(BIN)/python -m tests.browser

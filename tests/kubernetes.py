@@ -1,0 +1,75 @@
+"""``python -m tests.kubernetes``: what ``make test-kubernetes`` runs; see docs/kubernetes.md.
+
+The cluster is that of ``KUBECONFIG``, or a control plane made of the programs that
+``KUBEBUILDER_ASSETS`` and the CRDs that ``KUBEBUILDER_CRDS`` names. One test at a time, for they
+share it.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from tests import browser
+from tests.__main__ import choose, run
+from tests.controlplane import PROGRAMS, ControlPlane
+
+ARGUMENTS = ["-m", "kubernetes"]
+HOW = """\
+There is no cluster to test on. Name one, with Kubeflow's training operator and no workload on it:
+  make test-kubernetes KUBECONFIG=~/.kube/config
+or the programs of a control plane; tests that need pods are then skipped:
+  make test-kubernetes KUBEBUILDER_ASSETS=… KUBEBUILDER_CRDS=…
+The first is a folder with etcd, kube-apiserver and kubectl, as `setup-envtest use -p path` prints;
+the second one with the CRDs of Kubeflow's training and MPI operators. See docs/kubernetes.md."""
+
+
+class NoCluster(Exception):
+    """Nothing to test on; the message says what to do."""
+
+
+def main() -> int:
+    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "")
+    try:
+        if given := os.environ.get("KUBECONFIG", "").strip():
+            return on(folder(given, "KUBECONFIG"), chosen)
+        return on_control_plane(chosen)
+    except NoCluster as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def on(kubeconfig: Path, chosen: list[str]) -> int:
+    os.environ["KUBECONFIG"] = str(kubeconfig)
+    return browser.main() or run([*ARGUMENTS, *chosen])
+
+
+def on_control_plane(chosen: list[str]) -> int:
+    assets, crds = (os.environ.get(f"KUBEBUILDER_{name}", "") for name in ("ASSETS", "CRDS"))
+    if not assets or not crds:
+        raise NoCluster(HOW)
+    programs = folder(assets, "KUBEBUILDER_ASSETS")
+    if missing := [name for name in PROGRAMS if not (programs / name).exists()]:
+        raise NoCluster(f"KUBEBUILDER_ASSETS: {programs} has no {', '.join(missing)}.")
+    place = Path(tempfile.mkdtemp(prefix="trainyard-control-plane-"))
+    plane = ControlPlane(programs, place)
+    try:
+        plane.start()
+        plane.apply(folder(crds, "KUBEBUILDER_CRDS"))
+        code = on(plane.kubeconfig, chosen)
+    finally:
+        plane.stop()
+    shutil.rmtree(place)  # after a failed start its logs tell why
+    return code
+
+
+def folder(given: str, name: str) -> Path:
+    path = Path(given).expanduser().resolve()
+    if not path.exists():
+        raise NoCluster(f"{name}: there is no {path}.")
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())
