@@ -136,9 +136,7 @@ addEventListener("pagehide", () => {
   const body = new FormData();
   for (const id of unsaved.keys()) {
     const group = document.getElementById(id)?.closest("[hx-post]");
-    for (const input of group?.querySelectorAll("input, textarea, select") ?? []) {
-      if (input.name) body.set(input.name, input.value);
-    }
+    for (const input of group?.querySelectorAll(":is(input, textarea, select)[name]") ?? []) body.set(input.name, input.value);
   }
   if (![...body.keys()].length) return;
   body.set("typing", "1");
@@ -147,7 +145,6 @@ addEventListener("pagehide", () => {
   fetch(wizard.dataset.save, { method: "POST", body, keepalive: true, headers });
 });
 // The page is usable before this script is there: who already works in a field keeps the cursor.
-if (document.activeElement === document.body) {
-  if (location.hash) visit();
-  else wizard.querySelector("[autofocus]")?.focus();
-}
+const idle = document.activeElement === document.body;
+if (idle && location.hash) visit();
+else if (idle) wizard.querySelector("[autofocus]")?.focus();
