@@ -61,12 +61,13 @@ def _problem(
         if colon and field.replace("_", "").isalnum() and " " not in field:
             path, message = (*path, _camel(field)), rest
         return Problem(path, message)
+    unit = "items" if context.get("field_type") == "Tuple" else "characters"
     limits = {
         "greater_than_equal": f"must be at least {context.get('ge')}",
         "greater_than": f"must be more than {context.get('gt')}",
         "less_than_equal": f"must be at most {context.get('le')}",
         "string_too_long": f"must be at most {context.get('max_length')} characters long",
-        "too_long": f"must be at most {context.get('max_length')} characters long",
+        "too_long": f"must be at most {context.get('max_length')} {unit} long",
         "enum": f"must be one of {context.get('expected')}",
         "string_pattern_mismatch": "has characters that are not allowed here",
     }

@@ -13,8 +13,22 @@ from pydantic import AfterValidator, Field, model_validator
 from spec.compute import Compute
 from spec.environment import Environment
 from spec.part import Flag, Part, Whole
+from spec.probes import Probes
+from spec.scheduling import (
+    MAX_POOLS,
+    LabelValue,
+    NodeAffinity,
+    PodAffinity,
+    PoolName,
+    Preemptibility,
+    PriorityClass,
+    Toleration,
+    Topology,
+)
+from spec.storage import Name, Place, Storage
 
 MAX_WORKERS = 512
+DEFAULT_SSH_PATH = "/root/.ssh"
 DEFAULT_GRACE_SECONDS = 30
 MAX_GRACE_SECONDS = 300
 DEFAULT_BACKOFF_LIMIT = 6
@@ -57,6 +71,19 @@ class CleanPodPolicy(StrEnum):
     RUNNING = "Running"
 
 
+class RestartPolicy(StrEnum):
+    ALWAYS = "Always"
+    NEVER = "Never"
+    ON_FAILURE = "OnFailure"
+
+
+class LauncherPolicy(StrEnum):
+    """When the launcher of an MPI workload starts."""
+
+    AT_STARTUP = "AtStartup"
+    WAIT_FOR_WORKERS_READY = "WaitForWorkersReady"
+
+
 LABEL = re.compile(r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$")
 
 
@@ -75,10 +102,36 @@ class Label(Part):
     value: str = Field("", max_length=4096)
 
 
+class PullSecret(Part):
+    """A Secret with the password of a registry."""
+
+    name: Name
+
+
+class RelatedUrl(Part):
+    """A page elsewhere that belongs to the workload, such as its run at an experiment tracker."""
+
+    name: str = Field("", max_length=63)
+    url: str = Field(max_length=2000, pattern=r"^https?://\S+$")
+    type: str = Field(min_length=1, max_length=63)
+
+
 class Replica(Environment):
-    """What one kind of pod, master or worker, runs and asks for."""
+    """What one kind of pod, master or worker, runs and asks for.
+
+    ``restart_policy`` is what happens to one rank that ended; without one it is started again
+    after a failure, as long as the workload's backoff limit allows.
+    """
 
     compute: Compute = Compute()
+    image_pull_secrets: tuple[PullSecret, ...] = ()
+    restart_policy: RestartPolicy | None = None
+    probes: Probes = Probes()
+    storage: Storage = Storage()
+    node_type: Annotated[LabelValue, Field(min_length=1)] | None = None
+    node_affinity_required: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
     labels: tuple[Label, ...] = ()
     annotations: tuple[Label, ...] = ()
 
@@ -108,13 +161,26 @@ class WorkloadSpec(Part):
     """A distributed training: ``num_workers`` workers and, unless workers-only, one master.
 
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
+    ``min_replicas`` and ``max_replicas`` bound the workers that an elastic PyTorch training goes
+    on with. ``node_pools`` are names, the best first.
     """
 
     distributed_framework: Framework
     architecture: Architecture = Architecture.WORKERS_AND_MASTER
     num_workers: Whole = Field(1, ge=1, le=MAX_WORKERS)
+    min_replicas: Whole | None = Field(None, ge=1, le=MAX_WORKERS)
+    max_replicas: Whole | None = Field(None, ge=1, le=MAX_WORKERS)
+    slots_per_worker: Whole = Field(1, ge=1, le=1024)
+    ssh_auth_mount_path: Place = DEFAULT_SSH_PATH
+    mpi_launcher_creation_policy: LauncherPolicy | None = None
     worker: Replica
     master: Replica | None = None
+    node_pools: tuple[PoolName, ...] = Field((), max_length=MAX_POOLS)
+    topology: Topology | None = None
+    priority_class: PriorityClass | None = None
+    preemptibility: Preemptibility | None = None
+    category: str | None = Field(None, min_length=1, max_length=63)
+    related_urls: tuple[RelatedUrl, ...] = ()
     backoff_limit: Whole = Field(DEFAULT_BACKOFF_LIMIT, ge=0, le=MAX_BACKOFF_LIMIT)
     termination_grace_period_seconds: Whole = Field(
         DEFAULT_GRACE_SECONDS, ge=0, le=MAX_GRACE_SECONDS
@@ -130,6 +196,39 @@ class WorkloadSpec(Part):
         if self.master and self.architecture is Architecture.WORKERS_ONLY:
             raise ValueError("master: a workers-only workload has no master")
         return self
+
+    @model_validator(mode="after")
+    def _elasticity_holds(self) -> Self:
+        least, most = self.min_replicas, self.max_replicas
+        if least is None and most is None:
+            return self
+        field = "minReplicas" if least is not None else "maxReplicas"
+        if self.distributed_framework is not Framework.PYTORCH:
+            raise ValueError(f"{field}: only PyTorch is elastic; leave it out")
+        if least is not None and least > self.num_workers:
+            raise ValueError("minReplicas: must not be more than the number of workers")
+        if most is not None and most < self.num_workers:
+            raise ValueError("maxReplicas: must not be less than the number of workers")
+        return self
+
+    @model_validator(mode="after")
+    def _mpi_fields_are_for_mpi(self) -> Self:
+        if self.distributed_framework is Framework.MPI:
+            return self
+        for name in ("slots_per_worker", "ssh_auth_mount_path", "mpi_launcher_creation_policy"):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name}: only MPI workloads have it; leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _pools_are_unique(self) -> Self:
+        if len(set(self.node_pools)) < len(self.node_pools):
+            raise ValueError("nodePools: names each pool once")
+        return self
+
+    @property
+    def is_elastic(self) -> bool:
+        return self.min_replicas is not None or self.max_replicas is not None
 
     @property
     def has_master(self) -> bool:

@@ -1,12 +1,11 @@
 """The command that submits the same workload from a terminal."""
 
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 from spec.documents import Document
-
-Flags = Iterator[tuple[str, ...]]
+from workloads import commandplace
+from workloads.commandplace import Flags
 
 COMPUTE = {
     "gpuRequestType": "gpu-request-type",
@@ -63,6 +62,7 @@ def _flags(project: str, document: Document) -> Flags:
     if document.get("architecture") == "workers_only":
         yield ("--no-master",)
     yield from _whole(document)
+    yield from commandplace.whole(document)
     master = document.get("master")
     if master:
         yield from _replica(master, "master-")
@@ -104,6 +104,8 @@ def _replica(replica: Document, prefix: str) -> Flags:
     if replica.get("workingDir"):
         yield f"--{prefix}working-dir", str(replica["workingDir"])
     yield from _named(replica.get("security", {}), SECURITY, prefix)
+    yield from commandplace.placement(replica, prefix)
+    yield from commandplace.storage(replica, prefix)
     for key, flag in SWITCHES.items():
         if replica.get(key):
             yield (f"--{prefix}{flag}",)

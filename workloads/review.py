@@ -48,6 +48,13 @@ def _workers(screen: Screen, spec: WorkloadSpec) -> Iterator[Fact]:
     origins = screen.plan.origins
     yield "Number of workers", str(spec.num_workers), _from(origins.get("numWorkers", ""))
     yield from _replica(screen, "worker", spec.worker)
+    if spec.is_elastic:
+        least, most = spec.min_replicas or spec.num_workers, spec.max_replicas or spec.num_workers
+        yield "Elastic workers", f"{least} to {most}", ""
+    if spec.node_pools:
+        yield "Node pools", ", ".join(spec.node_pools), ""
+    if spec.priority_class:
+        yield "Priority", str(spec.priority_class), ""
     yield "Grace period", _time(spec.termination_grace_period_seconds), ""
     yield "Backoff limit", str(spec.backoff_limit), _from(origins.get("backoffLimit", ""))
     yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
@@ -68,6 +75,12 @@ def _replica(screen: Screen, role: str, replica: Replica) -> Iterator[Fact]:
     compute = replica.compute
     words = (cards.gpu_words(compute), cards.cpu_words(compute), cards.memory_words(compute))
     yield "Per pod", " · ".join(words), origin("compute")
+    if places := ", ".join(path for _, path in replica.storage.places()):
+        yield "Volumes and data", places, origin("storage")
+    if replica.node_type:
+        yield "Node type", replica.node_type, origin("nodeType")
+    if tolerated := ", ".join(toleration.key for toleration in replica.tolerations):
+        yield "Tolerations", tolerated, origin("tolerations")
     for key in ("labels", "annotations"):
         items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
         if items:

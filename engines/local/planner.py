@@ -50,6 +50,7 @@ class Planner:
                 "PyTorch, or a cluster that offers it.",
                 field="distributedFramework",
             )
+        refusals.check_whole(spec)
         return Plan(
             workload_id=str(handle.workload_id),
             name=handle.name,

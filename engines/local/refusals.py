@@ -5,11 +5,34 @@ from collections.abc import Iterator
 
 from engines.base import EngineRefused
 from spec.environment import ConnectionType, Seccomp
-from spec.workload import Pod, Replica
+from spec.workload import Pod, Replica, RestartPolicy, WorkloadSpec
 
 Complaint = tuple[str, str]  # field below the replica, message
 
 ELSEWHERE = "; leave it out, or choose another cluster"
+POOL = "default"  # the only one there is on one machine
+
+
+def check_whole(spec: WorkloadSpec) -> None:
+    """``EngineRefused`` for the first thing of the workload that cannot be had here.
+
+    What one machine gives anyway is let through: tolerations, closeness of the pods, preemption
+    that never happens, pull secrets where nothing is pulled.
+    """
+    for field, message in _whole(spec):
+        raise EngineRefused(f"{field}: {message}{ELSEWHERE}.", field=field)
+
+
+def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
+    if spec.is_elastic:
+        field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
+        yield field, "the ranks of the local engine start and end together"
+    if set(spec.node_pools) - {POOL}:
+        yield "nodePools", f"this machine is the pool {POOL!r}, and the only one"
+    if spec.topology:
+        yield "topology", "one machine has no network topology"
+    if spec.priority_class:
+        yield "priorityClass", "here workloads start in the order of their submission"
 
 
 def check(pod: Pod, prefix: str) -> None:
@@ -24,6 +47,16 @@ def _complaints(replica: Replica) -> Iterator[Complaint]:
     yield from _variables(replica)
     if replica.compute.extended_resources:
         yield "compute.extendedResources", "the local engine knows CPU, memory and GPUs only"
+    if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
+        yield "restartPolicy", "the ranks are started again together; backoffLimit says how often"
+    if replica.probes.readiness:
+        yield "probes.readiness", "a rank of the local engine is ready when it runs"
+    for kind, path in replica.storage.places():
+        yield f"storage.{kind}", f"nothing is mounted on this machine; {path} is what it has there"
+    if replica.node_type:
+        yield "nodeType", "this machine has no node type"
+    if replica.node_affinity_required:
+        yield "nodeAffinityRequired", "this machine has no node labels"
     if replica.stdin or replica.tty:
         yield "tty" if replica.tty else "stdin", "a process of the local engine has no terminal"
     for index, connection in enumerate(replica.connections):

@@ -32,6 +32,18 @@ def test_what_was_asked_is_read_back(call: Caller, seed_body: Body) -> None:
     assert answer["spec"]["numWorkers"] == 2
 
 
+def test_volumes_and_places_are_read_back(call: Caller, seed_body: Body) -> None:
+    asked = {
+        "storage": {"pvc": [{"path": "/data", "claimInfo": {"size": "1G"}}]},
+        "tolerations": [{"key": "gpu", "operator": "Exists"}],
+        "nodePools": ["default"],
+    }
+    status, made = call("POST", "/workloads/distributed", seed_body(spec=spec(**asked)))
+    assert status == 202
+    _, answer = call("GET", f"/workloads/distributed/{made['workloadId']}")
+    assert {key: answer["spec"][key] for key in asked} == asked
+
+
 def test_workers_only_has_no_master(call: Caller, seed_body: Body) -> None:
     _, made = call("POST", "/workloads/distributed", seed_body(noMaster=True))
     _, pods = call("GET", f"/workloads/{made['workloadId']}/pods")
@@ -99,6 +111,12 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "not be less",
     ),
     ({"spec": spec(compute={"gpuDevicesRequest": 5})}, "spec.compute", "can never start"),
+    (
+        {"spec": spec(storage={"nfs": [{"path": "/e", "mountPath": "n"}]})},
+        "spec.storage.nfs.0.mountPath",
+        "below /",
+    ),
+    ({"spec": spec(priorityClass="urgent")}, "spec.priorityClass", "must be one of"),
     ({"masterSpec": {"image": "a b"}}, "masterSpec.image", "not an image URL"),
     ({"masterSpec": {"image": "a"}, "noMaster": True}, "masterSpec", "leave it out"),
 ]

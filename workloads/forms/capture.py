@@ -10,11 +10,14 @@ from django.http import QueryDict
 from accounts.models import User
 from assets.models import Template
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.environment import Environment
 from workloads.forms.durations import to_seconds
 from workloads.forms.fields import BY_NAME, Field, Kind, replica_of
 
-#: What the wizard asks of a replica itself; all else of its values came with a copied workload.
+#: What the wizard asks of a replica itself.
 ASKED = {"command", "args", "environmentVariables", "labels", "annotations", "compute"}
+#: Came with a copied workload, and gives way to the environment that is chosen instead.
+FROM_ENVIRONMENT = {field.alias for field in Environment.model_fields.values()} - ASKED
 DIFFERENT = "master-different"
 OWN = "own"  # the choice to keep what came with a copied workload
 MOST_ROWS = 200
@@ -92,7 +95,7 @@ def _write_replica(replica: ReplicaDraft, field: Field, posted: QueryDict) -> No
     if field.key == "compute":
         replica.values.pop("compute", None)
     else:
-        replica.values = {k: v for k, v in replica.values.items() if k in ASKED}
+        replica.values = {k: v for k, v in replica.values.items() if k not in FROM_ENVIRONMENT}
 
 
 def _value(field: Field, posted: QueryDict) -> Any:

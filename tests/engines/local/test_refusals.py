@@ -1,15 +1,17 @@
 """What cannot be had on this machine is refused at submission, by the name of its field."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from engines.base import EngineRefused
+from spec.documents import load
 from spec.environment import Connection, ConnectionType, KeyOf, Security, UidGidSource
 from spec.environment import EnvironmentVariable as Variable
 from spec.phases import Phase, Reason
-from spec.workload import Framework, Replica
+from spec.workload import Framework, Replica, WorkloadSpec
 from tests.engines.local.conftest import LocalRig
 
 KEY = KeyOf(name="store", key="k")
@@ -45,6 +47,48 @@ REFUSED: list[tuple[dict[str, Any], Reason, str]] = [
         "connections[0].connectionType",
     ),
 ]
+
+PROBE = {"readiness": {"handler": {"httpGet": {"port": 80}}}}
+REPLICA_REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"restartPolicy": "Never"}, "restartPolicy"),
+    ({"probes": PROBE}, "probes.readiness"),
+    ({"storage": {"emptyDirVolume": [{"path": "/scratch"}]}}, "storage.emptyDirVolume"),
+    ({"nodeType": "dgx"}, "nodeType"),
+]
+WHOLE_REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"maxReplicas": 4}, "maxReplicas"),
+    ({"nodePools": ["default", "a100"]}, "nodePools"),
+    ({"topology": {"name": "dc", "preferred": "rack"}}, "topology"),
+    ({"priorityClass": "high"}, "priorityClass"),
+]
+
+
+def spec_of(worker: dict[str, Any], **whole: Any) -> WorkloadSpec:
+    replica = {"image": "any", "command": "true"} | worker
+    return load({"distributedFramework": "PyTorch", "worker": replica, **whole})
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [(spec_of(fields), f"worker.{field}") for fields, field in REPLICA_REFUSED]
+    + [(spec_of({}, **fields), field) for fields, field in WHOLE_REFUSED],
+)
+def test_refuses_what_only_clusters_have(rig: LocalRig, spec: WorkloadSpec, field: str) -> None:
+    with pytest.raises(EngineRefused) as caught:
+        rig.engine.submit(replace(rig.shell("true"), spec=spec))
+    assert caught.value.field == field
+    assert str(caught.value).startswith(field)
+
+
+def test_lets_through_what_one_machine_gives_anyway(rig: LocalRig) -> None:
+    worker = {
+        "tolerations": [{"key": "gpu", "operator": "Exists"}],
+        "podAffinity": {"type": "Required", "key": "rack"},
+        "imagePullSecrets": [{"name": "registry"}],
+    }
+    spec = spec_of(worker, nodePools=["default"], preemptibility="non-preemptible")
+    launched = rig.submit(replace(rig.shell("true"), spec=spec))
+    assert rig.over(launched).phase is Phase.COMPLETED
 
 
 @pytest.mark.parametrize(("fields", "reason", "field"), REFUSED)

@@ -159,3 +159,16 @@ def test_a_time_that_cannot_be_read_loses_nothing(wizard: Wizard, sent: str) -> 
     wizard.open()
     wizard.save(1, name="kept", tab="one", sent=sent)
     assert wizard.draft.content.name == "kept"
+
+
+def test_an_environment_drops_what_it_sets_and_keeps_the_rest(wizard: Wizard) -> None:
+    """A copied workload brings values that no page asks for."""
+    wizard.ready()
+    draft, volume = wizard.draft, {"path": "/data", "claimInfo": {"size": "1G"}}
+    draft.document["worker"]["values"] = {"storage": {"pvc": [volume]}, "image": "own:1"}
+    draft.save()
+    environment = draft.content.worker.environment
+    wizard.save(2, **{"worker-environment": str(environment)})
+    values = wizard.draft.content.worker.values
+    assert values["storage"] == {"pvc": [volume]}
+    assert "image" not in values

@@ -138,3 +138,30 @@ def test_a_master_of_its_own_has_its_own_flags() -> None:
     for flag in ("--image w:1", "--master-image m:1", "--master-command lead"):
         assert flag in line
     assert "--master-cpu-core-request 2.0" in line
+
+
+def test_volumes_and_places_have_their_flags() -> None:
+    worker = {
+        "image": "w:1",
+        "storage": {
+            "pvc": [
+                {"path": "/d", "claimInfo": {"size": "1G"}, "ephemeral": True},
+                {"path": "/o", "existingPvc": True, "claimName": "old", "readOnly": True},
+            ],
+            "git": [{"repository": "https://h/x", "path": "/src", "secretRef": {"name": "key"}}],
+            "nfs": [{"server": "n", "path": "/e", "mountPath": "/n", "readOnly": False}],
+        },
+        "tolerations": [{"key": "gpu", "operator": "Exists"}],
+        "podAffinity": {"type": "Required", "key": "rack"},
+    }
+    line = commandline.render("n", "", {"worker": worker, "nodePools": ["a", "b"]})
+    for flag in (
+        "--new-pvc size=1G,path=/d,accessmode-rwo,ephemeral",
+        "--existing-pvc claimname=old,path=/o,ro",
+        "--git-sync repository=https://h/x,path=/src,secret=key",
+        "--nfs path=/e,server=n,mountpath=/n,readwrite",
+        "--toleration key=gpu,operator=Exists",
+        "--required-pod-topology-key rack",
+        "--node-pools a",
+    ):
+        assert flag in line

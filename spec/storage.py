@@ -1,0 +1,234 @@
+"""Volumes and data sources of a pod. Fields are those of Run:ai's REST API (``storage``)."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from spec.part import Flag, Part
+from spec.quantities import Quantity
+
+K8S_NAME = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
+Name = Annotated[str, Field(min_length=1, max_length=253, pattern=K8S_NAME)]
+Title = Annotated[str, Field(max_length=63)]
+Mode = Annotated[str, Field(pattern=r"^0[0-7]{3}$")]
+LONGEST_PATH = 4096
+
+
+def _place(path: str) -> str:
+    """A folder that can be mounted: absolute, and without what would lead elsewhere."""
+    if not path.startswith("/") or path.rstrip("/") == "" or ":" in path or "\0" in path:
+        raise ValueError(f"{path!r} is not a path below /; write one like /data")
+    if ".." in path.split("/"):
+        raise ValueError(f"{path!r} must not hold ..")
+    return path
+
+
+Place = Annotated[str, Field(max_length=LONGEST_PATH), AfterValidator(_place)]
+
+
+def _inside(path: str) -> str:
+    if path.startswith("/") or ".." in path.split("/"):
+        raise ValueError(f"{path!r} must be a path inside the volume, such as conf/train.yaml")
+    return path
+
+
+def _repository(url: str) -> str:
+    """What git would take for an option, or for a program to run, is refused."""
+    schemes = ("https://", "http://", "ssh://", "git://")
+    scp = "@" in url and ":" in url.partition("@")[2] and "://" not in url
+    if url.startswith("-") or any(c.isspace() for c in url) or not (url.startswith(schemes) or scp):
+        raise ValueError(f"{url!r} is not a repository; write https://host/path or git@host:path")
+    if url.startswith("http") and "@" in urlsplit(url).netloc:
+        raise ValueError("must not hold a password; name a Secret in secretRef")
+    return url
+
+
+def _revision(name: str) -> str:
+    if name.startswith("-") or any(c.isspace() for c in name):
+        raise ValueError(f"{name!r} is not a branch, tag or commit")
+    return name
+
+
+Revision = Annotated[str, Field(min_length=1, max_length=250), AfterValidator(_revision)]
+
+
+class AccessModes(Part):
+    read_write_once: Flag = True
+    read_only_many: Flag = False
+    read_write_many: Flag = False
+
+    @model_validator(mode="after")
+    def _any(self) -> Self:
+        if not (self.read_write_once or self.read_only_many or self.read_write_many):
+            raise ValueError("readWriteOnce: choose at least one access mode")
+        return self
+
+
+class VolumeMode(StrEnum):
+    FILESYSTEM = "Filesystem"
+    BLOCK = "Block"
+
+
+class ClaimInfo(Part):
+    """What a new claim asks for. Without a storage class the cluster's default one is used."""
+
+    size: Quantity
+    storage_class: Name | None = None
+    access_modes: AccessModes = AccessModes()
+    volume_mode: VolumeMode = VolumeMode.FILESYSTEM
+
+
+class Pvc(Part):
+    """A claim that exists, by its name, or a new one that is made with the workload.
+
+    An ephemeral one goes when the workload stops; the others go when it is deleted.
+    """
+
+    name: Title = ""
+    path: Place
+    existing_pvc: Flag = False
+    claim_name: Name | None = None
+    read_only: Flag = False
+    ephemeral: Flag = False
+    claim_info: ClaimInfo | None = None
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        if self.existing_pvc and not self.claim_name:
+            raise ValueError("claimName: name the claim that exists")
+        if self.existing_pvc and (self.ephemeral or self.claim_info):
+            wrong = "ephemeral" if self.ephemeral else "claimInfo"
+            raise ValueError(f"{wrong}: is for new claims; leave it out, or set existingPvc false")
+        if not self.existing_pvc and self.claim_name:
+            raise ValueError(
+                "claimName: new claims get their name from the workload; leave it out, or set "
+                "existingPvc to use a claim that exists"
+            )
+        if not self.existing_pvc and not self.claim_info:
+            raise ValueError("claimInfo: a new claim needs a size")
+        return self
+
+    @property
+    def is_block(self) -> bool:
+        return bool(self.claim_info and self.claim_info.volume_mode is VolumeMode.BLOCK)
+
+
+class Nfs(Part):
+    name: Title = ""
+    server: str = Field(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9][A-Za-z0-9.:_-]*$")
+    path: Place
+    mount_path: Place
+    read_only: Flag = True
+
+
+class Propagation(StrEnum):
+    NONE = "None"
+    HOST_TO_CONTAINER = "HostToContainer"
+
+
+class HostPath(Part):
+    name: Title = ""
+    path: Place
+    mount_path: Place
+    read_only: Flag = True
+    mount_propagation: Propagation = Propagation.NONE
+
+
+class S3(Part):
+    """A bucket, copied into ``path`` before the program starts. ``url`` is AWS where empty."""
+
+    name: Title = ""
+    bucket: str = Field(min_length=3, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")
+    path: Place
+    url: str | None = Field(None, max_length=2000, pattern=r"^https?://[^\s@]+$")
+    access_key_secret: Name | None = None
+    secret_key_of_access_key_id: str = Field("AccessKeyId", min_length=1, max_length=253)
+    secret_key_of_secret_key: str = Field("SecretKey", min_length=1, max_length=253)
+
+
+class GitMethod(StrEnum):
+    PASSWORD = "password"  # noqa: S105 -- the API's word for a method, not a password
+    SSH_KEY = "ssh-key"
+
+
+class GitSecret(Part):
+    """Where a repository's user and password are, or, under the key ``ssh``, a private key."""
+
+    name: Name
+    authentication_method: GitMethod = GitMethod.PASSWORD
+    secret_key_of_user: str = Field("username", min_length=1, max_length=253)
+    secret_key_of_password: str = Field("password", min_length=1, max_length=253)
+
+
+class Git(Part):
+    """A repository, cloned into ``path`` before the program starts."""
+
+    name: Title = ""
+    repository: Annotated[str, Field(max_length=2000), AfterValidator(_repository)]
+    branch: Revision | None = None
+    revision: Revision | None = None
+    path: Place
+    secret_ref: GitSecret | None = None
+
+
+class ConfigMapVolume(Part):
+    name: Title = ""
+    config_map: Name
+    mount_path: Place
+    sub_path: Annotated[str, Field(min_length=1), AfterValidator(_inside)] | None = None
+    default_mode: Mode | None = None
+
+
+class SecretVolume(Part):
+    name: Title = ""
+    secret: Name
+    mount_path: Place
+    default_mode: Mode | None = None
+
+
+class Medium(StrEnum):
+    DISK = ""
+    MEMORY = "Memory"
+
+
+class EmptyDirVolume(Part):
+    name: Title = ""
+    path: Place
+    medium: Medium = Medium.DISK
+    size_limit: Quantity | None = None
+
+
+class Storage(Part):
+    """Everything that is mounted into one kind of pod."""
+
+    pvc: tuple[Pvc, ...] = ()
+    nfs: tuple[Nfs, ...] = ()
+    host_path: tuple[HostPath, ...] = ()
+    s3: tuple[S3, ...] = ()
+    git: tuple[Git, ...] = ()
+    config_map_volume: tuple[ConfigMapVolume, ...] = ()
+    secret_volume: tuple[SecretVolume, ...] = ()
+    empty_dir_volume: tuple[EmptyDirVolume, ...] = ()
+
+    @model_validator(mode="after")
+    def _places_are_unique(self) -> Self:
+        taken: set[str] = set()
+        for field, path in self.places():
+            where = path.rstrip("/")
+            if where in taken:
+                raise ValueError(f"{field}: {path} is mounted twice; choose another path")
+            taken.add(where)
+        return self
+
+    def places(self) -> Iterator[tuple[str, str]]:
+        """The list that each mounted path stands in, and the path."""
+        for field, items in (("pvc", self.pvc), ("s3", self.s3), ("git", self.git)):
+            yield from ((field, item.path) for item in items)
+        yield from (("nfs", item.mount_path) for item in self.nfs)
+        yield from (("hostPath", item.mount_path) for item in self.host_path)
+        yield from (("configMapVolume", item.mount_path) for item in self.config_map_volume)
+        yield from (("secretVolume", item.mount_path) for item in self.secret_volume)
+        yield from (("emptyDirVolume", item.path) for item in self.empty_dir_volume)
