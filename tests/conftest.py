@@ -10,6 +10,7 @@ import redis
 
 from config import embedded
 from config.run import programs
+from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
 from tests.product import Trainyard
 from tests.settings import TEST_HOME
 from tests.waiting import wait_for
@@ -47,3 +48,14 @@ def running_trainyard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trai
     trainyard.start()
     yield trainyard
     trainyard.stop()
+
+
+@pytest.fixture(scope="session")
+def real_cluster() -> RealCluster:
+    """A cluster that runs pods."""
+    if not KUBECONFIG:
+        pytest.skip(NO_CLUSTER)
+    cluster = RealCluster(Path(KUBECONFIG))
+    if not cluster.has_nodes:
+        pytest.skip(NO_NODE)
+    return cluster

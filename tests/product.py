@@ -64,6 +64,15 @@ class Trainyard:
                 stderr=subprocess.STDOUT,
             )
 
+    def manage(self, *arguments: str) -> str:
+        """``manage.py`` on this copy's data; what it printed."""
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"manage.py {arguments[0]}: {done.stderr}"
+        return done.stdout
+
     def stop(self, timeout: float = 40.0) -> int:
         """Ctrl-C; the manager's exit code."""
         assert self.manager is not None

@@ -5,13 +5,13 @@ from playwright.sync_api import Page, expect
 IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 
 
-def begin(page: Page, name: str) -> None:
+def begin(page: Page, name: str, *, cluster: str = "local", project: str = "team-a") -> None:
     """Steps 1 to 8: the first page."""
     page.goto("/workloads/")
     page.get_by_role("button", name="+NEW WORKLOAD").click()
     page.get_by_role("link", name="Training", exact=True).click()
-    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
-    page.get_by_role("radio", name="team-a").check()
+    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name=cluster).check()
+    page.get_by_role("radio", name=project).check()
     expect(page.get_by_role("radio", name="Distributed")).to_be_checked()
     page.get_by_role("radio", name="PyTorch").check()
     page.get_by_role("radio", name="Workers & master").check()
@@ -21,12 +21,12 @@ def begin(page: Page, name: str) -> None:
     page.wait_for_url("**/2/")
 
 
-def make_environment(page: Page, name: str) -> None:
+def make_environment(page: Page, name: str, image: str = IMAGE) -> None:
     """Step 9: in the drawer, which comes back with it selected."""
     page.get_by_role("button", name="+NEW ENVIRONMENT").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Name", exact=True).first.fill(name)
-    drawer.get_by_label("Image URL").fill(IMAGE)
+    drawer.get_by_label("Image URL").fill(image)
     drawer.get_by_role("button", name="CREATE ENVIRONMENT").click()
     expect(drawer).to_be_hidden()
     expect(page.get_by_role("radio", name=name, exact=True)).to_be_checked()

@@ -4,7 +4,6 @@
 nodes have the image ``TRAINYARD_TEST_IMAGE`` (busybox); where it has none, nothing can run.
 """
 
-import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,14 +18,11 @@ from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.kinds import KINDS, PROJECT, WORKLOAD
 from engines.kubernetes.watching import PODS
 from spec.workload import Architecture
+from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, SHELL_IMAGE
 from tests.engines.contract import Rig, launch
 from tests.waiting import wait_for
 
-KUBECONFIG = os.environ.get("KUBECONFIG", "")
-IMAGE = os.environ.get("TRAINYARD_TEST_IMAGE", "local/busybox:1")
 PREFIX = "trainyard-test-"
-HOW = "KUBECONFIG names no cluster with the Kubeflow training operator; see docs/kubernetes.md"
-NO_NODE = "this cluster has no node, so nothing runs there"
 
 
 class KubernetesRig(Rig):
@@ -45,7 +41,7 @@ class KubernetesRig(Rig):
 
     def shell(self, script: str, **fields: Any) -> Launch:
         fields = {"termination_grace_period_seconds": 1} | fields
-        return launch(f"/bin/sh -c {shlex.quote(script)}", image=IMAGE, **fields)
+        return launch(f"/bin/sh -c {shlex.quote(script)}", image=SHELL_IMAGE, **fields)
 
     def clean(self) -> None:
         """Remove what earlier tests left, and wait until it is gone."""
@@ -72,7 +68,7 @@ class KubernetesRig(Rig):
 @pytest.fixture(scope="session")
 def api() -> Api:
     if not KUBECONFIG:
-        pytest.skip(HOW)
+        pytest.skip(NO_CLUSTER)
     return connect(Path(KUBECONFIG).read_text())
 
 

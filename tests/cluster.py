@@ -1,0 +1,58 @@
+"""The real cluster that ``KUBECONFIG`` names, as tests of the whole product see it."""
+
+import os
+from pathlib import Path
+
+from engines.base import Manifest
+from engines.kubernetes.api import Api
+from engines.kubernetes.connecting import connect
+from engines.kubernetes.kinds import KINDS, WORKLOAD
+from engines.kubernetes.watching import PODS
+from tests.product import Trainyard
+
+KUBECONFIG = os.environ.get("KUBECONFIG", "")
+SHELL_IMAGE = os.environ.get("TRAINYARD_TEST_IMAGE", "local/busybox:1")
+TRAINER_IMAGE = os.environ.get("TRAINYARD_TEST_TRAINER", "")
+NO_CLUSTER = (
+    "KUBECONFIG names no cluster with the Kubeflow training operator; see docs/kubernetes.md"
+)
+NO_NODE = "this cluster has no node, so nothing runs there"
+
+
+class RealCluster:
+    """What is on it of one workload, and a project there."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        self.kubeconfig = kubeconfig
+        self.api: Api = connect(kubeconfig.read_text())
+
+    @property
+    def has_nodes(self) -> bool:
+        return bool(self.api.items("/api/v1/nodes"))
+
+    def join(
+        self, trainyard: Trainyard, name: str, project: str, kubeconfig: Path | None = None
+    ) -> None:
+        """Make it a cluster of the product, with a project on it."""
+        path = kubeconfig or self.kubeconfig
+        trainyard.manage("add_cluster", name, "--kubeconfig", str(path))
+        trainyard.manage("add_project", project, "--cluster", name)
+
+    def jobs(self, workload: str) -> list[Manifest]:
+        return [job for kind in KINDS.values() for job in self._of(workload, kind.everywhere)]
+
+    def pods(self, workload: str) -> list[Manifest]:
+        return self._of(workload, PODS)
+
+    def delete_pods(self, workload: str) -> None:
+        """At once, as if their node had forgotten them."""
+        for pod in self.pods(workload):
+            self.delete_pod(pod)
+
+    def delete_pod(self, pod: Manifest) -> None:
+        meta = pod["metadata"]
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+        self.api.delete(path, gracePeriodSeconds=0)
+
+    def _of(self, workload: str, path: str) -> list[Manifest]:
+        return self.api.items(path, labelSelector=f"{WORKLOAD}={workload}")
