@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from core.fields import EncryptedTextField
-from engines.base import Capabilities, FrameworkSupport, Gpu
+from engines.base import Capabilities, Finding, FrameworkSupport, Gpu, Level
 from spec.workload import Framework
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ key_rule = RegexValidator(
 value_rule = RegexValidator(
     rf"^({KEY})?\Z", "Use letters, digits, hyphens, underscores and dots; it may be empty."
 )
+
+
+def found_in(rows: list[dict[str, Any]]) -> tuple[Finding, ...]:
+    return tuple(Finding(**{**row, "level": Level(row["level"])}) for row in rows)
 
 
 class ClusterQuerySet(models.QuerySet["Cluster"]):
@@ -118,6 +122,11 @@ class Cluster(models.Model):
         )
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was there and what lacked when it was last asked."""
+        return found_in(self.findings_json)
+
+    @property
     def gpu_memory(self) -> int:
         """Bytes of the smallest GPU here, by which a request for GPU memory becomes a portion."""
         return min((gpu.memory for node in self.nodes.all() for gpu in node.gpus), default=0)
@@ -160,6 +169,10 @@ class ConnectionTest(models.Model):
 
     def __str__(self) -> str:
         return f"test of {self.cluster_id or 'a new cluster'}"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return found_in(self.findings_json)
 
 
 class NodePool(models.Model):

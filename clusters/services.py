@@ -5,10 +5,10 @@ from dataclasses import asdict
 from django.db import transaction
 from django.utils import timezone
 
+from clusters import nodes, states
 from clusters.engines import engine_for
-from clusters.models import PREFIX, Cluster, Connection, Kind, Node, State
-from engines.base import EngineRefused, EngineUnavailable
-from engines.base import Node as SeenNode
+from clusters.models import PREFIX, Cluster, Connection, Kind, State
+from engines.base import EngineRefused, EngineUnavailable, Finding
 
 LOCAL = "local"
 
@@ -34,47 +34,41 @@ def add_kubernetes(name: str, kubeconfig: str, *, namespace_prefix: str = PREFIX
 
 
 def refresh(cluster: Cluster) -> bool:
-    """Ask the cluster what it offers and write it down; ``False`` when it does not answer."""
+    """Ask the cluster what it offers and write it down; ``False`` when it cannot be watched."""
     try:
         _ask(cluster)
     except EngineUnavailable as error:
-        return _note(cluster, State.DISCONNECTED, error)
+        _note(cluster, *states.away(error))
+        return False
     except EngineRefused as error:
-        return _note(cluster, State.MISSING, error)
+        _note(cluster, State.MISSING, str(error))
+        return False
     return True
 
 
-def _note(cluster: Cluster, state: State, error: Exception) -> bool:
-    Cluster.objects.filter(pk=cluster.pk).update(
-        state=state, state_message=str(error), checked_at=timezone.now()
-    )
-    return False
+def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()) -> None:
+    """Only what was seen: an administrator may have changed the rest meanwhile."""
+    cluster.state, cluster.state_message = state, message
+    cluster.findings_json = [asdict(finding) for finding in findings]
+    cluster.checked_at = timezone.now()
+    cluster.save(update_fields=["state", "state_message", "findings_json", "checked_at"])
 
 
 def _ask(cluster: Cluster) -> None:
-    """Network first, one transaction after."""
+    """Network first, one transaction after. What lacks is written down even where it keeps us
+    from looking at the rest."""
     engine = engine_for(cluster)
-    capabilities, nodes = engine.capabilities(), engine.nodes()
+    findings = engine.check()
+    state, message = states.verdict(findings)
+    try:
+        capabilities, seen = engine.capabilities(), engine.nodes()
+    except EngineRefused:
+        if state is not State.MISSING:
+            raise
+        _note(cluster, state, message, findings)
+        return
     with transaction.atomic():
+        _note(cluster, state, message, findings)
         cluster.capabilities_json = asdict(capabilities)
-        cluster.state, cluster.state_message = State.CONNECTED, ""
-        cluster.checked_at = timezone.now()
-        # Only what was seen: an administrator may have changed the rest meanwhile.
-        cluster.save(update_fields=["capabilities_json", "state", "state_message", "checked_at"])
-        _store_nodes(cluster, nodes)
-
-
-def _store_nodes(cluster: Cluster, nodes: tuple[SeenNode, ...]) -> None:
-    cluster.nodes.exclude(name__in=[node.name for node in nodes]).delete()
-    for seen in nodes:
-        Node.objects.update_or_create(
-            cluster=cluster,
-            name=seen.name,
-            defaults={
-                "ready": seen.ready,
-                "message": seen.message,
-                "cpu": seen.cpu,
-                "memory": seen.memory,
-                "gpus_json": [asdict(gpu) for gpu in seen.gpus],
-            },
-        )
+        cluster.save(update_fields=["capabilities_json"])
+        nodes.store(cluster, seen)

@@ -11,6 +11,7 @@ a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -45,8 +46,40 @@ class Gpu:
 
 
 @dataclass(frozen=True)
+class Allocation:
+    """What pods asked for, running or about to: ``cpu`` in cores, ``memory`` in bytes."""
+
+    cpu: float
+    memory: int
+    gpus: float
+
+
+@dataclass(frozen=True)
+class Taint:
+    """What keeps pods that do not tolerate it away from a node."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a node says of itself; ``status`` is ``True``, ``False`` or ``Unknown``."""
+
+    kind: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
 class Node:
-    """A machine with what it can give: ``cpu`` in cores, ``memory`` in bytes."""
+    """A machine with what it can give: ``cpu`` in cores, ``memory`` in bytes.
+
+    ``allocated`` is ``None`` where the engine does not know what others hold of it; ``resources``
+    names what pods may ask for beside CPU and memory.
+    """
 
     name: str
     cpu: float
@@ -54,6 +87,30 @@ class Node:
     gpus: tuple[Gpu, ...] = ()
     ready: bool = True
     message: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    resources: tuple[str, ...] = ()
+    allocated: Allocation | None = None
+
+
+class Level(StrEnum):
+    """How much a finding matters."""
+
+    OK = "ok"
+    WARNING = "warning"  # something that not everybody needs
+    ISSUE = "issue"  # it is there and does not work well
+    MISSING = "missing"  # without it nothing runs
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: what was found, or what lacks and what to do."""
+
+    area: str
+    name: str
+    level: Level
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,6 +224,10 @@ class Engine(Protocol):
     def capabilities(self) -> Capabilities: ...
 
     def nodes(self) -> tuple[Node, ...]: ...
+
+    def check(self) -> tuple[Finding, ...]:
+        """What Trainyard needs here and whether it is there, cheap enough for once a minute."""
+        ...
 
     def render(self, launch: Launch) -> list[Manifest]:
         """What ``submit`` would hand over. Pure: also the preview of an unsaved draft."""

@@ -11,6 +11,7 @@ from uuid import UUID
 from engines.base import (
     Capabilities,
     EngineError,
+    Finding,
     FrameworkSupport,
     Gpu,
     Handle,
@@ -40,6 +41,7 @@ class FakeEngine:
     machines: Sequence[Node] = (NODE,)
     frameworks: Sequence[Framework] = tuple(Framework)
     queues: bool = False
+    findings: Sequence[Finding] = ()
     raises: EngineError | None = None
     launches: list[Launch] = field(default_factory=list)
     stops: list[tuple[UUID, int]] = field(default_factory=list)
@@ -105,6 +107,10 @@ class FakeEngine:
     def nodes(self) -> tuple[Node, ...]:
         self._check()
         return tuple(self.machines)
+
+    def check(self) -> tuple[Finding, ...]:
+        self._check()
+        return tuple(self.findings)
 
     def render(self, launch: Launch) -> list[Manifest]:
         self._check()

@@ -23,6 +23,7 @@ JSON, MERGE, APPLY = (
     "application/merge-patch+json",
     "application/apply-patch+yaml",
 )
+PAGE = 500  # items of a list at once
 UNAVAILABLE = {401, 408, 429}  # and all of 5xx; a revoked token may be renewed
 Query = Mapping[str, str | int]
 
@@ -54,6 +55,17 @@ class Api:
 
     def items(self, path: str, **query: str | int) -> list[Manifest]:
         return list(self.get(path, **query)["items"])
+
+    def everything(self, path: str, **query: str | int) -> Iterator[Manifest]:
+        """The items of a long list, a page at a time."""
+        more = ""
+        while True:
+            place = {"continue": more} if more else {}
+            page = self.get(path, limit=PAGE, **query, **place)
+            yield from page["items"]
+            more = page["metadata"].get("continue", "")
+            if not more:
+                return
 
     def find(self, path: str) -> Manifest | None:
         """``None`` where there is nothing."""
@@ -153,6 +165,11 @@ def _ours(error: ApiException) -> Exception:
     ending = any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
     if error.status == 410:
         return Gone(message)
+    if error.status == 401:
+        return EngineUnavailable(
+            f"The API server does not accept the credentials (401: {message}). If they ended or "
+            "were revoked, replace the kubeconfig of the cluster."
+        )
     if error.status in UNAVAILABLE or error.status >= 500 or ending:
         return EngineUnavailable(f"The API server answered {error.status}: {message}")
     kind = {404: Missing, 409: Conflict}.get(error.status, EngineRefused)

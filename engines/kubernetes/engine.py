@@ -7,6 +7,7 @@ from engines.base import (
     Capabilities,
     EngineRefused,
     EngineUnavailable,
+    Finding,
     Handle,
     Launch,
     Manifest,
@@ -14,8 +15,9 @@ from engines.base import (
     Observation,
     Usage,
 )
-from engines.kubernetes import discovery
+from engines.kubernetes import checking, discovery
 from engines.kubernetes.api import Api, Conflict, Missing
+from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import WORKLOAD, Kind, job_name
 from engines.kubernetes.manifests import manifests, namespace_of
 from engines.kubernetes.observing import ENDS, Look, run_of
@@ -37,14 +39,17 @@ class KubernetesEngine:
 
     def __init__(self, api: Api, *, prefix: str = DEFAULT_PREFIX) -> None:
         self._api, self._prefix = api, prefix
-        self._output = Output(api)
+        self._output, self._inventory = Output(api), Inventory(api)
         self._watcher: Watcher | None = None
 
     def capabilities(self) -> Capabilities:
         return discovery.capabilities(self._api)
 
     def nodes(self) -> tuple[Node, ...]:
-        return discovery.nodes(self._api)
+        return self._inventory.nodes()
+
+    def check(self) -> tuple[Finding, ...]:
+        return checking.findings(self._api, self._inventory)
 
     def render(self, launch: Launch) -> list[Manifest]:
         return masked(manifests(launch, prefix=self._prefix))

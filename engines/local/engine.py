@@ -9,6 +9,7 @@ from pathlib import Path
 from engines.base import (
     Capabilities,
     EngineUnavailable,
+    Finding,
     FrameworkSupport,
     Handle,
     Launch,
@@ -77,6 +78,9 @@ class LocalEngine:
 
     def nodes(self) -> tuple[Node, ...]:
         return (self._node,)
+
+    def check(self) -> tuple[Finding, ...]:
+        return ()  # it is this machine; what a workload lacks here is said when it is submitted
 
     def plan(self, launch: Launch) -> Plan:
         """What the supervisor would be told. ``EngineRefused`` says what cannot be had."""

@@ -1,0 +1,77 @@
+"""The nodes of a cluster as rows: kept in step with what was seen, and sorted into node pools."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from clusters.models import Cluster, Node, NodePool
+from engines.base import Node as SeenNode
+
+AT_ONCE = 500  # rows of one statement
+SEEN = (
+    "ready message cpu memory gpus_json labels_json taints_json conditions_json "
+    "allocated_cpu allocated_memory allocated_gpus pool"
+).split()
+
+
+def store(cluster: Cluster, seen: Iterable[SeenNode]) -> None:
+    """Write down what changed, and only that: of thousands of nodes few do in a minute."""
+    pools = list(cluster.pools.all())
+    known = {node.name: node for node in cluster.nodes.all()}
+    made, changed = [], []
+    for found in seen:
+        values = _values(found) | {"pool": pool_of(pools, found.labels)}
+        node = known.pop(found.name, None)
+        if node is None:
+            made.append(Node(cluster=cluster, name=found.name, **values))
+        elif _differs(node, values):
+            changed.append(node)
+    Node.objects.bulk_create(made, batch_size=AT_ONCE)
+    Node.objects.bulk_update(changed, SEEN, batch_size=AT_ONCE)
+    gone = [node.pk for node in known.values()]
+    for start in range(0, len(gone), AT_ONCE):
+        Node.objects.filter(pk__in=gone[start : start + AT_ONCE]).delete()
+
+
+def sort(cluster: Cluster) -> None:
+    """Into the pools as they are now, after one of them was changed."""
+    pools, moved = list(cluster.pools.all()), []
+    for node in cluster.nodes.only("labels_json", "pool"):
+        pool = pool_of(pools, node.labels_json)
+        if node.pool_id != (pool.pk if pool else None):
+            node.pool = pool
+            moved.append(node)
+    Node.objects.bulk_update(moved, ["pool"], batch_size=AT_ONCE)
+
+
+def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | None:
+    """The first by name whose label the node carries; ``None`` is the default pool."""
+    for pool in pools:
+        if labels.get(pool.label_key) == pool.label_value:
+            return pool
+    return None
+
+
+def _values(found: SeenNode) -> dict[str, Any]:
+    held = found.allocated
+    return {
+        "ready": found.ready,
+        "message": found.message,
+        "cpu": found.cpu,
+        "memory": found.memory,
+        "gpus_json": [asdict(gpu) for gpu in found.gpus],
+        "labels_json": dict(found.labels),
+        "taints_json": [asdict(taint) for taint in found.taints],
+        "conditions_json": [asdict(condition) for condition in found.conditions],
+        "allocated_cpu": held.cpu if held else None,
+        "allocated_memory": held.memory if held else None,
+        "allocated_gpus": held.gpus if held else None,
+    }
+
+
+def _differs(node: Node, values: dict[str, Any]) -> bool:
+    """Takes the values over, and says whether any is new."""
+    new = {name: value for name, value in values.items() if getattr(node, name) != value}
+    for name, value in new.items():
+        setattr(node, name, value)
+    return bool(new)
