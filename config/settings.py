@@ -165,6 +165,10 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
+# --- Terminals ---------------------------------------------------------------------------------
+TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15)  # without a key pressed
+TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
+
 # --- The local engine --------------------------------------------------------------------------
 LOCAL_ENGINE = env_bool("TRAINYARD_LOCAL_ENGINE", default=True)
 LOCAL_ENGINE_HOME = HOME / "engine"

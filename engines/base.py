@@ -8,13 +8,14 @@ a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ 
     └── EngineUnavailable   no answer; the same call may succeed later
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
+from engines.session import Session
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Framework, Role, WorkloadSpec
 
@@ -264,6 +265,10 @@ class Engine(Protocol):
         self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
     ) -> bytes:
         """At most ``limit`` bytes of a rank's output from ``offset``; empty at the end."""
+        ...
+
+    def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
+        """Start a program with a terminal where the rank runs. May raise ``EngineRefused``."""
         ...
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:

@@ -1,5 +1,6 @@
 """An engine in memory: what it shows is what the caller told it to show."""
 
+import socket
 import threading
 import time
 from collections import deque
@@ -11,6 +12,7 @@ from uuid import UUID
 from engines.base import (
     Capabilities,
     EngineError,
+    EngineRefused,
     Finding,
     FrameworkSupport,
     Gpu,
@@ -31,6 +33,23 @@ NODE = Node("fake", 8.0, 32 * 10**9, tuple(Gpu(i, "Fake", 10**10, virtual=True) 
 FINAL = frozenset({Phase.STOPPED, Phase.COMPLETED, Phase.FAILED})
 
 
+class FakeSession:
+    """Tests are the program: they talk through ``program`` and end it by closing that."""
+
+    def __init__(self, rank: int, argv: Sequence[str]) -> None:
+        self.rank, self.argv = rank, argv
+        self.stream, self.program = socket.socketpair()
+        self.exit_code: int | None = None
+        self.trouble, self.size, self.closed = "", (0, 0), False
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.size = (columns, rows)
+
+    def close(self) -> None:
+        self.closed = True
+        self.stream.close()
+
+
 @dataclass
 class FakeEngine:
     """``submit`` shows Initializing and ``stop`` shows Stopped; all else comes from :meth:`show`.
@@ -46,6 +65,7 @@ class FakeEngine:
     launches: list[Launch] = field(default_factory=list)
     stops: list[tuple[UUID, int]] = field(default_factory=list)
     deletes: list[UUID] = field(default_factory=list)
+    sessions: list["FakeSession"] = field(default_factory=list)
     _shown: dict[UUID, Observation] = field(default_factory=dict)
     _logs: dict[LogKey, bytes] = field(default_factory=dict)
     _usage: dict[tuple[UUID, int], list[Usage]] = field(default_factory=dict)
@@ -102,7 +122,7 @@ class FakeEngine:
             )
             for framework in Framework
         )
-        return Capabilities(frameworks=supported, queues=self.queues)
+        return Capabilities(frameworks=supported, queues=self.queues, terminal=True)
 
     def nodes(self) -> tuple[Node, ...]:
         self._check()
@@ -171,6 +191,14 @@ class FakeEngine:
         self._check()
         text = self._logs.get((handle.workload_id, run, rank, attempt), b"")
         return text[offset : offset + limit]
+
+    def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> "FakeSession":
+        self._check()
+        if handle.workload_id not in self._shown:
+            raise EngineRefused("The rank does not run.")
+        session = FakeSession(rank, tuple(argv))
+        self.sessions.append(session)
+        return session
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
         self._check()

@@ -40,7 +40,7 @@ class UserFactory(DjangoModelFactory[User]):
 def all_frameworks() -> dict[str, Any]:
     """Capabilities under which every framework runs."""
     supports = tuple(FrameworkSupport(f, available=True, operator="local") for f in Framework)
-    return asdict(Capabilities(frameworks=supports, queues=False))
+    return asdict(Capabilities(frameworks=supports, queues=False, terminal=True))
 
 
 class NodeFactory(DjangoModelFactory[Node]):

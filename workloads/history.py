@@ -53,6 +53,13 @@ def phase(
     return event
 
 
+def act(workload: Workload, message: str, *, actor: User, verb: str) -> Event:
+    """Something that a person did without a change of phase."""
+    event = Event.objects.create(workload=workload, message=message, actor=actor, verb=verb)
+    announce(workload)
+    return event
+
+
 def note(workload: Workload, message: str, *, source: str, reason: Reason = Reason.NONE) -> Event:
     """Something that happened without a change of phase."""
     event = Event.objects.create(workload=workload, message=message, source=source, reason=reason)

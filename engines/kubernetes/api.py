@@ -5,14 +5,21 @@ client library loses no field.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from kubernetes.client.api_client import ApiClient
 from kubernetes.client.exceptions import ApiException
+from kubernetes.stream.ws_client import create_websocket, get_websocket_url
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
+from websocket import (
+    WebSocket,
+    WebSocketBadStatusException,
+    WebSocketException,
+    setdefaulttimeout,
+)
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 
@@ -24,8 +31,12 @@ JSON, MERGE, APPLY = (
     "application/apply-patch+yaml",
 )
 PAGE = 500  # items of a list at once
+CHANNELS = "v4.channel.k8s.io"
 UNAVAILABLE = {401, 408, 429}  # and all of 5xx; a revoked token may be renewed
 Query = Mapping[str, str | int]
+
+
+setdefaulttimeout(TIMEOUT[1])  # the client library leaves a silent server to hold us for ever
 
 
 class Missing(EngineRefused):
@@ -101,6 +112,23 @@ class Api:
         with answered():
             response: BaseHTTPResponse = self._call("GET", path, query)
             return response
+
+    def websocket(self, path: str, query: Sequence[tuple[str, str]]) -> WebSocket:
+        """A connection of channels to a pod; see ``bridge``."""
+        headers = {"sec-websocket-protocol": CHANNELS}
+        self._client.update_params_for_auth(headers, [], ["BearerToken"])
+        known = {name.lower(): value for name, value in headers.items()}
+        url = get_websocket_url(self.address + path, query)
+        with answered():
+            try:
+                found: WebSocket = create_websocket(self._client.configuration, url, known)
+            except WebSocketBadStatusException as error:
+                failed = ApiException(status=error.status_code, reason="no connection")
+                failed.body = error.resp_body
+                raise failed from error
+            except WebSocketException as error:
+                raise OSError(str(error)) from error
+        return found
 
     def _json(
         self,

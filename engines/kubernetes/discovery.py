@@ -26,6 +26,7 @@ def capabilities(api: Api) -> Capabilities:
         schedulers=("default-scheduler", KAI) if kai else ("default-scheduler",),
         storage_classes=_names(_allowed(lambda: storage_classes(api))),
         priority_classes=_priority_classes(api),
+        terminal=True,
     )
 
 

@@ -1,6 +1,6 @@
 """The Kubernetes engine: gangs as jobs of the Kubeflow training operator."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from datetime import datetime
 
 from engines.base import (
@@ -24,7 +24,9 @@ from engines.kubernetes.observing import ENDS, Look, run_of
 from engines.kubernetes.output import Output
 from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.rendering import masked
+from engines.kubernetes.terminal import PodSession
 from engines.kubernetes.watching import PODS, Watcher
+from engines.session import Session
 from spec.phases import TERMINAL, Phase
 
 DEFAULT_PREFIX = "trainyard-"
@@ -117,6 +119,15 @@ class KubernetesEngine:
         if look is None or run_of(look.job) != run:
             return b""  # the pods of an earlier run went when it was stopped
         return self._output.read(look, rank, attempt, offset, limit)
+
+    def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
+        look = self._look(handle)
+        seen = look.present.get(look.slots[rank]) if look and rank < len(look.slots) else None
+        if look is None or seen is None or not seen.is_ready:
+            raise EngineRefused("The rank does not run.")
+        meta = seen.pod["metadata"]
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+        return PodSession(self._api, path, look.kind.container, argv)
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
         return []

@@ -6,8 +6,11 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+import psutil
+
 from engines.base import (
     Capabilities,
+    EngineRefused,
     EngineUnavailable,
     Finding,
     FrameworkSupport,
@@ -18,7 +21,7 @@ from engines.base import (
     Observation,
     Usage,
 )
-from engines.local import machine, sampling, supervisors
+from engines.local import machine, processes, sampling, supervisors
 from engines.local.layout import Folder, locked, read_json, write_json
 from engines.local.observing import Watcher, observation
 from engines.local.plan import Plan
@@ -26,6 +29,8 @@ from engines.local.planner import Planner
 from engines.local.removal import remove
 from engines.local.rendering import render
 from engines.local.state import Record
+from engines.local.terminal import LocalSession
+from engines.session import Session
 from spec.workload import Framework
 
 NO_MPI = (
@@ -74,7 +79,7 @@ class LocalEngine:
         runs = [f for f in Framework if f is not Framework.MPI]
         supported = [FrameworkSupport(f, available=True, operator="local") for f in runs]
         mpi = FrameworkSupport(Framework.MPI, available=False, why=NO_MPI)
-        return Capabilities(frameworks=(*supported, mpi), queues=False)
+        return Capabilities(frameworks=(*supported, mpi), queues=False, terminal=True)
 
     def nodes(self) -> tuple[Node, ...]:
         return (self._node,)
@@ -145,6 +150,21 @@ class LocalEngine:
                 return file.read(limit)
         except FileNotFoundError:
             return b""
+
+    @_on_disk()
+    def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
+        """With what the rank's process has: it carries the mark, and ends at the latest with it."""
+        record = Record.read(self._folder(handle))
+        own = record.ranks[rank] if record and rank < len(record.ranks) else None
+        if own is None or not processes.is_alive(own.pid, own.started):
+            raise EngineRefused("The rank does not run.")
+        try:
+            process = psutil.Process(own.pid)
+            return LocalSession(argv, folder=process.cwd(), variables=process.environ())
+        except psutil.Error as error:
+            raise EngineRefused("The rank has just ended.") from error
+        except FileNotFoundError as error:
+            raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
 
     @_on_disk()
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:

@@ -1,4 +1,5 @@
-// What the workload's page and its drawer need: live parts, logs, charts.
+// What the workload's page and its drawer need: live parts, logs, charts, terminals.
 import "./live.js";
 import "./logs.js";
 import "./metrics.js";
+import "./terminal.js";

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from engines.base import Engine, Handle, Launch, Observation
+import pytest
+
+from engines.base import Engine, EngineRefused, Handle, Launch, Observation
 from spec.compute import Compute
 from spec.phases import Phase, Reason
 from spec.workload import Framework, Replica, WorkloadSpec
@@ -116,6 +118,10 @@ class EngineContract:
         seen = rig.engine.observe(launched.handle)
         assert seen
         assert seen.phase is Phase.RUNNING
+
+    def test_opens_no_terminal_where_nothing_runs(self, rig: Rig) -> None:
+        with pytest.raises(EngineRefused):
+            rig.engine.exec(rig.prints().handle, rank=0, argv=["/bin/sh"])
 
     def test_submitting_twice_is_once(self, rig: Rig) -> None:
         launched = rig.submit(rig.prints())

@@ -2,7 +2,7 @@ from django.urls import URLPattern, path
 
 from workloads.views import actions, detail, logs, metrics
 
-TABS = ("ranks", "logs", "metrics", "events", "spec")
+TABS = ("ranks", "logs", "metrics", "terminal", "events", "spec")
 
 urlpatterns: list[URLPattern] = [
     path("workloads/<uuid:pk>/", detail.workload_detail, name="workload-detail"),

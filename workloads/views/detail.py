@@ -13,6 +13,8 @@ from django.views.decorators.http import require_safe
 from accounts.http import Request
 from core.http import render_partial
 from core.query import whole_number
+from spec.phases import RankPhase
+from workloads import terminals
 from workloads.logs.choice import Choice
 from workloads.models import SampleKind, Workload
 from workloads.page import cause, lifecycle, spec
@@ -25,6 +27,7 @@ TABS = {
     "ranks": "Ranks",
     "logs": "Logs",
     "metrics": "Metrics",
+    "terminal": "Terminal",
     "events": "Event history",
     "spec": "Spec",
 }
@@ -117,6 +120,12 @@ def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
     return {"runs": range(1, workload.run + 1)}
 
 
+def _terminal(request: Request, workload: Workload) -> dict[str, Any]:
+    running = [rank for rank in workload.ranks.all() if rank.phase == RankPhase.RUNNING]
+    chosen = whole_number(request.GET.get("rank", ""))
+    return {"problem": terminals.why_none(workload), "running": running, "chosen": chosen}
+
+
 def _events(request: Request, workload: Workload) -> dict[str, Any]:
     events = workload.events.select_related("actor")
     if (before := whole_number(request.GET.get("before", ""))) is not None:
@@ -140,6 +149,7 @@ CONTENT: dict[str, Content] = {
     "ranks": _ranks,
     "logs": _logs,
     "metrics": _metrics,
+    "terminal": _terminal,
     "events": _events,
     "spec": _spec,
 }

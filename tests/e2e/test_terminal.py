@@ -1,0 +1,51 @@
+"""A shell beside a running rank, in the browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.product import Trainyard
+from tests.rest import Rest
+
+pytestmark = pytest.mark.e2e
+
+SOON = 20_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture
+def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
+    with Rest(running_trainyard) as rest:
+        yield rest
+        for row in rest.send("GET", "/workloads")["workloads"]:
+            rest.delete(row["id"])
+
+
+def test_a_shell_in_a_rank(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("entered", workers=1, command="sleep 600")
+    rest.wait(workload, "Running")
+    page.goto(f"/workloads/{workload}/ranks/")
+    page.get_by_role("link", name="Terminal in worker-0").click()
+    page.get_by_role("button", name="Open terminal").click()
+    status = page.locator("[data-terminal-status]")
+    expect(status).to_have_text("Connected to worker-0", timeout=SOON)
+    page.keyboard.type("echo $((6*7))-$RANK; stty size\n")
+    screen = page.locator("[data-terminal-view] .xterm-rows")
+    expect(screen).to_contain_text("42-1", timeout=SOON)
+    rows = page.evaluate("document.querySelectorAll('.xterm-rows > div').length")
+    expect(screen).to_contain_text(f"{rows} ")
+    rest.act(workload, "suspend")
+    expect(status).to_contain_text("worker-0", timeout=SOON)
+    expect(page.get_by_role("button", name="Open terminal")).to_be_enabled(timeout=SOON)
+    rest.wait(workload, "Stopped")
+    page.get_by_role("link", name="Event history").click()
+    expect(page.get_by_text("Terminal opened in worker-0.")).to_be_visible()
+    expect(page.get_by_text("Terminal closed in worker-0").first).to_be_visible()
+
+
+def test_why_there_is_none(admin_page: Page, rest: Rest) -> None:
+    workload = rest.submit("over-soon", workers=1, command="true")
+    rest.wait(workload, "Completed")
+    admin_page.goto(f"/workloads/{workload}/terminal/")
+    expect(admin_page.get_by_text("opens in a running rank")).to_be_visible()

@@ -1,0 +1,47 @@
+"""Terminals beside the processes of this machine."""
+
+import pytest
+
+from engines.base import EngineRefused, Launch
+from engines.local import processes
+from spec.phases import Phase
+from tests.engines.local.conftest import LocalRig
+from tests.engines.terminal import TerminalContract, opened, until, until_end
+from tests.waiting import wait_for
+
+
+class TestTerminal(TerminalContract):
+    pass
+
+
+@pytest.fixture
+def running(rig: LocalRig) -> Launch:
+    launched = rig.submit(rig.endless())
+    rig.seen(launched, Phase.RUNNING)
+    return launched
+
+
+def test_it_stands_in_the_ranks_folder(rig: LocalRig, running: Launch) -> None:
+    with opened(rig, running, "pwd; echo $CHECKPOINT_DIR") as session:
+        shown = until_end(session).decode()
+    assert str(rig.folder(running).work("master-0")) in shown
+    assert str(rig.folder(running).checkpoints) in shown
+
+
+def test_the_end_of_the_rank_ends_it(rig: LocalRig, running: Launch) -> None:
+    with opened(rig, running, "echo here; sleep 600") as session:
+        until(session, b"here")
+        rig.engine.stop(running.handle, run=1)
+        until_end(session)
+        assert session.exit_code != 0
+    with pytest.raises(EngineRefused):
+        rig.engine.exec(running.handle, rank=0, argv=["/bin/sh"])
+
+
+def test_nothing_stays_that_left_its_process_group(rig: LocalRig, running: Launch) -> None:
+    script = "set -m; trap '' HUP; sleep 600 & echo child=$!.; wait"
+    with opened(rig, running, script) as session:
+        shown = until(session, b".\r\n")
+        child = int(shown.split(b"child=")[1].split(b".")[0])
+        session.close()
+    wait_for(lambda: not processes.is_alive(child, processes.start_time(child)))

@@ -1,0 +1,119 @@
+"""A running workload on a cluster in memory, and pages that open terminals into it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import redis
+from asgiref.sync import async_to_sync
+from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
+from pytest_django import Settings
+
+from accounts.models import User
+from clusters import engines
+from clusters.models import Kind
+from config.asgi import application
+from engines.base import Launch
+from engines.fake import FakeEngine, FakeSession
+from tests.web import signed_in
+from workloads.models import Workload
+
+Scenario = Callable[[], Awaitable[Any]]
+
+
+@pytest.fixture
+def engine(
+    monkeypatch: pytest.MonkeyPatch, valkey: redis.Redis, workload: Workload
+) -> Iterator[FakeEngine]:
+    fake = FakeEngine()
+    monkeypatch.setitem(engines.ENGINES, Kind.LOCAL, lambda cluster: fake)
+    engines._engines.clear()
+    fake.submit(Launch(workload.handle, 1, workload.spec))
+    yield fake
+    engines._engines.clear()
+    for session in fake.sessions:
+        session.program.close()
+        session.close()
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.setattr("workloads.terminals.CHECK_SECONDS", 0.05)
+
+
+class Socket(ApplicationCommunicator):
+    """A browser's websocket."""
+
+    async def connect(self) -> bool:
+        await self.send_input({"type": "websocket.connect"})
+        return bool((await self.receive_output(5))["type"] == "websocket.accept")
+
+    async def send(self, content: bytes | str) -> None:
+        kind = "bytes" if isinstance(content, bytes) else "text"
+        await self.send_input({"type": "websocket.receive", kind: content})
+
+    async def disconnect(self) -> None:
+        await self.send_input({"type": "websocket.disconnect", "code": 1000})
+        await self.wait(5)
+
+
+class Page:
+    """One browser's end of a terminal."""
+
+    def __init__(self, socket: Socket, engine: FakeEngine) -> None:
+        self.socket, self.engine = socket, engine
+
+    async def shell(self) -> FakeSession:
+        while not self.engine.sessions:
+            await asyncio.sleep(0.01)
+        return self.engine.sessions[-1]
+
+    async def ended(self) -> str:
+        """Why the server ended it; what is shown before is skipped."""
+        while not (text := (await self.socket.receive_output(5)).get("text")):
+            pass
+        assert (await self.socket.receive_output(5))["type"] == "websocket.close"
+        return str(json.loads(text)["ended"])
+
+
+def key_of(user: User) -> str:
+    """The cookie of a new session."""
+    return signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def dial(
+    workload: Workload,
+    key: str,
+    *,
+    rank: int = 0,
+    origin: str = "http://testserver",
+    host: str = "testserver",
+) -> Socket:
+    headers = [
+        (b"host", host.encode()),
+        (b"origin", origin.encode()),
+        (b"cookie", f"{settings.SESSION_COOKIE_NAME}={key}".encode()),
+    ]
+    path = f"/workloads/{workload.pk}/terminal/{rank}/"
+    scope = {"type": "websocket", "path": path, "query_string": b"", "headers": headers}
+    return Socket(application, scope)
+
+
+@asynccontextmanager
+async def opened(
+    workload: Workload, key: str, engine: FakeEngine, rank: int = 0
+) -> AsyncIterator[Page]:
+    socket = dial(workload, key, rank=rank)
+    assert await socket.connect()
+    try:
+        yield Page(socket, engine)
+    finally:
+        await socket.disconnect()
+
+
+def play(scenario: Scenario) -> Any:
+    return async_to_sync(scenario)()
