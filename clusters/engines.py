@@ -8,7 +8,7 @@ from django.conf import settings
 
 from clusters.models import Cluster, Kind
 from core.fields import Unreadable
-from engines.base import Engine, EngineUnavailable
+from engines.base import Engine, EngineUnavailable, Site
 from engines.local.engine import LocalEngine
 
 
@@ -26,12 +26,17 @@ def _kubernetes(cluster: Cluster) -> Engine:
     # The client library is large: a process that never talks to Kubernetes does without it.
     from engines.kubernetes.connecting import connect
     from engines.kubernetes.engine import KubernetesEngine
+    from engines.kubernetes.sources import Images
 
     try:
         api = connect(cluster.connection.kubeconfig or None)
     except Unreadable as error:
         raise EngineUnavailable(str(error)) from error
-    return KubernetesEngine(api, prefix=cluster.namespace_prefix)
+    images = Images(
+        git=settings.KUBERNETES_GIT_IMAGE or Images.git,
+        s3=settings.KUBERNETES_S3_IMAGE or Images.s3,
+    )
+    return KubernetesEngine(api, prefix=cluster.namespace_prefix, images=images)
 
 
 ENGINES: dict[str, Callable[[Cluster], Engine]] = {
@@ -41,6 +46,13 @@ ENGINES: dict[str, Callable[[Cluster], Engine]] = {
 
 _lock = Lock()
 _engines: dict[UUID, tuple[int, Engine]] = {}
+
+
+def site_of(cluster: Cluster) -> Site:
+    """What the cluster's last discovery and its administrators say of it."""
+    offer = cluster.capabilities
+    pools = {pool.name: (pool.label_key, pool.label_value) for pool in cluster.pools.all()}
+    return Site(offer.schedulers, offer.priority_classes, pools)
 
 
 def engine_for(cluster: Cluster) -> Engine:

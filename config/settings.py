@@ -181,6 +181,11 @@ LOCAL_IMAGES = {
 }
 DEMO = env_bool("TRAINYARD_DEMO", default=True)
 
+# --- Kubernetes --------------------------------------------------------------------------------
+# What fetches data before a rank starts, where clusters have a registry of their own.
+KUBERNETES_GIT_IMAGE = env_str("TRAINYARD_GIT_IMAGE")
+KUBERNETES_S3_IMAGE = env_str("TRAINYARD_S3_IMAGE")
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -19,6 +19,8 @@ from engines.session import Session
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Framework, Role, WorkloadSpec
 
+DEFAULT_POOL = "default"
+
 
 class EngineError(Exception):
     """The engine could not do what was asked."""
@@ -151,6 +153,19 @@ class Handle:
 
 
 @dataclass(frozen=True)
+class Site:
+    """What a launch needs to know of its cluster, as it was last discovered.
+
+    ``pools`` holds the label (key and value) of each node pool by its name; the nodes that carry
+    none of these labels are the pool ``DEFAULT_POOL``.
+    """
+
+    schedulers: tuple[str, ...] = ()
+    priority_classes: tuple[str, ...] = ()
+    pools: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Launch:
     """All an engine needs to start a workload.
 
@@ -164,6 +179,7 @@ class Launch:
     spec: WorkloadSpec
     submitted_by: str = ""
     gpus: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    site: Site = Site()
 
 
 @dataclass(frozen=True)

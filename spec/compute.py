@@ -75,6 +75,13 @@ class Compute(Part):
         return float(self.gpu_devices_request)
 
     @property
+    def without_devices(self) -> Self:
+        """The same CPU and memory, but neither GPUs nor other devices."""
+        names = [name for name in type(self).model_fields if name.startswith("gpu_")]
+        bare = {name: type(self).model_fields[name].default for name in names}
+        return self.model_copy(update=bare | {"extended_resources": ()})
+
+    @property
     def memory_bytes(self) -> int:
         return to_bytes(self.cpu_memory_request)
 

@@ -236,8 +236,15 @@ class WorkloadSpec(Part):
 
     @property
     def master_replica(self) -> Replica | None:
-        """The master's setup, its own or the workers'; ``None`` for workers only."""
-        return (self.master or self.worker) if self.has_master else None
+        """The master's setup, its own or the workers'; ``None`` for workers only.
+
+        The launcher of MPI that inherits does without the workers' GPUs: it only starts them.
+        """
+        if not self.has_master or self.master:
+            return self.master
+        if self.distributed_framework is Framework.MPI:
+            return self.worker.model_copy(update={"compute": self.worker.compute.without_devices})
+        return self.worker
 
     @property
     def num_pods(self) -> int:

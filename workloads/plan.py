@@ -11,7 +11,7 @@ from typing import Any
 from accounts.models import User
 from assets import resolve
 from assets.models import ComputeResource, Environment, Template
-from clusters.models import Cluster
+from clusters.models import DEFAULT_POOL, Cluster
 from projects.models import Project
 from projects.quotas import Demand, excess, usage_of
 from spec import documents
@@ -176,6 +176,18 @@ def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
     return [] if support.available else [Problem(("framework",), support.why)]
 
 
+def _pool_problems(spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
+    """Names of node pools that the cluster does not have."""
+    wanted = [name for name in spec.node_pools if name != DEFAULT_POOL]
+    known = [*cluster.pools.values_list("name", flat=True)] if wanted else []
+    for name in wanted:
+        if name not in known:
+            message = (
+                f"{cluster} has no node pool {name!r}; it has {', '.join([*known, 'default'])}"
+            )
+            yield Problem(("nodePools",), message)
+
+
 def _workers(made: Plan) -> int:
     return made.spec.num_workers if made.spec else 1
 
@@ -194,6 +206,7 @@ def name_problems(name: str, project: Project, *, workers: int = 1) -> list[Prob
 
 def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -> None:
     """Demand against quota and machines: what can never start is a problem, what waits is not."""
+    made.problems += _pool_problems(spec, cluster)
     device_memory = cluster.gpu_memory
     made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
     made.held = held = usage_of([project])[project.pk].held

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from clusters.engines import engine_for
+from clusters.engines import engine_for, site_of
 from engines.base import EngineRefused, Launch, Observation, RankState
 from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase, RankPhase, Reason
 from workloads import admission, history, logs, outbox
@@ -59,6 +59,7 @@ def launch_of(workload: Workload) -> Launch:
         spec=workload.spec,
         submitted_by=workload.created_by.username if workload.created_by else "",
         gpus={rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()},
+        site=site_of(workload.cluster),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from projects.quotas import Demand
 from spec import documents
+from spec.cautions import cautions
 from spec.errors import SpecError
 from spec.quantities import readable
 from spec.workload import Pod, WorkloadSpec
@@ -39,6 +40,7 @@ class Summary:
     ranks: list[tuple[str, str]] = field(default_factory=list)
     meters: list[Meter] = field(default_factory=list)
     virtual: bool = False
+    cautions: tuple[str, ...] = ()
     yaml: str = ""
     command: str = ""
 
@@ -49,6 +51,7 @@ def of(made: Plan) -> Summary:
     spec = made.spec or _with_any_image(made.document)
     if spec:
         _describe(summary, spec)
+        summary.cautions = () if summary.virtual else cautions(spec)
     if spec and made.project and made.cluster:
         demand = Demand.of(spec, gpu_memory=made.cluster.gpu_memory)
         summary.meters = list(_meters(made, demand))

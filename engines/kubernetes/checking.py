@@ -73,7 +73,7 @@ def identity(api: Api) -> str:
     return ""
 
 
-def _permissions(api: Api, here: set[str], jobs: dict[str, str]) -> Iterator[Finding]:
+def _permissions(api: Api, here: set[str], jobs: discovery.Installed) -> Iterator[Finding]:
     """Of the APIs that are there: the rest is said where it is looked for."""
     asked = [
         right
@@ -111,7 +111,7 @@ def _permission(right: Right, refused: list[str]) -> Finding:
     return Finding(PERMISSIONS, right.title, level, text)
 
 
-def _frameworks(jobs: dict[str, str]) -> Iterator[Finding]:
+def _frameworks(jobs: discovery.Installed) -> Iterator[Finding]:
     supports = [discovery.support(framework, jobs) for framework in Framework]
     lacking = Level.WARNING if any(found.available for found in supports) else Level.MISSING
     for found in supports:

@@ -1,18 +1,16 @@
 """What a cluster offers, asked of the cluster itself: frameworks, classes, schedulers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from engines.base import Capabilities, EngineRefused, FrameworkSupport, Manifest
 from engines.kubernetes.api import Api, Missing
-from engines.kubernetes.kinds import KINDS, PYTORCH, Kind
+from engines.kubernetes.kinds import KAI, KINDS, PYTORCH, Kind
 from spec.workload import Framework
 
-OPERATOR = "Kubeflow training operator"
-#: Kinds of job that operators bring and that Trainyard cannot write yet.
-AHEAD = {Framework.MPI: ("mpijobs", "MPIJob"), Framework.JAX: ("jaxjobs", "JAXJob")}
-KAI_GROUP, KAI = "scheduling.run.ai", "kai-scheduler"
+KAI_GROUP = "scheduling.run.ai"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+Installed = Mapping[str, set[str]]  # versions by the plural of a kind
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -32,18 +30,20 @@ def capabilities(api: Api) -> Capabilities:
 
 def kinds_here(api: Api) -> list[Kind]:
     """The kinds of job that can exist here."""
-    plurals = served(api, PYTORCH.api_version)
-    return [kind for kind in KINDS.values() if kind.plural in plurals]
+    versions = {kind.api_version for kind in KINDS.values()}
+    plurals = {version: served(api, version) for version in versions}
+    return [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
 
 
-def job_kinds(api: Api, groups: list[Manifest]) -> dict[str, str]:
-    """Plural → newest version of every kind in the operators' group."""
-    found: dict[str, str] = {}
+def job_kinds(api: Api, groups: list[Manifest]) -> Installed:
+    """The versions of every kind of job that the operators brought."""
+    found: dict[str, set[str]] = {}
     for group in groups:
         if group["name"] == PYTORCH.group:
-            for version in reversed(group["versions"]):  # the preferred one comes first
+            for version in group["versions"]:
                 path = version["groupVersion"]
-                found |= dict.fromkeys(served(api, path), path)
+                for plural in served(api, path):
+                    found.setdefault(plural, set()).add(path)
     return found
 
 
@@ -55,19 +55,21 @@ def served(api: Api, group_version: str) -> list[str]:
         return []
 
 
-def support(framework: Framework, installed: dict[str, str]) -> FrameworkSupport:
+def support(framework: Framework, installed: Installed) -> FrameworkSupport:
     """Whether it runs here, given what :func:`job_kinds` found."""
-    if framework in AHEAD:
-        plural, name = AHEAD[framework]
-        why = f"Trainyard does not write {name}s yet."
-        version = installed.get(plural, "")
-        return FrameworkSupport(framework, available=False, version=version, why=why)
     kind = KINDS[framework]
-    if kind.plural in installed:
+    versions = installed.get(kind.plural, set())
+    if kind.api_version in versions:
         return FrameworkSupport(
-            framework, available=True, operator=OPERATOR, version=installed[kind.plural]
+            framework, available=True, operator=kind.operator, version=kind.api_version
         )
-    why = f"The cluster has no {kind.name}. Install the {OPERATOR}, which brings it."
+    if versions:
+        why = (
+            f"The cluster has {kind.name} {', '.join(sorted(versions))} and Trainyard writes "
+            f"{kind.api_version}. Install the {kind.operator}, which brings it."
+        )
+    else:
+        why = f"The cluster has no {kind.name}. Install the {kind.operator}, which brings it."
     return FrameworkSupport(framework, available=False, why=why)
 
 

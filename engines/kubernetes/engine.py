@@ -15,15 +15,17 @@ from engines.base import (
     Observation,
     Usage,
 )
-from engines.kubernetes import checking, discovery
+from engines.kubernetes import belongings, checking, discovery, fields
 from engines.kubernetes.api import Api, Conflict, Missing
 from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import WORKLOAD, Kind, job_name
-from engines.kubernetes.manifests import manifests, namespace_of
+from engines.kubernetes.manifests import IMAGES, manifests
+from engines.kubernetes.naming import namespace_of
 from engines.kubernetes.observing import ENDS, Look, run_of
 from engines.kubernetes.output import Output
 from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.rendering import masked
+from engines.kubernetes.sources import Images
 from engines.kubernetes.terminal import PodSession
 from engines.kubernetes.watching import PODS, Watcher
 from engines.session import Session
@@ -36,11 +38,11 @@ TRIES = 5  # at changing a job that someone else changes at the same time
 class KubernetesEngine:
     """Keeps nothing but what it saw last, so any number of processes can use one cluster.
 
-    Each project has a namespace, named after it behind ``prefix``.
+    Each project has a namespace, named after it behind ``prefix``. ``images`` fetch data.
     """
 
-    def __init__(self, api: Api, *, prefix: str = DEFAULT_PREFIX) -> None:
-        self._api, self._prefix = api, prefix
+    def __init__(self, api: Api, *, prefix: str = DEFAULT_PREFIX, images: Images = IMAGES) -> None:
+        self._api, self._prefix, self._images = api, prefix, images
         self._output, self._inventory = Output(api), Inventory(api)
         self._watcher: Watcher | None = None
 
@@ -54,22 +56,30 @@ class KubernetesEngine:
         return checking.findings(self._api, self._inventory)
 
     def render(self, launch: Launch) -> list[Manifest]:
-        return masked(manifests(launch, prefix=self._prefix))
+        return masked(manifests(launch, prefix=self._prefix, images=self._images))
 
     def submit(self, launch: Launch) -> None:
-        space, job = manifests(launch, prefix=self._prefix)
+        """Every object by a name of the workload's, the job last: whoever comes again after any
+        step makes what is missing and no second one."""
+        space, *others, job = manifests(launch, prefix=self._prefix, images=self._images)
         kind = kind_of(launch)
         path = kind.path(space["metadata"]["name"], job["metadata"]["name"])
         known = self._api.find(path)
         if known is None:
-            self._make_namespace(space)
+            belongings.make_namespace(self._api, space)
         elif not self._may_start_again(launch, kind, known):
             return
+        for item in others:
+            belongings.make(self._api, item)
         try:
             self._api.apply(path, job)
         except Missing as error:
             message = f"The cluster has no {kind.name}; its administrator can install the operator."
             raise EngineRefused(message, field="distributedFramework") from error
+        except EngineRefused as error:
+            own = launch.spec.master is not None
+            field = fields.ours(kind, error.field, str(error), own_master=own)
+            raise EngineRefused(str(error), field=field) from error
 
     def watch(self) -> Generator[Observation | None]:
         self._watcher = Watcher(self._api)
@@ -85,12 +95,13 @@ class KubernetesEngine:
     def stop(self, handle: Handle, *, run: int) -> None:
         for _ in range(TRIES):
             found = self._find(handle)
-            if found is None:
+            if found is None or run_of(found[1]) != run:
                 return
             kind, job = found
-            look = Look.at(kind, job, ())
-            suspended = job["spec"].get("runPolicy", {}).get("suspend")
-            if run_of(job) != run or suspended or look.observation().phase in TERMINAL:
+            if job["spec"].get("runPolicy", {}).get("suspend"):
+                self._end_ephemeral(handle)
+                return
+            if Look.at(kind, job, ()).observation().phase in TERMINAL:
                 return
             version = job["metadata"]["resourceVersion"]
             wish = {
@@ -103,13 +114,18 @@ class KubernetesEngine:
                 return
             except Conflict:
                 continue
+            self._end_ephemeral(handle)
             return
         raise EngineUnavailable(f"{handle.name} changes all the time; it is asked again.")
+
+    def _end_ephemeral(self, handle: Handle) -> None:
+        belongings.remove_claims(self._api, handle, self._space(handle), ephemeral=True)
 
     def delete(self, handle: Handle) -> None:
         """The job goes when its pods and services are gone, which their grace period may delay."""
         for kind in discovery.kinds_here(self._api):
             self._api.delete(self._path(kind, handle), propagationPolicy="Foreground")
+        belongings.remove(self._api, handle, self._space(handle))
 
     def read_log(
         self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
@@ -137,8 +153,8 @@ class KubernetesEngine:
         if found is None:
             return None
         mine = f"{WORKLOAD}={handle.workload_id}"
-        space = namespace_of(handle.project, self._prefix)
-        pods = self._api.items(PODS.replace("pods", f"namespaces/{space}/pods"), labelSelector=mine)
+        here = f"namespaces/{self._space(handle)}/pods"
+        pods = self._api.items(PODS.replace("pods", here), labelSelector=mine)
         return Look.at(*found, pods)
 
     def _find(self, handle: Handle) -> tuple[Kind, Manifest] | None:
@@ -150,15 +166,10 @@ class KubernetesEngine:
         return None
 
     def _path(self, kind: Kind, handle: Handle) -> str:
-        return kind.path(namespace_of(handle.project, self._prefix), job_name(handle))
+        return kind.path(self._space(handle), job_name(handle))
 
-    def _make_namespace(self, space: Manifest) -> None:
-        path = "/api/v1/namespaces"
-        if self._api.find(f"{path}/{space['metadata']['name']}") is None:
-            try:
-                self._api.create(path, space)
-            except Conflict:
-                return  # someone else was quicker
+    def _space(self, handle: Handle) -> str:
+        return namespace_of(handle.project, self._prefix)
 
     def _may_start_again(self, launch: Launch, kind: Kind, job: Manifest) -> bool:
         """Whether the job of an earlier run is stopped, so that this run can take it over."""

@@ -11,12 +11,16 @@ WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
 RUN, NAME, SUBMITTED_BY = "trainyard.io/run", "trainyard.io/name", "trainyard.io/submitted-by"
 REPLICA_TYPE = "training.kubeflow.org/replica-type"
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
+JOB_ROLE = "training.kubeflow.org/job-role"  # what pods of an MPIJob have instead of a type
 GPU = "nvidia.com/gpu"
+KAI = "kai-scheduler"
+OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A job of the Kubeflow training operator. ``port`` is where its ranks meet."""
+    """A job of one of Kubeflow's operators. ``port`` is where its ranks meet; 0 for MPI, whose
+    launcher reaches the workers by ssh. ``master`` is empty where there is none."""
 
     framework: Framework
     name: str
@@ -25,6 +29,7 @@ class Kind:
     container: str
     port: int
     workers_only: bool = True
+    operator: str = OPERATOR
     group: str = "kubeflow.org"
     version: str = "v1"
 
@@ -44,7 +49,8 @@ class Kind:
         return f"/apis/{self.api_version}/namespaces/{namespace}/{self.plural}/{name}"
 
     def role(self, replica_type: str) -> Role:
-        return Role.MASTER if replica_type.lower() == self.master.lower() else Role.WORKER
+        leads = bool(self.master) and replica_type.lower() == self.master.lower()
+        return Role.MASTER if leads else Role.WORKER
 
 
 PYTORCH = Kind(
@@ -60,7 +66,19 @@ XGBOOST = Kind(
     port=9999,
     workers_only=False,
 )
-KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST)}
+MPI = Kind(
+    Framework.MPI,
+    "MPIJob",
+    "mpiReplicaSpecs",
+    "Launcher",
+    "mpi",
+    port=0,
+    workers_only=False,
+    operator=MPI_OPERATOR,
+    version="v2beta1",
+)
+JAX = Kind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
+KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
 
 
 def job_name(handle: Handle) -> str:

@@ -1,31 +1,33 @@
 """From a launch to the objects of the cluster. Small pure functions, held by golden files."""
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.containers import container, pod_security, volumes, without_empty
-from engines.kubernetes.kinds import (
-    NAME,
-    PROJECT,
-    PYTORCH,
-    RUN,
-    SUBMITTED_BY,
-    TENSORFLOW,
-    WORKLOAD,
-    Kind,
-    job_name,
-)
+from engines.kubernetes import naming, scheduling
+from engines.kubernetes.containers import container, pod_security
+from engines.kubernetes.kinds import MPI, PROJECT, PYTORCH, TENSORFLOW, Kind, job_name
+from engines.kubernetes.naming import namespace_of, without_empty
 from engines.kubernetes.refusals import kind_of
-from spec.workload import CleanPodPolicy, Replica, WorkloadSpec
+from engines.kubernetes.sources import Images, fetchers, key_volumes
+from engines.kubernetes.storage import claims, mounts
+from engines.kubernetes.variables import secret
+from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
+
+IMAGES = Images()
 
 
-def manifests(launch: Launch, *, prefix: str) -> list[Manifest]:
-    """All objects in the order in which they are made. ``EngineRefused`` for what cannot be had."""
+def manifests(launch: Launch, *, prefix: str, images: Images = IMAGES) -> list[Manifest]:
+    """All objects in the order in which they are made: the namespace first, the job last.
+
+    ``EngineRefused`` for what cannot be had.
+    """
     kind = kind_of(launch)
     space = namespace_of(launch.handle.project, prefix)
-    return [namespace(space, launch.handle.project), job(launch, kind, space)]
-
-
-def namespace_of(project: str, prefix: str) -> str:
-    return f"{prefix}{project}"
+    hidden = secret(launch, space)
+    return [
+        namespace(space, launch.handle.project),
+        *([hidden] if hidden else []),
+        *claims(launch, space),
+        job(launch, kind, space, images),
+    ]
 
 
 def namespace(name: str, project: str) -> Manifest:
@@ -36,11 +38,11 @@ def namespace(name: str, project: str) -> Manifest:
     }
 
 
-def job(launch: Launch, kind: Kind, space: str) -> Manifest:
+def job(launch: Launch, kind: Kind, space: str, images: Images) -> Manifest:
     spec = launch.spec
-    roles = {"Worker": replica(launch, kind, spec.worker, spec.num_workers)}
-    if spec.master_replica:
-        roles = {kind.master: replica(launch, kind, spec.master_replica, 1), **roles}
+    roles = {"Worker": replica(launch, kind, Role.WORKER, images)}
+    if spec.has_master:
+        roles = {kind.master: replica(launch, kind, Role.MASTER, images), **roles}
     return {
         "apiVersion": kind.api_version,
         "kind": kind.name,
@@ -48,36 +50,53 @@ def job(launch: Launch, kind: Kind, space: str) -> Manifest:
             "name": job_name(launch.handle),
             "namespace": space,
             "labels": labels(launch),
-            "annotations": annotations(launch),
+            "annotations": scheduling.annotations(launch) | naming.annotations(launch),
         },
-        "spec": {"runPolicy": run_policy(spec), **extras(spec, kind), kind.replicas: roles},
+        "spec": {"runPolicy": run_policy(spec, kind), **extras(spec, kind), kind.replicas: roles},
     }
 
 
 def labels(launch: Launch) -> dict[str, str]:
-    return {WORKLOAD: str(launch.handle.workload_id), PROJECT: launch.handle.project}
+    return scheduling.labels(launch) | naming.labels(launch)
 
 
-def annotations(launch: Launch) -> dict[str, str]:
-    made = {RUN: str(launch.run), NAME: launch.handle.name}
-    return made | ({SUBMITTED_BY: launch.submitted_by} if launch.submitted_by else {})
-
-
-def run_policy(spec: WorkloadSpec) -> Manifest:
-    """Without a backoff limit the replicas never restart, and the operator must not be told so:
-    at a limit of 0 it deletes the very pod that failed, with its exit code and its output."""
+def run_policy(spec: WorkloadSpec, kind: Kind) -> Manifest:
+    """Without a backoff limit the replicas never restart, and the training operator must not be
+    told so: at a limit of 0 it deletes the very pod that failed, with its exit code and its output.
+    The MPI operator must, or its launcher is tried six times."""
     policy = spec.clean_pod_policy or CleanPodPolicy.RUNNING
+    limited = spec.backoff_limit or kind is MPI
     made: Manifest = {"cleanPodPolicy": str(policy), "suspend": False}
-    return made | ({"backoffLimit": spec.backoff_limit} if spec.backoff_limit else {})
+    return made | ({"backoffLimit": spec.backoff_limit} if limited else {})
 
 
 def extras(spec: WorkloadSpec, kind: Kind) -> Manifest:
     """What only one kind has."""
     if kind is PYTORCH:
-        return {"nprocPerNode": processes(spec)}
+        return {"nprocPerNode": processes(spec), **elasticity(spec)}
+    if kind is MPI:
+        policy = spec.mpi_launcher_creation_policy
+        return {
+            "slotsPerWorker": spec.slots_per_worker,
+            "sshAuthMountPath": spec.ssh_auth_mount_path,
+            **({"launcherCreationPolicy": str(policy)} if policy else {}),
+        }
     if kind is TENSORFLOW and not spec.has_master:
         return {"successPolicy": "AllWorkers"}  # else the others end when worker 0 does
     return {}
+
+
+def elasticity(spec: WorkloadSpec) -> Manifest:
+    """torchrun goes on with any number of workers between the two."""
+    if not spec.is_elastic:
+        return {}
+    policy = {
+        "minReplicas": spec.min_replicas or spec.num_workers,
+        "maxReplicas": spec.max_replicas or spec.num_workers,
+        "maxRestarts": spec.backoff_limit,
+        "rdzvBackend": "c10d",
+    }
+    return {"elasticPolicy": policy}
 
 
 def processes(spec: WorkloadSpec) -> str:
@@ -88,32 +107,47 @@ def processes(spec: WorkloadSpec) -> str:
     return "auto" if most > 1 else "1"
 
 
-def replica(launch: Launch, kind: Kind, source: Replica, count: int) -> Manifest:
-    """``OnFailure`` restarts a container whatever its exit code, up to the job's backoff limit;
-    the operator's own ``ExitCode`` would take a plain ``exit 1`` for permanent."""
+def replica(launch: Launch, kind: Kind, role: Role, images: Images) -> Manifest:
+    spec = launch.spec
+    source = (spec.master_replica if role is Role.MASTER else None) or spec.worker
+    own = {item.name: item.value for item in source.annotations}
     return {
-        "replicas": count,
-        "restartPolicy": "OnFailure" if launch.spec.backoff_limit else "Never",
+        "replicas": 1 if role is Role.MASTER else spec.num_workers,
+        "restartPolicy": restart_policy(spec, kind, source, role),
         "template": {
             "metadata": without_empty(
                 {
                     "labels": {item.name: item.value for item in source.labels} | labels(launch),
-                    "annotations": {item.name: item.value for item in source.annotations},
+                    "annotations": own | scheduling.shares(source.compute),
                 }
             ),
-            "spec": pod(launch, kind, source),
+            "spec": pod(launch, kind, source, role, images),
         },
     }
 
 
-def pod(launch: Launch, kind: Kind, source: Replica) -> Manifest:
+def restart_policy(spec: WorkloadSpec, kind: Kind, source: Replica, role: Role) -> str:
+    """``OnFailure`` restarts a container whatever its exit code, up to the job's backoff limit;
+    the operator's own ``ExitCode`` would take a plain ``exit 1`` for permanent. The workers of MPI
+    only wait for the launcher, whose restarts alone are counted."""
+    if not spec.backoff_limit or (kind is MPI and role is Role.WORKER):
+        return str(RestartPolicy.NEVER)
+    return str(source.restart_policy or RestartPolicy.ON_FAILURE)
+
+
+def pod(launch: Launch, kind: Kind, source: Replica, role: Role, images: Images) -> Manifest:
+    mounted = mounts(launch, source, role)
+    seen = {"volumeMounts": mounted.mounts, "volumeDevices": mounted.devices}
     made = without_empty(
         {
             "securityContext": pod_security(source.security),
             "hostIPC": source.security.host_ipc or None,
             "hostNetwork": source.security.host_network or None,
-            "volumes": volumes(source),
-            "containers": [container(launch, kind, source)],
+            "imagePullSecrets": [{"name": item.name} for item in source.image_pull_secrets],
+            **scheduling.placement(launch, source),
+            "volumes": mounted.volumes + key_volumes(source),
+            "initContainers": fetchers(source, images),
+            "containers": [container(launch, kind, source, role) | without_empty(seen)],
         }
     )
     return {"terminationGracePeriodSeconds": launch.spec.termination_grace_period_seconds, **made}

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from engines.base import Manifest, RankState
-from engines.kubernetes.kinds import REPLICA_INDEX, REPLICA_TYPE, Kind
+from engines.kubernetes.kinds import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, Kind
 from spec.phases import RankPhase, Reason
 from spec.workload import Role
 
@@ -32,7 +32,8 @@ class Seen:
 
     @property
     def role(self) -> Role:
-        return self.kind.role(self.pod["metadata"]["labels"].get(REPLICA_TYPE, ""))
+        labels = self.pod["metadata"]["labels"]
+        return self.kind.role(labels.get(REPLICA_TYPE) or labels.get(JOB_ROLE, ""))
 
     @property
     def index(self) -> int:

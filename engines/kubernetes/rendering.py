@@ -9,6 +9,8 @@ from spec.environment import looks_secret
 def masked(documents: list[Manifest]) -> list[Manifest]:
     shown = deepcopy(documents)
     for document in shown:
+        if document["kind"] == "Secret":
+            document["data"] = dict.fromkeys(document["data"], "***")
         for variable in _variables(document):
             if "value" in variable and looks_secret(variable["name"]):
                 variable["value"] = "***"

@@ -3,14 +3,13 @@
 import os
 from collections.abc import Iterator
 
-from engines.base import EngineRefused
+from engines.base import DEFAULT_POOL, EngineRefused
 from spec.environment import ConnectionType, Seccomp
 from spec.workload import Pod, Replica, RestartPolicy, WorkloadSpec
 
 Complaint = tuple[str, str]  # field below the replica, message
 
 ELSEWHERE = "; leave it out, or choose another cluster"
-POOL = "default"  # the only one there is on one machine
 
 
 def check_whole(spec: WorkloadSpec) -> None:
@@ -27,8 +26,8 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.is_elastic:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, "the ranks of the local engine start and end together"
-    if set(spec.node_pools) - {POOL}:
-        yield "nodePools", f"this machine is the pool {POOL!r}, and the only one"
+    if set(spec.node_pools) - {DEFAULT_POOL}:
+        yield "nodePools", f"this machine is the pool {DEFAULT_POOL!r}, and the only one"
     if spec.topology:
         yield "topology", "one machine has no network topology"
     if spec.priority_class:

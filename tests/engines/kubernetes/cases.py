@@ -6,7 +6,8 @@ from uuid import UUID
 
 import yaml
 
-from engines.base import Handle, Launch
+from engines.base import Handle, Launch, Site
+from engines.kubernetes.kinds import KAI
 from engines.kubernetes.manifests import manifests
 from spec import documents
 
@@ -23,6 +24,7 @@ FULL = {
     "environmentVariables": [
         {"name": "PLAIN", "value": "x"},
         {"name": "JOB_NAME", "value": "mine"},
+        {"name": "WANDB_API_KEY", "value": "not to be read"},
         {"name": "S3_TOKEN", "secret": {"name": "bucket", "key": "token"}},
         {"name": "REGION", "configMap": {"name": "site", "key": "region"}},
         {"name": "HOST_IP", "podFieldRef": {"path": "status.hostIP"}},
@@ -48,37 +50,171 @@ FULL = {
         "largeShmRequest": True,
         "extendedResources": [{"resource": "rdma/rdma", "quantity": "1"}],
     },
+    "imagePullSecrets": [{"name": "registry"}],
+    "restartPolicy": "OnFailure",
+    "probes": {
+        "readiness": {
+            "initialDelaySeconds": 5,
+            "failureThreshold": 3,
+            "handler": {"httpGet": {"path": "/ready", "port": 8080}},
+        }
+    },
+    "storage": {
+        "pvc": [
+            {
+                "path": "/data",
+                "claimInfo": {
+                    "size": "10Gi",
+                    "storageClass": "standard",
+                    "accessModes": {"readWriteOnce": False, "readWriteMany": True},
+                },
+            },
+            {"path": "/scratch", "ephemeral": True, "claimInfo": {"size": "1G"}},
+            {"path": "/dev/raw0", "claimInfo": {"size": "1G", "volumeMode": "Block"}},
+            {"path": "/sets", "existingPvc": True, "claimName": "sets", "readOnly": True},
+        ],
+        "nfs": [{"server": "nfs.example.com", "path": "/export", "mountPath": "/nfs"}],
+        "hostPath": [
+            {
+                "path": "/opt/sets",
+                "mountPath": "/host",
+                "mountPropagation": "HostToContainer",
+            }
+        ],
+        "s3": [
+            {"bucket": "public", "path": "/s3/public"},
+            {
+                "bucket": "own",
+                "path": "/s3/own",
+                "url": "https://s3.example.com",
+                "accessKeySecret": "s3-keys",
+            },
+        ],
+        "git": [
+            {"repository": "https://example.com/train.git", "path": "/git/public", "branch": "v2"},
+            {
+                "repository": "https://example.com/own.git",
+                "path": "/git/own",
+                "revision": "0123abc",
+                "secretRef": {"name": "git-password"},
+            },
+            {
+                "repository": "git@example.com:ssh.git",
+                "path": "/git/ssh",
+                "secretRef": {"name": "git-key", "authenticationMethod": "ssh-key"},
+            },
+        ],
+        "configMapVolume": [
+            {"configMap": "conf", "mountPath": "/etc/train.yaml", "subPath": "train.yaml"}
+        ],
+        "secretVolume": [{"secret": "certs", "mountPath": "/certs", "defaultMode": "0400"}],
+        "emptyDirVolume": [{"path": "/fast", "medium": "Memory", "sizeLimit": "1Gi"}],
+    },
+    "nodeType": "dgx",
+    "nodeAffinityRequired": {
+        "nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]},
+            {"matchExpressions": [{"key": "spare", "operator": "Exists"}]},
+        ]
+    },
+    "podAffinity": {"type": "Required", "key": "rack"},
+    "tolerations": [
+        {"key": "gpu", "operator": "Exists"},
+        {"key": "team", "value": "vision", "effect": "NoExecute", "seconds": 60},
+    ],
     "labels": [{"name": "team", "value": "vision"}],
     "annotations": [{"name": "k8s.v1.cni.cncf.io/networks", "value": "rdma-net"}],
 }
-MASTER = {"image": "registry.example.com/master:1", "compute": {"cpuCoreRequest": 1}}
+MASTER = {
+    "image": "registry.example.com/master:1",
+    "compute": {"cpuCoreRequest": 1},
+    "environmentVariables": [{"name": "PASSWORD", "value": "the master's"}],
+    "storage": {"pvc": [{"path": "/models", "claimInfo": {"size": "1G"}}]},
+    "podAffinity": {"type": "Preferred", "key": "rack"},
+}
 ONLY = {"architecture": "workers_only"}
+POOLS = {"a100": ("gpu", "a100"), "h100": ("gpu", "h100")}
+SITE = Site(priority_classes=("high",), pools=POOLS)
+WITH_KAI = Site(("default-scheduler", KAI), ("high", "low"), POOLS)
+EVERY = {
+    "numWorkers": 4,
+    "worker": FULL,
+    "master": MASTER,
+    "backoffLimit": 0,
+    "terminationGracePeriodSeconds": 0,
+    "cleanPodPolicy": "None",
+    "nodePools": ["h100", "default"],
+    "priorityClass": "high",
+    "relatedUrls": [{"url": "https://example.com/run/1", "type": "wandb"}],
+}
+PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.1}
+MEMORY = {"gpuDevicesRequest": 1, "gpuRequestType": "memory", "gpuMemoryRequest": "2G"}
+ON_KAI = {
+    "numWorkers": 2,
+    "worker": SIMPLE | {"compute": PORTION},
+    "master": SIMPLE | {"compute": MEMORY},
+    "nodePools": ["a100"],
+    "topology": {"name": "dc", "required": "rack", "preferred": "host"},
+    "priorityClass": "low",
+    "preemptibility": "non-preemptible",
+}
+MPI = {
+    "distributedFramework": "MPI",
+    "slotsPerWorker": 2,
+    "sshAuthMountPath": "/home/mpi/.ssh",
+    "mpiLauncherCreationPolicy": "WaitForWorkersReady",
+}
 CASES: dict[str, dict[str, Any]] = {
     "pytorch": {"distributedFramework": "PyTorch", "numWorkers": 2},
     "pytorch-workers-only": {"distributedFramework": "PyTorch", "numWorkers": 3, **ONLY},
-    "pytorch-every-option": {
+    "pytorch-every-option": {"distributedFramework": "PyTorch", **EVERY},
+    "pytorch-elastic": {
         "distributedFramework": "PyTorch",
-        "numWorkers": 4,
-        "worker": FULL,
-        "master": MASTER,
-        "backoffLimit": 0,
-        "terminationGracePeriodSeconds": 0,
-        "cleanPodPolicy": "None",
+        "numWorkers": 2,
+        "minReplicas": 1,
+        "maxReplicas": 4,
+        **ONLY,
     },
+    "pytorch-kai": {"distributedFramework": "PyTorch", **ON_KAI},
     "tensorflow": {"distributedFramework": "TF", "numWorkers": 2},
     "tensorflow-workers-only": {"distributedFramework": "TF", "numWorkers": 2, **ONLY},
+    "tensorflow-every-option": {"distributedFramework": "TF", **EVERY},
+    "tensorflow-kai": {"distributedFramework": "TF", **ON_KAI},
     "xgboost": {"distributedFramework": "XGBoost", "numWorkers": 2},
+    "xgboost-every-option": {"distributedFramework": "XGBoost", **EVERY},
+    "xgboost-kai": {"distributedFramework": "XGBoost", **ON_KAI},
+    "mpi": {"distributedFramework": "MPI", "numWorkers": 2},
+    "mpi-every-option": {**EVERY, **MPI},
+    "mpi-kai": {**ON_KAI, **MPI, "master": None},
+    "jax-workers-only": {"distributedFramework": "JAX", "numWorkers": 2, **ONLY},
 }
 
 
 def case(name: str) -> Launch:
     handle = Handle(WORKLOAD, "mnist", "team-a")
-    return Launch(handle, 1, documents.load({"worker": SIMPLE} | CASES[name]), submitted_by="ada")
+    spec = documents.load({"worker": SIMPLE} | CASES[name])
+    site = WITH_KAI if name.endswith("-kai") else SITE
+    return Launch(handle, 1, spec, submitted_by="ada", site=site)
 
 
 def text(name: str) -> str:
-    return str(yaml.safe_dump_all(manifests(case(name), prefix="trainyard-"), sort_keys=False))
+    made = manifests(case(name), prefix="trainyard-")
+    return str(yaml.dump_all(made, Dumper=Plain, sort_keys=False, width=100))
 
+
+class Plain(yaml.SafeDumper):
+    """Lines as they are, and nothing by reference: a person reads these files."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _lines(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+Plain.add_representer(str, _lines)
 
 if __name__ == "__main__":
     for each in CASES:

@@ -14,8 +14,9 @@ import pytest
 from engines.base import Launch
 from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import connect
+from engines.kubernetes.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.kinds import KINDS, PROJECT, WORKLOAD
+from engines.kubernetes.kinds import PROJECT, WORKLOAD
 from engines.kubernetes.watching import PODS
 from spec.workload import Architecture
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, SHELL_IMAGE
@@ -23,11 +24,13 @@ from tests.engines.contract import Rig, launch
 from tests.waiting import wait_for
 
 PREFIX = "trainyard-test-"
+CLAIMS = "/api/v1/persistentvolumeclaims"
 
 
 class KubernetesRig(Rig):
     def __init__(self, api: Api) -> None:
         self.api, self.engine = api, KubernetesEngine(api, prefix=PREFIX)
+        self.kinds = kinds_here(api)
 
     def prints(self) -> Launch:
         """Workers alone, for with a master the others are cut short when that one ends."""
@@ -45,10 +48,14 @@ class KubernetesRig(Rig):
 
     def clean(self) -> None:
         """Remove what earlier tests left, and wait until it is gone."""
-        for kind in KINDS.values():
+        for kind in self.kinds:
             for job in self.mine(kind.everywhere):
                 path = kind.path(job["metadata"]["namespace"], job["metadata"]["name"])
                 self.api.delete(path, propagationPolicy="Background")
+        for claim in self.mine(CLAIMS):
+            meta = claim["metadata"]
+            space = f"/api/v1/namespaces/{meta['namespace']}"
+            self.api.delete(f"{space}/persistentvolumeclaims/{meta['name']}")
         for pod in self.mine(PODS):
             meta = pod["metadata"]
             path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
@@ -56,7 +63,7 @@ class KubernetesRig(Rig):
         wait_for(self.is_clean, 60, "the test namespaces to be empty")
 
     def is_clean(self) -> bool:
-        paths = [PODS, *(kind.everywhere for kind in KINDS.values())]
+        paths = [PODS, CLAIMS, *(kind.everywhere for kind in self.kinds)]
         return not any(self.mine(path) for path in paths)
 
     def mine(self, path: str) -> list[dict[str, Any]]:

@@ -39,7 +39,8 @@ def test_it_offers_what_is_installed(rig: KubernetesRig) -> None:
     offer = rig.engine.capabilities()
     assert offer.queues
     assert offer.framework(Framework.PYTORCH).version == "kubeflow.org/v1"
-    assert not offer.framework(Framework.MPI).available
+    assert offer.framework(Framework.MPI).version == "kubeflow.org/v2beta1"
+    assert "Install the Kubeflow training operator" in offer.framework(Framework.JAX).why
     assert "default-scheduler" in offer.schedulers
 
 
