@@ -6,7 +6,8 @@ from pathlib import Path
 from engines.base import Manifest
 from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import connect
-from engines.kubernetes.kinds import KINDS, WORKLOAD
+from engines.kubernetes.discovery import kinds_here
+from engines.kubernetes.kinds import WORKLOAD
 from engines.kubernetes.watching import PODS
 from tests.product import Trainyard
 
@@ -39,7 +40,7 @@ class RealCluster:
         trainyard.manage("add_project", project, "--cluster", name)
 
     def jobs(self, workload: str) -> list[Manifest]:
-        return [job for kind in KINDS.values() for job in self._of(workload, kind.everywhere)]
+        return [job for kind in kinds_here(self.api) for job in self._of(workload, kind.everywhere)]
 
     def pods(self, workload: str) -> list[Manifest]:
         return self._of(workload, PODS)
