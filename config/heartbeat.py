@@ -1,5 +1,10 @@
-"""Signs of life: the worker and beat each renew a key in the broker while they work."""
+"""Signs of life: the worker and beat each renew a key in the broker while they work.
 
+Beside it, each touches a file in the data folder: that is of this very process, where several
+workers share a broker, and is what a cluster's probe looks at.
+"""
+
+from pathlib import Path
 from typing import Any
 
 import redis
@@ -33,8 +38,11 @@ class Pulse:
     def __init__(self, process: str) -> None:
         self.key = key(process)
         self.broker = broker()
+        self.file = Path(settings.HOME) / "run" / f"{process}.alive"
+        self.file.parent.mkdir(parents=True, exist_ok=True)
 
     def beat(self) -> None:
+        self.file.touch()
         try:
             self.broker.set(self.key, "1", ex=GOOD_FOR)
         except redis.RedisError:

@@ -26,6 +26,11 @@ def prepare() -> str | None:
     """
     django.setup()
     collect_static_files()
+    return prepare_data()
+
+
+def prepare_data() -> str | None:
+    """The database alone, where static files came with the program. One at a time."""
     step("Updating the database")
     call_command("migrate", verbosity=0, interactive=False)
     password = make_first_administrator()

@@ -91,3 +91,16 @@ def test_without_a_broker_pages_open_and_say_so(settings: Settings) -> None:
 
 def test_the_notice_is_for_people_who_are_signed_in(client: Client) -> None:
     assert client.get("/health/notice/").status_code == 204
+
+
+@pytest.mark.parametrize("part", ["web", "database"])
+def test_a_part_is_asked_for_alone(client: Client, valkey: redis.Redis, part: str) -> None:
+    """Nobody gave a sign of life, and yet this part works."""
+    answer = client.get("/healthz", {"of": part})
+    assert (answer.status_code, answer.json()["checks"]) == (200, {part: "ok"})
+
+
+def test_a_part_that_there_is_not_is_refused(client: Client) -> None:
+    answer = client.get("/healthz", {"of": "weather"})
+    assert answer.status_code == 400
+    assert "web or database" in answer.json()["message"]
