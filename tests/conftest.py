@@ -51,11 +51,16 @@ def running_trainyard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trai
 
 
 @pytest.fixture(scope="session")
-def real_cluster() -> RealCluster:
-    """A cluster that runs pods."""
+def api_server() -> RealCluster:
+    """A cluster, which may be without nodes."""
     if not KUBECONFIG:
         pytest.skip(NO_CLUSTER)
-    cluster = RealCluster(Path(KUBECONFIG))
-    if not cluster.has_nodes:
+    return RealCluster(Path(KUBECONFIG))
+
+
+@pytest.fixture(scope="session")
+def real_cluster(api_server: RealCluster) -> RealCluster:
+    """A cluster that runs pods."""
+    if not api_server.has_nodes:
         pytest.skip(NO_NODE)
-    return cluster
+    return api_server

@@ -7,12 +7,15 @@ until SIGTERM; ``prepare`` updates the database, makes the first administrator, 
 import argparse
 import os
 import sys
+from pathlib import Path
+from typing import NoReturn
 
 import django
 from django.core.exceptions import ImproperlyConfigured
 
 from config.run import programs
 from config.run.__main__ import CannotStart, read_address
+from config.run.programs import Address
 
 NAMES = ("web", "worker", "beat", "prepare")
 
@@ -23,29 +26,33 @@ def main(argv: list[str] | None = None) -> int:
     name = parser.parse_args(argv).name
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
-        return start(name)
+        address = read_address()
+        from config import settings
+
+        os.environ |= programs.environment(settings.HOME, address)
+        if name == "prepare":
+            prepare_data()
+            return 0
+        become(name, settings.HOME, address)
     except (CannotStart, ImproperlyConfigured) as error:
         print(error, file=sys.stderr)
         return 1
 
 
-def start(name: str) -> int:
-    """Become that process, which then gets every signal itself."""
-    from config import settings
+def prepare_data() -> None:
+    django.setup()
+    from config.run import prepare
 
-    address = read_address()
-    os.environ |= programs.environment(settings.HOME, address)
-    if name == "prepare":
-        from config.run.prepare import prepare_data
+    prepare.prepare_data()
 
-        django.setup()
-        prepare_data()
-        return 0
-    (settings.HOME / "run").mkdir(exist_ok=True)
+
+def become(name: str, home: Path, address: Address) -> NoReturn:
+    """This very process is replaced, so every signal reaches the program itself."""
+    (home / "run").mkdir(exist_ok=True)
     made = {
         "web": lambda: programs.web(address),
         "worker": programs.worker,
-        "beat": lambda: programs.beat(settings.HOME),
+        "beat": lambda: programs.beat(home),
     }
     argv = made[name]().argv
     os.execv(argv[0], argv)  # noqa: S606 -- no shell, and the program is our own

@@ -1,0 +1,145 @@
+"""What deploy/ says fits the program, and a real API server takes every manifest."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from config.run.install import ROOT
+from config.run.process import NAMES
+from tests.cluster import KUBECONFIG, RealCluster
+from tests.deploy import rbac
+
+BASE, EXAMPLE = (ROOT / "deploy" / "kubernetes" / name for name in ("base", "example"))
+NAMESPACE = "/api/v1/namespaces/trainyard"
+Document = dict[str, Any]
+
+
+def documents(kind: str = "") -> list[Document]:
+    files = [path for path in BASE.glob("*.yaml") if path.name != "kustomization.yaml"]
+    found = [one for path in files for one in yaml.safe_load_all(path.read_text())]
+    return [one for one in found if kind in ("", one["kind"])]
+
+
+def pod_specs() -> Iterator[Document]:
+    for kind in ("Deployment", "StatefulSet", "Job"):
+        for document in documents(kind):
+            yield document["spec"]["template"]["spec"]
+
+
+def containers() -> Iterator[Document]:
+    for pod in pod_specs():
+        yield from [*pod.get("initContainers", []), *pod["containers"]]
+
+
+def test_the_base_lists_every_file() -> None:
+    listed = yaml.safe_load((BASE / "kustomization.yaml").read_text())["resources"]
+    assert {*listed, "kustomization.yaml"} == {path.name for path in BASE.iterdir()}
+
+
+def test_the_rights_are_those_that_the_program_asks_for() -> None:
+    assert rbac.FILE.read_text() == rbac.text(), "python -m tests.deploy.rbac writes it anew"
+
+
+def test_every_container_starts_a_process_that_there_is() -> None:
+    ours = [one for one in containers() if one["image"].startswith("trainyard:")]
+    started = {tuple(one["args"]) for one in ours if "args" in one}
+    assert started == {(name,) for name in NAMES}
+
+
+def test_image_and_job_carry_the_version() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        version = tomllib.load(file)["project"]["version"]
+    ours = {one["image"] for one in containers() if "/" not in one["image"]}
+    assert ours == {f"trainyard:{version}"}
+    (job,) = documents("Job")
+    assert job["metadata"]["name"] == f"prepare-{version}"
+
+
+def test_nothing_runs_as_root_or_may_become_it() -> None:
+    assert all(pod["securityContext"]["runAsNonRoot"] for pod in pod_specs())
+    for container in containers():
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_only_those_who_talk_to_clusters_have_an_account() -> None:
+    with_account = {
+        pod["containers"][0]["name"]
+        for pod in pod_specs()
+        if pod.get("automountServiceAccountToken", True)
+    }
+    assert with_account == {"web", "worker"}
+
+
+def copied() -> list[str]:
+    """What the image takes from the repository."""
+    text = (ROOT / "deploy" / "Containerfile").read_text()
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
+    return [word for line in lines for word in line.split()]
+
+
+@pytest.mark.parametrize("source", copied())
+def test_what_the_image_copies_is_there(source: str) -> None:
+    assert (ROOT / source).exists()
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> Path:
+    """The example as a person would copy it, with passwords of its own."""
+    shutil.copytree(BASE, tmp_path / "base")
+    shutil.copytree(EXAMPLE, tmp_path / "example")
+    subprocess.run([tmp_path / "example" / "secrets.sh"], check=True)
+    return tmp_path / "example"
+
+
+def test_secrets_are_made_once_and_only_for_their_owner(overlay: Path) -> None:
+    made = {path.name: path.read_text() for path in (overlay / "secrets").iterdir()}
+    subprocess.run([overlay / "secrets.sh"], check=True)
+    assert made == {path.name: path.read_text() for path in (overlay / "secrets").iterdir()}
+    assert made["POSTGRES_PASSWORD"] in made["DATABASE_URL"]
+    assert made["VALKEY_PASSWORD"] in made["REDIS_URL"]
+    assert all(len(text) >= 40 for text in made.values())
+    assert {path.stat().st_mode & 0o77 for path in (overlay / "secrets").iterdir()} == {0}
+
+
+@pytest.fixture
+def kubectl() -> list[str]:
+    assets = os.environ.get("KUBEBUILDER_ASSETS", "")
+    found = shutil.which("kubectl", path=f"{assets}{os.pathsep}{os.environ['PATH']}")
+    if not found:
+        pytest.skip("there is no kubectl")
+    return [found, f"--kubeconfig={KUBECONFIG}"]
+
+
+@pytest.fixture
+def _namespace(api_server: RealCluster) -> Iterator[None]:
+    """A dry run needs the namespace that it would have made."""
+    api = api_server.api
+    if api.find(NAMESPACE):
+        yield
+        return
+    (document,) = documents("Namespace")
+    api.create("/api/v1/namespaces", document)
+    yield
+    api.delete(NAMESPACE)
+
+
+@pytest.mark.kubernetes
+@pytest.mark.usefixtures("_namespace")
+def test_the_api_server_accepts_every_manifest(overlay: Path, kubectl: list[str]) -> None:
+    made = subprocess.run(
+        [kubectl[0], "kustomize", str(overlay)], capture_output=True, text=True, check=True
+    ).stdout
+    apply = [*kubectl, "apply", "--dry-run=server", "-f", "-"]
+    done = subprocess.run(apply, input=made, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("(server dry run)") == len(list(yaml.safe_load_all(made)))
