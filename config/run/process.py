@@ -7,6 +7,7 @@ until SIGTERM; ``prepare`` updates the database, makes the first administrator, 
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.run import programs
 from config.run.__main__ import CannotStart, read_address
-from config.run.programs import Address
+from config.run.programs import Address, Program
 
 NAMES = ("web", "worker", "beat", "prepare")
 
@@ -49,7 +50,7 @@ def prepare_data() -> None:
 def become(name: str, home: Path, address: Address) -> NoReturn:
     """This very process is replaced, so every signal reaches the program itself."""
     (home / "run").mkdir(exist_ok=True)
-    made = {
+    made: dict[str, Callable[[], Program]] = {
         "web": lambda: programs.web(address),
         "worker": programs.worker,
         "beat": lambda: programs.beat(home),
