@@ -15,7 +15,13 @@ from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
+from engines.nodes import Allocation as Allocation
+from engines.nodes import Condition as Condition
+from engines.nodes import Gpu as Gpu
+from engines.nodes import Node as Node
+from engines.nodes import Taint as Taint
 from engines.session import Session
+from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Framework, Role, WorkloadSpec
 
@@ -36,65 +42,6 @@ class EngineRefused(EngineError):
 
 class EngineUnavailable(EngineError):
     """No answer; the same call may succeed later."""
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """One device. ``memory`` in bytes; a virtual one is an accounting unit that runs on the CPU."""
-
-    index: int
-    model: str
-    memory: int
-    virtual: bool = False
-
-
-@dataclass(frozen=True)
-class Allocation:
-    """What pods asked for, running or about to: ``cpu`` in cores, ``memory`` in bytes."""
-
-    cpu: float
-    memory: int
-    gpus: float
-
-
-@dataclass(frozen=True)
-class Taint:
-    """What keeps pods that do not tolerate it away from a node."""
-
-    key: str
-    value: str
-    effect: str
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What a node says of itself; ``status`` is ``True``, ``False`` or ``Unknown``."""
-
-    kind: str
-    status: str
-    reason: str = ""
-    message: str = ""
-
-
-@dataclass(frozen=True)
-class Node:
-    """A machine with what it can give: ``cpu`` in cores, ``memory`` in bytes.
-
-    ``allocated`` is ``None`` where the engine does not know what others hold of it; ``resources``
-    names what pods may ask for beside CPU and memory.
-    """
-
-    name: str
-    cpu: float
-    memory: int
-    gpus: tuple[Gpu, ...] = ()
-    ready: bool = True
-    message: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    resources: tuple[str, ...] = ()
-    allocated: Allocation | None = None
 
 
 class Level(StrEnum):
@@ -218,6 +165,21 @@ class Observation:
     reason: Reason = Reason.NONE
     message: str = ""
     ranks: tuple[RankState, ...] = ()
+    cause: Cause | None = None  # what keeps it from running, where the engine can tell
+
+
+@dataclass(frozen=True)
+class ClusterEvent:
+    """Something the cluster said about a workload. ``key`` tells it from all others; ``count`` is
+    how often it was said, ``about`` the object it is about."""
+
+    workload_id: UUID
+    key: str
+    at: datetime
+    reason: str
+    message: str
+    about: str = ""
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -259,6 +221,13 @@ class Engine(Protocol):
 
         Yields ``None`` after the first list, and at least once a second when nothing changes, so
         that the caller can look at its own clock. Ends only by being closed.
+        """
+        ...
+
+    def events(self) -> list[ClusterEvent]:
+        """What the cluster said since the last call, as far as a watch here heard it.
+
+        A watch that begins tells again what the cluster still remembers.
         """
         ...
 

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from engines.base import (
     Capabilities,
+    ClusterEvent,
     EngineError,
     EngineRefused,
     Finding,
@@ -24,6 +25,7 @@ from engines.base import (
     RankState,
     Usage,
 )
+from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Framework
 
@@ -69,6 +71,7 @@ class FakeEngine:
     _shown: dict[UUID, Observation] = field(default_factory=dict)
     _logs: dict[LogKey, bytes] = field(default_factory=dict)
     _usage: dict[tuple[UUID, int], list[Usage]] = field(default_factory=dict)
+    _heard: list[ClusterEvent] = field(default_factory=list)
     _watchers: list[deque[Observation]] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -81,6 +84,7 @@ class FakeEngine:
         *,
         reason: Reason = Reason.NONE,
         message: str = "",
+        cause: Cause | None = None,
         attempt: int | None = None,
         ranks: Sequence[RankState] | None = None,
     ) -> Observation:
@@ -93,6 +97,7 @@ class FakeEngine:
             at=datetime.now(UTC),
             reason=reason,
             message=message,
+            cause=cause,
             attempt=before.attempt if attempt is None else attempt,
             ranks=before.ranks if ranks is None else tuple(ranks),
         )
@@ -105,6 +110,10 @@ class FakeEngine:
         """A rank wrote this."""
         key = (handle.workload_id, run, rank, attempt)
         self._logs[key] = self._logs.get(key, b"") + text.encode()
+
+    def say(self, event: ClusterEvent) -> None:
+        """The cluster said this."""
+        self._heard.append(event)
 
     def use(self, handle: Handle, sample: Usage, *, run: int = 1) -> None:
         self._usage.setdefault((handle.workload_id, run), []).append(sample)
@@ -163,6 +172,11 @@ class FakeEngine:
                 self._wait(mine)
         finally:
             self._watchers.remove(mine)
+
+    def events(self) -> list[ClusterEvent]:
+        self._check()
+        found, self._heard = self._heard, []
+        return found
 
     def observe(self, handle: Handle) -> Observation | None:
         self._check()

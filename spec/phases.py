@@ -22,19 +22,21 @@ class Phase(StrEnum):
 
 
 _P = Phase
-# Observed moves may skip a step: a short training can be over before anyone looked.
+# Observed moves may skip a step: a short training can be over before anyone looked, and one that
+# was stopped on the cluster itself may have no pods any more when it is seen.
 _ENDS = frozenset({_P.COMPLETED, _P.FAILED})
-_AHEAD = frozenset({_P.INITIALIZING, _P.RUNNING, _P.DEGRADED}) | _ENDS
+_SEEN = _ENDS | {_P.STOPPED}
+_AHEAD = frozenset({_P.INITIALIZING, _P.RUNNING, _P.DEGRADED}) | _SEEN
 _WISHES = frozenset({_P.STOPPING, _P.DELETING})
 MOVES: dict[Phase, frozenset[Phase]] = {
     _P.CREATING: _WISHES | _AHEAD | {_P.PENDING},
     _P.RESUMING: _WISHES | _AHEAD | {_P.PENDING},
     _P.PENDING: _WISHES | _AHEAD | {_P.UNKNOWN},
     # Back to Pending: preempted, or the gang restarts after a rank died.
-    _P.INITIALIZING: _WISHES | _ENDS | {_P.RUNNING, _P.DEGRADED, _P.PENDING, _P.UNKNOWN},
-    _P.RUNNING: _WISHES | _ENDS | {_P.DEGRADED, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
-    _P.DEGRADED: _WISHES | _ENDS | {_P.RUNNING, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
-    _P.UNKNOWN: _WISHES | _AHEAD | {_P.PENDING, _P.STOPPED},
+    _P.INITIALIZING: _WISHES | _SEEN | {_P.RUNNING, _P.DEGRADED, _P.PENDING, _P.UNKNOWN},
+    _P.RUNNING: _WISHES | _SEEN | {_P.DEGRADED, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
+    _P.DEGRADED: _WISHES | _SEEN | {_P.RUNNING, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
+    _P.UNKNOWN: _WISHES | _AHEAD | {_P.PENDING},
     # A training may finish, or fail, while it is asked to stop.
     _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
     _P.STOPPED: frozenset({_P.RESUMING, _P.DELETING}),

@@ -2,16 +2,16 @@
 
 import logging
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from clusters import services as clusters
 from clusters.engines import engine_for
 from clusters.models import Cluster
 from core.lease import lease
-from engines.base import EngineError, Observation
-from workloads import collect, reconcile
+from engines.base import Engine, EngineError, Observation
+from workloads import collect, drift, heard, reconcile, relist
 from workloads.models import Workload
 
 log = logging.getLogger(__name__)
@@ -19,6 +19,32 @@ log = logging.getLogger(__name__)
 TURN_SECONDS = 60.0
 LEASE_SECONDS = 5.0
 COLLECT_EVERY_SECONDS = 0.4
+RELIST_SECONDS = 300.0  # a watch that misses nothing is not proof that nothing was missed
+
+
+@dataclass
+class Watch:
+    """A watch that may go on in the next turn. ``listed`` gathers its list, and is then ``None``.
+
+    Another process may have had turns in between; what changed meanwhile waits here all the same.
+    """
+
+    engine: Engine
+    observations: Generator[Observation | None]
+    began: float = field(default_factory=time.monotonic)
+    listed: list[Observation] | None = field(default_factory=list)
+
+    @classmethod
+    def open(cls, engine: Engine) -> "Watch":
+        return cls(engine, engine.watch())
+
+    @property
+    def is_old(self) -> bool:
+        return time.monotonic() - self.began > RELIST_SECONDS
+
+
+#: Watches of this process that wait for their cluster's next turn.
+resting: dict[UUID, Watch] = {}
 
 
 def lease_name(cluster_id: UUID) -> str:
@@ -31,7 +57,10 @@ def turn(cluster: Cluster) -> bool:
     The lease expires on its own when this process dies, and the next sweep starts another turn.
     """
     with lease(lease_name(cluster.pk), seconds=LEASE_SECONDS) as extend:
-        if extend is None or not clusters.refresh(cluster):
+        if extend is None:
+            put_away(cluster.pk)  # who watches now need not be in this process
+            return False
+        if not clusters.refresh(cluster):
             return False
         try:
             _follow(cluster, extend)
@@ -41,24 +70,75 @@ def turn(cluster: Cluster) -> bool:
     return True
 
 
+def put_away(cluster_id: UUID) -> None:
+    if watch := resting.pop(cluster_id, None):
+        watch.observations.close()
+
+
+def _take_up(cluster: Cluster) -> Watch:
+    """The watch of the last turn here, unless it is old or of an engine that was replaced."""
+    engine, watch = engine_for(cluster), resting.pop(cluster.pk, None)
+    if watch and watch.engine is engine and not watch.is_old:
+        return watch
+    if watch:
+        watch.observations.close()
+    return Watch.open(engine)
+
+
 def _follow(cluster: Cluster, extend: Callable[[], bool]) -> None:
-    listed: set[UUID] | None = set()
-    started = collected = time.monotonic()
-    with closing(engine_for(cluster).watch()) as watch:
-        for seen in watch:
+    watch = _take_up(cluster)
+    try:
+        Turn(cluster, watch, extend).follow()
+    except BaseException:
+        watch.observations.close()
+        raise
+    if extend():
+        resting[cluster.pk] = watch
+    else:
+        watch.observations.close()
+
+
+@dataclass
+class Turn:
+    """One minute of a watch."""
+
+    cluster: Cluster
+    watch: Watch
+    extend: Callable[[], bool]
+    began: float = field(default_factory=time.monotonic)
+    collected: float = field(default_factory=time.monotonic)
+
+    def follow(self) -> None:
+        """Apply what comes until the minute is over, or the lease is lost."""
+        for seen in self.watch.observations:
             if seen is None:
-                _forget_missing(cluster, listed)
-                listed = None
+                heard.note(self.cluster, self.watch.engine.events())
+                if self.watch.listed is not None and not self._catch_up(self.watch.listed):
+                    return
+                self.watch.listed = None
+            elif self.watch.listed is not None:
+                self.watch.listed.append(seen)
             else:
-                if listed is not None:
-                    listed.add(seen.workload_id)
                 observed(seen)
-            now = time.monotonic()
-            if now - collected >= COLLECT_EVERY_SECONDS:
-                collect.collect(cluster)
-                collected = time.monotonic()
-                if not extend() or now - started > TURN_SECONDS:
-                    break
+            if not self._beat() or time.monotonic() - self.began > TURN_SECONDS:
+                return
+
+    def _catch_up(self, listed: list[Observation]) -> bool:
+        """The list is whole: apply what it changes, and give up what it lacks."""
+        for seen in relist.changed(self.cluster, listed):
+            observed(seen)
+            if not self._beat():
+                return False
+        relist.forget_missing(self.cluster, listed)
+        return True
+
+    def _beat(self) -> bool:
+        """Now and then: collect output, and keep the lease. ``False`` when that is lost."""
+        if time.monotonic() - self.collected < COLLECT_EVERY_SECONDS:
+            return True
+        collect.collect(self.cluster)
+        self.collected = time.monotonic()
+        return self.extend()
 
 
 def observed(seen: Observation) -> None:
@@ -69,19 +149,10 @@ def observed(seen: Observation) -> None:
     if workload is None:
         return
     try:
-        reconcile.apply(workload, seen)
-        reconcile.enforce(workload, seen)
+        if drift.is_resumed(workload, seen):
+            drift.follow(workload)
+        else:
+            reconcile.apply(workload, seen)
+            reconcile.enforce(workload, seen)
     except ValueError:
         log.exception("Could not apply what was seen of workload %s", seen.workload_id)
-
-
-def _forget_missing(cluster: Cluster, listed: set[UUID] | None) -> None:
-    """After a full list: what was handed over in this run and is not there any more is lost."""
-    if listed is None:
-        return
-    there = Workload.objects.filter(
-        cluster=cluster, phase__in=reconcile.HANDED_OVER, deleted_at=None
-    )
-    for workload in there.exclude(pk__in=listed).select_related("project", "cluster"):
-        if workload.observed_run == workload.run:
-            reconcile.lost(workload)

@@ -12,12 +12,13 @@ from django.utils import timezone
 from clusters.engines import engine_for, site_of
 from engines.base import EngineRefused, Launch, Observation, RankState
 from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase, RankPhase, Reason
-from workloads import admission, history, logs, outbox
+from workloads import admission, history, logs, outbox, waiting
 from workloads.models import Rank, Workload
 
 #: The cluster should have it. A cluster that queues for itself shows Pending too; elsewhere a
 #: pending workload has not been seen in its run yet.
 HANDED_OVER = HOLDING | {Phase.PENDING}
+STOPPED_THERE = "It was stopped on the cluster, not by Trainyard."
 
 
 def start(workload: Workload) -> None:
@@ -38,18 +39,24 @@ def launch(workload: Workload) -> None:
     try:
         engine_for(workload.cluster).submit(launch_of(workload))
     except EngineRefused as refusal:
-        with transaction.atomic():
-            if workload.move(
-                Phase.FAILED,
-                reason=refusal.reason,
-                message=str(refusal),
-                logs_complete=not workload.observed_run,
-            ):
-                _end_ranks(workload)
-                history.phase(workload)
-                outbox.admit(workload.cluster_id)
+        refused(workload, refusal)
     else:
         outbox.monitor(workload.cluster_id)
+
+
+def refused(workload: Workload, refusal: EngineRefused) -> None:
+    """The cluster will not have it: the workload ends with what was said."""
+    with transaction.atomic():
+        if workload.move(
+            Phase.FAILED,
+            reason=refusal.reason,
+            message=str(refusal),
+            logs_complete=not workload.observed_run,
+        ):
+            _end_ranks(workload)
+            waiting.end(workload)
+            history.phase(workload)
+            outbox.admit(workload.cluster_id)
 
 
 def launch_of(workload: Workload) -> Launch:
@@ -86,6 +93,7 @@ def delete(workload: Workload) -> None:
         Workload.objects.filter(pk=workload.pk, deleted_at=None).update(
             deleted_at=timezone.now(), logs_complete=True, running_pods=0
         )
+        waiting.end(workload)
         history.announce(workload)
         outbox.admit(workload.cluster_id)
 
@@ -107,6 +115,7 @@ def apply(workload: Workload, seen: Observation) -> bool:
             text = f"Attempt {seen.attempt + 1} of the gang starts."
             history.note(workload, text, source="engine", reason=Reason.RESTARTING)
         _apply_phase(workload, seen)
+        waiting.note(workload, seen)
         history.announce(workload)
     return True
 
@@ -130,12 +139,20 @@ def _apply_phase(workload: Workload, seen: Observation) -> None:
     if seen.phase is None:
         lost(workload)
     elif seen.phase != before:
-        if workload.move(seen.phase, reason=seen.reason, message=seen.message, at=seen.at):
+        message = _message(workload, seen)
+        if workload.move(seen.phase, reason=seen.reason, message=message, at=seen.at):
             history.phase(workload)
             if before in HOLDING and not workload.holds:
                 outbox.admit(workload.cluster_id)
     elif (seen.reason, seen.message) != (workload.reason, workload.message) and seen.message:
         Workload.objects.filter(pk=workload.pk).update(reason=seen.reason, message=seen.message)
+
+
+def _message(workload: Workload, seen: Observation) -> str:
+    """A stop that nobody asked Trainyard for says so, until it runs again."""
+    if seen.phase not in {Phase.STOPPING, Phase.STOPPED}:
+        return seen.message
+    return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
 
 
 def _apply_ranks(workload: Workload, states: tuple[RankState, ...]) -> None:
@@ -185,13 +202,14 @@ STATE_FIELDS = (
 )
 
 
+def differs(row: Rank, state: RankState) -> bool:
+    return any(getattr(row, name) != getattr(state, name) for name in STATE_FIELDS)
+
+
 def _copy_state(row: Rank, state: RankState) -> bool:
-    changed = False
+    changed = differs(row, state)
     for name in STATE_FIELDS:
-        value = getattr(state, name)
-        if getattr(row, name) != value:
-            setattr(row, name, value)
-            changed = True
+        setattr(row, name, getattr(state, name))
     return changed
 
 
@@ -211,5 +229,6 @@ def lost(workload: Workload) -> None:
     with transaction.atomic():
         if workload.move(to, reason=reason, message=message, running_pods=0, **collected):
             _end_ranks(workload)
+            waiting.end(workload)
             history.phase(workload)
             outbox.admit(workload.cluster_id)

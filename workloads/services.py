@@ -111,7 +111,7 @@ def stop(workload: Workload, *, by: User) -> None:
         outbox.stop(workload.pk)
 
 
-def resume(workload: Workload, *, by: User) -> None:
+def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
     """Run a stopped workload again, as its next run. Its checkpoints are where it left them."""
     with transaction.atomic():
         _hold(workload)
@@ -120,6 +120,7 @@ def resume(workload: Workload, *, by: User) -> None:
         moved = workload.move(
             Phase.RESUMING,
             reason=Reason.RESUMED_BY_USER,
+            message=message,
             run=workload.run + 1,
             attempt=0,
             queued_at=timezone.now(),

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from engines.base import (
     Capabilities,
+    ClusterEvent,
     EngineRefused,
     EngineUnavailable,
     Finding,
@@ -17,11 +18,13 @@ from engines.base import (
 )
 from engines.kubernetes import belongings, checking, discovery, fields
 from engines.kubernetes.api import Api, Conflict, Missing
+from engines.kubernetes.feed import Listing, Source
 from engines.kubernetes.inventory import Inventory
-from engines.kubernetes.kinds import WORKLOAD, Kind, job_name
+from engines.kubernetes.kinds import Kind, job_name
+from engines.kubernetes.known import Known
 from engines.kubernetes.manifests import IMAGES, manifests
 from engines.kubernetes.naming import namespace_of
-from engines.kubernetes.observing import ENDS, Look, run_of
+from engines.kubernetes.observing import ENDS, Look, run_of, was_resumed
 from engines.kubernetes.output import Output
 from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.rendering import masked
@@ -88,9 +91,13 @@ class KubernetesEngine:
         finally:
             self._watcher = None
 
+    def events(self) -> list[ClusterEvent]:
+        heard = self._watcher.heard if self._watcher else ()
+        return [heard.popleft() for _ in range(len(heard))] if heard else []
+
     def observe(self, handle: Handle) -> Observation | None:
-        look = self._look(handle)
-        return look.observation() if look else None
+        known = self._known(handle)
+        return known.observation if known else None
 
     def stop(self, handle: Handle, *, run: int) -> None:
         for _ in range(TRIES):
@@ -149,13 +156,25 @@ class KubernetesEngine:
         return []
 
     def _look(self, handle: Handle) -> Look | None:
-        found = self._find(handle)
-        if found is None:
-            return None
-        mine = f"{WORKLOAD}={handle.workload_id}"
-        here = f"namespaces/{self._space(handle)}/pods"
-        pods = self._api.items(PODS.replace("pods", here), labelSelector=mine)
-        return Look.at(*found, pods)
+        known = self._known(handle)
+        return known.look if known else None
+
+    def _known(self, handle: Handle) -> Known | None:
+        """Pods first, as the watch does, so that what it tells compares with what that tells.
+
+        A job that changed meanwhile is read again with its pods, a few times at most.
+        """
+        path = PODS.replace("pods", f"namespaces/{self._space(handle)}/pods")
+        known = None
+        for _ in range(TRIES):
+            listing = Listing(self._api, Source(path, only=handle.workload_id))
+            pods, found = list(listing), self._find(handle)
+            if found is None:
+                return None
+            known = Known.read(*found, pods, upto=int(listing.since))
+            if known.is_whole:
+                break
+        return known
 
     def _find(self, handle: Handle) -> tuple[Kind, Manifest] | None:
         """The job of a workload; one that is being deleted is as good as gone."""
@@ -177,6 +196,8 @@ class KubernetesEngine:
             raise EngineUnavailable("The job of this name is still being deleted.")
         if run_of(job) >= launch.run:
             return False
+        if was_resumed(job):
+            return True  # by somebody else, as the run that is asked for now
         look = self._look(launch.handle)
         phase = look.observation().phase if look else None
         if phase in ENDS - {Phase.STOPPED}:

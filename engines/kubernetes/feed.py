@@ -1,9 +1,12 @@
 """One watch in a thread of its own, which reconnects where it was cut."""
 
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event, Thread
+from uuid import UUID
 
 from urllib3.response import BaseHTTPResponse
 
@@ -16,19 +19,56 @@ PATIENCE = 10.0  # seconds without any connection until it gives up
 PAUSE = 0.5  # seconds between two attempts
 SERVER_SECONDS = 290  # the server ends a watch after this, and it is opened again
 
-#: (the kind of job, or None for pods; what happened; the object)
-Change = tuple[Kind | None, str, Manifest]
+PAGE = 500  # objects of one answer
+
+
+@dataclass(frozen=True)
+class Source:
+    """All objects of a sort that carry our label, be it of ``only`` one workload, or that
+    ``fields`` select. ``kind`` is set for jobs; an ``optional`` one may be forbidden."""
+
+    path: str
+    kind: Kind | None = None
+    only: UUID | None = None
+    fields: str = ""
+    optional: bool = False
+
+    @property
+    def query(self) -> dict[str, str]:
+        if self.fields:
+            return {"fieldSelector": self.fields}
+        return {"labelSelector": f"{WORKLOAD}={self.only}" if self.only else WORKLOAD}
+
+
+Change = tuple[Source, str, Manifest]  # what happened to the object
 Changes = SimpleQueue[Change | EngineError]
+
+
+class Listing:
+    """Everything of a source at one moment, page by page; ``since`` is that moment."""
+
+    def __init__(self, api: Api, source: Source) -> None:
+        self._api, self._source = api, source
+        self.since = "0"
+
+    def __iter__(self) -> Iterator[Manifest]:
+        """May raise :class:`Gone` when reading takes longer than the server remembers."""
+        token: dict[str, str] = {}
+        while True:
+            page = self._api.get(self._source.path, limit=PAGE, **self._source.query, **token)
+            yield from page["items"]
+            self.since = page["metadata"]["resourceVersion"]
+            if not page["metadata"].get("continue"):
+                return
+            token = {"continue": page["metadata"]["continue"]}
 
 
 class Feed(Thread):
     """Puts each change after ``since`` into ``changes``; an error is the last thing it puts."""
 
-    def __init__(
-        self, api: Api, path: str, kind: Kind | None, *, since: str, changes: Changes
-    ) -> None:
-        super().__init__(daemon=True, name=f"watch {path}")
-        self._api, self._path, self._kind = api, path, kind
+    def __init__(self, api: Api, source: Source, *, since: str, changes: Changes) -> None:
+        super().__init__(daemon=True, name=f"watch {source.path}")
+        self._api, self._source = api, source
         self._since, self._changes = since, changes
         self._over = Event()
         self._response: BaseHTTPResponse | None = None
@@ -58,8 +98,8 @@ class Feed(Thread):
 
     def _open(self) -> BaseHTTPResponse:
         return self._api.stream(
-            self._path,
-            labelSelector=WORKLOAD,
+            self._source.path,
+            **self._source.query,
             watch="true",
             allowWatchBookmarks="true",
             resourceVersion=self._since,
@@ -73,4 +113,4 @@ class Feed(Thread):
                     return
                 self._since = str(version(item))
                 if what != "BOOKMARK":
-                    self._changes.put((self._kind, what, item))
+                    self._changes.put((self._source, what, item))

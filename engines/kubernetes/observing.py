@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import NamedTuple
 from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
+from engines.kubernetes import causes
 from engines.kubernetes.kinds import RUN, Kind, workload_of
 from engines.kubernetes.pods import (
     Seen,
@@ -16,17 +18,31 @@ from engines.kubernetes.pods import (
     holds,
     moment,
 )
+from spec.causes import Cause, CauseKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
 
-#: An end is final within its run, and so later than anything else seen of that run. What is left
-#: of a stopped job is older than its last pod was, hence the bit above every resource version.
+#: An end is final within its run, and so later than anything else seen of that run, hence the bit
+#: above every resource version. Stopped is none: who suspends a job may go on with it.
 END = 1 << 62
 ORDER_BITS = 16
 WHOLE = (1 << ORDER_BITS) - 1  # the order of a look that misses nothing up to its newest version
 REPLACED = "A rank lost its pod; another one is on its way."
-ENDS = {Phase.STOPPED, Phase.COMPLETED, Phase.FAILED}
+UNMADE = Cause(
+    CauseKind.OPERATOR,
+    "Waiting for the operator to make the pods",
+    "When this lasts, the training operator does not run: ask the cluster's administrator.",
+)
+FINAL = {Phase.COMPLETED, Phase.FAILED}
+ENDS = FINAL | {Phase.STOPPED}
 GATHERING = timedelta(seconds=5)  # a pod made later than this after the first one replaces another
+
+
+class Verdict(NamedTuple):
+    phase: Phase
+    reason: Reason = Reason.NONE
+    message: str = ""
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True)
@@ -36,29 +52,47 @@ class Look:
     kind: Kind
     job: Manifest
     pods: tuple[Seen, ...]
+    group: Manifest | None = None
+    warnings: tuple[Manifest, ...] = ()  # events about the job itself, oldest first
 
     @classmethod
-    def at(cls, kind: Kind, job: Manifest, pods: Iterable[Manifest]) -> "Look":
-        return cls(kind, job, tuple(Seen(pod, kind) for pod in pods))
+    def at(
+        cls,
+        kind: Kind,
+        job: Manifest,
+        pods: Iterable[Manifest],
+        *,
+        group: Manifest | None = None,
+        warnings: Iterable[Manifest] = (),
+    ) -> "Look":
+        """``group`` is KAI's pod group; ``warnings`` are events about the job and its pods."""
+        about: dict[str, list[Manifest]] = {}
+        for one in warnings:
+            about.setdefault(one["involvedObject"].get("uid", ""), []).append(one)
+        seen = (Seen(pod, kind, tuple(about.get(pod["metadata"]["uid"], ()))) for pod in pods)
+        return cls(kind, job, tuple(seen), group, tuple(about.get(job["metadata"]["uid"], ())))
 
     def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
-        """``floor`` is the newest resource version seen of it, that of pods now gone included.
+        """``floor`` is the newest resource version up to which nothing is missing, or that of
+        what was seen of it, pods now gone included.
 
         ``order`` tells looks apart that have the same newest version: jobs and pods arrive by
         different watches, so a change may arrive after a later one.
         """
-        phase, reason, message = self._judge()
-        newest = max([floor, version(self.job), *(version(seen.pod) for seen in self.pods)])
+        phase, reason, message, cause = self._judge()
+        own = max([version(self.job), *(version(seen.pod) for seen in self.pods)])
+        final = phase in FINAL
         return Observation(
             workload_id=self.workload_id,
             run=run_of(self.job),
-            sequence=sequence(newest, order) | (END if phase in ENDS else 0),
+            sequence=sequence(own, order) | END if final else sequence(max(floor, own), order),
             phase=phase,
             at=self._at,
             attempt=max((seen.restarts for seen in self.pods), default=0),
             reason=reason,
             message=message,
             ranks=tuple(self.ranks(ended=phase in ENDS)),
+            cause=cause,
         )
 
     @property
@@ -66,6 +100,10 @@ class Look:
         found = workload_of(self.job["metadata"]["labels"])
         assert found  # noqa: S101 -- only labelled jobs are looked at
         return found
+
+    @property
+    def is_suspended(self) -> bool:
+        return bool((self.job["spec"].get("runPolicy") or {}).get("suspend"))
 
     @cached_property
     def slots(self) -> list[tuple[Role, int]]:
@@ -91,33 +129,48 @@ class Look:
             cut_short = ended and state.phase in {RankPhase.PENDING, RankPhase.RUNNING}
             yield replace(state, phase=RankPhase.STOPPED) if cut_short else state
 
-    def _judge(self) -> tuple[Phase, Reason, str]:
+    def _judge(self) -> Verdict:
         status = self.job.get("status") or {}
         if holds(status, "Succeeded"):
-            return Phase.COMPLETED, Reason.NONE, ""
+            return Verdict(Phase.COMPLETED)
         if holds(status, "Failed"):
-            return Phase.FAILED, *self._failure(condition(status, "Failed").get("message", ""))
-        if self.job["spec"].get("runPolicy", {}).get("suspend"):
+            why = self._failure(condition(status, "Failed").get("message", ""))
+            return Verdict(Phase.FAILED, *why)
+        if self.is_suspended:
             settled = holds(status, "Suspended") or not status.get("conditions")
             done = settled and not self.pods
-            return Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER, ""
+            return Verdict(Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER)
         return self._alive()
 
-    def _alive(self) -> tuple[Phase, Reason, str]:
+    def _alive(self) -> Verdict:
         here = [seen for seen in self.present.values() if not seen.is_leaving]
         ready = [seen for seen in here if seen.is_ready]
         waiting = [seen for seen in here if not seen.is_ready and not seen.is_over]
         missing = len(self.slots) - len(here)
         if ready and (self._lost(waiting, ready, missing) or self._failed(here)):
-            return Phase.DEGRADED, *self._first_trouble(here, REPLACED)
+            cause = self._cause(waiting, missing) if waiting else None
+            return Verdict(Phase.DEGRADED, *self._first_trouble(here, REPLACED), cause)
         if missing or not all(seen.is_scheduled for seen in here):
-            told = "" if here else "Waiting for the operator to make the pods."
-            return Phase.PENDING, *self._first_trouble(here, told)
+            cause = self._cause(here, missing)
+            why = (cause.reason, cause.message) if cause else self._first_trouble(here, "")
+            return Verdict(Phase.PENDING, *why, cause)
         if waiting:
-            reason, why = self._first_trouble(waiting, "")
+            reason, why_not = self._first_trouble(waiting, "")
             restarting = any(seen.restarts for seen in waiting)
-            return Phase.INITIALIZING, Reason.RESTARTING if restarting else reason, why
-        return Phase.RUNNING, Reason.NONE, ""
+            reason = Reason.RESTARTING if restarting else reason
+            return Verdict(Phase.INITIALIZING, reason, why_not, self._cause(waiting, 0))
+        return Verdict(Phase.RUNNING)
+
+    def _cause(self, among: list[Seen], missing: int) -> Cause | None:
+        """The one that explains most: of the whole gang, of pods never made, of the first rank."""
+        cause = causes.grouped(self.group) if not all(s.is_scheduled for s in among) else None
+        cause = cause or (causes.not_made(self.warnings) if missing else None)
+        if cause or not among:
+            return cause or UNMADE
+        for seen in sorted(among, key=self._number):
+            if found := seen.cause:
+                return replace(found, who=self._name(seen))
+        return None
 
     def _lost(self, waiting: list[Seen], ready: list[Seen], missing: int) -> bool:
         """Whether a gang that was together is so no longer; at its start it has yet to gather."""
@@ -172,3 +225,11 @@ def sequence(newest: int, order: int) -> int:
 def run_of(job: Manifest) -> int:
     text = (job["metadata"].get("annotations") or {}).get(RUN, "")
     return int(text) if text.isdigit() else 1
+
+
+def was_resumed(job: Manifest) -> bool:
+    """Whether it goes on after it was suspended."""
+    suspended = (job["spec"].get("runPolicy") or {}).get("suspend")
+    status = job.get("status") or {}
+    ended = holds(status, "Succeeded") or holds(status, "Failed")
+    return not suspended and not ended and condition(status, "Suspended").get("status") == "False"

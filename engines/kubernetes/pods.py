@@ -7,28 +7,23 @@ from datetime import datetime
 from typing import Any
 
 from engines.base import Manifest, RankState
+from engines.kubernetes import causes
 from engines.kubernetes.kinds import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, Kind
+from engines.kubernetes.unplaced import unscheduled
+from spec.causes import Cause
 from spec.phases import RankPhase, Reason
 from spec.workload import Role
 
 PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
-#: Waiting for these ends only when somebody acts.
-STUCK = {
-    "ErrImagePull": Reason.IMAGE_UNKNOWN,
-    "ImagePullBackOff": Reason.IMAGE_UNKNOWN,
-    "InvalidImageName": Reason.IMAGE_UNKNOWN,
-    "ErrImageNeverPull": Reason.IMAGE_UNKNOWN,
-    "CreateContainerConfigError": Reason.REFUSED,
-    "CreateContainerError": Reason.REFUSED,
-}
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A pod of a job, read once."""
+    """A pod of a job, read once. ``warnings`` are the cluster's events about it, oldest first."""
 
     pod: Manifest
     kind: Kind
+    warnings: tuple[Manifest, ...] = ()
 
     @property
     def role(self) -> Role:
@@ -127,19 +122,27 @@ class Seen:
             return failure_reason(ended), exit_words(ended)
         if self.status.get("phase") == "Failed":
             return Reason.RANK_FAILED, str(self.status.get("message") or "failed")
+        cause = self.cause
+        return (cause.reason, cause.message) if cause else (Reason.NONE, "")
+
+    @property
+    def cause(self) -> Cause | None:
+        """What keeps it from starting; ``None`` where it only takes its time."""
         if not self.is_scheduled:
             why = condition(self.status, "PodScheduled").get("message", "")
-            return (Reason.WAITING_FOR_CAPACITY, why) if why else (Reason.NONE, "")
-        for waiting in self._waiting():
-            if waiting.get("reason") in STUCK:
-                text = f"{waiting['reason']}: {waiting.get('message', '')}".rstrip(": ")
-                return STUCK[waiting["reason"]], text
-        return Reason.NONE, ""
+            return unscheduled(why) if why else None
+        if self.is_ready or self.is_over:
+            return None
+        for image, waiting in self._waiting():
+            if cause := causes.stuck(waiting, image, self.warnings):
+                return cause
+        return causes.unmounted(self.warnings) if not self.started_at else None
 
-    def _waiting(self) -> Iterator[Manifest]:
+    def _waiting(self) -> Iterator[tuple[str, Manifest]]:
+        """The image of each container that waits, and what for."""
         for key in ("initContainerStatuses", "containerStatuses"):
             for one in self.status.get(key) or []:
-                yield (one.get("state") or {}).get("waiting") or {}
+                yield one.get("image", ""), (one.get("state") or {}).get("waiting") or {}
 
 
 def failure_reason(ended: Manifest) -> Reason:

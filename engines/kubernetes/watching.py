@@ -1,67 +1,33 @@
-"""Following every workload of a cluster: a list, then one watch for each kind of object."""
+"""Following every workload of a cluster: a list, then one watch for each sort of object."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
 from uuid import UUID
 
-from engines.base import EngineError, Manifest, Observation
+from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest
+from engines.base import Observation as Seen
 from engines.kubernetes.api import Api, Gone
-from engines.kubernetes.discovery import kinds_here
-from engines.kubernetes.feed import Changes, Feed
-from engines.kubernetes.kinds import WORKLOAD, Kind, workload_of
-from engines.kubernetes.observing import END, WHOLE, Look, sequence, version
+from engines.kubernetes.discovery import KAI_GROUP, kinds_here, served
+from engines.kubernetes.events import EVENTS, SELECTOR, Early, is_telling, told
+from engines.kubernetes.feed import Changes, Feed, Listing, Source
+from engines.kubernetes.kinds import workload_of
+from engines.kubernetes.known import Known, lighter
+from engines.kubernetes.observing import END, WHOLE, sequence
 
 PODS = "/api/v1/pods"
+GROUPS_VERSION = f"{KAI_GROUP}/v2alpha2"
+POD = Source(PODS)
+GROUP = Source(f"/apis/{GROUPS_VERSION}/podgroups", optional=True)
+EVENT = Source(EVENTS, fields=SELECTOR, optional=True)
 TICK = 0.4  # seconds between two signs of life
-
-
-@dataclass
-class Known:
-    """A workload as its objects stand. ``gone`` keeps the last of pods that were deleted, for
-    what they said about their end; ``floor`` is the newest resource version seen of any."""
-
-    kind: Kind | None = None
-    job: Manifest | None = None
-    pods: dict[str, Manifest] = field(default_factory=dict)
-    gone: dict[str, Manifest] = field(default_factory=dict)
-    floor: int = 0
-    order: int = 0
-
-    def take_pod(self, what: str, pod: Manifest) -> None:
-        name = pod["metadata"]["name"]
-        self._count(version(pod))
-        if what == "DELETED":
-            self.pods.pop(name, None)
-            pod["metadata"].setdefault("deletionTimestamp", pod["metadata"]["creationTimestamp"])
-            self.gone[name] = pod
-        else:
-            self.gone.pop(name, None)
-            self.pods[name] = pod
-
-    def take_job(self, kind: Kind, what: str, job: Manifest) -> None:
-        self._count(version(job))
-        self.kind, self.job = kind, None if what == "DELETED" else job
-
-    def _count(self, newest: int) -> None:
-        late = newest <= self.floor
-        self.order = min(self.order + 1, WHOLE - 1) if late else 1
-        self.floor = max(self.floor, newest)
-
-    def listed(self, pods_at: int) -> None:
-        """Everything was read. Pods first, so a job may show what came after them."""
-        self.order = WHOLE if self.floor <= pods_at else 0
-
-    @property
-    def look(self) -> Look | None:
-        """``None`` without a job, and while its deletion is under way."""
-        if self.job is None or self.kind is None or self.job["metadata"].get("deletionTimestamp"):
-            return None
-        if self.job["spec"].get("runPolicy", {}).get("suspend"):
-            self.gone.clear()
-        return Look.at(self.kind, self.job, [*self.gone.values(), *self.pods.values()])
+AT_ONCE = 1000  # workloads whose changes are taken in before they are told
+DISCOVER_SECONDS = 30.0  # between two looks whether the cluster serves other kinds
+MOST_HEARD = 5000
 
 
 class Watcher:
@@ -70,98 +36,157 @@ class Watcher:
     def __init__(self, api: Api) -> None:
         self._api = api
         self.known: dict[UUID, Known] = {}
-        self._told: dict[UUID, Observation] = {}
+        self.heard: deque[ClusterEvent] = deque(maxlen=MOST_HEARD)
+        self._owners: dict[str, UUID] = {}
+        self._early = Early()
+        self._told: dict[UUID, Seen] = {}
 
-    def __iter__(self) -> Iterator[Observation | None]:
+    def __iter__(self) -> Iterator[Seen | None]:
         while True:
             changes: Changes = SimpleQueue()
-            feeds = self._list(changes)
+            sources = self._sources()
+            try:
+                feeds = self._list(sources, changes)
+            except Gone:
+                continue  # it took longer than the server remembers
             try:
                 yield from self._news(list(self.known))
                 yield None
                 for feed in feeds:
                     feed.start()
-                yield from self._follow(changes)
+                yield from self._follow(sources, changes)
             finally:
                 for feed in feeds:
                     feed.close()
 
-    def _list(self, changes: Changes) -> list[Feed]:
-        """Everything as it is now, and the feeds that go on from there.
+    def _sources(self) -> list[Source]:
+        """Pods first: a job that is newer than its pods is what every later look shows as well."""
+        jobs = [Source(kind.everywhere, kind) for kind in kinds_here(self._api)]
+        groups = [GROUP] if "podgroups" in served(self._api, GROUPS_VERSION) else []
+        return [POD, *jobs, *groups, EVENT]
 
-        Pods first: a job that is newer than its pods is what every later look shows as well.
-        """
+    def _list(self, sources: list[Source], changes: Changes) -> list[Feed]:
+        """Everything as it is now, and the feeds that go on from there."""
         before, self.known, feeds = self.known, {}, []
-        pods_at = 0
-        kinds = kinds_here(self._api)
-        for kind, path in ((None, PODS), *((kind, kind.everywhere) for kind in kinds)):
-            found = self._api.get(path, labelSelector=WORKLOAD)
-            since = found["metadata"]["resourceVersion"]
-            pods_at = pods_at or int(since)
-            for item in found["items"]:
-                self._take(kind, "ADDED", item)
-            feeds.append(Feed(self._api, path, kind, since=since, changes=changes))
-        for known in self.known.values():
-            known.listed(pods_at)
+        upto = 0
+        for source in sources:
+            listing = Listing(self._api, source)
+            try:
+                for item in listing:
+                    self._take(source, "ADDED", item)
+            except Gone:
+                self.known = before
+                raise
+            except EngineRefused:
+                if not source.optional:
+                    raise
+                continue
+            upto = upto or int(listing.since)
+            feeds.append(Feed(self._api, source, since=listing.since, changes=changes))
         for uid, known in before.items():
-            if known.job is not None and uid not in self.known:  # deleted while nobody looked
-                self.known[uid] = Known(known.kind, floor=int(since))
+            if uid in self.known:
+                self.known[uid].remember(known)
+            elif known.job is not None:  # deleted while nobody looked
+                self.known[uid] = Known(known.kind, floor=upto, uids=known.uids)
+        for known in self.known.values():
+            known.listed(upto)
         return feeds
 
-    def _follow(self, changes: Changes) -> Iterator[Observation | None]:
-        """Until the list is too old. Signs of life come even between changes that say nothing."""
-        last = time.monotonic()
+    def _follow(self, sources: list[Source], changes: Changes) -> Iterator[Seen | None]:
+        """Until the list is too old, or the cluster serves other kinds than it did."""
+        looked = time.monotonic()
         while True:
             try:
-                change = changes.get(timeout=TICK)
-            except Empty:
-                change = None
-            if isinstance(change, Gone):
+                touched = self._drain(changes)
+            except Gone:
                 return
-            if isinstance(change, EngineError):
-                raise change
-            told = list(self._news([self._take(*change)])) if change else []
-            yield from told
-            if not told and time.monotonic() - last >= TICK:
-                yield None
-            if told or time.monotonic() - last >= TICK:
-                last = time.monotonic()
+            yield from self._news(touched)
+            yield None
+            if time.monotonic() - looked > DISCOVER_SECONDS:
+                with suppress(EngineUnavailable):
+                    if self._sources() != sources:
+                        return
+                looked = time.monotonic()
 
-    def _take(self, kind: Kind | None, what: str, item: Manifest) -> UUID | None:
+    def _drain(self, changes: Changes) -> list[UUID]:
+        """Take in what has arrived, and name the workloads it is about, each once.
+
+        Waits a moment for the first change. What ended a feed is raised.
+        """
+        touched: dict[UUID, None] = {}
+        with suppress(Empty):
+            change = changes.get(timeout=TICK)
+            while True:
+                if isinstance(change, EngineError):
+                    raise change
+                if uid := self._take(*change):
+                    touched[uid] = None
+                if len(touched) >= AT_ONCE:
+                    break
+                change = changes.get_nowait()
+        return list(touched)
+
+    def _take(self, source: Source, what: str, item: Manifest) -> UUID | None:
+        if source == EVENT:
+            return self._take_event(item) if what != "DELETED" else None
         uid = workload_of(item["metadata"].get("labels") or {})
         if uid is None:
             return None
         known = self.known.setdefault(uid, Known())
-        if kind is None:
-            known.take_pod(what, item)
+        if source.kind is not None:
+            known.take_job(source.kind, what, lighter(item))
+        elif source == GROUP:
+            known.take_group(what, lighter(item))
         else:
-            known.take_job(kind, what, item)
+            known.take_pod(what, lighter(item))
+        self._own(uid, known, item["metadata"]["uid"])
         return uid
 
-    def _news(self, uids: list[UUID | None]) -> Iterator[Observation]:
+    def _own(self, uid: UUID, known: Known, object_uid: str) -> None:
+        if object_uid not in known.uids:
+            known.uids.add(object_uid)
+            self._owners[object_uid] = uid
+            for event in self._early.take(object_uid):
+                self._take_event(event)
+
+    def _take_event(self, event: Manifest) -> UUID | None:
+        if not is_telling(event):
+            return None
+        uid = self._owners.get(event["involvedObject"].get("uid", ""))
+        if uid is None:
+            self._early.keep(lighter(event))
+            return None
+        self.heard.append(told(event, uid))
+        known = self.known.get(uid)
+        if known is None or event.get("type") != "Warning":
+            return None
+        known.take_warning(lighter(event))
+        return uid
+
+    def _news(self, uids: Iterable[UUID]) -> Iterator[Seen]:
         """What is later than what was told before, and says something else."""
         for uid in uids:
-            known = self.known.get(uid) if uid else None
-            if uid is None or known is None:
+            known = self.known.get(uid)
+            if known is None:
                 continue
             if known.job is None and known.kind is not None:
                 yield self._gone(uid, known)
-            elif look := known.look:
-                seen = look.observation(floor=known.floor, order=known.order)
-                if is_news(seen, self._told.get(uid)):
-                    self._told[uid] = seen
-                    yield seen
+            elif (seen := known.observation) and is_news(seen, self._told.get(uid)):
+                self._told[uid] = seen
+                yield seen
 
-    def _gone(self, uid: UUID, known: Known) -> Observation:
+    def _gone(self, uid: UUID, known: Known) -> Seen:
         del self.known[uid]
-        told = self._told.pop(uid, None)
-        run = told.run if told else 1
-        return Observation(uid, run, sequence(known.floor, WHOLE) | END, None, datetime.now(UTC))
+        for object_uid in known.uids:
+            self._owners.pop(object_uid, None)
+        last = self._told.pop(uid, None)
+        run = last.run if last else 1
+        return Seen(uid, run, sequence(known.floor, WHOLE) | END, None, datetime.now(UTC))
 
 
-def is_news(seen: Observation, told: Observation | None) -> bool:
+def is_news(seen: Seen, last: Seen | None) -> bool:
     """Objects change for many reasons that no observation shows."""
-    if told is None:
+    if last is None:
         return True
-    later = (seen.run, seen.sequence) > (told.run, told.sequence)
-    return later and replace(seen, sequence=told.sequence, at=told.at) != told
+    later = (seen.run, seen.sequence) > (last.run, last.sequence)
+    return later and replace(seen, sequence=last.sequence, at=last.at) != last

@@ -10,6 +10,7 @@ import psutil
 
 from engines.base import (
     Capabilities,
+    ClusterEvent,
     EngineRefused,
     EngineUnavailable,
     Finding,
@@ -114,6 +115,9 @@ class LocalEngine:
     def watch(self) -> Generator[Observation | None]:
         with _on_disk():
             yield from Watcher(self.home, self._tend)
+
+    def events(self) -> list[ClusterEvent]:
+        return []  # there is nobody but Trainyard to say anything
 
     @_on_disk()
     def observe(self, handle: Handle) -> Observation | None:

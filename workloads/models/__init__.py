@@ -1,6 +1,7 @@
-"""The workload with its attempts, ranks, events and samples; drafts and saved views."""
+"""The workload with its attempts, ranks, events, causes and samples; drafts and saved views."""
 
 from workloads.models.attempt import Attempt
+from workloads.models.cause import Cause
 from workloads.models.draft import Draft
 from workloads.models.event import Event
 from workloads.models.rank import Rank
@@ -10,6 +11,7 @@ from workloads.models.workload import Source, Workload, WorkloadQuerySet
 
 __all__ = [
     "Attempt",
+    "Cause",
     "Draft",
     "Event",
     "Rank",

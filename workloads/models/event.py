@@ -10,7 +10,8 @@ from spec.phases import Phase, Reason
 class Event(models.Model):
     """``phase`` is set for a change of phase, ``verb`` for what a person asked.
 
-    Without an ``actor`` the cluster or Trainyard itself did it; ``source`` says which.
+    Without an ``actor`` the cluster or Trainyard itself did it; ``source`` says which. What the
+    cluster says again and again stays one row, told by ``key``: ``count`` and ``at`` grow.
     """
 
     workload = models.ForeignKey(
@@ -27,10 +28,17 @@ class Event(models.Model):
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     source = models.CharField(max_length=40, default="trainyard")
+    key = models.CharField(max_length=64, blank=True)
+    count = models.PositiveIntegerField(default=1)
 
     class Meta:
         ordering = ["-at", "-id"]
         indexes = [models.Index(fields=["workload", "-at"], name="event_of_workload")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workload", "key"], condition=~models.Q(key=""), name="one_event_of_a_key"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.phase or self.verb} {self.reason}".strip()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
     from workloads.models.attempt import Attempt
+    from workloads.models.cause import Cause
     from workloads.models.event import Event
     from workloads.models.rank import Rank
     from workloads.models.sample import Sample
@@ -141,6 +142,7 @@ class Workload(models.Model):
 
     if TYPE_CHECKING:
         attempts: RelatedManager["Attempt"]
+        causes: RelatedManager["Cause"]
         ranks: RelatedManager["Rank"]
         events: RelatedManager["Event"]
         samples: RelatedManager["Sample"]

@@ -1,7 +1,7 @@
 """Why a workload failed, or why it waits: one cause, first of all others."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.utils.timezone import now
@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from spec.phases import Phase, RankPhase, Reason
 from workloads import logs
 from workloads.logs import merge
-from workloads.models import Rank, Workload
+from workloads.models import Cause, Rank, Workload
 from workloads.page.text import shown
 from workloads.page.words import advice, exit_in_words
 
@@ -17,6 +17,9 @@ LAST_LINES = 20
 # How ranks end when another one took them along.
 COLLATERAL = frozenset({-15, 143, -9, 137})
 WAITING = frozenset({Phase.CREATING, Phase.PENDING, Phase.RESUMING})
+# With a cause it waits in these, too: for its image, or for a rank that was lost.
+HELD_UP = WAITING | {Phase.INITIALIZING, Phase.DEGRADED}
+MOST_SHARES = 8  # of a bar; the rest is one share
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,24 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Share:
+    """A piece of a bar, which is 100 wide in all: so many nodes that one reason rules out."""
+
+    label: str
+    nodes: int
+    start: float
+    width: float
+
+
+@dataclass(frozen=True)
 class Wait:
     """Why it waits, since when, and what people can do."""
 
     message: str
     since: datetime
+    cause: Cause | None = None
+    shares: list[Share] = field(default_factory=list)
+    total: int = 0
 
 
 def failure(workload: Workload, ranks: Iterable[Rank]) -> Failure | None:
@@ -77,8 +93,34 @@ def last_lines(workload: Workload, rank: int) -> list[str]:
     return [shown(line.data) for line in window.lines]
 
 
-def wait(workload: Workload) -> Wait | None:
-    if workload.phase not in WAITING:
+def wait(workload: Workload, causes: Sequence[Cause]) -> Wait | None:
+    """``causes`` are those of the present run, oldest first."""
+    cause = next((one for one in causes if one.until is None), None)
+    if workload.phase not in (HELD_UP if cause else WAITING):
         return None
-    message = workload.message or "It is about to be looked at."
-    return Wait(message, workload.queued_at)
+    if cause is None:
+        message = workload.message or "It is about to be looked at."
+        return Wait(message, workload.queued_at)
+    total = int(cause.evidence.get("total", 0))
+    return Wait(cause.title, cause.since, cause, shares(cause), total)
+
+
+def history(workload: Workload) -> list[Cause]:
+    """What this run waited for, oldest first."""
+    return list(workload.causes.filter(run=workload.run).order_by("since", "pk"))
+
+
+def shares(cause: Cause) -> list[Share]:
+    """Nodes may be ruled out by more than one reason; the bar then shows the reasons' parts."""
+    counted = [(str(label), int(nodes)) for label, nodes in cause.evidence.get("shares", [])]
+    shown, rest = counted[:MOST_SHARES], counted[MOST_SHARES:]
+    if rest:
+        shown.append(("other reasons", sum(nodes for _, nodes in rest)))
+    whole = max(sum(nodes for _, nodes in shown), int(cause.evidence.get("total", 0)), 1)
+    found: list[Share] = []
+    start = 0.0
+    for label, nodes in shown:
+        width = 100 * nodes / whole
+        found.append(Share(label, nodes, round(start, 2), round(width, 2)))
+        start += width
+    return found

@@ -83,10 +83,11 @@ def _head(workload: Workload) -> dict[str, Any]:
 
 
 def _overview(request: Request, workload: Workload) -> dict[str, Any]:
-    ranks = list(workload.ranks.all())
+    ranks, causes = list(workload.ranks.all()), cause.history(workload)
     return {
         "failure": cause.failure(workload, ranks),
-        "wait": cause.wait(workload),
+        "wait": cause.wait(workload, causes),
+        "causes": causes,
         "ranks": ranks,
         "last_metrics": shown_metrics(workload, ("step", "loss", "accuracy")),
     }

@@ -68,7 +68,10 @@ def test_a_gang_that_fits_nowhere_says_why(rig: KubernetesRig) -> None:
         return rig.seen(launched, Phase.PENDING).reason is Reason.WAITING_FOR_CAPACITY
 
     wait_for(reason, 10)
-    assert "Insufficient nvidia.com/gpu" in rig.seen(launched, Phase.PENDING).message
+    cause = rig.seen(launched, Phase.PENDING).cause
+    assert cause
+    assert (cause.title, cause.shares[0].label) == ("Not enough free GPUs", "too few free GPUs")
+    assert "Insufficient nvidia.com/gpu" in cause.said
 
 
 def test_restarts_end_at_the_backoff_limit(rig: KubernetesRig) -> None:

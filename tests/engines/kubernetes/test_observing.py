@@ -14,11 +14,8 @@ from spec.phases import Phase, RankPhase, Reason
 START = datetime(2026, 1, 1, tzinfo=UTC)
 RUNNING = {"state": {"running": {"startedAt": START.isoformat()}}, "ready": True}
 DONE = {"state": {"terminated": {"exitCode": 0, "finishedAt": START.isoformat()}}}
-UNSCHEDULED = {
-    "conditions": [
-        {"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"}
-    ]
-}
+FULL = "0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."
+UNSCHEDULED = {"conditions": [{"type": "PodScheduled", "status": "False", "message": FULL}]}
 
 
 def pod(
@@ -55,6 +52,7 @@ def look(*pods: dict[str, Any], true: str = "", suspend: bool = False) -> Observ
     ]
     job = {
         "metadata": {
+            "uid": "job",
             "labels": {WORKLOAD: str(uuid4())},
             "annotations": {RUN: "3"},
             "resourceVersion": "10",
@@ -104,14 +102,17 @@ def test_the_phase_follows_from_job_and_pods(seen: Observation, phase: Phase) ->
 def test_an_unscheduled_pod_says_why() -> None:
     seen = look(MASTER, UNPLACED)
     assert seen.reason is Reason.WAITING_FOR_CAPACITY
-    assert seen.message == "worker-0 (rank 1): 0/3 nodes are available"
+    assert seen.message == "worker-0 (rank 1): Not enough free GPUs (2 of 3 nodes)"
+    assert seen.cause
+    assert seen.cause.said == FULL
 
 
 def test_an_image_that_cannot_be_had_is_named() -> None:
     waiting = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}
     seen = look(MASTER, pod("worker", 0, phase="Pending", container=waiting))
     assert (seen.phase, seen.reason) == (Phase.INITIALIZING, Reason.IMAGE_UNKNOWN)
-    assert "ImagePullBackOff: no such image" in seen.message
+    assert seen.cause
+    assert seen.cause.said == "ImagePullBackOff: no such image"
 
 
 def test_the_rank_that_failed_first_is_named() -> None:
@@ -129,6 +130,5 @@ def test_ranks_that_were_cut_short_are_stopped_with_their_workload() -> None:
 
 
 def test_an_end_is_later_than_all_before_it() -> None:
-    """A stopped job has no pods, so its newest object is older than what was seen before."""
-    assert look(true="Suspended", suspend=True).sequence > look(MASTER, WORKER).sequence
+    assert look(MASTER, true="Succeeded").sequence > look(MASTER, WORKER).sequence
     assert look(MASTER, WORKER).sequence == sequence(20, 0)

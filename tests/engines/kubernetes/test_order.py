@@ -6,7 +6,8 @@ from uuid import uuid4
 
 from engines.base import Observation
 from engines.kubernetes.kinds import PYTORCH, REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
-from engines.kubernetes.watching import Known, is_news
+from engines.kubernetes.known import Known
+from engines.kubernetes.watching import is_news
 from spec.phases import Phase
 
 AT = "2026-01-01T00:00:00Z"
@@ -15,6 +16,7 @@ JOB: dict[str, Any] = {
         "labels": {WORKLOAD: str(uuid4())},
         "annotations": {RUN: "1"},
         "creationTimestamp": AT,
+        "uid": "job",
     },
     "spec": {"pytorchReplicaSpecs": {"Worker": {"replicas": 1}}},
 }
@@ -30,6 +32,7 @@ def job(version: int) -> dict[str, Any]:
 def pod(version: int, *, runs: bool = False) -> dict[str, Any]:
     meta = {
         "name": "a-worker-0",
+        "uid": "a-worker-0",
         "labels": {REPLICA_TYPE: "worker", REPLICA_INDEX: "0"},
         "creationTimestamp": AT,
         "resourceVersion": str(version),
@@ -39,8 +42,8 @@ def pod(version: int, *, runs: bool = False) -> dict[str, Any]:
 
 
 def told(known: Known) -> Observation:
-    assert known.look
-    return known.look.observation(floor=known.floor, order=known.order)
+    assert known.observation
+    return known.observation
 
 
 def test_a_change_that_arrives_after_a_later_one_is_news() -> None:
@@ -73,7 +76,7 @@ def test_a_whole_list_is_later_than_any_part_of_it() -> None:
         known.take_pod("ADDED", pod(11))
         known.take_job(PYTORCH, "ADDED", job(20))
     following.take_pod("ADDED", pod(19, runs=True))
-    following.listed(pods_at=20)
+    following.listed(20)
     assert told(following).sequence > told(last).sequence
 
 
@@ -81,7 +84,7 @@ def test_a_list_whose_job_is_newer_than_its_pods_leaves_room_for_them() -> None:
     known = Known()
     known.take_pod("ADDED", pod(11))
     known.take_job(PYTORCH, "ADDED", job(20))
-    known.listed(pods_at=15)
+    known.listed(15)
     before = told(known)
     known.take_pod("MODIFIED", pod(19, runs=True))
     assert told(known).sequence > before.sequence

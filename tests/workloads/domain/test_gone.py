@@ -10,7 +10,7 @@ from engines.fake import FakeEngine
 from spec.phases import Phase, RankPhase, Reason
 from tests.factories import WorkloadFactory
 from tests.workloads.domain.conftest import now
-from workloads import logs, monitor, reconcile, sweep
+from workloads import logs, monitor, reconcile, relist, sweep
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def test_a_stop_before_the_start_ends_every_rank(engine: FakeEngine) -> None:
 def test_what_vanished_has_failed_with_all_its_ranks(engine: FakeEngine) -> None:
     workload = launched(engine, running=True)
     engine.delete(workload.handle)
-    monitor._forget_missing(workload.cluster, set())
+    relist.forget_missing(workload.cluster, [])
     after = now(workload)
     assert (after.phase, after.reason, after.running_pods) == (Phase.FAILED, Reason.LOST, 0)
     assert set(after.ranks.values_list("phase", "reason")) == {(RankPhase.FAILED, Reason.LOST)}
@@ -44,13 +44,13 @@ def test_what_vanished_has_failed_with_all_its_ranks(engine: FakeEngine) -> None
 
 def test_what_waited_in_the_queue_of_its_cluster_can_vanish_too(engine: FakeEngine) -> None:
     workload = WorkloadFactory(pending=True, observed_run=1)
-    monitor._forget_missing(workload.cluster, set())
+    relist.forget_missing(workload.cluster, [])
     assert now(workload).reason == Reason.LOST
 
 
 def test_what_was_not_seen_in_this_run_is_not_lost(engine: FakeEngine) -> None:
     workload = WorkloadFactory(initializing=True)
-    monitor._forget_missing(workload.cluster, set())
+    relist.forget_missing(workload.cluster, [])
     assert now(workload).phase == Phase.INITIALIZING
 
 

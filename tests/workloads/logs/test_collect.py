@@ -116,7 +116,7 @@ def test_a_run_that_was_resumed_before_its_end_came_here(
     engine.print(workload.handle, 0, "the last words of run 1\n")
     Workload.objects.update(phase=Phase.STOPPED)
     stopped = Workload.objects.get()
-    services.resume(stopped, by=workload.created_by)  # type: ignore[arg-type]
+    services.resume(stopped, by=workload.created_by)
     engine.print(workload.handle, 0, "run 2\n", run=2)
     once(engine, workload)
     assert text(workload, 0, run=1) == "the last words of run 1\n"

@@ -1,0 +1,119 @@
+"""Why a job's pods do not run: from pods, pod groups and events to one cause. Pure."""
+
+import re
+from collections.abc import Iterable
+
+from engines.base import Manifest
+from spec.causes import Cause, CauseKind
+
+#: Waiting for these ends only when somebody acts.
+IMAGE = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+CONFIG = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
+MOUNT = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
+NOT_MADE = re.compile(r"^FailedCreate")  # the operator's FailedCreatePod, a Job's FailedCreate
+NAMED = re.compile(r'(secret|configmap|persistentvolumeclaim)s? "([^"]+)" not found', re.IGNORECASE)
+KINDS = {"secret": "Secret", "configmap": "ConfigMap", "persistentvolumeclaim": "claim"}
+EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
+
+KAI: dict[str, Cause] = {
+    "NonPreemptibleOverQuota": Cause(
+        CauseKind.QUOTA,
+        "More than the project's quota, which a non-preemptible workload may not exceed",
+        "Make it preemptible, ask for less, or wait until workloads of the project end.",
+    ),
+    "OverLimit": Cause(
+        CauseKind.QUOTA,
+        "The project's limit is reached",
+        "Ask for less, wait until workloads of the project end, or have the limit raised.",
+    ),
+    "QueueDoesNotExist": Cause(
+        CauseKind.QUEUE,
+        "The project has no queue on the cluster",
+        "Ask the administrator: Trainyard makes the queue when it may write queues there.",
+    ),
+}
+
+
+def grouped(group: Manifest | None) -> Cause | None:
+    """What KAI says of the whole gang; ``None`` while it says nothing against it."""
+    status = (group or {}).get("status") or {}
+    for condition in status.get("schedulingConditions") or []:
+        if condition.get("type") != "UnschedulableOnNodePool" or condition.get("status") != "True":
+            continue
+        told = condition.get("reasons") or [condition]
+        known = [(KAI[one["reason"]], one) for one in told if one.get("reason") in KAI]
+        if known:
+            cause, one = known[0]
+            said = one.get("message") or one["reason"]
+            return Cause(cause.kind, cause.title, cause.todo, said=said)
+        said = next((one["message"] for one in told if one.get("message")), "")
+        if said:
+            title = "The scheduler has no room for the whole gang"
+            todo = "Ask for fewer or smaller pods, or wait until other workloads end."
+            return Cause(CauseKind.GANG, title, todo, said=said)
+    return None
+
+
+def not_made(warnings: Iterable[Manifest]) -> Cause | None:
+    """Why the pods of a job are not made, from the last event that says so."""
+    said = [str(one.get("message", "")) for one in warnings if NOT_MADE.match(one["reason"])]
+    if not said:
+        return None
+    quota = EXCEEDED.search(said[-1])
+    if quota:
+        title = f"The namespace's ResourceQuota {quota[1]} is used up"
+        todo = (
+            f"It allows {quota[4]} and {quota[3]} is used. Ask for less, wait until other "
+            "workloads of the project end, or have it raised."
+        )
+        return Cause(CauseKind.QUOTA, title, todo, said=said[-1])
+    todo = "Change what the cluster refuses, then Copy & edit; or ask its administrator."
+    return Cause(CauseKind.REFUSED, "The cluster refuses to make its pods", todo, said=said[-1])
+
+
+def stuck(waiting: Manifest, image: str, warnings: Iterable[Manifest]) -> Cause | None:
+    """Why a container that has its node does not start."""
+    reason, said = waiting.get("reason", ""), str(waiting.get("message") or "")
+    words = f"{reason}: {said}".rstrip(": ")
+    if reason in IMAGE:
+        pulls = [str(one.get("message", "")) for one in warnings if one["reason"] == "Failed"]
+        detail = next((text for text in pulls if "pull" in text), words)
+        title = f"The image {image} cannot be pulled"
+        todo = (
+            "Check the image's name and tag, and that the cluster may pull it: a private registry "
+            "needs a credential. Then Copy & edit."
+        )
+        return Cause(CauseKind.IMAGE, title, todo, said=detail)
+    if reason in CONFIG:
+        title, todo = _missing(said)
+        return Cause(
+            CauseKind.MISSING,
+            title or "The container cannot be made",
+            todo or "Change what the message names, then Copy & edit.",
+            said=words,
+        )
+    return None
+
+
+def unmounted(warnings: Iterable[Manifest]) -> Cause | None:
+    """Why a pod's volumes are not there, from the last event that says so."""
+    said = [str(one.get("message", "")) for one in warnings if one["reason"] in MOUNT]
+    if not said:
+        return None
+    telling = next((text for text in reversed(said) if NAMED.search(text)), said[-1])
+    title, todo = _missing(telling)
+    return Cause(
+        CauseKind.MISSING if title else CauseKind.STORAGE,
+        title or "A volume cannot be mounted",
+        todo or "Check that the data source is reachable from the node, then Copy & edit.",
+        said=telling,
+    )
+
+
+def _missing(said: str) -> tuple[str, str]:
+    named = NAMED.search(said)
+    if named is None:
+        return "", ""
+    kind = KINDS[named[1].lower()]
+    title = f"The {kind} {named[2]} is missing"
+    return title, f"Create the {kind} in the project's namespace, or leave it out."

@@ -1,0 +1,113 @@
+"""A workload as its objects on the cluster stand, put together from several watches."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from engines.base import Manifest, Observation
+from engines.kubernetes.kinds import Kind
+from engines.kubernetes.observing import WHOLE, Look, version
+
+MOST_WARNINGS = 50  # of one workload; the oldest go first
+HEAVY = ("managedFields",)  # who set which field: half of an object, and of no use here
+
+
+@dataclass
+class Known:
+    """``gone`` keeps the last of pods that were deleted, for what they said about their end;
+    ``floor`` is the newest resource version seen of any. ``uids`` are all objects ever seen."""
+
+    kind: Kind | None = None
+    job: Manifest | None = None
+    pods: dict[str, Manifest] = field(default_factory=dict)
+    gone: dict[str, Manifest] = field(default_factory=dict)
+    group: Manifest | None = None
+    warnings: dict[str, Manifest] = field(default_factory=dict)
+    uids: set[str] = field(default_factory=set)
+    floor: int = 0
+    order: int = 0
+
+    @classmethod
+    def read(cls, kind: Kind, job: Manifest, pods: Iterable[Manifest], *, upto: int) -> "Known":
+        """A job, and its pods of just before, which were read at the version ``upto``."""
+        known = cls()
+        for pod in pods:
+            known.take_pod("ADDED", pod)
+        known.take_job(kind, "ADDED", job)
+        known.listed(upto)
+        return known
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing up to the newest version that was seen."""
+        return self.order == WHOLE
+
+    def take_pod(self, what: str, pod: Manifest) -> None:
+        name = pod["metadata"]["name"]
+        self._count(version(pod))
+        if what == "DELETED":
+            self.pods.pop(name, None)
+            pod["metadata"].setdefault("deletionTimestamp", pod["metadata"]["creationTimestamp"])
+            self.gone[name] = pod
+        else:
+            self.gone.pop(name, None)
+            self.pods[name] = pod
+
+    def take_job(self, kind: Kind, what: str, job: Manifest) -> None:
+        self._count(version(job))
+        self.kind, self.job = kind, None if what == "DELETED" else job
+
+    def take_group(self, what: str, group: Manifest) -> None:
+        self._count(version(group))
+        self.group = None if what == "DELETED" else group
+
+    def take_warning(self, event: Manifest) -> None:
+        """Events may be kept in a store of their own, whose versions say nothing about ours."""
+        self._count(0)
+        self.warnings.pop(event["metadata"]["uid"], None)  # so that the newest stands last
+        self.warnings[event["metadata"]["uid"]] = event
+        while len(self.warnings) > MOST_WARNINGS:
+            del self.warnings[next(iter(self.warnings))]
+
+    def _count(self, newest: int) -> None:
+        if newest > self.floor:
+            self.floor, self.order = newest, 1
+        elif self.order < WHOLE - 1:
+            self.order += 1
+        else:
+            self.floor, self.order = self.floor + 1, 1
+
+    def listed(self, upto: int) -> None:
+        """Everything was read, pods up to the version ``upto``. A job may show what came after."""
+        self.order = WHOLE if self.floor <= upto else 0
+        self.floor = max(self.floor, upto)
+
+    def remember(self, before: "Known") -> None:
+        """Take over from the time before a list what no list shows."""
+        self.gone = {name: pod for name, pod in before.gone.items() if name not in self.pods}
+        self.uids |= before.uids
+
+    @property
+    def look(self) -> Look | None:
+        """``None`` without a job, and while its deletion is under way."""
+        if self.job is None or self.kind is None or self.job["metadata"].get("deletionTimestamp"):
+            return None
+        if (self.job["spec"].get("runPolicy") or {}).get("suspend"):
+            self.gone.clear()
+        return Look.at(
+            self.kind,
+            self.job,
+            [*self.gone.values(), *self.pods.values()],
+            group=self.group,
+            warnings=self.warnings.values(),
+        )
+
+    @property
+    def observation(self) -> Observation | None:
+        look = self.look
+        return look.observation(floor=self.floor, order=self.order) if look else None
+
+
+def lighter(item: Manifest) -> Manifest:
+    for name in HEAVY:
+        item["metadata"].pop(name, None)
+    return item

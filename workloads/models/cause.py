@@ -1,0 +1,46 @@
+"""What kept a workload from running, and from when to when: one row for each change of cause."""
+
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from spec.causes import CauseKind
+
+
+class Cause(models.Model):
+    """``said`` is the cluster's own words, ``evidence`` the nodes that each reason rules out.
+
+    The one without ``until`` holds now; there is one such at most.
+    """
+
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.CASCADE, related_name="causes"
+    )
+    run = models.PositiveIntegerField()
+    kind = models.CharField(max_length=20, choices=[(k.value, k.value) for k in CauseKind])
+    title = models.CharField(max_length=300)
+    todo = models.TextField(blank=True)
+    said = models.TextField(blank=True)
+    who = models.CharField(max_length=80, blank=True)
+    evidence: "models.JSONField[dict[str, Any], dict[str, Any]]" = models.JSONField(
+        default=dict, blank=True
+    )
+    since = models.DateTimeField(default=timezone.now)
+    until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["workload", "since", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workload"], condition=models.Q(until=None), name="one_cause_at_a_time"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def seconds(self) -> float:
+        """How long it kept the workload waiting, so far."""
+        return max(((self.until or timezone.now()) - self.since).total_seconds(), 0.0)
