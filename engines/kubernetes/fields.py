@@ -7,14 +7,14 @@ from engines.kubernetes.kinds import Kind
 REPLICA = r"(?:\.|\[)(?P<role>\w+)\]?"
 #: The end of a path below a replica → the field of ours; the first match wins.
 BELOW = (
-    (r"containers\[0\]\.image\b", "image"),
-    (r"containers\[0\]\.imagePullPolicy", "imagePullPolicy"),
-    (r"containers\[0\]\.env", "environmentVariables"),
-    (r"containers\[0\]\.(command|args|workingDir)", r"\1"),
-    (r"containers\[0\]\.resources", "compute"),
-    (r"containers\[0\]\.securityContext|\.securityContext", "security"),
-    (r"containers\[0\]\.readinessProbe", "probes.readiness"),
-    (r"containers\[0\]\.volume(Mounts|Devices)|\.volumes|initContainers", "storage"),
+    (r"containers(?:\[0\])?\.image\b", "image"),
+    (r"containers(?:\[0\])?\.imagePullPolicy", "imagePullPolicy"),
+    (r"containers(?:\[0\])?\.env", "environmentVariables"),
+    (r"containers(?:\[0\])?\.(command|args|workingDir)", r"\1"),
+    (r"containers(?:\[0\])?\.resources", "compute"),
+    (r"containers(?:\[0\])?\.securityContext|\.securityContext", "security"),
+    (r"containers(?:\[0\])?\.readinessProbe", "probes.readiness"),
+    (r"containers(?:\[0\])?\.volume(Mounts|Devices)|\.volumes|initContainers", "storage"),
     (r"\.tolerations", "tolerations"),
     (r"\.affinity", "nodeAffinityRequired"),
     (r"\.imagePullSecrets", "imagePullSecrets"),
