@@ -2,18 +2,19 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
+from django import setup
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+setup(set_prefix=False)
 
-pages = get_asgi_application()  # loads the models, which what follows imports
-
+# What follows imports models, which need Django to be set up.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.sessions import CookieMiddleware  # noqa: E402
 
+from config.handler import Handler  # noqa: E402
 from core.websockets import own_pages_only  # noqa: E402
 from workloads.urls.sockets import routes  # noqa: E402
 
 application = ProtocolTypeRouter(
-    {"http": pages, "websocket": own_pages_only(CookieMiddleware(URLRouter(routes)))}
+    {"http": Handler(), "websocket": own_pages_only(CookieMiddleware(URLRouter(routes)))}
 )

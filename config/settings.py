@@ -78,6 +78,7 @@ TEMPLATES = [
 
 # --- Data --------------------------------------------------------------------------------------
 DATABASES = {"default": env_database("DATABASE_URL", default=HOME / "trainyard.sqlite3")}
+DATABASES["default"] |= {"CONN_MAX_AGE": 300, "CONN_HEALTH_CHECKS": True}  # seconds; a thread's
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env_str("REDIS_URL", embedded.redis_url(HOME))
 CACHES = {
@@ -87,6 +88,7 @@ CACHES = {
         "OPTIONS": {"socket_timeout": 5, "socket_connect_timeout": 2},
     }
 }
+WEB_THREADS = env_int("WEB_THREADS", 8)  # pages and REST calls that are answered at once
 LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
 
 # --- Celery ------------------------------------------------------------------------------------

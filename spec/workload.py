@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from spec.compute import Compute
+from spec.compute import Compute, GpuRequestType
 from spec.environment import Environment
 from spec.part import Flag, Part, Whole
 from spec.probes import Probes
@@ -260,6 +260,12 @@ class WorkloadSpec(Part):
             for i in range(self.num_workers)
         )
         return (*head, *workers)
+
+    @property
+    def asks_gpu_memory(self) -> bool:
+        """Whether :meth:`gpus` depends on the memory of the devices."""
+        replicas = (self.worker, self.master_replica or self.worker)
+        return any(each.compute.gpu_request_type is GpuRequestType.MEMORY for each in replicas)
 
     def gpus(self, device_memory: int = 0) -> float:
         """GPUs of the whole gang. Rounded, so that 3 times 0.1 is 0.3."""

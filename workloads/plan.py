@@ -101,8 +101,7 @@ def _find_place(made: Plan, by: User) -> None:
 
 
 def _project(pk: int, by: User) -> Project | None:
-    projects = Project.objects.visible_to(by).for_list().prefetch_related("cluster__nodes")
-    return projects.filter(pk=pk).first()
+    return Project.objects.visible_to(by).for_list().filter(pk=pk).first()
 
 
 def _resolve(made: Plan, project: Project, by: User) -> None:
@@ -207,10 +206,11 @@ def name_problems(name: str, project: Project, *, workers: int = 1) -> list[Prob
 def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -> None:
     """Demand against quota and machines: what can never start is a problem, what waits is not."""
     made.problems += _pool_problems(spec, cluster)
-    device_memory = cluster.gpu_memory
+    # A large cluster has thousands of nodes to look through.
+    device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
-    made.held = held = usage_of([project])[project.pk].held
     queues = cluster.capabilities.queues
+    made.held = held = usage_of([project])[project.pk].held
     # A workload waits here for its quota; a cluster with a queue of its own gets it at once.
     over = excess(project, held + demand if queues else demand)
     if over and not project.over_quota:

@@ -22,10 +22,7 @@ STOPPED_THERE = "It was stopped on the cluster, not by Trainyard."
 
 
 def start(workload: Workload) -> None:
-    """Queue a submitted or resumed workload, where its cluster has no queue of its own."""
-    if workload.cluster.capabilities.queues:
-        launch(workload)
-        return
+    """Queue a submitted or resumed workload of a cluster that has no queue of its own."""
     with transaction.atomic():
         if workload.move(Phase.PENDING):
             history.phase(workload)
@@ -34,7 +31,7 @@ def start(workload: Workload) -> None:
 
 def launch(workload: Workload) -> None:
     """Hand an admitted gang to its engine. A refusal ends the workload with what was said."""
-    if workload.phase not in {Phase.CREATING, Phase.RESUMING, Phase.INITIALIZING}:
+    if workload.phase != Phase.INITIALIZING:
         return
     try:
         engine_for(workload.cluster).submit(launch_of(workload))
@@ -65,9 +62,16 @@ def launch_of(workload: Workload) -> Launch:
         run=workload.run,
         spec=workload.spec,
         submitted_by=workload.created_by.username if workload.created_by else "",
-        gpus={rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()},
+        gpus=_devices(workload),
         site=site_of(workload.cluster),
     )
+
+
+def _devices(workload: Workload) -> dict[int, tuple[int, ...]]:
+    """What admission gave each rank; nothing where the cluster chooses."""
+    if workload.cluster.capabilities.queues:
+        return {}
+    return {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
 
 
 def stop(workload: Workload) -> None:

@@ -88,8 +88,7 @@ def _create(
         cpu_cores=demand.cpu,
         memory_bytes=demand.memory,
     )
-    workload.environments.set(made.environments)
-    workload.compute_resources.set(made.compute_resources)
+    _link(workload, made)
     Rank.objects.bulk_create(
         Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index) for pod in spec.pods
     )
@@ -97,8 +96,16 @@ def _create(
         Draft.objects.filter(pk=draft_id, owner=by).delete()
     history.phase(workload, actor=by, verb="submit")
     history.announce_new(workload)
-    outbox.submit(workload.pk)
+    outbox.submit(workload)
     return workload
+
+
+def _link(workload: Workload, made: Plan) -> None:
+    """To the assets it was made of. Setting none would ask the database for what a new row has."""
+    if made.environments:
+        workload.environments.set(made.environments)
+    if made.compute_resources:
+        workload.compute_resources.set(made.compute_resources)
 
 
 def stop(workload: Workload, *, by: User) -> None:
@@ -125,6 +132,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
             attempt=0,
             queued_at=timezone.now(),
             logs_complete=False,
+            handed_over_at=None,
         )
         if not moved:
             raise NotPossible(
@@ -142,7 +150,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
             gpu_devices=[],
         )
         history.phase(workload, actor=by, verb="run")
-        outbox.submit(workload.pk)
+        outbox.submit(workload)
 
 
 def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELETED_BY_USER) -> None:

@@ -26,7 +26,10 @@ STATISTICS_SECONDS = 600
 def sweep() -> None:
     for cluster in Cluster.objects.all():
         outbox.monitor(cluster.pk)
-        outbox.admit(cluster.pk)
+        if cluster.capabilities.queues:
+            outbox.hand_over(cluster.pk)
+        else:
+            outbox.admit(cluster.pk)
     _ask_again()
     _delete_due()
     prune()
@@ -39,8 +42,8 @@ def _ask_again() -> None:
         phase_updated_at__lt=timezone.now() - OVERDUE, deleted_at=None
     )
     asked = overdue.filter(phase__in=[Phase.CREATING, Phase.RESUMING])
-    for pk in asked.values_list("pk", flat=True):
-        outbox.submit(pk)
+    for workload in asked.select_related("cluster"):
+        outbox.submit(workload)
     unseen = overdue.filter(phase=Phase.INITIALIZING, observed_run__lt=F("run"))
     for pk in unseen.values_list("pk", flat=True):
         outbox.launch(pk)

@@ -6,7 +6,7 @@ from celery import shared_task
 
 from clusters.models import Cluster
 from engines.base import EngineUnavailable
-from workloads import admission, monitor, outbox, reconcile
+from workloads import admission, handover, monitor, outbox, reconcile
 from workloads import sweep as sweeping
 from workloads.models import Workload
 
@@ -22,6 +22,12 @@ def _workload(workload_id: str) -> Workload:
 @shared_task(name="workloads.submit", **retried)
 def submit(workload_id: str) -> None:
     reconcile.start(_workload(workload_id))
+
+
+@shared_task(name="workloads.hand_over", **retried)
+def hand_over(cluster_id: str) -> None:
+    outbox.taken(UUID(cluster_id))
+    handover.hand_over(Cluster.objects.get(pk=cluster_id))
 
 
 @shared_task(name="workloads.launch", **retried)

@@ -86,7 +86,7 @@ class Api:
             return None
 
     def create(self, path: str, body: Manifest, **query: str | int) -> Manifest:
-        return self._json("POST", path, query, body)
+        return self._json("POST", path, {"fieldManager": FIELD_MANAGER, **query}, body)
 
     def apply(self, path: str, body: Manifest, **query: str | int) -> Manifest:
         """Server-side apply: made where it is missing, changed where it differs."""

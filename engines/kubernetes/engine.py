@@ -1,6 +1,7 @@
 """The Kubernetes engine: gangs as jobs of the Kubeflow training operator."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 
 from engines.base import (
@@ -67,6 +68,8 @@ class KubernetesEngine:
         space, *others, job = manifests(launch, prefix=self._prefix, images=self._images)
         kind = kind_of(launch)
         path = kind.path(space["metadata"]["name"], job["metadata"]["name"])
+        if launch.run == 1 and not others and self._create(launch, kind, space, job):
+            return
         known = self._api.find(path)
         if known is None:
             belongings.make_namespace(self._api, space)
@@ -74,15 +77,8 @@ class KubernetesEngine:
             return
         for item in others:
             belongings.make(self._api, item)
-        try:
+        with explained(launch, kind):
             self._api.apply(path, job)
-        except Missing as error:
-            message = f"The cluster has no {kind.name}; its administrator can install the operator."
-            raise EngineRefused(message, field="distributedFramework") from error
-        except EngineRefused as error:
-            own = launch.spec.master is not None
-            field = fields.ours(kind, error.field, str(error), own_master=own)
-            raise EngineRefused(str(error), field=field) from error
 
     def watch(self) -> Generator[Observation | None]:
         self._watcher = Watcher(self._api)
@@ -190,6 +186,17 @@ class KubernetesEngine:
     def _space(self, handle: Handle) -> str:
         return namespace_of(handle.project, self._prefix)
 
+    def _create(self, launch: Launch, kind: Kind, space: Manifest, job: Manifest) -> bool:
+        """The first start in one call, which is all that most submissions need; ``False`` when
+        there is no namespace yet, or a job of this name."""
+        path = kind.path(space["metadata"]["name"], "").rstrip("/")
+        with explained(launch, kind):
+            try:
+                self._api.create(path, job)
+            except (Conflict, Missing):
+                return False
+        return True
+
     def _may_start_again(self, launch: Launch, kind: Kind, job: Manifest) -> bool:
         """Whether the job of an earlier run is stopped, so that this run can take it over."""
         if job["metadata"].get("deletionTimestamp"):
@@ -205,3 +212,17 @@ class KubernetesEngine:
         if phase is not Phase.STOPPED:
             raise EngineUnavailable(f"run {run_of(job)} is still ending")
         return True
+
+
+@contextmanager
+def explained(launch: Launch, kind: Kind) -> Iterator[None]:
+    """A job's refusal in our words, with the field of the spec that it is about."""
+    try:
+        yield
+    except Missing as error:
+        message = f"The cluster has no {kind.name}; its administrator can install the operator."
+        raise EngineRefused(message, field="distributedFramework") from error
+    except EngineRefused as error:
+        own = launch.spec.master is not None
+        field = fields.ours(kind, error.field, str(error), own_master=own)
+        raise EngineRefused(str(error), field=field) from error

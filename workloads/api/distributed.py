@@ -51,7 +51,7 @@ def create(request: ApiRequest, body: DistributedIn) -> Status[DistributedOut]:
         workload = services.submit(draft_of(body), by=request.user, source=Source.API)
     except SpecError as error:
         raise refused(error) from error
-    return Status(202, DistributedOut.of(find(request, workload.pk)))
+    return Status(202, DistributedOut.of(workload))
 
 
 def draft_of(body: DistributedIn) -> WorkloadDraft:

@@ -110,6 +110,8 @@ class Workload(models.Model):
     phase_updated_at = models.DateTimeField(default=timezone.now)
     run = models.PositiveIntegerField(default=1)
     attempt = models.PositiveIntegerField(default=0)
+    # When the cluster was given this run; a cluster with a queue of its own gets it at once.
+    handed_over_at = models.DateTimeField(null=True, blank=True)
     observed_run = models.PositiveIntegerField(default=0)
     observed_sequence = models.BigIntegerField(default=0)
 

@@ -12,7 +12,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
 from tests.factories import UserFactory, WorkloadFactory
 from tests.workloads.domain.conftest import now
-from workloads import collect, monitor, reconcile
+from workloads import collect, handover, monitor, reconcile
 from workloads.models import Workload
 from workloads.plan import plan
 
@@ -45,9 +45,10 @@ def member(project: Project) -> User:
     return found
 
 
+@pytest.mark.usefixtures("valkey")
 def test_it_goes_to_the_cluster_at_once(engine: FakeEngine, project: Project) -> None:
     workload = WorkloadFactory(project=project)
-    reconcile.start(workload)
+    handover.hand_over(project.cluster)
     assert [launch.handle for launch in engine.launches] == [workload.handle]
     seen = engine.show(workload.handle, Phase.PENDING, reason=Reason.WAITING_FOR_CAPACITY)
     reconcile.apply(workload, seen)

@@ -1,0 +1,69 @@
+"""Requests on threads that stay, streams on the event loop.
+
+Django's own handler starts a thread and opens a database connection for every request, and changes
+between the loop and that thread once for each change between plain and asynchronous middleware.
+Here a plain view runs with all its middleware on one of a few threads that keep their connections;
+only asynchronous views take Django's way. See ``docs/adr/``.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from threading import current_thread
+from typing import IO, Any, cast
+
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.db import connections
+from django.http import HttpResponseBase
+from django.urls import Resolver404, resolve, set_script_prefix
+
+THREADS = "web"  # the name of those that stay begins so
+
+
+class Handler(ASGIHandler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix=THREADS)
+        self.plain = BaseHandler()
+        self.plain.load_middleware()
+        signals.request_finished.connect(_close_elsewhere)
+
+    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        if is_asynchronous(scope["path"]):
+            await super().handle(scope, receive, send)
+            return
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        run = asyncio.get_running_loop().run_in_executor
+        with body:
+            await self.send_response(await run(self.threads, self.answer, scope, body), send)
+
+    def answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        """One request from start to end. What streams is an asynchronous view's: this one closes
+        its response before it is sent."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, refusal = self.create_request(scope, body)
+        response = refusal or self.plain.get_response(cast(ASGIRequest, request))
+        response.close()
+        return response
+
+
+def is_asynchronous(path: str) -> bool:
+    """Whether the view of this address runs on the event loop."""
+    try:
+        return iscoroutinefunction(resolve(path).func)
+    except Resolver404:
+        return False
+
+
+def _close_elsewhere(**_: Any) -> None:
+    """Connections are kept by the threads that stay, and by nobody else."""
+    if not current_thread().name.startswith(THREADS):
+        connections.close_all()

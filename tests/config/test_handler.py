@@ -1,0 +1,90 @@
+"""Which thread answers what: plain views on threads that stay, streams on the event loop."""
+
+import asyncio
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.core.signals import request_finished
+from django.http import HttpRequest, HttpResponse
+from pytest_django import Settings
+
+from config.handler import Handler, _close_elsewhere, is_asynchronous
+
+ANSWERED: list[str] = []
+
+
+def plain(request: HttpRequest) -> HttpResponse:
+    ANSWERED.append(threading.current_thread().name)
+    return HttpResponse(request.body.upper())
+
+
+async def streaming(request: HttpRequest) -> HttpResponse:
+    ANSWERED.append(threading.current_thread().name)
+    return HttpResponse("streamed")
+
+
+@pytest.fixture
+def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handler]:
+    """Without middleware; plain and asynchronous are told apart by the address."""
+    settings.MIDDLEWARE, settings.ROOT_URLCONF = [], "tests.config.small_urls"
+    settings.WEB_THREADS = 1
+    ANSWERED.clear()
+    made = Handler()
+    yield made
+    made.threads.shutdown()
+    request_finished.disconnect(_close_elsewhere)
+
+
+def ask(application: Handler, path: str, body: bytes = b"") -> tuple[int, bytes]:
+    sent: list[Mapping[str, Any]] = []
+    waiting = [{"type": "http.request", "body": body}]
+
+    async def receive() -> dict[str, Any]:
+        if waiting:
+            return waiting.pop()
+        await asyncio.Event().wait()
+        raise AssertionError("the client stays")
+
+    async def send(message: Mapping[str, Any]) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-length", str(len(body)).encode())]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "headers": headers,
+        "query_string": b"",
+    }
+    asyncio.run(application(scope, receive, send))
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
+    assert ask(small, "/plain", b"hello") == (200, b"HELLO")
+    assert ask(small, "/plain", b"again") == (200, b"AGAIN")
+    assert ANSWERED == ["web_0", "web_0"]
+
+
+def test_streams_do_not_take_a_thread(small: Handler) -> None:
+    assert ask(small, "/streaming") == (200, b"streamed")
+    assert ANSWERED == ["MainThread"]
+
+
+def test_what_cannot_be_read_is_refused(small: Handler) -> None:
+    assert ask(small, "/nowhere")[0] == 404
+    small.request_class = _unreadable  # type: ignore[assignment] # any callable will do
+    assert ask(small, "/plain")[0] == 400
+
+
+def _unreadable(*_: object) -> HttpRequest:
+    raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"), [("/stream/", True), ("/workloads/", False), ("/no/such/page", False)]
+)
+def test_streams_are_known_by_their_views(path: str, expected: bool) -> None:
+    assert is_asynchronous(path) is expected
