@@ -26,8 +26,10 @@ def is_resumed(workload: Workload, seen: Observation) -> bool:
 
 def follow(workload: Workload) -> None:
     """The next run, as Run would have made it: what it prints is kept apart from what was."""
-    services.resume(workload, by=None, message=RESUMED)
     try:
+        services.resume(workload, by=None, message=RESUMED)
         engine_for(workload.cluster).submit(reconcile.launch_of(workload))
+    except services.NotPossible:
+        return  # somebody pressed Run at this very moment
     except EngineRefused as refusal:
         reconcile.refused(workload, refusal)
