@@ -12,9 +12,18 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.sessions import CookieMiddleware  # noqa: E402
 
 from config.handler import Handler  # noqa: E402
-from core.websockets import own_pages_only  # noqa: E402
+from core.websockets import Receive, Scope, Send, own_pages_only  # noqa: E402
+from workloads.tools.addresses import is_a_tools  # noqa: E402
+from workloads.tools.app import tools  # noqa: E402
+from workloads.tools.headers import value_of  # noqa: E402
 from workloads.urls.sockets import routes  # noqa: E402
 
-application = ProtocolTypeRouter(
+own = ProtocolTypeRouter(
     {"http": Handler(), "websocket": own_pages_only(CookieMiddleware(URLRouter(routes)))}
 )
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """What a pod serves and what we serve never share an address."""
+    host = value_of(scope["headers"], b"host").decode("latin-1")
+    await (tools if is_a_tools(host) else own)(scope, receive, send)

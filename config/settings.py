@@ -171,6 +171,10 @@ STORAGES = {
 TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15)  # without a key pressed
 TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
 
+# --- Tools -------------------------------------------------------------------------------------
+# Each tool of a workload is served under a name of its own below this domain.
+TOOLS_DOMAIN = env_str("TOOLS_DOMAIN", "localhost")
+
 # --- The local engine --------------------------------------------------------------------------
 LOCAL_ENGINE = env_bool("TRAINYARD_LOCAL_ENGINE", default=True)
 LOCAL_ENGINE_HOME = HOME / "engine"

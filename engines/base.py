@@ -8,6 +8,7 @@ a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ 
     └── EngineUnavailable   no answer; the same call may succeed later
 """
 
+import socket
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -254,6 +255,10 @@ class Engine(Protocol):
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
         """Start a program with a terminal where the rank runs. May raise ``EngineRefused``."""
+        ...
+
+    def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
+        """A connection to what a rank serves. It may end at once where nothing listens."""
         ...
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:

@@ -14,6 +14,7 @@ from engines.base import (
     ClusterEvent,
     EngineError,
     EngineRefused,
+    EngineUnavailable,
     Finding,
     FrameworkSupport,
     Gpu,
@@ -213,6 +214,14 @@ class FakeEngine:
         session = FakeSession(rank, tuple(argv))
         self.sessions.append(session)
         return session
+
+    def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
+        """To a port of this machine: tests serve there what a rank would."""
+        self._check()
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=5)
+        except OSError as error:
+            raise EngineUnavailable(f"Nothing listens on port {port}.") from error
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
         self._check()

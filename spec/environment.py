@@ -166,6 +166,15 @@ class ConnectionType(StrEnum):
     EXTERNAL_URL = "ExternalUrl"
     NODE_PORT = "NodePort"
     LOAD_BALANCER = "LoadBalancer"
+    CLUSTER_IP = "ClusterIP"  # not reachable from outside but through Trainyard
+
+
+class Access(StrEnum):
+    """Who may open a tool. Without a rule: whoever sees the workload."""
+
+    EVERYONE = "authenticatedUsers"
+    USERS = "authorizedUsers"
+    GROUPS = "authorizedGroups"
 
 
 TOOLS = {
@@ -182,7 +191,7 @@ TOOLS = {
 
 
 class Connection(Part):
-    """A tool that the image serves, and how people reach it."""
+    """A tool that the image serves, how people reach it and who may."""
 
     name: str = Field(min_length=1, max_length=63)
     tool_type: str = "custom"
@@ -190,6 +199,9 @@ class Connection(Part):
     container_port: Whole = Field(ge=1, le=65_535)
     node_port: Whole | None = Field(None, ge=30_000, le=32_767)
     external_url: str | None = Field(None, max_length=2_000)
+    authorization_type: Access | None = None
+    authorized_users: tuple[str, ...] = ()
+    authorized_groups: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _known_and_reachable(self) -> Self:
@@ -202,6 +214,19 @@ class Connection(Part):
             "https",
         }:
             raise ValueError("externalUrl: must start with http:// or https://")
+        return self
+
+    @model_validator(mode="after")
+    def _names_who_may(self) -> Self:
+        for access, field in (
+            (Access.USERS, "authorized_users"),
+            (Access.GROUPS, "authorized_groups"),
+        ):
+            wanted = self.authorization_type is access
+            if wanted and not getattr(self, field):
+                raise ValueError(f"{field}: name at least one, or choose another authorizationType")
+            if not wanted and getattr(self, field):
+                raise ValueError(f"{field}: goes with authorizationType {access} only")
         return self
 
 

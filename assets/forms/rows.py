@@ -99,6 +99,7 @@ class ToolForm(RowForm):
         (ConnectionType.EXTERNAL_URL, "External URL"),
         (ConnectionType.NODE_PORT, "Node port"),
         (ConnectionType.LOAD_BALANCER, "Load balancer"),
+        (ConnectionType.CLUSTER_IP, "Through Trainyard"),
     )
     tool_type = forms.ChoiceField(
         label="Tool", choices=[("", "Select a tool"), *TOOLS.items()], required=False

@@ -14,6 +14,8 @@ from contextlib import suppress
 
 from websocket import ABNF, WebSocket, WebSocketException
 
+from engines.base import EngineError
+
 PIECE = 16_384
 Receive = Callable[[int, bytes], bytes]
 
@@ -49,14 +51,13 @@ class Bridge:
             self.stream.shutdown(socket.SHUT_RDWR)
         self._thread.join(5)
         self.stream.close()
-        self._asked.close()
 
     def _carry(self) -> None:
-        with self._inner, self._orders:
+        with self._inner, self._orders, self._asked:
             try:
                 while self._turn():
                     pass
-            except (WebSocketException, OSError) as error:
+            except (WebSocketException, OSError, EngineError) as error:
                 self.trouble = f"The connection to the cluster was cut: {error}."
             finally:
                 leave(self._websocket)

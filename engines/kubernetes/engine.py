@@ -1,5 +1,6 @@
 """The Kubernetes engine: gangs as jobs of the Kubeflow training operator."""
 
+import socket
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -20,6 +21,7 @@ from engines.base import (
 from engines.kubernetes import belongings, checking, discovery, fields
 from engines.kubernetes.api import Api, Conflict, Missing
 from engines.kubernetes.feed import Listing, Source
+from engines.kubernetes.forwarding import forward
 from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import Kind, job_name
 from engines.kubernetes.known import Known
@@ -27,6 +29,7 @@ from engines.kubernetes.manifests import IMAGES, manifests
 from engines.kubernetes.naming import namespace_of
 from engines.kubernetes.observing import ENDS, Look, run_of, was_resumed
 from engines.kubernetes.output import Output
+from engines.kubernetes.pods import Seen
 from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.rendering import masked
 from engines.kubernetes.sources import Images
@@ -141,12 +144,11 @@ class KubernetesEngine:
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
         look = self._look(handle)
-        seen = look.present.get(look.slots[rank]) if look and rank < len(look.slots) else None
-        if look is None or seen is None or not seen.is_ready:
-            raise EngineRefused("The rank does not run.")
-        meta = seen.pod["metadata"]
-        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
-        return PodSession(self._api, path, look.kind.container, argv)
+        pod = _pod_of(look, rank)
+        return PodSession(self._api, pod.path, pod.kind.container, argv)
+
+    def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
+        return forward(self._api, _pod_of(self._look(handle), rank).path, port)
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
         return []
@@ -226,3 +228,9 @@ def explained(launch: Launch, kind: Kind) -> Iterator[None]:
         own = launch.spec.master is not None
         field = fields.ours(kind, error.field, str(error), own_master=own)
         raise EngineRefused(str(error), field=field) from error
+def _pod_of(look: Look | None, rank: int) -> Seen:
+    """The pod that a rank runs in now."""
+    seen = look.present.get(look.slots[rank]) if look and rank < len(look.slots) else None
+    if seen is None or not seen.is_ready:
+        raise EngineRefused("The rank does not run.")
+    return seen

@@ -35,6 +35,11 @@ class Seen:
         return int(self.pod["metadata"]["labels"].get(REPLICA_INDEX, 0))
 
     @property
+    def path(self) -> str:
+        meta = self.pod["metadata"]
+        return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+
+    @property
     def status(self) -> Manifest:
         return dict(self.pod.get("status") or {})
 

@@ -1,5 +1,6 @@
 """The local engine: gangs as processes of this machine, each under a supervisor of its own."""
 
+import socket
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -22,18 +23,20 @@ from engines.base import (
     Observation,
     Usage,
 )
-from engines.local import machine, processes, sampling, supervisors
+from engines.local import machine, ports, processes, sampling, supervisors
+from engines.local.environment import HOST
 from engines.local.layout import Folder, locked, read_json, write_json
 from engines.local.observing import Watcher, observation
 from engines.local.plan import Plan
 from engines.local.planner import Planner
 from engines.local.removal import remove
 from engines.local.rendering import render
-from engines.local.state import Record
+from engines.local.state import RankRecord, Record
 from engines.local.terminal import LocalSession
 from engines.session import Session
 from spec.workload import Framework
 
+DIAL_SECONDS = 5.0
 NO_MPI = (
     "An MPI launcher reaches its workers by ssh, and ranks of this machine run no ssh server. "
     "Choose a Kubernetes cluster with the MPI operator, or PyTorch here."
@@ -158,9 +161,8 @@ class LocalEngine:
     @_on_disk()
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
         """With what the rank's process has: it carries the mark, and ends at the latest with it."""
-        record = Record.read(self._folder(handle))
-        own = record.ranks[rank] if record and rank < len(record.ranks) else None
-        if own is None or not processes.is_alive(own.pid, own.started):
+        own = self._rank(handle, rank)
+        if own is None:
             raise EngineRefused("The rank does not run.")
         try:
             process = psutil.Process(own.pid)
@@ -169,6 +171,23 @@ class LocalEngine:
             raise EngineRefused("The rank has just ended.") from error
         except FileNotFoundError as error:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
+
+    def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
+        """Ranks share the machine's ports: a port of another workload would answer as well. So it
+        has to be one that this rank's own processes listen on."""
+        own = self._rank(handle, rank)
+        if not own or not ports.is_served(own.pid, port):
+            raise EngineUnavailable(f"Nothing of the rank listens on port {port}.")
+        try:
+            return socket.create_connection((HOST, port), timeout=DIAL_SECONDS)
+        except OSError as error:
+            raise EngineUnavailable(f"Port {port} does not answer: {error}.") from error
+
+    def _rank(self, handle: Handle, rank: int) -> RankRecord | None:
+        """A rank whose process is alive."""
+        record = Record.read(self._folder(handle))
+        own = record.ranks[rank] if record and rank < len(record.ranks) else None
+        return own if own and processes.is_alive(own.pid, own.started) else None
 
     @_on_disk()
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:

@@ -1,10 +1,12 @@
-"""Ports for a gang to meet at."""
+"""Ports for a gang to meet at, and those that it serves."""
 
 import fcntl
 import random
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+
+import psutil
 
 #: Below where Linux (32768) and macOS (49152) take ports for outgoing connections.
 RANGE = range(20_000, 32_000)
@@ -46,3 +48,15 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def is_served(pid: int, port: int) -> bool:
+    """Whether this process, or one that it started, listens there."""
+    with suppress(psutil.NoSuchProcess):
+        leader = psutil.Process(pid)
+        for process in (leader, *leader.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                for found in process.net_connections("tcp"):
+                    if found.status == psutil.CONN_LISTEN and found.laddr.port == port:
+                        return True
+    return False

@@ -21,7 +21,7 @@ def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
             rest.delete(row["id"])
 
 
-def test_a_shell_in_a_rank(admin_page: Page, rest: Rest) -> None:
+def test_a_shell_in_a_rank(rest: Rest, admin_page: Page) -> None:
     page = admin_page
     workload = rest.submit("entered", workers=1, command="sleep 600")
     rest.wait(workload, "Running")
@@ -44,7 +44,7 @@ def test_a_shell_in_a_rank(admin_page: Page, rest: Rest) -> None:
     expect(page.get_by_text("Terminal closed in worker-0").first).to_be_visible()
 
 
-def test_why_there_is_none(admin_page: Page, rest: Rest) -> None:
+def test_why_there_is_none(rest: Rest, admin_page: Page) -> None:
     workload = rest.submit("over-soon", workers=1, command="true")
     rest.wait(workload, "Completed")
     admin_page.goto(f"/workloads/{workload}/terminal/")

@@ -185,6 +185,11 @@ class Workload(models.Model):
         return documents.load(self.spec_json)
 
     @property
+    def has_tools(self) -> bool:
+        parts = (self.spec_json.get("worker"), self.spec_json.get("master"))
+        return any((part or {}).get("connections") for part in parts)
+
+    @property
     def handle(self) -> Handle:
         return Handle(self.pk, self.name, self.project.name)
 

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from workloads.views import actions, detail, logs, metrics
+from workloads.views import actions, detail, logs, metrics, tools
 
 TABS = ("ranks", "logs", "metrics", "terminal", "events", "spec")
 
@@ -19,6 +19,8 @@ urlpatterns: list[URLPattern] = [
     path("workloads/<uuid:pk>/logs/lines/", logs.log_lines, name="log-lines"),
     path("workloads/<uuid:pk>/logs/download/", logs.log_download, name="log-download"),
     path("workloads/<uuid:pk>/metrics/data/", metrics.metrics_data, name="metrics-data"),
+    path("workloads/<uuid:pk>/connect/", tools.tool_list, name="tool-list"),
+    path("workloads/<uuid:pk>/connect/<slug:slug>/", tools.tool_open, name="tool-open"),
     path("workloads/<uuid:pk>/menu/", actions.menu, name="workload-menu"),
     path("workloads/<uuid:pk>/stop/", actions.stop, name="workload-stop"),
     path("workloads/<uuid:pk>/run/", actions.run, name="workload-run"),

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import redis
 from asgiref.sync import async_to_sync
-from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from pytest_django import Settings
 
@@ -19,6 +18,7 @@ from clusters.models import Kind
 from config.asgi import application
 from engines.base import Launch
 from engines.fake import FakeEngine, FakeSession
+from tests.sockets import Socket
 from tests.web import signed_in
 from workloads.models import Workload
 
@@ -43,22 +43,6 @@ def engine(
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     monkeypatch.setattr("workloads.terminals.CHECK_SECONDS", 0.05)
-
-
-class Socket(ApplicationCommunicator):
-    """A browser's websocket."""
-
-    async def connect(self) -> bool:
-        await self.send_input({"type": "websocket.connect"})
-        return bool((await self.receive_output(5))["type"] == "websocket.accept")
-
-    async def send(self, content: bytes | str) -> None:
-        kind = "bytes" if isinstance(content, bytes) else "text"
-        await self.send_input({"type": "websocket.receive", kind: content})
-
-    async def disconnect(self) -> None:
-        await self.send_input({"type": "websocket.disconnect", "code": 1000})
-        await self.wait(5)
 
 
 class Page:

@@ -1,0 +1,128 @@
+"""A running workload whose master serves a tool: a real server on a port of this machine."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+import redis
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.test import Client
+from pytest_django import Settings
+
+from clusters import engines
+from clusters.models import Kind
+from config.asgi import application
+from engines.base import Launch
+from engines.fake import FakeEngine
+from workloads.models import Workload
+
+
+class Tool(BaseHTTPRequestHandler):
+    """Answers with what it was sent."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        if self.path == "/many":
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for _ in range(100):
+                self.wfile.write(b"2710\r\n" + b"x" * 10_000 + b"\r\n")
+            self.wfile.write(b"0\r\n\r\n")
+            return
+        if self.path == "/cut":
+            self.close_connection = True
+            return
+        length = int(self.headers.get("Content-Length", 0))
+        seen = {"path": self.path, "headers": self.headers.items()}
+        seen["body"] = self.rfile.read(length).decode()
+        body = json.dumps(seen).encode()
+        self.send_response(201)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Set-Cookie", "mine=1; Domain=localhost; Path=/x")
+        self.send_header("Set-Cookie", "trainyard_session_8000=stolen")
+        self.send_header("Connection", "keep-alive")
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="session")
+def port() -> Iterator[int]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Tool)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield server.server_address[1]
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def rule() -> dict[str, Any]:
+    """Who may; a test that needs another rule changes it before the workload is made."""
+    return {}
+
+
+@pytest.fixture
+def served(workload: Workload, port: int, rule: dict[str, Any]) -> Workload:
+    tool = {"name": "My Notebook", "toolType": "jupyter-notebook", "containerPort": port}
+    return serve(workload, tool | rule)
+
+
+def serve(workload: Workload, tool: dict[str, Any]) -> Workload:
+    workload.spec_json["worker"]["connections"] = [tool]
+    Workload.objects.filter(pk=workload.pk).update(spec_json=workload.spec_json)
+    return workload
+
+
+@pytest.fixture
+def engine(
+    monkeypatch: pytest.MonkeyPatch, valkey: redis.Redis, served: Workload, settings: Settings
+) -> Iterator[FakeEngine]:
+    settings.ALLOWED_HOSTS = ["testserver", "localhost"]
+    fake = FakeEngine()
+    monkeypatch.setitem(engines.ENGINES, Kind.LOCAL, lambda cluster: fake)
+    engines._engines.clear()
+    fake.submit(Launch(served.handle, 1, served.spec))
+    yield fake
+    engines._engines.clear()
+
+
+class Browser:
+    """Signed in at Trainyard, and visiting a tool's address with its own cookies."""
+
+    def __init__(self, client: Client, workload: Workload, slug: str = "my-notebook") -> None:
+        self.client, self.entry = client, f"/workloads/{workload.pk}/connect/{slug}/"
+        self.origin = f"http://{slug}-{workload.pk.hex}.localhost"
+        self.cookie = ""
+
+    def enter(self) -> httpx.Response:
+        """Follow CONNECT: our redirect to the tool's address, and what that answers."""
+        answer = self.client.get(self.entry, HTTP_HOST="localhost")
+        assert answer.status_code == 302, answer.content
+        assert answer["Location"].startswith(f"{self.origin}/?trainyard_code=")
+        came = self.get(answer["Location"].removeprefix(self.origin))
+        if came.status_code == 303:
+            self.cookie = came.headers["set-cookie"].split(";")[0]
+        return came
+
+    def get(self, path: str, method: str = "GET", **options: Any) -> httpx.Response:
+        session = f"{settings.SESSION_COOKIE_NAME}=secret; other=kept"
+        headers = {"Cookie": f"{session}; {self.cookie}"} | options.pop("headers", {})
+
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=application)
+            async with httpx.AsyncClient(transport=transport, base_url=self.origin) as http:
+                return await http.request(method, path, headers=headers, **options)
+
+        return async_to_sync(ask)()

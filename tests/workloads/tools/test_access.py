@@ -1,0 +1,100 @@
+"""Who may open a tool, and what the page says of it."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+
+from accounts.models import User
+from engines.fake import FakeEngine
+from spec.tools import tools_of
+from tests.factories import UserFactory
+from tests.web import HTMX, signed_in
+from tests.workloads.tools.conftest import serve
+from workloads.models import Workload
+from workloads.tools import access
+
+pytestmark = pytest.mark.django_db
+
+
+def may(user: User, workload: Workload) -> bool:
+    return access.find(user, workload.pk, "my-notebook") is not None
+
+
+def test_without_a_rule_it_is_open_to_whoever_sees_the_workload(
+    served: Workload, member: User, stranger: User, administrator: User
+) -> None:
+    assert may(member, served)
+    assert may(administrator, served)
+    assert not may(stranger, served)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"authorizationType": "authenticatedUsers"},
+        {"authorizationType": "authorizedUsers", "authorizedUsers": ["stranger"]},
+        {"authorizationType": "authorizedGroups", "authorizedGroups": ["reviewers"]},
+    ],
+)
+def test_a_rule_lets_in_whom_it_names(
+    workload: Workload, member: User, stranger: User, rule: dict[str, Any]
+) -> None:
+    tool = {"name": "My Notebook", "containerPort": 8888}
+    serve(workload, tool | rule)
+    stranger.groups.add(Group.objects.create(name="reviewers"))
+    assert may(stranger, workload)
+    assert may(member, workload), "who made the workload always gets in"
+    everyone = rule["authorizationType"] == "authenticatedUsers"
+    assert may(UserFactory(), workload) is everyone
+
+
+def test_no_tool_of_this_name_and_no_deleted_workload(served: Workload, member: User) -> None:
+    assert access.find(member, served.pk, "other") is None
+    Workload.objects.update(deleted_at=served.created_at)
+    assert not may(member, served)
+
+
+def test_strangers_find_neither_the_list_nor_the_tool(served: Workload, stranger: User) -> None:
+    client = signed_in(stranger)
+    assert client.get(f"/workloads/{served.pk}/connect/").status_code == 404
+    assert client.get(f"/workloads/{served.pk}/connect/my-notebook/").status_code == 404
+
+
+def test_the_list_and_the_menu(served: Workload, member: User) -> None:
+    client = signed_in(member)
+    page = client.get(f"/workloads/{served.pk}/connect/").content.decode()
+    assert "My Notebook" in page
+    assert "Members of team-a" in page
+    assert f'href="/workloads/{served.pk}/connect/my-notebook/" target="_blank"' in page
+    assert "/connect/" in client.get(f"/workloads/{served.pk}/menu/", **HTMX).content.decode()
+    served.ranks.update(phase="Pending")
+    page = client.get(f"/workloads/{served.pk}/connect/").content.decode()
+    assert "can be opened while master-0 runs" in page
+    assert "target=" not in page
+
+
+def test_no_button_without_tools(workload: Workload, member: User) -> None:
+    menu = signed_in(member).get(f"/workloads/{workload.pk}/menu/", **HTMX).content.decode()
+    assert "/connect/" not in menu
+
+
+def test_a_browser_elsewhere_is_told_what_to_configure(
+    engine: FakeEngine, served: Workload, member: User
+) -> None:
+    answer = signed_in(member).get(f"/workloads/{served.pk}/connect/my-notebook/")
+    assert answer.status_code == 409
+    assert "TOOLS_DOMAIN" in answer.content.decode()
+
+
+def test_a_masters_own_tools_and_those_of_the_workers(workload: Workload) -> None:
+    part = workload.spec_json["worker"]
+    two = [{"name": "TB", "containerPort": 6006}, {"name": "tb", "containerPort": 6007}]
+    workload.spec_json["master"] = {**part, "connections": two}
+    part["connections"] = [{"name": "Jupyter Lab!", "containerPort": 8888}]
+    found = [(tool.slug, tool.pod.rank, tool.field) for tool in tools_of(workload.spec)]
+    assert found == [
+        ("tb", 0, "master.connections[0]"),
+        ("tb-2", 0, "master.connections[1]"),
+        ("jupyter-lab", 1, "worker.connections[0]"),
+    ]

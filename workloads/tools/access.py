@@ -1,0 +1,96 @@
+"""Who may open a tool. Trainyard's proxy and a cluster's ingress ask the same function."""
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from uuid import UUID
+
+from accounts.models import User
+from accounts.sessions import user_of
+from core.valkey import connection
+from spec.environment import Access
+from spec.phases import RankPhase
+from spec.tools import Tool, tools_of
+from workloads.models import Workload
+
+CODE_SECONDS = 60
+GRANT_SECONDS = 12 * 3600
+CODE, GRANT = "tool-code:", "tool-grant:"
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Who came in, for one tool of one workload. It is good while that session lasts."""
+
+    user_id: int
+    session_key: str
+    workload_id: str
+    slug: str
+
+
+def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
+    """A tool that is open to this person. The tool's own rule may let in whoever it names."""
+    present = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
+    workload = present.filter(pk=workload_id).first()
+    tools = tools_of(workload.spec) if workload else ()
+    tool = next((tool for tool in tools if tool.slug == slug), None)
+    if workload is None or tool is None or not _may_use(user, workload, tool):
+        return None
+    return workload, tool
+
+
+def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
+    rule = tool.connection
+    if workload.created_by_id == user.pk or rule.authorization_type is Access.EVERYONE:
+        return True
+    if rule.authorization_type is Access.USERS:
+        return user.username in rule.authorized_users
+    if rule.authorization_type is Access.GROUPS:
+        return user.groups.filter(name__in=rule.authorized_groups).exists()
+    return Workload.objects.visible_to(user).filter(pk=workload.pk).exists()
+
+
+def why_closed(workload: Workload, tool: Tool) -> str:
+    """Why a tool cannot be opened now; empty where it can."""
+    rank = workload.ranks.filter(rank=tool.pod.rank).first()
+    if rank and rank.phase == RankPhase.RUNNING:
+        return ""
+    return f"{tool.connection.name} can be opened while {tool.pod.name} runs."
+
+
+def issue_code(grant: Grant) -> str:
+    """A word that is good once, to carry a grant from our address to the tool's."""
+    code = secrets.token_urlsafe(32)
+    connection().set(CODE + code, json.dumps(asdict(grant)), ex=CODE_SECONDS)
+    return code
+
+
+def redeem(code: str, workload_id: UUID, slug: str) -> str:
+    """The secret of a new grant, for a cookie at the tool's address; empty when it is no good."""
+    kept = connection().getdel(CODE + code)
+    if not kept or not _fits(_read(kept), workload_id, slug):
+        return ""
+    secret = secrets.token_urlsafe(32)
+    connection().set(GRANT + secret, kept, ex=GRANT_SECONDS)
+    return secret
+
+
+def admit(secret: str, workload_id: UUID, slug: str) -> tuple[User, Workload, Tool] | None:
+    """Whether who holds this secret may use the tool now: still signed in, still let in."""
+    kept = connection().get(GRANT + secret) if secret else None
+    grant = _read(kept) if kept else None
+    if grant is None or not _fits(grant, workload_id, slug):
+        return None
+    user = user_of(grant.session_key)
+    if user is None or user.pk != grant.user_id:
+        return None
+    found = find(user, workload_id, slug)
+    return (user, *found) if found else None
+
+
+def _read(kept: bytes | str) -> Grant:
+    return Grant(**json.loads(kept))
+
+
+def _fits(grant: Grant, workload_id: UUID, slug: str) -> bool:
+    return (grant.workload_id, grant.slug) == (str(workload_id), slug)

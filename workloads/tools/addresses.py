@@ -1,0 +1,43 @@
+"""Under which host a tool is served: one of its own, so that browsers keep tools apart."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.request import split_domain_port
+
+LOOPBACK = "localhost"  # browsers take any name below it for this machine
+OWN_MACHINE = {"localhost", "127.0.0.1", "[::1]"}
+HEX = 32
+
+
+def host_of(workload_id: UUID, slug: str) -> str:
+    return f"{slug}-{workload_id.hex}.{settings.TOOLS_DOMAIN}"
+
+
+def tool_at(host: str) -> tuple[UUID, str] | None:
+    """The workload and slug behind a Host header; ``None`` for what is no tool's."""
+    domain, _ = split_domain_port(host.lower())
+    label, dot, rest = domain.partition(".")
+    slug, hyphen, digits = label.rpartition("-")
+    if rest != settings.TOOLS_DOMAIN or not (dot and hyphen and len(digits) == HEX):
+        return None
+    try:
+        return UUID(digits), slug
+    except ValueError:
+        return None
+
+
+def is_a_tools(host: str) -> bool:
+    """Whether nothing of ours may be served there."""
+    domain, _ = split_domain_port(host.lower())
+    return domain.endswith(f".{settings.TOOLS_DOMAIN}")
+
+
+def address(request: HttpRequest, workload_id: UUID, slug: str) -> str:
+    """Where this browser finds the tool; empty where it could not reach it."""
+    domain, port = split_domain_port(request.get_host())
+    if settings.TOOLS_DOMAIN == LOOPBACK and domain not in OWN_MACHINE:
+        return ""
+    scheme = "https" if settings.SESSION_COOKIE_SECURE else request.scheme
+    return f"{scheme}://{host_of(workload_id, slug)}{f':{port}' if port else ''}"

@@ -1,0 +1,130 @@
+"""The ASGI application behind every tool's address: it lets in who may, and passes on the rest."""
+
+import socket
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from clusters.engines import engine_for
+from core.websockets import Receive, Scope, Send, refuse
+from engines.base import EngineError
+from workloads.tools import access, addresses, carry
+from workloads.tools.headers import COOKIE, Headers, cookie_of, value_of
+
+CODE = "trainyard_code"
+STRANGER = "Open this tool from its workload in Trainyard: your visit is over, or has not begun."
+
+
+class Refused(Exception):
+    """A status and words for the visitor."""
+
+    def __init__(self, status: int, text: str) -> None:
+        self.status, self.text = status, text
+        super().__init__(text)
+
+
+async def tools(scope: Scope, receive: Receive, send: Send) -> None:
+    host = value_of(scope["headers"], b"host").decode("latin-1")
+    where = addresses.tool_at(host)
+    if scope["type"] == "websocket":
+        await _websocket(scope, receive, send, host, where)
+        return
+    try:
+        if where is None:
+            raise Refused(404, "There is no tool at this address.")
+        if code := _code(scope):
+            await _let_in(scope, send, code, *where)
+            return
+        connection = await _connect(scope, *where)
+        try:
+            await carry.request(scope, receive, send, connection)
+        except carry.NoAnswer:
+            raise Refused(502, "The tool does not answer; it may still be starting.") from None
+    except Refused as refusal:
+        await _say(send, refusal.status, refusal.text)
+
+
+async def _websocket(
+    scope: Scope, receive: Receive, send: Send, host: str, where: tuple[UUID, str] | None
+) -> None:
+    """Only from the tool's own pages: browsers let any page open one."""
+    origin = value_of(scope["headers"], b"origin").decode("latin-1")
+    if where is None or urlsplit(origin).netloc != host:
+        await refuse(scope, receive, send)
+        return
+    try:
+        connection = await _connect(scope, *where)
+    except Refused:
+        await refuse(scope, receive, send)
+        return
+    await carry.websocket(scope, receive, send, connection)
+
+
+async def _connect(scope: Scope, workload_id: UUID, slug: str) -> socket.socket:
+    secret = cookie_of(scope["headers"])
+    dial = database_sync_to_async(_dial, thread_sensitive=False)
+    found: socket.socket = await dial(secret, workload_id, slug)
+    return found
+
+
+def _dial(secret: str, workload_id: UUID, slug: str) -> socket.socket:
+    try:
+        found = access.admit(secret, workload_id, slug)
+    except RedisError as error:
+        raise Refused(503, "Trainyard's broker does not answer; try again soon.") from error
+    if found is None:
+        raise Refused(401, STRANGER)
+    _, workload, tool = found
+    if why := access.why_closed(workload, tool):
+        raise Refused(503, why)
+    try:
+        rank, port = tool.pod.rank, tool.connection.container_port
+        return engine_for(workload.cluster).dial(workload.handle, rank=rank, port=port)
+    except EngineError as error:
+        raise Refused(502, f"The tool does not answer. {error}") from error
+
+
+def _code(scope: Scope) -> str:
+    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    return str(dict(query).get(CODE, ""))
+
+
+async def _let_in(scope: Scope, send: Send, code: str, workload_id: UUID, slug: str) -> None:
+    """A cookie for this address alone, and the same page without the code."""
+    redeem = database_sync_to_async(access.redeem, thread_sensitive=False)
+    secret: str = await redeem(code, workload_id, slug)
+    if not secret:
+        raise Refused(401, STRANGER)
+    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    rest = urlencode([(name, value) for name, value in query if name != CODE])
+    path = scope["raw_path"].decode("latin-1") + (f"?{rest}" if rest else "")
+    headers = [(b"location", b"/" + path.lstrip("/").encode("latin-1")), set_cookie(secret)]
+    await _say(send, 303, "", headers)
+
+
+def set_cookie(secret: str) -> tuple[bytes, bytes]:
+    cookie = SimpleCookie({COOKIE: secret})
+    made = cookie[COOKIE]
+    made["path"], made["httponly"], made["samesite"] = "/", True, "Lax"
+    made["max-age"] = access.GRANT_SECONDS
+    if settings.SESSION_COOKIE_SECURE:
+        made["secure"] = True
+    text: str = made.OutputString()
+    return b"set-cookie", text.encode()
+
+
+async def _say(send: Send, status: int, text: str, headers: Headers | None = None) -> None:
+    body = text.encode()
+    always = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    head = {"type": "http.response.start", "status": status, "headers": always + (headers or [])}
+    await send(head)
+    await send({"type": "http.response.body", "body": body})

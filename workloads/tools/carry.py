@@ -1,0 +1,136 @@
+"""One request, or one websocket, carried to a tool over a connection that is already open."""
+
+import asyncio
+import socket
+from contextlib import suppress
+
+import h11
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+from websockets.typing import Subprotocol
+
+from core.websockets import Receive, Scope, Send
+from workloads.tools.headers import to_the_browser, to_the_tool, value_of
+
+PIECE = 65_536
+LONGEST_HEAD = 65_536
+LARGEST_MESSAGE = 16 * 1024**2  # of a websocket; as uvicorn's own
+OPEN_SECONDS = 10.0
+GONE, NO_TOOL = 1001, 1011
+
+
+class NoAnswer(Exception):
+    """The tool ended the connection before it answered."""
+
+
+async def request(scope: Scope, receive: Receive, send: Send, connection: socket.socket) -> None:
+    """Both bodies as they come. :class:`NoAnswer` as long as nothing was sent to the browser."""
+    reader, writer = await asyncio.open_connection(sock=connection)
+    peer = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
+    query = b"?" + scope["query_string"] if scope["query_string"] else b""
+    asked = h11.Request(
+        method=scope["method"],
+        target=scope["raw_path"] + query,
+        headers=to_the_tool(scope["headers"], scheme=scope["scheme"]),
+    )
+    writer.write(peer.send(asked) or b"")
+    sending = asyncio.create_task(_send_body(peer, receive, writer))
+    try:
+        await _answer(peer, reader, send)
+    finally:
+        sending.cancel()
+        writer.close()
+        with suppress(OSError, asyncio.CancelledError):
+            await sending
+
+
+async def _send_body(peer: h11.Connection, receive: Receive, writer: asyncio.StreamWriter) -> None:
+    """Then wait for the browser to leave, which ends the connection to the tool."""
+    while (message := await receive())["type"] == "http.request":
+        if body := message.get("body"):
+            writer.write(peer.send(h11.Data(data=body)) or b"")
+        if not message.get("more_body"):
+            writer.write(peer.send(h11.EndOfMessage()) or b"")
+        await writer.drain()
+    writer.close()
+
+
+async def _answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send) -> None:
+    begun = False
+    while True:
+        try:
+            event = peer.next_event()
+            if event is h11.NEED_DATA:
+                peer.receive_data(await reader.read(PIECE))
+                continue
+        except (h11.RemoteProtocolError, OSError) as error:
+            if begun:
+                return  # the server cuts an answer that is not at its end, and so tells the browser
+            raise NoAnswer from error
+        if isinstance(event, h11.Response):
+            begun = True
+            headers = to_the_browser(event.headers.raw_items())
+            start = {"type": "http.response.start", "status": event.status_code}
+            await send({**start, "headers": headers})
+        elif isinstance(event, h11.Data):
+            body = bytes(event.data)
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        elif isinstance(event, h11.EndOfMessage):
+            await send({"type": "http.response.body", "body": b""})
+            return
+        elif isinstance(event, h11.ConnectionClosed):
+            raise NoAnswer
+
+
+async def websocket(scope: Scope, receive: Receive, send: Send, connection: socket.socket) -> None:
+    await receive()  # the browser's wish to connect
+    headers = to_the_tool(scope["headers"], scheme=scope["scheme"])
+    host = value_of(scope["headers"], b"host").decode("latin-1")
+    query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+    try:
+        async with connect(
+            f"ws://{host}{scope['raw_path'].decode('latin-1')}{query}",
+            sock=connection,
+            subprotocols=[Subprotocol(name) for name in scope["subprotocols"]] or None,
+            additional_headers=[
+                (name.decode("latin-1"), value.decode("latin-1"))
+                for name, value in headers
+                if name != b"host"
+            ],
+            compression=None,
+            user_agent_header=None,
+            proxy=None,
+            max_size=LARGEST_MESSAGE,
+            open_timeout=OPEN_SECONDS,
+        ) as peer:
+            await send({"type": "websocket.accept", "subprotocol": peer.subprotocol})
+            await _both_ways(peer, receive, send)
+    except (WebSocketException, OSError, EOFError):
+        await send({"type": "websocket.close", "code": NO_TOOL})
+
+
+async def _both_ways(peer: ClientConnection, receive: Receive, send: Send) -> None:
+    tasks = [
+        asyncio.create_task(_from_browser(peer, receive)),
+        asyncio.create_task(_from_tool(peer, send)),
+    ]
+    done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(tasks)
+    for task in done:
+        with suppress(WebSocketException):
+            task.result()
+
+
+async def _from_browser(peer: ClientConnection, receive: Receive) -> None:
+    while (message := await receive())["type"] == "websocket.receive":
+        text = message.get("text")
+        await peer.send(text if text is not None else message["bytes"])
+
+
+async def _from_tool(peer: ClientConnection, send: Send) -> None:
+    async for message in peer:
+        kind = "text" if isinstance(message, str) else "bytes"
+        await send({"type": "websocket.send", kind: message})
+    await send({"type": "websocket.close", "code": peer.close_code or GONE})

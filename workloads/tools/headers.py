@@ -1,0 +1,79 @@
+"""What passes between a browser and a tool, and what stays with us."""
+
+from collections.abc import Iterable
+
+Headers = list[tuple[bytes, bytes]]
+
+COOKIE = "trainyard_tool"  # the grant, at the tool's own address
+OURS = b"trainyard_"  # how all names of our cookies begin
+#: Of one connection only (RFC 9110, 7.6.1). The next one has its own.
+HOP = {
+    b"connection",
+    b"keep-alive",
+    b"proxy-authenticate",
+    b"proxy-authorization",
+    b"proxy-connection",
+    b"te",
+    b"trailer",
+    b"upgrade",
+}
+FORWARDED = {b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto"}
+HANDSHAKE = b"sec-websocket-"
+
+
+def to_the_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> Headers:
+    """Without our cookies, and with how the browser came."""
+    passed: Headers = []
+    for name, value in headers:
+        if name in HOP or name in FORWARDED or name.startswith(HANDSHAKE):
+            continue
+        kept = _others(value) if name == b"cookie" else value
+        if kept:
+            passed.append((name, kept))
+    host = value_of(headers, b"host")
+    return [
+        *passed,
+        (b"x-forwarded-proto", scheme.encode()),
+        (b"x-forwarded-host", host),
+    ]
+
+
+def to_the_browser(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """A tool sets no cookie of ours, and none for a wider domain than its own address."""
+    passed: Headers = []
+    for name, value in headers:
+        if name.lower() in HOP | {b"transfer-encoding"}:
+            continue
+        if name.lower() == b"set-cookie":
+            if value.strip().startswith(OURS):
+                continue
+            parts = (part for part in value.split(b";") if not _is_domain(part))
+            passed.append((name, b";".join(parts)))
+        else:
+            passed.append((name, value))
+    return passed
+
+
+def value_of(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
+    return next((value for name, value in headers if name.lower() == wanted), b"")
+
+
+def cookie_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The grant's secret."""
+    pairs = (part.strip().split("=", 1) for part in _cookies(headers))
+    return next((pair[1] for pair in pairs if len(pair) == 2 and pair[0] == COOKIE), "")
+
+
+def _cookies(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[str]:
+    for name, value in headers:
+        if name.lower() == b"cookie":
+            yield from value.decode("latin-1").split(";")
+
+
+def _others(cookies: bytes) -> bytes:
+    parts = (part.strip() for part in cookies.split(b";"))
+    return b"; ".join(part for part in parts if part and not part.startswith(OURS))
+
+
+def _is_domain(attribute: bytes) -> bool:
+    return attribute.strip().lower().startswith(b"domain")
