@@ -228,6 +228,8 @@ def explained(launch: Launch, kind: Kind) -> Iterator[None]:
         own = launch.spec.master is not None
         field = fields.ours(kind, error.field, str(error), own_master=own)
         raise EngineRefused(str(error), field=field) from error
+
+
 def _pod_of(look: Look | None, rank: int) -> Seen:
     """The pod that a rank runs in now."""
     seen = look.present.get(look.slots[rank]) if look and rank < len(look.slots) else None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from engines.base import EngineRefused, Launch
 from engines.kubernetes.kinds import JAX, KINDS, MPI, PYTORCH, Kind
 from engines.kubernetes.scheduling import has_kai, unknown_pools
-from spec.environment import Seccomp, UidGidSource
+from spec.environment import ConnectionType, Seccomp, UidGidSource
 from spec.scheduling import Preemptibility
 from spec.workload import Replica, RestartPolicy
 
@@ -70,5 +70,8 @@ def _complaints(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
         yield "security.uidGidSource", "the identity provider gives no user and group ids yet"
     if replica.security.seccomp_profile_type is Seccomp.LOCALHOST:
         yield "security.seccompProfileType", "a profile of the node needs a path; choose another"
-    if replica.connections:
-        yield "connections", "tools are not opened on Kubernetes clusters yet; leave them out"
+    for number, connection in enumerate(replica.connections):
+        if connection.connection_type is not ConnectionType.CLUSTER_IP:
+            kind = connection.connection_type
+            text = f"{kind} is not opened on Kubernetes clusters yet; choose ClusterIP"
+            yield f"connections[{number}].connectionType", text

@@ -9,6 +9,8 @@ from spec.workload import Pod, Replica, RestartPolicy, WorkloadSpec
 
 Complaint = tuple[str, str]  # field below the replica, message
 
+#: Both lead through Trainyard.
+REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
 ELSEWHERE = "; leave it out, or choose another cluster"
 
 
@@ -59,7 +61,7 @@ def _complaints(replica: Replica) -> Iterator[Complaint]:
     if replica.stdin or replica.tty:
         yield "tty" if replica.tty else "stdin", "a process of the local engine has no terminal"
     for index, connection in enumerate(replica.connections):
-        if connection.connection_type is not ConnectionType.EXTERNAL_URL:
+        if connection.connection_type not in REACHED:
             kind = connection.connection_type
             yield f"connections[{index}].connectionType", f"there is no {kind} on one machine"
 

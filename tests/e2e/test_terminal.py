@@ -39,9 +39,10 @@ def test_a_shell_in_a_rank(rest: Rest, admin_page: Page) -> None:
     expect(status).to_contain_text("worker-0", timeout=SOON)
     expect(page.get_by_role("button", name="Open terminal")).to_be_enabled(timeout=SOON)
     rest.wait(workload, "Stopped")
-    page.get_by_role("link", name="Event history").click()
-    expect(page.get_by_text("Terminal opened in worker-0.")).to_be_visible()
-    expect(page.get_by_text("Terminal closed in worker-0").first).to_be_visible()
+    expect(page.locator("#workload-head")).to_contain_text("Stopped", timeout=SOON)
+    told = [event["message"] for event in rest.events(workload)]
+    assert "Terminal opened in worker-0." in told
+    assert any(text.startswith("Terminal closed in worker-0") for text in told)
 
 
 def test_why_there_is_none(rest: Rest, admin_page: Page) -> None:

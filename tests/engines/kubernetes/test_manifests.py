@@ -144,7 +144,7 @@ JUPYTER = {"name": "lab", "toolType": "jupyter-notebook", "containerPort": 8888}
         ({"distributedFramework": "XGBoost", **ONLY}, "architecture"),
         ({"worker": SIMPLE | {"compute": MEMORY}}, "worker.compute.gpuRequestType"),
         ({"master": SIMPLE | {"compute": MEMORY}}, "master.compute.gpuRequestType"),
-        ({"worker": SIMPLE | {"connections": [JUPYTER]}}, "worker.connections"),
+        ({"worker": SIMPLE | {"connections": [JUPYTER]}}, "worker.connections[0].connectionType"),
         (
             {"worker": SIMPLE | {"security": {"uidGidSource": "fromIdpToken"}}},
             "worker.security.uidGidSource",
