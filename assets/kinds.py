@@ -49,7 +49,7 @@ class Kind:
         rows = rows.annotate(used_by=present)
         if self.model is Template:
             return rows.prefetch_related("environments", "compute_resources")
-        return rows.prefetch_related("cluster__nodes")
+        return rows
 
 
 ENVIRONMENT = Kind(

@@ -79,6 +79,13 @@ class Cluster(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     findings_json = models.JSONField(default=list, blank=True)  # of the last look at what it needs
+    # Of all ready nodes together, and kept here because there may be thousands of them.
+    gpu_count = models.PositiveIntegerField(default=0)
+    cpu = models.FloatField(default=0)  # cores
+    memory = models.BigIntegerField(default=0)  # bytes
+    # Bytes of the smallest GPU, by which a request for GPU memory becomes a portion.
+    gpu_memory = models.BigIntegerField(default=0)
+    has_virtual_gpus = models.BooleanField(default=False)
     # Each project's namespace is named after it behind this; 23 + a project's 40 make a DNS label.
     namespace_prefix = models.CharField(max_length=23, default=PREFIX, validators=[prefix_rule])
     ingress_domain = models.CharField(max_length=190, blank=True, validators=[domain_rule])
@@ -125,15 +132,6 @@ class Cluster(models.Model):
     def findings(self) -> tuple[Finding, ...]:
         """What was there and what lacked when it was last asked."""
         return found_in(self.findings_json)
-
-    @property
-    def gpu_memory(self) -> int:
-        """Bytes of the smallest GPU here, by which a request for GPU memory becomes a portion."""
-        return min((gpu.memory for node in self.nodes.all() for gpu in node.gpus), default=0)
-
-    @property
-    def has_virtual_gpus(self) -> bool:
-        return any(gpu.virtual for node in self.nodes.all() for gpu in node.gpus)
 
 
 class Connection(models.Model):
@@ -201,6 +199,11 @@ class NodePool(models.Model):
         return self.name
 
 
+class NodeQuerySet(models.QuerySet["Node"]):
+    def in_pool(self, name: str) -> Self:
+        return self.filter(pool=None) if name == DEFAULT_POOL else self.filter(pool__name=name)
+
+
 class Node(models.Model):
     """A machine: ``cpu`` in cores, ``memory`` in bytes.
 
@@ -215,6 +218,7 @@ class Node(models.Model):
     cpu = models.FloatField()
     memory = models.BigIntegerField()
     gpus_json = models.JSONField(default=list, blank=True)
+    gpu_count = models.PositiveIntegerField(default=0)
     pool = models.ForeignKey(
         NodePool, on_delete=models.SET_NULL, null=True, blank=True, related_name="nodes"
     )
@@ -224,6 +228,8 @@ class Node(models.Model):
     allocated_cpu = models.FloatField(null=True, blank=True)
     allocated_memory = models.BigIntegerField(null=True, blank=True)
     allocated_gpus = models.FloatField(null=True, blank=True)
+
+    objects = NodeQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -240,4 +246,4 @@ class Node(models.Model):
 
     @gpus.setter
     def gpus(self, gpus: tuple[Gpu, ...]) -> None:
-        self.gpus_json = [asdict(gpu) for gpu in gpus]
+        self.gpus_json, self.gpu_count = [asdict(gpu) for gpu in gpus], len(gpus)

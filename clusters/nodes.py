@@ -9,14 +9,14 @@ from engines.base import Node as SeenNode
 
 AT_ONCE = 500  # rows of one statement
 SEEN = (
-    "ready message cpu memory gpus_json labels_json taints_json conditions_json "
+    "ready message cpu memory gpus_json gpu_count labels_json taints_json conditions_json "
     "allocated_cpu allocated_memory allocated_gpus pool"
 ).split()
 
 
 def store(cluster: Cluster, seen: Iterable[SeenNode]) -> None:
     """Write down what changed, and only that: of thousands of nodes few do in a minute."""
-    pools = list(cluster.pools.all())
+    seen, pools = tuple(seen), list(cluster.pools.all())
     known = {node.name: node for node in cluster.nodes.all()}
     made, changed = [], []
     for found in seen:
@@ -31,6 +31,20 @@ def store(cluster: Cluster, seen: Iterable[SeenNode]) -> None:
     gone = [node.pk for node in known.values()]
     for start in range(0, len(gone), AT_ONCE):
         Node.objects.filter(pk__in=gone[start : start + AT_ONCE]).delete()
+    total(cluster, seen)
+
+
+def total(cluster: Cluster, seen: Iterable[SeenNode]) -> None:
+    """Write down with the cluster what its nodes have together."""
+    nodes = list(seen)
+    ready = [node for node in nodes if node.ready]
+    gpus = [gpu for node in nodes for gpu in node.gpus]
+    cluster.gpu_count = sum(len(node.gpus) for node in ready)
+    cluster.cpu = sum(node.cpu for node in ready)
+    cluster.memory = sum(node.memory for node in ready)
+    cluster.gpu_memory = min((gpu.memory for gpu in gpus), default=0)
+    cluster.has_virtual_gpus = any(gpu.virtual for gpu in gpus)
+    cluster.save(update_fields=["gpu_count", "cpu", "memory", "gpu_memory", "has_virtual_gpus"])
 
 
 def sort(cluster: Cluster) -> None:
@@ -60,6 +74,7 @@ def _values(found: SeenNode) -> dict[str, Any]:
         "cpu": found.cpu,
         "memory": found.memory,
         "gpus_json": [asdict(gpu) for gpu in found.gpus],
+        "gpu_count": len(found.gpus),
         "labels_json": dict(found.labels),
         "taints_json": [asdict(taint) for taint in found.taints],
         "conditions_json": [asdict(condition) for condition in found.conditions],

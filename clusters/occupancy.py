@@ -37,17 +37,16 @@ class Occupancy:
 
 
 def occupancies(clusters: Sequence[Cluster]) -> dict[UUID, Occupancy]:
-    """Of each cluster, by id; one query beside the prefetched nodes."""
+    """Of each cluster, by id; one query."""
     held = _held_in(clusters)
     return {cluster.pk: _occupancy(cluster, held.get(cluster.pk, {})) for cluster in clusters}
 
 
 def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
-    nodes = [node for node in cluster.nodes.all() if node.ready]
     return Occupancy(
-        gpus=sum(len(node.gpus) for node in nodes),
-        cpu=sum(node.cpu for node in nodes),
-        memory=sum(node.memory for node in nodes),
+        gpus=cluster.gpu_count,
+        cpu=cluster.cpu,
+        memory=cluster.memory,
         held_gpus=round(held.get("gpus") or 0, 4),
         held_cpu=round(held.get("cpu") or 0, 4),
         held_memory=held.get("memory") or 0,

@@ -2,15 +2,23 @@
 
 from dataclasses import asdict
 
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import ProtectedError
 from django.utils import timezone
 
+from accounts.models import User
 from clusters import nodes, states
 from clusters.engines import engine_for
 from clusters.models import PREFIX, Cluster, Connection, Kind, State
 from engines.base import EngineRefused, EngineUnavailable, Finding
 
 LOCAL = "local"
+SETTINGS = ("ingress_domain", "ingress_class", "prometheus_url")
+
+
+class HasProjects(Exception):
+    """The cluster cannot go; the text says why."""
 
 
 def ensure_local() -> Cluster:
@@ -31,6 +39,77 @@ def add_kubernetes(name: str, kubeconfig: str, *, namespace_prefix: str = PREFIX
         Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
         _ask(cluster)
     return cluster
+
+
+def create_kubernetes(
+    *, by: User, name: str, kubeconfig: str, namespace_prefix: str, **settings: str
+) -> Cluster:
+    """A Kubernetes cluster that waits to connect: the monitor asks it within seconds.
+
+    An empty ``kubeconfig`` is our own pod's account; ``settings`` are those of ``SETTINGS``.
+    ``ValidationError`` names the fields that are wrong.
+    """
+    _check(by)
+    cluster = Cluster(
+        name=name, kind=Kind.KUBERNETES, namespace_prefix=namespace_prefix, **settings
+    )
+    cluster.full_clean()
+    with transaction.atomic():
+        cluster.save()
+        Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
+    return cluster
+
+
+def update_kubernetes(
+    cluster: Cluster,
+    *,
+    by: User,
+    name: str,
+    kubeconfig: str | None,
+    namespace_prefix: str,
+    **settings: str,
+) -> Cluster:
+    """Change it; ``kubeconfig=None`` keeps the connection as it is. ``ValidationError`` names the
+    fields that are wrong."""
+    _check(by)
+    moved = namespace_prefix != cluster.namespace_prefix
+    if moved and cluster.projects.exists():
+        text = "Projects have their namespaces by this prefix, so it stays while there are any."
+        raise ValidationError({"namespace_prefix": text})
+    cluster.name, cluster.namespace_prefix = name, namespace_prefix
+    for setting, value in settings.items():
+        setattr(cluster, setting, value)
+    if moved or kubeconfig is not None:
+        cluster.connection_version += 1
+    cluster.full_clean()
+    with transaction.atomic():
+        if kubeconfig is not None:
+            # Not read before: it may be unreadable since SECRET_KEY changed.
+            known = Connection.objects.filter(cluster=cluster)
+            if not known.update(kubeconfig=kubeconfig):
+                Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
+        cluster.save(update_fields=["name", "namespace_prefix", "connection_version", *settings])
+    return cluster
+
+
+def delete_cluster(cluster: Cluster, *, by: User) -> None:
+    """Forget a cluster, its nodes and node pools. ``HasProjects`` while any project is on it."""
+    _check(by)
+    if cluster.kind == Kind.LOCAL:
+        raise HasProjects("This machine is a cluster for as long as the local engine is on.")
+    names = list(cluster.projects.order_by("name").values_list("name", flat=True)[:4])
+    if names:
+        shown = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+        raise HasProjects(f"{cluster} has projects: {shown}. Delete them first.")
+    try:
+        cluster.delete()
+    except ProtectedError as error:
+        raise HasProjects(f"{cluster} got a project a moment ago. Look again.") from error
+
+
+def _check(by: User) -> None:
+    if not by.is_administrator:
+        raise PermissionDenied("Clusters are for administrators to manage.")
 
 
 def refresh(cluster: Cluster) -> bool:

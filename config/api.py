@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from accounts.api import Bearer
 from accounts.api import router as accounts
 from clusters.api import router as clusters
+from clusters.nodeapi import router as nodes
 from core.api import ApiError, Issue
 from projects.api import router as projects
 from spec.errors import WORDS
@@ -30,6 +31,7 @@ api = NinjaAPI(
 )
 api.add_router("", accounts)
 api.add_router("", clusters)
+api.add_router("", nodes)
 api.add_router("", projects)
 api.add_router("/workloads", distributed)
 api.add_router("/workloads", workloads)

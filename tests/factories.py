@@ -12,8 +12,10 @@ from factory.helpers import post_generation
 from accounts.models import Role, User
 from assets.models import ComputeResource, Environment, Template
 from assets.scopes import Scope
+from clusters import nodes
 from clusters.models import Cluster, Kind, Node, State
 from engines.base import Capabilities, FrameworkSupport, Gpu
+from engines.base import Node as SeenNode
 from projects.models import Department, Project
 from spec import documents
 from spec.phases import Phase, RankPhase
@@ -71,7 +73,9 @@ class ClusterFactory(DjangoModelFactory[Cluster]):
 
     @post_generation
     def nodes(self, create: bool, extracted: int | None, **kwargs: Any) -> None:
-        NodeFactory.create_batch(1 if extracted is None else extracted, cluster=self)
+        made = NodeFactory.create_batch(1 if extracted is None else extracted, cluster=self)
+        seen = [SeenNode(node.name, node.cpu, node.memory, node.gpus) for node in made]
+        nodes.total(self, seen)
 
 
 class DepartmentFactory(DjangoModelFactory[Department]):

@@ -67,7 +67,7 @@ def gallery(choices: Iterable[Card], *, query: str = "", everything: bool = Fals
 
 
 def clusters(user: User, chosen: Any) -> Iterator[Card]:
-    for cluster in Cluster.objects.visible_to(user).prefetch_related("nodes"):
+    for cluster in Cluster.objects.visible_to(user):
         tone = "success" if cluster.state == State.CONNECTED else "warning"
         yield Card(
             str(cluster.pk),
@@ -80,7 +80,7 @@ def clusters(user: User, chosen: Any) -> Iterator[Card]:
 
 
 def _gpus_of(cluster: Cluster) -> str:
-    count = sum(len(node.gpus) for node in cluster.nodes.all())
+    count = cluster.gpu_count
     if cluster.has_virtual_gpus:
         return f"{count} virtual GPUs: accounting units that run on the CPU"
     return f"{count} GPU{'' if count == 1 else 's'}"
@@ -105,7 +105,7 @@ def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
 
 
 def _projects(user: User) -> QuerySet[Project]:
-    return Project.objects.visible_to(user).for_list().prefetch_related("cluster__nodes")
+    return Project.objects.visible_to(user).for_list()
 
 
 def _quota(project: Project, held: Demand) -> tuple[float, float, str]:

@@ -6,17 +6,15 @@ A broker that is down loses nothing: the sweep looks at the rows every few secon
 import logging
 from uuid import UUID
 
-from celery import current_app
-from celery.exceptions import OperationalError
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from core.outbox import MONITOR, SUBMIT, send
 from core.valkey import connection
 from workloads.models import Workload
 
 log = logging.getLogger(__name__)
 
-SUBMIT, MONITOR, PERIODIC = "submit", "monitor", "periodic"
 ASKED_SECONDS = 5  # a message that nobody takes is lost: send another
 
 
@@ -25,20 +23,20 @@ def submit(workload: Workload) -> None:
     if workload.cluster.capabilities.queues:
         hand_over(workload.cluster_id)
     else:
-        _send("workloads.submit", workload.pk, SUBMIT)
+        send("workloads.submit", workload.pk, SUBMIT)
 
 
 def hand_over(cluster_id: UUID) -> None:
     """One message for all that is committed until a worker takes it."""
 
-    def send() -> None:
+    def ask() -> None:
         try:
             if connection().set(_asked(cluster_id), 1, nx=True, ex=ASKED_SECONDS):
-                _send("workloads.hand_over", cluster_id, SUBMIT)
+                send("workloads.hand_over", cluster_id, SUBMIT)
         except RedisError as error:
             log.warning("The workloads of %s wait for the next sweep: %s", cluster_id, error)
 
-    transaction.on_commit(send)
+    transaction.on_commit(ask)
 
 
 def taken(cluster_id: UUID) -> None:
@@ -51,30 +49,20 @@ def _asked(cluster_id: UUID) -> str:
 
 
 def launch(workload_id: UUID) -> None:
-    _send("workloads.launch", workload_id, SUBMIT)
+    send("workloads.launch", workload_id, SUBMIT)
 
 
 def stop(workload_id: UUID) -> None:
-    _send("workloads.stop", workload_id, SUBMIT)
+    send("workloads.stop", workload_id, SUBMIT)
 
 
 def delete(workload_id: UUID) -> None:
-    _send("workloads.delete", workload_id, SUBMIT)
+    send("workloads.delete", workload_id, SUBMIT)
 
 
 def admit(cluster_id: UUID) -> None:
-    _send("workloads.admit", cluster_id, SUBMIT)
+    send("workloads.admit", cluster_id, SUBMIT)
 
 
 def monitor(cluster_id: UUID) -> None:
-    _send("workloads.monitor_cluster", cluster_id, MONITOR)
-
-
-def _send(task: str, about: UUID, queue: str) -> None:
-    def send() -> None:
-        try:
-            current_app.send_task(task, [str(about)], queue=queue)
-        except OperationalError as error:
-            log.warning("%s of %s waits for the next sweep: %s", task, about, error)
-
-    transaction.on_commit(send)
+    send("workloads.monitor_cluster", cluster_id, MONITOR)

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
+from clusters import testing
 from clusters.models import Cluster
 from spec.phases import Phase, Reason
 from workloads import logs, outbox, services
@@ -60,7 +61,8 @@ def _delete_due() -> None:
 
 
 def prune() -> None:
-    """Forget workloads that were deleted two weeks ago, with their events and samples.
+    """Forget workloads that were deleted two weeks ago, with their events and samples, and old
+    tests of connections.
 
     Their logs went with them, but for a piece that was being collected at that very moment.
     """
@@ -68,6 +70,7 @@ def prune() -> None:
     for workload in Workload.objects.filter(deleted_at__lt=before)[:AT_ONCE]:
         logs.remove(workload.pk)
         workload.delete()
+    testing.prune()
 
 
 def refresh_statistics() -> None:

@@ -7,17 +7,18 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from accounts.models import User
-from clusters.models import Cluster, Node, State
+from clusters.models import Cluster, State
+from clusters.noderows import light, rows_of
 from clusters.occupancy import occupancies
 from core.http import render_partial
-from spec.quantities import readable
 
-WORKLOADS_SHOWN = 50
+WORKLOADS_SHOWN, NODES_SHOWN = 50, 10
 TONES = {
     State.WAITING: "info",
     State.CONNECTED: "success",
@@ -30,7 +31,7 @@ TONES = {
 @require_safe
 @login_required
 def listing(request: Request) -> HttpResponse:
-    clusters = list(Cluster.objects.visible_to(request.user).prefetch_related("nodes"))
+    clusters = list(Cluster.objects.visible_to(request.user))
     rooms = occupancies(clusters)
     rows = [
         {
@@ -48,18 +49,28 @@ def listing(request: Request) -> HttpResponse:
 @require_safe
 @login_required
 def detail(request: Request, pk: UUID) -> HttpResponse:
-    seen = Cluster.objects.visible_to(request.user).prefetch_related("nodes")
+    seen = Cluster.objects.visible_to(request.user)
     cluster = get_object_or_404(seen, pk=pk)
     context = {
         "cluster": cluster,
         "tone": TONES[State(cluster.state)],
+        "tabs": tabs_of(cluster, request.user),
         "room": occupancies([cluster])[cluster.pk],
         "frameworks": cluster.capabilities.frameworks,
         "queues": cluster.capabilities.queues,
-        "nodes": [node_row(node) for node in cluster.nodes.all()],
+        "rows": rows_of(cluster, light(cluster.nodes.select_related("pool"))[:NODES_SHOWN]),
+        "node_count": cluster.nodes.count(),
         **workloads_on(cluster, request.user),
     }
     return render_partial(request, "clusters/cluster.html", "detail", context)
+
+
+def tabs_of(cluster: Cluster, user: User) -> list[tuple[str, str, str]]:
+    """Of a cluster's page; how it is reached is for administrators."""
+    tabs = [("overview", "Overview", "detail"), ("nodes", "Nodes", "nodes")]
+    tabs += [("pools", "Node pools", "pools")]
+    tabs += [("connection", "Connection", "connection")] if user.is_administrator else []
+    return [(k, word, reverse(f"cluster-{to}", args=[cluster.pk])) for k, word, to in tabs]
 
 
 def workloads_on(cluster: Cluster, user: User) -> dict[str, Any]:
@@ -84,13 +95,3 @@ def _place(node: str, devices: list[int]) -> str:
     numbers = get_text_list([str(device) for device in devices], "and")
     gpus = f"GPU{'' if len(devices) == 1 else 's'} {numbers}"
     return ", ".join(part for part in (node, gpus if devices else "") if part)
-
-
-def node_row(node: Node) -> dict[str, Any]:
-    """A machine with its GPUs in words, such as ``4 × Virtual GPU, 16 GB``."""
-    kinds: dict[str, int] = {}
-    for gpu in node.gpus:
-        words = f"{gpu.model}, {readable(gpu.memory)}"
-        kinds[words] = kinds.get(words, 0) + 1
-    gpus = "; ".join(f"{count} × {words}" for words, count in kinds.items())
-    return {"node": node, "gpus": gpus}

@@ -9,7 +9,7 @@ from engines.kubernetes import discovery
 from engines.kubernetes.api import Api
 from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import GPU
-from engines.kubernetes.rights import CORE, JOBS, RIGHTS, Right
+from engines.kubernetes.rights import CORE, JOBS, PERMISSIONS, RIGHTS, SIGNED_IN, Right
 from spec.workload import Framework
 
 OLDEST = (1, 20)
@@ -18,8 +18,7 @@ REVIEW_OF_SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 PRIVILEGED = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 METRICS = "metrics.k8s.io"
 AT_ONCE = 8  # reviews
-SIGNED_IN = "Signed in as"
-CONNECTION, PERMISSIONS, FRAMEWORKS = "Connection", "Permissions", "Frameworks"
+CONNECTION, FRAMEWORKS = "Connection", "Frameworks"
 SCHEDULING, STORAGE, METERING, NODES = "Scheduling", "Storage", "Metrics", "Nodes"
 
 

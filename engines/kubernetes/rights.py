@@ -11,6 +11,7 @@ import yaml
 
 from engines.base import Manifest
 
+PERMISSIONS, SIGNED_IN = "Permissions", "Signed in as"  # what findings about them are called
 NAME = NAMESPACE = "trainyard"
 RBAC = "rbac.authorization.k8s.io"
 CORE, JOBS, KAI = "", "kubeflow.org", "scheduling.run.ai"
@@ -93,8 +94,9 @@ def subject_of(user: str) -> Manifest | None:
     """The subject of a binding that means this user name; ``None`` for nobody."""
     if not user:
         return None
-    if user.startswith("system:serviceaccount:"):
-        space, name = user.split(":")[2:4]
+    parts = user.split(":")
+    if parts[:2] == ["system", "serviceaccount"] and len(parts) == 4:
+        space, name = parts[2:]
         return {"kind": "ServiceAccount", "name": name, "namespace": space}
     return {"apiGroup": RBAC, "kind": "User", "name": user}
 

@@ -51,10 +51,7 @@ def listing(request: Request) -> HttpResponse:
         }
         for project in page
     ]
-    virtual = any(
-        cluster.has_virtual_gpus
-        for cluster in Cluster.objects.visible_to(request.user).prefetch_related("nodes")
-    )
+    virtual = any(cluster.has_virtual_gpus for cluster in Cluster.objects.visible_to(request.user))
     context = {"page": page, "rows": rows, "q": text, "has_virtual_gpus": virtual}
     return render_partial(request, "projects/projects.html", "rows", context)
 

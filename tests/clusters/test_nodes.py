@@ -45,9 +45,9 @@ def many(count: int, *, held: float = 0.0) -> list[Node]:
 def test_thousands_of_nodes_take_few_statements(
     cluster: Cluster, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_max_num_queries(35):
+    with django_assert_max_num_queries(40):
         nodes.store(cluster, many(2000))
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         nodes.store(cluster, many(2000))
     with django_assert_max_num_queries(30):
         nodes.store(cluster, many(1000, held=1.0))

@@ -5,7 +5,7 @@ import pytest
 from clusters import services
 from clusters.models import Cluster, Node, State
 from engines.base import Finding, Level
-from engines.kubernetes.checking import SIGNED_IN
+from engines.kubernetes.rights import SIGNED_IN
 from tests.clusters.kubernetes.conftest import Account
 from tests.relay import Relay
 from tests.waiting import wait_for

@@ -63,7 +63,7 @@ def test_copies_get_free_names(project: Project) -> None:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
     found: list[tuple[str, UUID]] = []
-    monkeypatch.setattr(outbox, "_send", lambda task, about, queue: found.append((task, about)))
+    monkeypatch.setattr(outbox, "send", lambda task, about, queue: found.append((task, about)))
     return found
 
 

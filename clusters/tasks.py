@@ -1,0 +1,13 @@
+"""Entry points of the worker: take an id, fetch, call. All are safe to run twice."""
+
+from celery import shared_task
+
+from clusters import testing
+from clusters.models import ConnectionTest
+
+
+@shared_task(name="clusters.test_connection")
+def test_connection(test_id: str) -> None:
+    test = ConnectionTest.objects.select_related("cluster").filter(pk=test_id).first()
+    if test and not test.answered_at:
+        testing.run(test)

@@ -1,0 +1,79 @@
+"""The nodes of a cluster: a table that holds thousands, and one node beside it."""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from accounts.http import Request
+from clusters.models import DEFAULT_POOL, Cluster, Node, NodeQuerySet
+from clusters.noderows import light, pool_rows, rows_of
+from clusters.views.pages import tabs_of
+from core.http import render_partial
+from core.pages import in_drawer
+from core.query import search_text
+
+NODES_A_PAGE = 50
+
+
+@require_safe
+@login_required
+def listing(request: Request, pk: UUID) -> HttpResponse:
+    cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
+    text, pool = search_text(request.GET), search_text(request.GET, "pool")
+    found = light(narrowed(Node.objects.filter(cluster=cluster).select_related("pool"), text, pool))
+    page = Paginator(found, NODES_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "cluster": cluster,
+        "tabs": tabs_of(cluster, request.user),
+        "tab": "nodes",
+        "page": page,
+        "rows": rows_of(cluster, page),
+        "q": text,
+        "pool": pool,
+        "pools": [DEFAULT_POOL, *cluster.pools.values_list("name", flat=True)],
+        "has_virtual_gpus": any(gpu.virtual for node in page for gpu in node.gpus),
+    }
+    return render_partial(request, "clusters/nodes.html", "rows", context)
+
+
+def narrowed(nodes: NodeQuerySet, text: str, pool: str) -> NodeQuerySet:
+    """By a word in the name of the node, its pool or its GPUs, and by a pool."""
+    if text:
+        words = Q(name__icontains=text) | Q(pool__name__icontains=text)
+        nodes = nodes.filter(words | Q(gpus_json__icontains=text))
+    return nodes.in_pool(pool) if pool else nodes
+
+
+@require_safe
+@login_required
+def detail(request: Request, pk: UUID, node: int) -> HttpResponse:
+    cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
+    found = get_object_or_404(cluster.nodes.select_related("pool"), pk=node)
+    row = rows_of(cluster, [found])[0]
+    context = {
+        "cluster": cluster,
+        "node": found,
+        "row": row,
+        "facts": (("Node pool", row.pool), ("GPUs", row.gpus), ("Cluster", cluster.name)),
+        "labels": sorted(found.labels_json.items()),
+        "in_drawer": in_drawer(request),
+    }
+    return render_partial(request, "clusters/node.html", "detail", context)
+
+
+@require_safe
+@login_required
+def pools(request: Request, pk: UUID) -> HttpResponse:
+    cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
+    context = {
+        "cluster": cluster,
+        "tabs": tabs_of(cluster, request.user),
+        "tab": "pools",
+        "rows": pool_rows(cluster),
+    }
+    return render_partial(request, "clusters/pools.html", "rows", context)

@@ -1,0 +1,157 @@
+"""The cluster form: what it keeps, what it refuses, and that it never gives a kubeconfig back."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from clusters import engines
+from clusters.engines import engine_for
+from clusters.models import Cluster, Connection, Kind, State
+from engines.fake import FakeEngine
+from tests.clusters.kubeconfigs import SECRET, kubeconfig
+from tests.factories import ClusterFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
+
+pytestmark = pytest.mark.django_db
+NEW = "/clusters/new/"
+
+
+@pytest.fixture
+def client() -> Client:
+    return signed_in(UserFactory(administrator=True))
+
+
+def values(**also: Any) -> dict[str, Any]:
+    return {
+        "action": "save",
+        "way": "kubeconfig",
+        "name": "gpu",
+        "kubeconfig": kubeconfig(),
+        "namespace_prefix": "trainyard-",
+    } | also
+
+
+@pytest.fixture
+def kept() -> Cluster:
+    cluster = ClusterFactory(kind=Kind.KUBERNETES, name="kept")
+    Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig())
+    return cluster
+
+
+def test_it_is_for_administrators(kept: Cluster) -> None:
+    client = signed_in(UserFactory())
+    for page in ("new/", f"{kept.pk}/edit/", f"{kept.pk}/delete/", f"{kept.pk}/connection/"):
+        assert client.get(f"/clusters/{page}").status_code == 403
+    assert client.post(f"/clusters/{kept.pk}/test/").status_code == 403
+    assert "+New cluster" not in client.get("/clusters/").content.decode()
+
+
+def test_a_cluster_is_added_and_waits_to_connect(client: Client) -> None:
+    more = {"ingress_domain": "apps.example.com", "ingress_class": "nginx"}
+    answer = client.post(NEW, values(**more))
+    cluster = Cluster.objects.get(name="gpu")
+    assert answer["Location"] == cluster.get_absolute_url()
+    assert (cluster.kind, cluster.state) == (Kind.KUBERNETES, State.WAITING)
+    assert (cluster.ingress_domain, cluster.ingress_class) == ("apps.example.com", "nginx")
+    assert cluster.connection.kubeconfig == kubeconfig().strip()
+    for page in ("", "edit/", "connection/"):
+        shown = client.get(f"{cluster.get_absolute_url()}{page}")
+        assert shown.status_code == 200
+        assert SECRET not in shown.content.decode()
+
+
+def test_it_can_be_uploaded_or_be_our_own_pods(client: Client) -> None:
+    file = SimpleUploadedFile("config", kubeconfig().encode())
+    client.post(NEW, values(kubeconfig="", kubeconfig_file=file))
+    assert Connection.objects.get().kubeconfig == kubeconfig().strip()
+    client.post(NEW, values(name="here", way="in_cluster", kubeconfig=""))
+    assert Connection.objects.get(cluster__name="here").kubeconfig == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kubeconfig": ""}, "Paste a kubeconfig"),
+        ({"kubeconfig": "a: [\nb"}, "It is not YAML. Look at line 2."),
+        ({"kubeconfig": "just words"}, "its YAML is no mapping"),
+        ({"kubeconfig": "a: b"}, "no current-context"),
+        ({"kubeconfig": kubeconfig().replace("name: u", "name: v")}, "no user named u"),
+        ({"kubeconfig_file": SimpleUploadedFile("f", b"\xff\xfe\x00")}, "It is not text."),
+        ({"name": ""}, "This field cannot be blank."),
+        ({"namespace_prefix": "Up"}, "Start with a letter"),
+        ({"ingress_domain": "https://x"}, "without a scheme"),
+        ({"prometheus_url": "prom"}, "Enter a valid URL."),
+    ],
+)
+def test_what_is_wrong_is_said(client: Client, change: dict[str, Any], said: str) -> None:
+    answer = client.post(NEW, values(**change))
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert said in page
+    assert SECRET not in page
+    assert not Cluster.objects.exists()
+
+
+def test_a_form_that_is_seen_again_still_has_its_kubeconfig(client: Client) -> None:
+    answer = client.post(NEW, values(name=""))
+    tested = answer.context["form"].test
+    client.post(NEW, values(kubeconfig="", tested=str(tested.pk)))
+    assert Cluster.objects.get().connection.kubeconfig == kubeconfig().strip()
+    stranger = signed_in(UserFactory(administrator=True))
+    answer = stranger.post(NEW, values(name="b", kubeconfig="", tested=str(tested.pk)))
+    assert "Paste a kubeconfig" in answer.content.decode()
+
+
+def test_a_kubeconfig_that_runs_programs_has_to_be_trusted(client: Client) -> None:
+    text = kubeconfig(exec={"command": "aws-iam"}, **{"client-key": "/etc/key"})
+    answer = client.post(NEW, values(kubeconfig=text))
+    page = answer.content.decode()
+    assert "runs the program aws-iam" in page
+    assert "reads the key in /etc/key" in page
+    assert not Cluster.objects.exists()
+    client.post(NEW, values(kubeconfig=text, trusted="on"))
+    assert Cluster.objects.get().connection.kubeconfig == text.strip()
+
+
+def test_a_changed_connection_makes_a_new_engine(
+    client: Client, kept: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(engines.ENGINES, Kind.KUBERNETES, lambda cluster: FakeEngine())
+    old, address = engine_for(kept), f"{kept.get_absolute_url()}edit/"
+    client.post(address, values(name="renamed", way="keep", kubeconfig=""))
+    kept.refresh_from_db()
+    assert kept.name == "renamed"
+    assert engine_for(kept) is old
+    text = kubeconfig(token="other")
+    client.post(address, values(name="renamed", kubeconfig=text))
+    stale = Cluster.objects.get(pk=kept.pk)
+    stale.connection_version -= 1
+    new = engine_for(Cluster.objects.get(pk=kept.pk))
+    assert new is not old
+    assert engine_for(stale) is new
+    assert Connection.objects.get().kubeconfig == text.strip()
+
+
+def test_the_prefix_stays_while_there_are_projects(client: Client, kept: Cluster) -> None:
+    ProjectFactory(cluster=kept)
+    change = values(name="kept", way="keep", kubeconfig="", namespace_prefix="other-")
+    answer = client.post(f"{kept.get_absolute_url()}edit/", change)
+    assert "Projects have their namespaces by this prefix" in answer.content.decode()
+
+
+def test_a_cluster_with_projects_is_not_deleted(client: Client, kept: Cluster) -> None:
+    project, address = ProjectFactory(cluster=kept), f"{kept.get_absolute_url()}delete/"
+    answer = client.post(address)
+    assert answer.status_code == 422
+    assert f"kept has projects: {project.name}." in answer.content.decode()
+    project.delete()
+    assert client.post(address)["Location"] == "/clusters/"
+    assert not Cluster.objects.exists()
+
+
+def test_this_machine_has_no_form(client: Client) -> None:
+    local = ClusterFactory()
+    assert client.get(f"/clusters/{local.pk}/edit/").status_code == 404
+    assert client.post(f"/clusters/{local.pk}/delete/").status_code == 422
