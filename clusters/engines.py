@@ -8,8 +8,9 @@ from django.conf import settings
 
 from clusters.models import Cluster, Kind
 from core.fields import Unreadable
-from engines.base import Engine, EngineUnavailable, Site
+from engines.base import Engine, EngineRefused, EngineUnavailable, Handle, Launch, Site
 from engines.local.engine import LocalEngine
+from spec.workload import WorkloadSpec
 
 
 def _local(cluster: Cluster) -> Engine:
@@ -48,11 +49,28 @@ _lock = Lock()
 _engines: dict[UUID, tuple[int, Engine]] = {}
 
 
-def site_of(cluster: Cluster) -> Site:
-    """What the cluster's last discovery and its administrators say of it."""
+def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
+    """What the cluster's last discovery and its administrators say of it, as far as the spec asks.
+
+    Where one node pool is named all are told: the default one is what the others are not.
+    """
     offer = cluster.capabilities
-    pools = {pool.name: (pool.label_key, pool.label_value) for pool in cluster.pools.all()}
-    return Site(offer.schedulers, offer.priority_classes, pools)
+    pools = cluster.pools.all() if spec.node_pools else ()
+    labels = {pool.name: (pool.label_key, pool.label_value) for pool in pools}
+    return Site(offer.schedulers, offer.priority_classes, labels)
+
+
+def refusal(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> EngineRefused | None:
+    """What the engine would refuse at submission, as far as that is known without asking the
+    cluster or looking at the machine."""
+    if cluster.kind == Kind.KUBERNETES:
+        from engines.kubernetes.refusals import kind_of
+
+        try:
+            kind_of(Launch(handle, 1, spec, site=site_of(cluster, spec)))
+        except EngineRefused as error:
+            return error
+    return None
 
 
 def engine_for(cluster: Cluster) -> Engine:

@@ -16,6 +16,7 @@ class CauseKind(StrEnum):
     GANG = "Gang"  # its scheduler places all pods at once, or none
     STORAGE = "Storage"  # a volume cannot be had, or not where it is needed
     IMAGE = "Image"
+    DATA = "Data"  # a repository or a bucket cannot be fetched
     MISSING = "Missing"  # a Secret or ConfigMap is not there
     REFUSED = "Refused"  # the cluster does not make its pods
     OPERATOR = "Operator"  # nobody makes its pods
@@ -26,6 +27,7 @@ REASONS = {
     CauseKind.QUOTA: Reason.WAITING_FOR_QUOTA,
     CauseKind.IMAGE: Reason.IMAGE_UNKNOWN,
     CauseKind.MISSING: Reason.REFUSED,
+    CauseKind.DATA: Reason.REFUSED,
     CauseKind.REFUSED: Reason.REFUSED,
     CauseKind.QUEUE: Reason.REFUSED,
     CauseKind.OPERATOR: Reason.NONE,

@@ -4,14 +4,18 @@ The same object drives the wizard's summary, the API's answer and the submission
 never promise what the submission refuses.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from accounts.models import User
 from assets import resolve
 from assets.models import ComputeResource, Environment, Template
-from clusters.models import DEFAULT_POOL, Cluster
+from clusters.engines import refusal
+from clusters.models import Cluster
+from engines.base import Handle
 from projects.models import Project
 from projects.quotas import Demand, excess, usage_of
 from spec import documents
@@ -24,6 +28,7 @@ from workloads.admission import Verdict, judge
 from workloads.models import Workload
 from workloads.placement import blockers
 
+UNSAVED = UUID(int=0)
 WORKERS_AND_MASTER = "workers_and_master"
 
 
@@ -175,16 +180,13 @@ def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
     return [] if support.available else [Problem(("framework",), support.why)]
 
 
-def _pool_problems(spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Names of node pools that the cluster does not have."""
-    wanted = [name for name in spec.node_pools if name != DEFAULT_POOL]
-    known = [*cluster.pools.values_list("name", flat=True)] if wanted else []
-    for name in wanted:
-        if name not in known:
-            message = (
-                f"{cluster} has no node pool {name!r}; it has {', '.join([*known, 'default'])}"
-            )
-            yield Problem(("nodePools",), message)
+def _engine_problems(made: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
+    """What the cluster's engine would refuse, before there is a workload to refuse."""
+    handle = Handle(UNSAVED, made.draft.name, made.project.name if made.project else "")
+    if refused := refusal(cluster, handle, spec):
+        steps = re.findall(r"[^.\[\]]+", refused.field)
+        path = tuple(int(step) if step.isdigit() else step for step in steps)
+        yield Problem(path, str(refused).removeprefix(f"{refused.field}: ").rstrip("."))
 
 
 def _workers(made: Plan) -> int:
@@ -205,7 +207,7 @@ def name_problems(name: str, project: Project, *, workers: int = 1) -> list[Prob
 
 def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -> None:
     """Demand against quota and machines: what can never start is a problem, what waits is not."""
-    made.problems += _pool_problems(spec, cluster)
+    made.problems += _engine_problems(made, spec, cluster)
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     made.demand = demand = Demand.of(spec, gpu_memory=device_memory)

@@ -57,13 +57,14 @@ def refused(workload: Workload, refusal: EngineRefused) -> None:
 
 
 def launch_of(workload: Workload) -> Launch:
+    spec = workload.spec
     return Launch(
         handle=workload.handle,
         run=workload.run,
-        spec=workload.spec,
+        spec=spec,
         submitted_by=workload.created_by.username if workload.created_by else "",
         gpus=_devices(workload),
-        site=site_of(workload.cluster),
+        site=site_of(workload.cluster, spec),
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from engines.base import Manifest
+from engines.kubernetes.sources import FETCHER
 from spec.causes import Cause, CauseKind
 
 #: Waiting for these ends only when somebody acts.
@@ -93,6 +94,14 @@ def stuck(waiting: Manifest, image: str, warnings: Iterable[Manifest]) -> Cause 
             said=words,
         )
     return None
+
+
+def unprepared(container: str, words: str) -> Cause:
+    """What has to run before the program fails; it is tried again and again."""
+    if not container.startswith(FETCHER):
+        return Cause(CauseKind.OTHER, f"A rank {words}")
+    todo = "Check the repository or bucket, its revision and its credential, then Copy & edit."
+    return Cause(CauseKind.DATA, f"The data could not be fetched: a rank {words}", todo)
 
 
 def unmounted(warnings: Iterable[Manifest]) -> Cause | None:

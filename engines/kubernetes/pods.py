@@ -65,10 +65,22 @@ class Seen:
 
     @property
     def failures(self) -> list[Manifest]:
-        """The ends that the cluster remembers and that were no success: the last two at most."""
+        """The ends that the cluster remembers and that were no success: the last two at most, or
+        that of what runs before."""
         states = (self.container.get(key) or {} for key in ("lastState", "state"))
         ends = (state.get("terminated") or {} for state in states)
-        return [end for end in ends if end.get("exitCode")]
+        found = [end for end in ends if end.get("exitCode")]
+        return found or ([self.unprepared] if self.unprepared and self.is_over else [])
+
+    @property
+    def unprepared(self) -> Manifest | None:
+        """How the init container ended that failed last, with its name; ``None`` if all is well."""
+        for one in self.status.get("initContainerStatuses") or []:
+            state, last = one.get("state") or {}, one.get("lastState") or {}
+            ended = state.get("terminated") or last.get("terminated") or {}
+            if ended.get("exitCode"):
+                return {**ended, "name": one["name"]}
+        return None
 
     @property
     def restarts(self) -> int:
@@ -125,6 +137,8 @@ class Seen:
         ended = self.ended
         if ended and not self.is_ready and ended.get("exitCode"):
             return failure_reason(ended), exit_words(ended)
+        if self.unprepared and self.is_over:
+            return Reason.RANK_FAILED, exit_words(self.unprepared)
         if self.status.get("phase") == "Failed":
             return Reason.RANK_FAILED, str(self.status.get("message") or "failed")
         cause = self.cause
@@ -141,6 +155,8 @@ class Seen:
         for image, waiting in self._waiting():
             if cause := causes.stuck(waiting, image, self.warnings):
                 return cause
+        if self.unprepared and not self.started_at:
+            return causes.unprepared(self.unprepared["name"], exit_words(self.unprepared))
         return causes.unmounted(self.warnings) if not self.started_at else None
 
     def _waiting(self) -> Iterator[tuple[str, Manifest]]:
@@ -155,7 +171,10 @@ def failure_reason(ended: Manifest) -> Reason:
 
 
 def exit_words(ended: Manifest) -> str:
+    """``name`` is only with the ends of init containers."""
     code = int(ended["exitCode"])
+    if "name" in ended:
+        return f"did not start: {ended['name']} exited with code {code}"
     if ended.get("reason") == "OOMKilled":
         return f"exited with code {code}: it used more memory than its limit"
     if 128 < code < 128 + signal.NSIG and code - 128 in set(signal.Signals):

@@ -12,6 +12,7 @@ from engines.kubernetes.variables import Variable, from_secret
 from spec.storage import S3, Git, GitMethod, GitSecret
 from spec.workload import Replica
 
+FETCHER = "fetch-"  # what the names of these containers begin with
 KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
 SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
 
@@ -19,7 +20,7 @@ SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
 GIT_SCRIPT = """\
 set -eu
 export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
-find "$TARGET" -mindepth 1 -delete
+rm -rf -- "$TARGET"/..?* "$TARGET"/.[!.]* "$TARGET"/*
 if [ -n "${SSH_KEY_FILE:-}" ]; then
   umask 077
   cp "$SSH_KEY_FILE" "$HOME/key"
@@ -71,7 +72,7 @@ def key_volumes(replica: Replica) -> list[Manifest]:
 def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
     """Asks for the CPU and memory of the program: the pod then needs no more than without it."""
     made = {
-        "name": f"fetch-{name}",
+        "name": f"{FETCHER}{name}",
         "image": image,
         "resources": resources(replica.compute.without_devices),
         "securityContext": container_security(replica.security),

@@ -1,0 +1,29 @@
+"""Parts of GPUs and NCCL: said, not refused."""
+
+from typing import Any
+
+import pytest
+
+from spec import documents
+from spec.cautions import NCCL, cautions
+
+PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
+WHOLE = {"gpuDevicesRequest": 1}
+
+
+@pytest.mark.parametrize(
+    ("framework", "compute", "also", "told"),
+    [
+        ("PyTorch", PORTION, {}, True),
+        ("PyTorch", PORTION, {"architecture": "workers_only"}, False),
+        ("PyTorch", WHOLE, {}, False),
+        ("XGBoost", PORTION, {}, False),
+        ("MPI", PORTION, {"numWorkers": 2}, True),
+    ],
+)
+def test_ranks_that_may_share_a_gpu(
+    framework: str, compute: dict[str, Any], also: dict[str, Any], told: bool
+) -> None:
+    worker = {"image": "i", "compute": compute}
+    spec = documents.load({"distributedFramework": framework, "worker": worker, **also})
+    assert (NCCL in cautions(spec)) == told
