@@ -37,7 +37,12 @@ def _kubernetes(cluster: Cluster) -> Engine:
         git=settings.KUBERNETES_GIT_IMAGE or Images.git,
         s3=settings.KUBERNETES_S3_IMAGE or Images.s3,
     )
-    return KubernetesEngine(api, prefix=cluster.namespace_prefix, images=images)
+    return KubernetesEngine(
+        api,
+        prefix=cluster.namespace_prefix,
+        images=images,
+        prometheus=cluster.prometheus_url,
+    )
 
 
 ENGINES: dict[str, Callable[[Cluster], Engine]] = {

@@ -185,14 +185,16 @@ class ClusterEvent:
 
 @dataclass(frozen=True)
 class Usage:
-    """One sample of what a rank uses: ``cpu`` in cores, ``memory`` in bytes."""
+    """One sample of what a rank uses: ``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes,
+    ``gpu`` in percent of the GPUs it has. What nobody measures is ``None``."""
 
     rank: int
     attempt: int
     at: datetime
-    cpu: float
-    memory: int
+    cpu: float | None
+    memory: int | None
     gpu: float | None = None
+    gpu_memory: int | None = None
 
 
 Manifest = dict[str, Any]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from clusters.engines import engine_for
 from clusters.models import Cluster
-from engines.base import Engine, EngineUnavailable
+from engines.base import Engine, EngineUnavailable, Usage
 from spec.phases import ACTIVE, Phase
 from workloads import history, logs, metrics, thinning
 from workloads.models import Attempt, Sample, SampleKind, Workload
@@ -109,13 +109,22 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
             attempt=usage.attempt,
             rank=usage.rank,
             at=usage.at,
-            values={"cpu": usage.cpu, "memory": usage.memory}
-            | ({} if usage.gpu is None else {"gpu": usage.gpu}),
+            values=_values(usage),
         )
         for usage in found
     )
     thinning.consider(workload, made)
     return bool(found)
+
+
+def _values(usage: Usage) -> dict[str, float]:
+    values = {
+        "cpu": usage.cpu,
+        "memory": usage.memory,
+        "gpu": usage.gpu,
+        "gpu_memory": usage.gpu_memory,
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _last_usage(workload: Workload) -> datetime | None:

@@ -34,6 +34,7 @@ from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.rendering import masked
 from engines.kubernetes.sources import Images
 from engines.kubernetes.terminal import PodSession
+from engines.kubernetes.usage import Meter
 from engines.kubernetes.watching import PODS, Watcher
 from engines.session import Session
 from spec.phases import TERMINAL, Phase
@@ -45,11 +46,20 @@ TRIES = 5  # at changing a job that someone else changes at the same time
 class KubernetesEngine:
     """Keeps nothing but what it saw last, so any number of processes can use one cluster.
 
-    Each project has a namespace, named after it behind ``prefix``. ``images`` fetch data.
+    Each project has a namespace, named after it behind ``prefix``. ``images`` fetch data;
+    ``prometheus`` is the address of one that knows what GPUs do, if there is any.
     """
 
-    def __init__(self, api: Api, *, prefix: str = DEFAULT_PREFIX, images: Images = IMAGES) -> None:
+    def __init__(
+        self,
+        api: Api,
+        *,
+        prefix: str = DEFAULT_PREFIX,
+        images: Images = IMAGES,
+        prometheus: str = "",
+    ) -> None:
         self._api, self._prefix, self._images = api, prefix, images
+        self._meter = Meter(api, prefix=prefix, prometheus=prometheus)
         self._output, self._inventory = Output(api), Inventory(api)
         self._watcher: Watcher | None = None
 
@@ -84,11 +94,12 @@ class KubernetesEngine:
             self._api.apply(path, job)
 
     def watch(self) -> Generator[Observation | None]:
-        self._watcher = Watcher(self._api)
+        mine = self._watcher = Watcher(self._api)
         try:
-            yield from self._watcher
+            yield from mine
         finally:
-            self._watcher = None
+            if self._watcher is mine:
+                self._watcher = None
 
     def events(self) -> list[ClusterEvent]:
         heard = self._watcher.heard if self._watcher else ()
@@ -151,7 +162,10 @@ class KubernetesEngine:
         return forward(self._api, _pod_of(self._look(handle), rank).path, port)
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
-        return []
+        """Only of what a watch in this process sees: sampling is for what runs."""
+        known = self._watcher.known.get(handle.workload_id) if self._watcher else None
+        look = known.look if known else None
+        return self._meter.read(look, after) if look and run_of(look.job) == run else []
 
     def _look(self, handle: Handle) -> Look | None:
         known = self._known(handle)

@@ -15,6 +15,7 @@ PODS = "/api/v1/pods"
 PLACED = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 FRESH = 1.0  # seconds
 SHARE = 0.01  # of the time, at most, goes into reading the pods of a cluster
+SMALL = {"m": 10**3, "u": 10**6, "n": 10**9}
 Held = dict[str, Allocation]
 
 
@@ -153,6 +154,7 @@ def amount(text: str) -> Decimal:
     for suffix, factor in sorted(UNITS.items(), key=lambda unit: -len(unit[0])):
         if suffix and text.endswith(suffix):
             return Decimal(text.removesuffix(suffix)) * factor
-    if text.endswith("m"):
-        return Decimal(text.removesuffix("m")) / 1000
+    for suffix, parts in SMALL.items():
+        if text.endswith(suffix):
+            return Decimal(text.removesuffix(suffix)) / parts
     return Decimal(text)

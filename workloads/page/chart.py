@@ -20,7 +20,8 @@ LABELS = {
     "samples_per_second": "Throughput (samples/s)",
     "cpu": "CPU (cores)",
     "memory": "CPU memory (bytes)",
-    "gpu": "GPU",
+    "gpu": "GPU utilization (%)",
+    "gpu_memory": "GPU memory (bytes)",
 }
 ORDER = list(LABELS)
 UNCHARTED = frozenset({"epoch", "rank", "world_size", "time", "timestamp"})

@@ -95,7 +95,7 @@ def _overview(request: Request, workload: Workload) -> dict[str, Any]:
 
 def _ranks(request: Request, workload: Workload) -> dict[str, Any]:
     usage = last_usage(workload)
-    nothing = {"cpu": None, "memory": None}
+    nothing = {"cpu": None, "memory": None, "gpu": None, "gpu_memory": None}
     rows = [
         (rank, exit_in_words(rank.exit_code), nothing | usage.get(rank.rank, {}))
         for rank in workload.ranks.all()
