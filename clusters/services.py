@@ -77,6 +77,9 @@ def update_kubernetes(
         text = "Projects have their namespaces by this prefix, so it stays while there are any."
         raise ValidationError({"namespace_prefix": text})
     cluster.name, cluster.namespace_prefix = name, namespace_prefix
+    moved = (
+        moved or settings.get("prometheus_url", cluster.prometheus_url) != cluster.prometheus_url
+    )
     for setting, value in settings.items():
         setattr(cluster, setting, value)
     if moved or kubeconfig is not None:
