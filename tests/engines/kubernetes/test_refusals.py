@@ -10,15 +10,16 @@ import pytest
 import yaml
 
 from engines.base import EngineRefused, Handle, Launch
-from engines.kubernetes import fields
+from engines.kubernetes import fields, rights
 from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import connect
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.kinds import MPI, PYTORCH, job_name
+from engines.kubernetes.kinds import MPI, PYTORCH
 from engines.kubernetes.manifests import manifests
 from spec import documents
 from tests.cluster import KUBECONFIG
 from tests.engines.kubernetes.conftest import PREFIX
+from tests.waiting import wait_for
 
 PROJECT = "limited"
 SPACE = f"/api/v1/namespaces/{PREFIX}{PROJECT}"
@@ -104,18 +105,68 @@ def test_webhook_and_schema_name_the_field(api: Api, kept: str | None) -> None:
     assert found == "worker.image"
 
 
-@pytest.mark.kubernetes
-def test_a_service_account_without_rights_says_what_it_may_not(api: Api) -> None:
-    account = {"kind": "ServiceAccount", "metadata": {"name": "nobody"}}
-    api.apply("/api/v1/namespaces/default/serviceaccounts/nobody", {"apiVersion": "v1", **account})
+@pytest.fixture
+def nobody(api: Api) -> KubernetesEngine:
+    """As a service account that may do nothing."""
+    path = "/api/v1/namespaces/default/serviceaccounts/nobody"
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "nobody"}}
+    api.apply(path, account)
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    path = "/api/v1/namespaces/default/serviceaccounts/nobody/token"
-    token = api.create(path, request)["status"]["token"]
+    token = api.create(f"{path}/token", request)["status"]["token"]
     config = yaml.safe_load(Path(KUBECONFIG).read_text())
     for user in config["users"]:
         user["user"] = {"token": token}
-    engine = KubernetesEngine(connect(yaml.safe_dump(config)), prefix=PREFIX)
+    return KubernetesEngine(connect(yaml.safe_dump(config)), prefix=PREFIX)
+
+
+@pytest.mark.kubernetes
+def test_a_service_account_without_rights_says_what_it_may_not(nobody: KubernetesEngine) -> None:
     wanted = launched()
     with pytest.raises(EngineRefused, match=r"pytorchjobs.*is forbidden: User") as refusal:
-        engine.submit(replace(wanted, handle=replace(wanted.handle, project="elsewhere")))
-    assert job_name(wanted.handle) in str(refusal.value)
+        nobody.submit(replace(wanted, handle=replace(wanted.handle, project="elsewhere")))
+    assert refusal.value.field == ""
+
+
+@pytest.fixture
+def without_volumes(api: Api, nobody: KubernetesEngine) -> Iterator[KubernetesEngine]:
+    """With all rights but those that not everybody needs."""
+    rules = [
+        rule for rule, right in zip(rights.rules(), rights.RIGHTS, strict=True) if right.needed
+    ]
+    place = "/apis/rbac.authorization.k8s.io/v1"
+    version, meta = "rbac.authorization.k8s.io/v1", {"name": "trainyard-test-few"}
+    role = {"apiVersion": version, "kind": "ClusterRole", "metadata": meta, "rules": rules}
+    subject = {"kind": "ServiceAccount", "name": "nobody", "namespace": "default"}
+    named = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", **meta}
+    binding = {"apiVersion": version, "kind": "ClusterRoleBinding", "metadata": meta}
+    api.apply(f"{place}/clusterroles/{meta['name']}", role)
+    api.apply(
+        f"{place}/clusterrolebindings/{meta['name']}",
+        binding | {"roleRef": named, "subjects": [subject]},
+    )
+    yield nobody
+    api.delete(f"{place}/clusterrolebindings/{meta['name']}")
+    api.delete(f"{place}/clusterroles/{meta['name']}")
+
+
+def allowed(engine: KubernetesEngine, wanted: Launch) -> bool:
+    """Whether the rights have reached the API server."""
+    try:
+        engine.submit(wanted)
+    except EngineRefused:
+        return False
+    return True
+
+
+@pytest.mark.kubernetes
+def test_who_may_have_no_volumes_may_still_train(without_volumes: KubernetesEngine) -> None:
+    wanted = replace(launched(), handle=Handle(uuid4(), "demo", "team-a"))
+    wait_for(lambda: allowed(without_volumes, wanted), 30, "the rights to hold")
+    without_volumes.stop(wanted.handle, run=1)
+    without_volumes.delete(wanted.handle)
+    assert without_volumes.observe(wanted.handle) is None
+    volumes = {"pvc": [{"path": "/a", "claimInfo": {"size": "1M"}}]}
+    refused = replace(launched(storage=volumes), handle=Handle(uuid4(), "demo", "team-a"))
+    with pytest.raises(EngineRefused, match="forbidden") as refusal:
+        without_volumes.submit(refused)
+    assert refusal.value.field == "worker.storage.pvc[0]"

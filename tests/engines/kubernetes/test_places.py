@@ -1,0 +1,105 @@
+"""Data that lies on the cluster already, and where pods run, with real pods."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engines.base import Launch, Site
+from engines.kubernetes.kinds import KAI, PYTORCH, job_name
+from engines.kubernetes.watching import PODS
+from spec import documents
+from spec.phases import Phase, Reason
+from spec.workload import Architecture
+from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.kubernetes
+SPACE = f"/api/v1/namespaces/{PREFIX}team-a"
+ONE = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1}
+
+
+def with_spec(launched: Launch, *, worker: dict[str, Any], **whole: Any) -> Launch:
+    """The same with these wire-named fields."""
+    document = documents.dump(launched.spec) | whole
+    document["worker"] = document["worker"] | worker
+    return replace(launched, spec=documents.load(document))
+
+
+@pytest.fixture
+def data(rig: KubernetesRig) -> Iterator[None]:
+    """A Secret and a ConfigMap of the project."""
+    if rig.api.find(SPACE) is None:
+        space = {"kind": "Namespace", "metadata": {"name": f"{PREFIX}team-a"}}
+        rig.api.create("/api/v1/namespaces", space)
+    meta = {"metadata": {"name": "site"}}
+    rig.api.create(f"{SPACE}/secrets", meta | {"kind": "Secret", "stringData": {"key": "hush"}})
+    told = {"region": "north", "train.yaml": "epochs: 2"}
+    rig.api.create(f"{SPACE}/configmaps", meta | {"kind": "ConfigMap", "data": told})
+    yield
+    for plural in ("secrets", "configmaps"):
+        rig.api.delete(f"{SPACE}/{plural}/site")
+
+
+@pytest.mark.usefixtures("data")
+def test_what_is_on_the_cluster_reaches_the_program(rig: KubernetesRig) -> None:
+    script = (
+        "echo $REGION $KEY $SPACE; cat /etc/train.yaml; echo; cat /certs/key; echo;"
+        "stat -c %a -L /certs/key; touch /fast/x && echo fast"
+    )
+    variables = [
+        {"name": "REGION", "configMap": {"name": "site", "key": "region"}},
+        {"name": "KEY", "secret": {"name": "site", "key": "key"}},
+        {"name": "SPACE", "podFieldRef": {"path": "metadata.namespace"}},
+    ]
+    conf = {"configMap": "site", "mountPath": "/etc/train.yaml", "subPath": "train.yaml"}
+    storage = {
+        "configMapVolume": [conf],
+        "secretVolume": [{"secret": "site", "mountPath": "/certs", "defaultMode": "0400"}],
+        "emptyDirVolume": [{"path": "/fast", "medium": "Memory", "sizeLimit": "1Mi"}],
+    }
+    worker = {"environmentVariables": variables, "storage": storage}
+    launched = rig.submit(with_spec(rig.shell(script, **ONE), worker=worker))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    text = rig.engine.read_log(
+        launched.handle, run=1, rank=0, attempt=0, offset=0, limit=1000
+    ).decode()
+    assert text.splitlines() == [
+        f"north hush {PREFIX}team-a",
+        "epochs: 2",
+        "hush",
+        "400",
+        "fast",
+    ]
+
+
+def test_pods_go_to_a_pool_that_has_nodes(rig: KubernetesRig) -> None:
+    host = "kubernetes.io/hostname"
+    name = rig.api.items("/api/v1/nodes")[0]["metadata"]["labels"][host]
+    site = Site(pools={"empty": ("trainyard.io/none", "x"), "here": (host, name)})
+    worker = {"tolerations": [{"key": "any", "operator": "Exists"}]}
+    both = with_spec(rig.shell("true", **ONE), worker=worker, nodePools=["empty", "here"])
+    rig.submit(replace(both, site=site))
+    assert rig.over(both).phase is Phase.COMPLETED
+    empty = with_spec(rig.shell("true", **ONE), worker={}, nodePools=["empty"])
+    rig.submit(replace(empty, site=site))
+
+    def waits() -> bool:
+        return rig.seen(empty, Phase.PENDING).reason is Reason.WAITING_FOR_CAPACITY
+
+    wait_for(waits, 30, "the scheduler to say that no node matches")
+
+
+def test_kai_gets_the_gang_with_its_queue_and_shares(rig: KubernetesRig) -> None:
+    if KAI not in rig.engine.capabilities().schedulers:
+        pytest.skip("this cluster has no KAI scheduler")
+    portion = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
+    launched = with_spec(rig.shell("exec sleep 600", **ONE), worker={"compute": portion})
+    rig.submit(replace(launched, site=Site(schedulers=(KAI,))))
+    path = PYTORCH.path(f"{PREFIX}team-a", job_name(launched.handle))
+    assert rig.api.get(path)["metadata"]["labels"]["kai.scheduler/queue"] == "team-a"
+    pod = wait_for(lambda: rig.mine(PODS), 30, "the pod")[0]
+    assert pod["spec"]["schedulerName"] == KAI
+    assert pod["metadata"]["annotations"]["gpu-fraction"] == "0.5"
+    assert pod["metadata"]["labels"]["kai.scheduler/queue"] == "team-a"
