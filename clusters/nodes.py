@@ -1,7 +1,6 @@
 """The nodes of a cluster as rows: kept in step with what was seen, and sorted into node pools."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from clusters.models import Cluster, Node, NodePool
@@ -20,7 +19,8 @@ def store(cluster: Cluster, seen: Iterable[SeenNode]) -> None:
     known = {node.name: node for node in cluster.nodes.all()}
     made, changed = [], []
     for found in seen:
-        values = _values(found) | {"pool": pool_of(pools, found.labels)}
+        pool = pool_of(pools, found.labels)
+        values = _values(found) | {"pool_id": pool.pk if pool else None}
         node = known.pop(found.name, None)
         if node is None:
             made.append(Node(cluster=cluster, name=found.name, **values))
@@ -67,17 +67,17 @@ def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | 
 
 
 def _values(found: SeenNode) -> dict[str, Any]:
-    held = found.allocated
+    held = found.allocated  # not asdict() below: it copies deeply, which takes most of the time
     return {
         "ready": found.ready,
         "message": found.message,
         "cpu": found.cpu,
         "memory": found.memory,
-        "gpus_json": [asdict(gpu) for gpu in found.gpus],
+        "gpus_json": [{**vars(gpu)} for gpu in found.gpus],
         "gpu_count": len(found.gpus),
         "labels_json": dict(found.labels),
-        "taints_json": [asdict(taint) for taint in found.taints],
-        "conditions_json": [asdict(condition) for condition in found.conditions],
+        "taints_json": [{**vars(taint)} for taint in found.taints],
+        "conditions_json": [{**vars(condition)} for condition in found.conditions],
         "allocated_cpu": held.cpu if held else None,
         "allocated_memory": held.memory if held else None,
         "allocated_gpus": held.gpus if held else None,

@@ -14,12 +14,15 @@ ending = threading.Event()
 
 
 @contextmanager
-def lease(name: str, *, seconds: float) -> Iterator[Callable[[], bool] | None]:
+def lease(
+    name: str, *, seconds: float, first: float | None = None
+) -> Iterator[Callable[[], bool] | None]:
     """Yields a function that extends the lease, or ``None`` when someone else holds it.
 
-    The function answers whether the lease is still ours; a holder that hears no must stop.
+    Until the holder extends it for the first time it lasts ``first`` seconds. The function answers
+    whether the lease is still ours; a holder that hears no must stop.
     """
-    lock = connection().lock(f"lease:{name}", timeout=seconds, thread_local=False)
+    lock = connection().lock(f"lease:{name}", timeout=first or seconds, thread_local=False)
     if not lock.acquire(blocking=False):
         yield None
         return

@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 
 TURN_SECONDS = 60.0
 LEASE_SECONDS = 5.0
+REFRESH_SECONDS = 30.0  # what a cluster may take to answer all questions before it is watched
 COLLECT_EVERY_SECONDS = 0.4
 RELIST_SECONDS = 300.0  # a watch that misses nothing is not proof that nothing was missed
 
@@ -56,11 +57,12 @@ def turn(cluster: Cluster) -> bool:
 
     The lease expires on its own when this process dies, and the next sweep starts another turn.
     """
-    with lease(lease_name(cluster.pk), seconds=LEASE_SECONDS) as extend:
+    name = lease_name(cluster.pk)
+    with lease(name, seconds=LEASE_SECONDS, first=REFRESH_SECONDS) as extend:
         if extend is None:
             put_away(cluster.pk)  # who watches now need not be in this process
             return False
-        if not clusters.refresh(cluster):
+        if not clusters.refresh(cluster) or not extend():
             return False
         try:
             _follow(cluster, extend)

@@ -45,6 +45,7 @@ def many(count: int, *, held: float = 0.0) -> list[Node]:
 def test_thousands_of_nodes_take_few_statements(
     cluster: Cluster, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
+    NodePool.objects.create(cluster=cluster, name="fast", label_key="gpu", label_value="a100")
     with django_assert_max_num_queries(40):
         nodes.store(cluster, many(2000))
     with django_assert_max_num_queries(3):

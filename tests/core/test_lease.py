@@ -39,3 +39,11 @@ def test_nobody_holds_on_when_the_process_ends(ending: None) -> None:
     with lease("watch", seconds=10) as mine:
         assert mine is not None
         assert not mine()
+
+
+def test_the_first_time_may_be_longer(valkey: redis.Redis) -> None:
+    with lease("watch", seconds=5, first=30) as mine:
+        assert mine is not None
+        assert valkey.pttl("lease:watch") > 20_000
+        assert mine()
+        assert valkey.pttl("lease:watch") <= 5_000
