@@ -62,7 +62,14 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
     offer = cluster.capabilities
     pools = cluster.pools.all() if spec.node_pools else ()
     labels = {pool.name: (pool.label_key, pool.label_value) for pool in pools}
-    return Site(offer.schedulers, offer.priority_classes, labels)
+    return Site(
+        offer.schedulers,
+        offer.priority_classes,
+        labels,
+        ingress_domain=cluster.ingress_domain,
+        ingress_class=cluster.ingress_class,
+        public_url=settings.PUBLIC_URL,
+    )
 
 
 def refusal(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> EngineRefused | None:

@@ -172,6 +172,8 @@ TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15)  # without a k
 TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
 
 # --- Tools -------------------------------------------------------------------------------------
+# Where people and clusters find Trainyard, such as https://trainyard.example.com.
+PUBLIC_URL = env_str("PUBLIC_URL").rstrip("/")
 # Each tool of a workload is served under a name of its own below this domain.
 TOOLS_DOMAIN = env_str("TOOLS_DOMAIN", "localhost")
 

@@ -24,6 +24,7 @@ from engines.nodes import Taint as Taint
 from engines.session import Session
 from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
+from spec.tools import Tool
 from spec.workload import Framework, Role, WorkloadSpec
 
 DEFAULT_POOL = "default"
@@ -105,12 +106,17 @@ class Site:
     """What a launch needs to know of its cluster, as it was last discovered.
 
     ``pools`` holds the label (key and value) of each node pool by its name; the nodes that carry
-    none of these labels are the pool ``DEFAULT_POOL``.
+    none of these labels are the pool ``DEFAULT_POOL``. Tools get external URLs below
+    ``ingress_domain``; ``public_url`` is where Trainyard itself is, without a
+    slash at its end.
     """
 
     schedulers: tuple[str, ...] = ()
     priority_classes: tuple[str, ...] = ()
     pools: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    ingress_domain: str = ""
+    ingress_class: str = ""
+    public_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -261,6 +267,10 @@ class Engine(Protocol):
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
         """A connection to what a rank serves. It may end at once where nothing listens."""
+        ...
+
+    def address(self, handle: Handle, tool: Tool) -> str:
+        """Where a tool is reached without Trainyard; empty where the way leads through it."""
         ...
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:

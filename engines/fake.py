@@ -28,6 +28,7 @@ from engines.base import (
 )
 from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
+from spec.tools import Tool
 from spec.workload import Framework
 
 TICK = 0.5  # seconds
@@ -214,6 +215,9 @@ class FakeEngine:
         session = FakeSession(rank, tuple(argv))
         self.sessions.append(session)
         return session
+
+    def address(self, handle: Handle, tool: Tool) -> str:
+        return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
         """To a port of this machine: tests serve there what a rank would."""

@@ -11,8 +11,10 @@ LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it is a DNS label
 
 @dataclass(frozen=True)
 class Tool:
-    """``slug`` names it in addresses; ``pod`` serves it; ``field`` is where the spec has it."""
+    """``slug`` names it in addresses, ``number`` on the cluster; ``pod`` serves it; ``field`` is
+    where the spec has it."""
 
+    number: int
     slug: str
     connection: Connection
     pod: Pod
@@ -25,7 +27,7 @@ def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
     for part, pod in _servers(spec):
         for number, connection in enumerate(pod.replica.connections):
             slug = _slug(connection.name, {tool.slug for tool in found})
-            found.append(Tool(slug, connection, pod, f"{part}.connections[{number}]"))
+            found.append(Tool(len(found), slug, connection, pod, f"{part}.connections[{number}]"))
     return tuple(found)
 
 

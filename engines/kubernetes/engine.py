@@ -18,7 +18,7 @@ from engines.base import (
     Observation,
     Usage,
 )
-from engines.kubernetes import belongings, checking, discovery, fields
+from engines.kubernetes import belongings, checking, discovery, fields, outside
 from engines.kubernetes.api import Api, Conflict, Missing
 from engines.kubernetes.feed import Listing, Source
 from engines.kubernetes.forwarding import forward
@@ -34,10 +34,12 @@ from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.rendering import masked
 from engines.kubernetes.sources import Images
 from engines.kubernetes.terminal import PodSession
+from engines.kubernetes.tools import object_of
 from engines.kubernetes.usage import Meter
 from engines.kubernetes.watching import PODS, Watcher
 from engines.session import Session
 from spec.phases import TERMINAL, Phase
+from spec.tools import Tool
 
 DEFAULT_PREFIX = "trainyard-"
 TRIES = 5  # at changing a job that someone else changes at the same time
@@ -157,6 +159,12 @@ class KubernetesEngine:
         look = self._look(handle)
         pod = _pod_of(look, rank)
         return PodSession(self._api, pod.path, pod.kind.container, argv)
+
+    def address(self, handle: Handle, tool: Tool) -> str:
+        seen = _pod_of(self._look(handle), tool.pod.rank)
+        name = object_of(job_name(handle), tool)
+        host = str(seen.status.get("hostIP", ""))
+        return outside.address(self._api, self._space(handle), name, tool, host)
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
         return forward(self._api, _pod_of(self._look(handle), rank).path, port)

@@ -8,6 +8,7 @@ from engines.kubernetes.naming import namespace_of, without_empty
 from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.sources import Images, fetchers, key_volumes
 from engines.kubernetes.storage import claims, mounts
+from engines.kubernetes.tools import exposed
 from engines.kubernetes.variables import secret
 from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
 
@@ -26,6 +27,7 @@ def manifests(launch: Launch, *, prefix: str, images: Images = IMAGES) -> list[M
         namespace(space, launch.handle.project),
         *([hidden] if hidden else []),
         *claims(launch, space),
+        *exposed(launch, kind, space),
         job(launch, kind, space, images),
     ]
 

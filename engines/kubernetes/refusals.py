@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from engines.base import EngineRefused, Launch
+from engines.kubernetes import tools
 from engines.kubernetes.kinds import JAX, KINDS, MPI, PYTORCH, Kind
 from engines.kubernetes.scheduling import has_kai, unknown_pools
-from spec.environment import ConnectionType, Seccomp, UidGidSource
+from spec.environment import Seccomp, UidGidSource
 from spec.scheduling import Preemptibility
 from spec.workload import Replica, RestartPolicy
 
@@ -18,7 +19,7 @@ def kind_of(launch: Launch) -> Kind:
     """The job that the spec becomes. ``EngineRefused`` for the first thing that cannot be had."""
     spec = launch.spec
     kind = KINDS[spec.distributed_framework]
-    for field, message in _whole(launch, kind):
+    for field, message in (*_whole(launch, kind), *tools.complaints(launch)):
         raise EngineRefused(f"{field}: {message}.", field=field)
     for prefix, replica in (("worker", spec.worker), ("master", spec.master)):
         for field, message in _complaints(replica, kai=has_kai(launch)) if replica else ():
@@ -70,8 +71,3 @@ def _complaints(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
         yield "security.uidGidSource", "the identity provider gives no user and group ids yet"
     if replica.security.seccomp_profile_type is Seccomp.LOCALHOST:
         yield "security.seccompProfileType", "a profile of the node needs a path; choose another"
-    for number, connection in enumerate(replica.connections):
-        if connection.connection_type is not ConnectionType.CLUSTER_IP:
-            kind = connection.connection_type
-            text = f"{kind} is not opened on Kubernetes clusters yet; choose ClusterIP"
-            yield f"connections[{number}].connectionType", text

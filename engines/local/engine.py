@@ -34,6 +34,7 @@ from engines.local.rendering import render
 from engines.local.state import RankRecord, Record
 from engines.local.terminal import LocalSession
 from engines.session import Session
+from spec.tools import Tool
 from spec.workload import Framework
 
 DIAL_SECONDS = 5.0
@@ -171,6 +172,9 @@ class LocalEngine:
             raise EngineRefused("The rank has just ended.") from error
         except FileNotFoundError as error:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
+
+    def address(self, handle: Handle, tool: Tool) -> str:
+        return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
         """Ranks share the machine's ports: a port of another workload would answer as well. So it

@@ -1,22 +1,29 @@
 """CONNECT: the tools of a workload, and the way from our address to a tool's."""
 
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
+from clusters.engines import engine_for
 from core.http import render_partial
-from spec.tools import tools_of
+from engines.base import EngineError
+from spec.environment import ConnectionType
+from spec.tools import Tool, tools_of
 from workloads import history
+from workloads.models import Workload
 from workloads.tools import access, addresses
 from workloads.tools.access import Grant
-from workloads.tools.app import CODE
+from workloads.tools.app import CODE, set_cookie
+from workloads.tools.headers import COOKIE
 from workloads.views.actions import find
 
+#: Whoever reaches these ports is in: no code is handed over there.
+PAST_US = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER}
 UNREACHABLE = (
     "Tools have addresses of their own, and your browser could not find them: name a domain for "
     "them by TOOLS_DOMAIN, with a wildcard DNS entry that leads to Trainyard."
@@ -43,11 +50,69 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
     if found is None:
         raise Http404
     workload, tool = found
-    target = addresses.address(request, pk, slug)
-    problem = access.why_closed(workload, tool) or ("" if target else UNREACHABLE)
-    if problem:
-        context = {"workload": workload, "tool": tool, "problem": problem}
+    target, problem = "", access.why_closed(workload, tool)
+    try:
+        target = "" if problem else _outside(workload, tool) or addresses.address(request, pk, slug)
+    except EngineError as error:
+        problem = str(error)
+    if not target:
+        context = {"workload": workload, "tool": tool, "problem": problem or UNREACHABLE}
         return render(request, "workloads/closed.html", context, status=409)
-    grant = Grant(request.user.pk, request.session.session_key or "", str(pk), slug)
     history.act(workload, f"Opened {tool.connection.name}.", actor=request.user, verb="connect")
-    return redirect(f"{target}/?{urlencode({CODE: access.issue_code(grant)})}")
+    if tool.connection.connection_type in PAST_US:
+        return redirect(target)
+    return redirect(_with_code(request, f"{target}/", pk, slug))
+
+
+@require_safe
+def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
+    """Asked by an ingress controller about each request to a tool: 200 lets it through.
+
+    A code in the visitor's address becomes a cookie of the tool's own host, which the controller
+    passes on.
+    """
+    code = _code_of(request)
+    secret = access.redeem(code, pk, slug) if code else request.COOKIES.get(COOKIE, "")
+    if not access.admit(secret, pk, slug):
+        return HttpResponse(status=401)
+    response = HttpResponse()
+    if code:
+        name, value = set_cookie(secret)
+        response[name.decode()] = value.decode()
+    return response
+
+
+@login_required
+@require_safe
+def tool_signin(request: Request, pk: UUID, slug: str) -> HttpResponse:
+    """Where an ingress controller sends whoever it may not let through; ``rd`` is where back to."""
+    found = access.find(request.user, pk, slug)
+    if found is None:
+        raise Http404
+    workload, tool = found
+    back = request.GET.get("rd", "")
+    try:
+        home = _outside(workload, tool)
+    except EngineError as error:
+        context = {"workload": workload, "tool": tool, "problem": str(error)}
+        return render(request, "workloads/closed.html", context, status=409)
+    if not home or not back.startswith(f"{home}/"):
+        text = "This leads to another address than the tool's."
+        return HttpResponse(text, status=400, content_type="text/plain")
+    return redirect(_with_code(request, back, pk, slug))
+
+
+def _outside(workload: Workload, tool: Tool) -> str:
+    return engine_for(workload.cluster).address(workload.handle, tool)
+
+
+def _with_code(request: Request, target: str, pk: UUID, slug: str) -> str:
+    grant = Grant(request.user.pk, request.session.session_key or "", str(pk), slug)
+    mark = "&" if "?" in target else "?"
+    return f"{target}{mark}{urlencode({CODE: access.issue_code(grant)})}"
+
+
+def _code_of(request: HttpRequest) -> str:
+    """From the visitor's address, as ingress-nginx, or Traefik, tells it."""
+    asked = request.headers.get("X-Original-URL") or request.headers.get("X-Forwarded-Uri", "")
+    return dict(parse_qsl(urlsplit(asked).query)).get(CODE, "")

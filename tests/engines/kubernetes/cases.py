@@ -132,9 +132,19 @@ MASTER = {
     "storage": {"pvc": [{"path": "/models", "claimInfo": {"size": "1G"}}]},
     "podAffinity": {"type": "Preferred", "key": "rack"},
 }
+NOTEBOOK = {"name": "Jupyter", "toolType": "jupyter-notebook", "containerPort": 8888}
+BOARD = {"name": "Board", "containerPort": 6006, "connectionType": "ClusterIP"}
+PORTS = {"name": "Ports", "containerPort": 80, "connectionType": "NodePort", "nodePort": 30080}
+BALANCED = {"name": "Balanced", "containerPort": 81, "connectionType": "LoadBalancer"}
 ONLY = {"architecture": "workers_only"}
 POOLS = {"a100": ("gpu", "a100"), "h100": ("gpu", "h100")}
-SITE = Site(priority_classes=("high",), pools=POOLS)
+SITE = Site(
+    priority_classes=("high",),
+    pools=POOLS,
+    ingress_domain="train.example.com",
+    ingress_class="nginx",
+    public_url="https://trainyard.example.com",
+)
 WITH_KAI = Site(("default-scheduler", KAI), ("high", "low"), POOLS)
 EVERY = {
     "numWorkers": 4,
@@ -186,6 +196,15 @@ CASES: dict[str, dict[str, Any]] = {
     "mpi": {"distributedFramework": "MPI", "numWorkers": 2},
     "mpi-every-option": {**EVERY, **MPI},
     "mpi-kai": {**ON_KAI, **MPI, "master": None},
+    "pytorch-tools": {
+        "distributedFramework": "PyTorch",
+        "worker": SIMPLE | {"connections": [NOTEBOOK, BOARD]},
+        "master": SIMPLE | {"connections": [PORTS]},
+    },
+    "mpi-tools": {
+        "distributedFramework": "MPI",
+        "worker": SIMPLE | {"connections": [NOTEBOOK, BALANCED]},
+    },
     "jax-workers-only": {"distributedFramework": "JAX", "numWorkers": 2, **ONLY},
 }
 

@@ -18,6 +18,7 @@ from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
+CLAIMS = "persistentvolumeclaims"
 SPACE = f"/api/v1/namespaces/{PREFIX}team-a"
 ONE = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1}
 SIZE = {"size": "1M"}
@@ -110,10 +111,10 @@ def test_volumes_through_stop_run_and_delete(rig: KubernetesRig) -> None:
     rig.submit(launched)
     rig.seen(launched, Phase.RUNNING)
     assert log(rig, launched) == "data new\nscratch new\n"
-    assert names(rig, belongings.CLAIMS) == {persistent, ephemeral}
+    assert names(rig, CLAIMS) == {persistent, ephemeral}
     rig.engine.stop(launched.handle, run=1)
     rig.seen(launched, Phase.STOPPED)
-    gone = f"{SPACE}/{belongings.CLAIMS}/{ephemeral}"
+    gone = f"{SPACE}/{CLAIMS}/{ephemeral}"
     wait_for(lambda: rig.api.find(gone) is None, 60, "the ephemeral claim to be gone")
     again = rig.submit(replace(launched, run=2))
     rig.seen(again, Phase.RUNNING)
@@ -180,7 +181,7 @@ def test_a_submission_that_was_cut_short_is_taken_up(
     rig.submit(launched)
     assert rig.over(launched).phase is Phase.COMPLETED
     assert len(rig.mine(PYTORCH.everywhere)) == 1
-    assert len(names(rig, belongings.CLAIMS)) == 2
+    assert len(names(rig, CLAIMS)) == 2
 
 
 def test_a_claim_that_still_leaves_is_waited_for(rig: KubernetesRig) -> None:

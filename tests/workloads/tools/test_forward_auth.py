@@ -1,0 +1,67 @@
+"""What an ingress controller asks of us, and where it sends visitors."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from engines.fake import FakeEngine
+from tests.web import signed_in
+from workloads.models import Event, Workload
+
+pytestmark = pytest.mark.django_db
+HOME = "https://digits-team-a.train.example.com"
+
+
+@pytest.fixture(autouse=True)
+def outside(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tool has an external URL."""
+    monkeypatch.setattr(engine, "address", lambda handle, tool: HOME)
+
+
+def asked(workload: Workload, *, url: str = f"{HOME}/lab", cookie: str = "") -> tuple[int, str]:
+    """The answer to the controller, and the cookie that it passes on."""
+    visitor = Client(headers={"X-Original-URL": url})
+    visitor.cookies["trainyard_tool"] = cookie
+    answer = visitor.get(f"/tools/auth/{workload.pk}/my-notebook/")
+    made = answer.cookies.get("trainyard_tool") or answer.headers.get("Set-Cookie", "")
+    return answer.status_code, str(made)
+
+
+def test_connect_leads_to_the_external_url_and_in(served: Workload, member: User) -> None:
+    client = signed_in(member)
+    leads = client.get(f"/workloads/{served.pk}/connect/my-notebook/")["Location"]
+    assert leads.startswith(f"{HOME}/?trainyard_code=")
+    status, cookie = asked(served, url=leads)
+    assert status == 200
+    assert "HttpOnly" in cookie
+    secret = cookie.split("trainyard_tool=")[1].split(";")[0]
+    assert asked(served, cookie=secret)[0] == 200
+    assert asked(served, url=leads)[0] == 401, "a code is good once"
+    client.logout()
+    assert asked(served, cookie=secret)[0] == 401
+    assert Event.objects.filter(workload=served, verb="connect").count() == 1
+
+
+def test_strangers_are_not_let_through(served: Workload, stranger: User) -> None:
+    assert asked(served)[0] == 401
+    assert asked(served, cookie="guessed")[0] == 401
+    signin = f"/tools/signin/{served.pk}/my-notebook/?rd={HOME}/lab"
+    assert signed_in(stranger).get(signin).status_code == 404
+    assert Client().get(signin)["Location"].startswith("/accounts/login/?next=/tools/signin/")
+
+
+def test_who_comes_by_the_url_itself_signs_in_and_goes_on(served: Workload, member: User) -> None:
+    signin = f"/tools/signin/{served.pk}/my-notebook/"
+    client = signed_in(member)
+    leads = client.get(signin, {"rd": f"{HOME}/lab?a=b"})["Location"]
+    assert leads.startswith(f"{HOME}/lab?a=b&trainyard_code=")
+    assert asked(served, url=leads)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "back", ["", "https://evil.example/", f"{HOME}.evil.example/", "//evil.example", HOME]
+)
+def test_nobody_is_sent_elsewhere_with_a_code(served: Workload, member: User, back: str) -> None:
+    signin = f"/tools/signin/{served.pk}/my-notebook/"
+    answer = signed_in(member).get(signin, {"rd": back})
+    assert answer.status_code == 400
