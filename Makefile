@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast test-kubernetes bench install install-dev lock clean
+.PHONY: help run check format test test-fast test-kubernetes bench bench-kubernetes install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +43,9 @@ test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBEBUILDER_
 bench: install-dev ## Measure against peers and print a table (B=table: one of them)
 	$(BIN)/python -m tests.browser
 	$(BIN)/python -m bench $(B)
+
+bench-kubernetes: install-dev ## Measure on a cluster (B=submitting or watching, KUBECONFIG=)
+	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m bench.kubernetes $(B)
 
 install: python # What running needs
 	@$(PYTHON) config/run/install.py

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,8 +14,9 @@ import psutil
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-What `make bench` measured last. Each row compares Trainyard with a peer, or with itself at another
-size, in one run on one machine: only the ratio and the limits mean anything elsewhere.
+What `make bench` and `make bench-kubernetes` measured last. Each row compares Trainyard with a
+peer, or with itself at another size, in one run on one machine: only the ratio and the limits mean
+anything elsewhere.
 
 """
 
@@ -80,8 +82,11 @@ def commit() -> str:
     return found.stdout.strip() or "unknown"
 
 
-def write(rows: Iterable[Row]) -> None:
-    """Keep the table, with the machine and the commit it was measured on."""
+def write(rows: Iterable[Row], section: str) -> None:
+    """Keep the table below ``section``, with the machine and the commit it was measured on."""
     day = datetime.now(UTC).date().isoformat()
     facts = f"Measured on {day} at commit {commit()}, on {machine()}.\n\n"
-    PAGE.write_text(HEAD + facts + table(rows) + "\n")
+    found = dict(re.findall(r"^## (.+)\n\n((?:(?!## ).*\n)*)", PAGE.read_text(), re.MULTILINE))
+    found[section] = facts + table(rows) + "\n"
+    parts = (f"## {title}\n\n{text.strip()}\n" for title, text in sorted(found.items()))
+    PAGE.write_text(HEAD + "\n".join(parts))

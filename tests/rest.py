@@ -40,12 +40,13 @@ class Rest:
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
-    def submit(self, name: str, *, workers: int = 2, **spec: Any) -> str:
+    def submit(self, name: str, *, workers: int = 2, no_master: bool = False, **spec: Any) -> str:
         """The id of a new workload; ``spec`` goes over a spec that trains on the digits."""
         body = {
             "name": name,
             "projectId": self.project["id"],
             "clusterId": self.project["clusterId"],
+            "noMaster": no_master,
             "spec": {
                 "image": DIGITS,
                 "numWorkers": workers,

@@ -1,0 +1,1 @@
+"""Trainyard beside the bare client and kubectl, on a real API server."""

@@ -1,0 +1,100 @@
+"""A running Trainyard with one project on the cluster that ``KUBECONFIG`` names."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+
+from config.run.install import ROOT
+from engines.kubernetes.api import Api
+from engines.kubernetes.connecting import connect
+from tests.product import Trainyard
+from tests.rest import Rest
+
+IMAGE = "local/busybox:1"  # nobody pulls it: pods stay unscheduled, or run on simulated nodes
+
+
+@dataclass(frozen=True)
+class Place:
+    """``project`` is new in each run, and so is its namespace, which goes in the end."""
+
+    trainyard: Trainyard
+    kubeconfig: Path
+    api: Api
+    project: str
+
+    @property
+    def namespace(self) -> str:
+        return f"trainyard-{self.project}"
+
+    @contextmanager
+    def rest(self) -> Iterator[Rest]:
+        """A caller of the API who submits into the project."""
+        with Rest(self.trainyard) as rest:
+            projects = rest.send("GET", "/org-unit/projects")["projects"]
+            rest.project = next(each for each in projects if each["name"] == self.project)
+            yield rest
+
+
+@contextmanager
+def place(kubeconfig: Path) -> Iterator[Place]:
+    api, project = connect(kubeconfig.read_text()), f"bench-{uuid4().hex[:6]}"
+    with tempfile.TemporaryDirectory() as home:
+        trainyard = Trainyard(Path(home), TRAINYARD_DEMO="0", TRAINYARD_LOCAL_ENGINE="off")
+        trainyard.start()
+        made = Place(trainyard, kubeconfig, api, project)
+        try:
+            _manage(trainyard, "add_cluster", "bench", "--kubeconfig", str(kubeconfig))
+            _manage(trainyard, "add_project", project, "--cluster", "bench")
+            yield made
+        finally:
+            trainyard.stop()
+            for space in (made.namespace, peer_namespace(made)):
+                api.delete(f"/api/v1/namespaces/{space}")
+
+
+def peer_namespace(place: Place) -> str:
+    return f"{place.namespace}-peer"
+
+
+def _manage(trainyard: Trainyard, *command: str) -> None:
+    subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=ROOT,
+        env=trainyard.environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def signed_in(trainyard: Trainyard) -> httpx.Client:
+    """A client with the administrator's session, for pages."""
+    client = httpx.Client(base_url=trainyard.url, timeout=60, follow_redirects=True)
+    form = client.get("/accounts/login/").text
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)
+    answer = client.post(
+        "/accounts/login/",
+        data={
+            "login": trainyard.username,
+            "password": trainyard.password,
+            "csrfmiddlewaretoken": token[1] if token else "",
+        },
+        headers={"Referer": f"{trainyard.url}/accounts/login/"},
+    )
+    if answer.url.path != "/workloads/":
+        raise RuntimeError(f"signing in led to {answer.url}")
+    return client
+
+
+def kubectl() -> str:
+    """Beside the test tools where those are, else the one on the path."""
+    folder = os.environ.get("KUBEBUILDER_ASSETS", "")
+    return str(Path(folder) / "kubectl") if folder else "kubectl"
