@@ -5,17 +5,18 @@ messages, and a message that is lost costs the seconds until the next sweep.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
+from uuid import UUID
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from clusters.engines import engine_for
 from clusters.models import Cluster
-from core.lease import lease
+from core.lease import ending, lease
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
 from spec.phases import Phase
 from workloads import outbox, reconcile
@@ -30,15 +31,29 @@ LEASE_SECONDS = 60.0  # longer than the slowest answers to one round
 
 
 def hand_over(cluster: Cluster) -> None:
-    """Give the cluster every workload that it should have. ``EngineUnavailable`` ends it early."""
-    while waiting(cluster).exists():
+    """Give the cluster every workload that it should have.
+
+    ``EngineUnavailable`` when some of them have to wait; the others are there then.
+    """
+    while not ending.is_set() and waiting(cluster).exists():
         with lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
             if extend is None:
                 return  # who holds it looks once more after giving it back
-            with ThreadPoolExecutor(CALLS) as pool:
-                while extend() and (some := list(waiting(cluster)[:AT_ONCE])):
-                    _give(cluster, some, pool)
+            _give_all(cluster, extend)
     outbox.monitor(cluster.pk)
+
+
+def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
+    """Round after round. What has to wait keeps nobody back, unless nothing gets through."""
+    late: dict[UUID, EngineUnavailable] = {}
+    with ThreadPoolExecutor(CALLS) as pool:
+        while extend():
+            some = list(waiting(cluster).exclude(pk__in=late)[:AT_ONCE])
+            late |= (now := _give(cluster, some, pool))
+            if len(now) == len(some):
+                break
+    for error in late.values():
+        raise error
 
 
 def waiting(cluster: Cluster) -> QuerySet[Workload]:
@@ -52,26 +67,26 @@ def waiting(cluster: Cluster) -> QuerySet[Workload]:
     )
 
 
-def _give(cluster: Cluster, workloads: list[Workload], pool: ThreadPoolExecutor) -> None:
-    """One round. The threads talk to the cluster and leave the database alone."""
-    launches, readable = [], []
+def _give(
+    cluster: Cluster, workloads: list[Workload], pool: ThreadPoolExecutor
+) -> dict[UUID, EngineUnavailable]:
+    """One round; returns what has to wait, and why. The threads leave the database alone."""
+    launches = {}
     for workload in workloads:
         try:
-            launches.append(reconcile.launch_of(workload))
-            readable.append(workload)
+            launches[workload] = reconcile.launch_of(workload)
         except ValueError:  # a row that cannot be read must not stop the others
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
-    answers = list(pool.map(partial(_submit, engine_for(cluster)), launches))
-    away = [answer for answer in answers if isinstance(answer, EngineUnavailable)]
-    for workload, answer in zip(readable, answers, strict=True):
-        if isinstance(answer, EngineRefused):
+    answers = pool.map(partial(_submit, engine_for(cluster)), launches.values())
+    late = {}
+    for workload, answer in zip(launches, answers, strict=True):
+        if isinstance(answer, EngineUnavailable):
+            late[workload.pk] = answer
+        elif isinstance(answer, EngineRefused):
             reconcile.refused(workload, answer)
-    late = {
-        workload.pk for workload, answer in zip(readable, answers, strict=True) if answer in away
-    }
-    _note([workload for workload in workloads if workload.pk not in late])
-    if away:
-        raise away[0]
+    given = [workload.pk for workload in workloads if workload.pk not in late]
+    Workload.objects.filter(pk__in=given).update(handed_over_at=timezone.now())
+    return late
 
 
 def _submit(engine: Engine, launch: Launch) -> EngineError | None:
@@ -80,9 +95,3 @@ def _submit(engine: Engine, launch: Launch) -> EngineError | None:
     except (EngineRefused, EngineUnavailable) as error:
         return error
     return None
-
-
-def _note(given: Iterable[Workload]) -> None:
-    Workload.objects.filter(pk__in=[workload.pk for workload in given]).update(
-        handed_over_at=timezone.now()
-    )

@@ -89,6 +89,24 @@ def test_while_the_cluster_is_away_everything_waits(engine: FakeEngine, project:
     assert names(engine) == [workload.name]
 
 
+def test_one_that_has_to_wait_keeps_nobody_back(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handover, "AT_ONCE", 2)
+    made = [WorkloadFactory(project=project) for _ in range(4)]
+    submit = engine.submit
+
+    def delay(launch: Launch) -> None:
+        if launch.handle == made[0].handle:
+            raise EngineUnavailable("Its claim is still being deleted.")
+        submit(launch)
+
+    monkeypatch.setattr(engine, "submit", delay)
+    with pytest.raises(EngineUnavailable):
+        handover.hand_over(project.cluster)
+    assert names(engine) == sorted(workload.name for workload in made[1:])
+
+
 def test_only_one_gives_at_a_time(engine: FakeEngine, project: Project) -> None:
     WorkloadFactory(project=project)
     with lease(f"hand-over:{project.cluster_id}", seconds=10):
