@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from clusters.models import State
 from engines.base import EngineUnavailable, Finding, Level
 
+HELP = "An administrator finds what to apply on the cluster's page, under Connection."
 NAMED = 3  # findings in one message; the page lists them all
 
 
@@ -14,7 +15,7 @@ def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
     missing = [finding for finding in found if finding.level is Level.MISSING]
     issues = [finding for finding in found if finding.level is Level.ISSUE]
     if missing:
-        return State.MISSING, _sentence(missing)
+        return State.MISSING, f"{_sentence(missing)} {HELP}"
     if issues:
         return State.ISSUES, _sentence(issues)
     return State.CONNECTED, ""

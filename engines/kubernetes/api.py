@@ -5,6 +5,7 @@ client library loses no field.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from kubernetes.client.api_client import ApiClient
 from kubernetes.client.exceptions import ApiException
 from kubernetes.stream.ws_client import create_websocket, get_websocket_url
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, MaxRetryError
 from urllib3.response import BaseHTTPResponse
 from websocket import (
     WebSocket,
@@ -184,7 +185,13 @@ def answered() -> Iterator[None]:
     except ApiException as error:
         raise _ours(error) from error
     except (HTTPError, OSError, ValueError) as error:  # ValueError: no JSON, or cut in the middle
-        raise EngineUnavailable(f"The API server does not answer: {error}.") from error
+        raise EngineUnavailable(f"The API server does not answer: {_why(error)}.") from error
+
+
+def _why(error: Exception) -> str:
+    """Without the client library's own retries and objects around it."""
+    cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    return re.sub(r"^\w+\(.*?\): ", "", str(cause)).rstrip(".")
 
 
 def _ours(error: ApiException) -> Exception:
