@@ -85,7 +85,7 @@ def test_a_rank_that_outlives_its_grace_period_is_killed(admin_page: Page, rest:
 
 
 def test_a_completed_workload_is_deleted_when_it_is_due(rest: Rest) -> None:
-    spec = {"autoDeletionTimeAfterCompletionSeconds": 0}
+    spec: dict[str, Any] = {"autoDeletionTimeAfterCompletionSeconds": 0}
     workload = rest.submit("short-lived", workers=1, command="sh -c 'echo bye'", **spec)
     wait_for(lambda: gone(rest, workload), 40, "the auto-deletion", every=0.2)
 
