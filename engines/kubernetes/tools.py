@@ -113,6 +113,7 @@ def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
     meta["annotations"] |= {
         f"{NGINX}/auth-url": f"{site.public_url}/tools/auth/{here}",
         f"{NGINX}/auth-signin": f"{site.public_url}/tools/signin/{here}",
+        f"{NGINX}/auth-always-set-cookie": "true",  # also where the tool answers with an error
         f"{NGINX}/proxy-read-timeout": PATIENCE,
     }
     backend = {"service": {"name": meta["name"], "port": {"number": address}}}

@@ -1,7 +1,11 @@
 """The ASGI application behind every tool's address: it lets in who may, and passes on the rest."""
 
+import asyncio
 import socket
+from collections.abc import Coroutine
+from contextlib import suppress
 from http.cookies import SimpleCookie
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
 
@@ -16,6 +20,7 @@ from workloads.tools import access, addresses, carry
 from workloads.tools.headers import COOKIE, Headers, cookie_of, value_of
 
 CODE = "trainyard_code"
+CHECK_SECONDS = 10.0  # how soon what is open follows what its visitor may do
 STRANGER = "Open this tool from its workload in Trainyard: your visit is over, or has not begun."
 
 
@@ -41,7 +46,8 @@ async def tools(scope: Scope, receive: Receive, send: Send) -> None:
             return
         connection = await _connect(scope, *where)
         try:
-            await carry.request(scope, receive, send, connection)
+            work = carry.request(scope, receive, send, connection)
+            await _while_admitted(work, scope, *where)
         except carry.NoAnswer:
             raise Refused(502, "The tool does not answer; it may still be starting.") from None
     except Refused as refusal:
@@ -61,7 +67,33 @@ async def _websocket(
     except Refused:
         await refuse(scope, receive, send)
         return
-    await carry.websocket(scope, receive, send, connection)
+    work = carry.websocket(scope, receive, send, connection)
+    await _while_admitted(work, scope, *where)
+
+
+async def _while_admitted(
+    work: Coroutine[Any, Any, None], scope: Scope, workload_id: UUID, slug: str
+) -> None:
+    """Cut what goes on for long when its visitor loses access."""
+    carried = asyncio.create_task(work)
+    watched = asyncio.create_task(_until_out(cookie_of(scope["headers"]), workload_id, slug))
+    try:
+        await asyncio.wait([carried, watched], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watched.cancel()
+        if not carried.done():
+            carried.cancel()
+    with suppress(asyncio.CancelledError):
+        await carried
+
+
+async def _until_out(secret: str, workload_id: UUID, slug: str) -> None:
+    admit = database_sync_to_async(access.admit, thread_sensitive=False)
+    while True:
+        await asyncio.sleep(CHECK_SECONDS)
+        with suppress(RedisError):  # not asked is not refused: it was let in a moment ago
+            if not await admit(secret, workload_id, slug):
+                return
 
 
 async def _connect(scope: Scope, workload_id: UUID, slug: str) -> socket.socket:

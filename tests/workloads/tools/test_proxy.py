@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 from websockets.sync.server import ServerConnection, serve
 
 from accounts.models import User
@@ -165,6 +165,21 @@ def test_websockets_pass(echo: None, browser: Browser) -> None:
     assert told["origin"] == browser.origin
     assert "cookie" not in told
     assert (text["text"], data["bytes"]) == ("text", b"\x00\xff")
+
+
+def test_a_websocket_ends_with_the_visit(
+    echo: None, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workloads.tools.app.CHECK_SECONDS", 0.05)
+    browser.enter()
+
+    async def scenario() -> None:
+        socket = socket_to(browser, browser.origin)
+        assert await socket.connect()
+        await sync_to_async(browser.client.logout)()
+        await socket.wait(5)  # the application is done with it
+
+    async_to_sync(scenario)()
 
 
 def test_websockets_need_the_tools_own_page_and_a_grant(echo: None, browser: Browser) -> None:
