@@ -168,6 +168,15 @@ class ConnectionType(StrEnum):
     LOAD_BALANCER = "LoadBalancer"
     CLUSTER_IP = "ClusterIP"  # not reachable from outside but through Trainyard
 
+    @property
+    def label(self) -> str:
+        return {
+            ConnectionType.EXTERNAL_URL: "External URL",
+            ConnectionType.NODE_PORT: "Node port",
+            ConnectionType.LOAD_BALANCER: "Load balancer",
+            ConnectionType.CLUSTER_IP: "Through Trainyard",
+        }[self]
+
 
 class Access(StrEnum):
     """Who may open a tool. Without a rule: whoever sees the workload."""

@@ -95,12 +95,7 @@ class ToolForm(RowForm):
         "name": "name",
     }
     KEY = "tool_type"
-    CONNECTIONS = (
-        (ConnectionType.EXTERNAL_URL, "External URL"),
-        (ConnectionType.NODE_PORT, "Node port"),
-        (ConnectionType.LOAD_BALANCER, "Load balancer"),
-        (ConnectionType.CLUSTER_IP, "Through Trainyard"),
-    )
+    CONNECTIONS = [(kind.value, kind.label) for kind in ConnectionType]
     tool_type = forms.ChoiceField(
         label="Tool", choices=[("", "Select a tool"), *TOOLS.items()], required=False
     )
