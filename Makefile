@@ -11,7 +11,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 .PHONY: help run check format test test-fast test-kubernetes bench bench-kubernetes install install-dev lock clean
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: install ## Install what is missing and start everything (PORT=, HOST=, TRAINYARD_HOME=)
 	@exec $(BIN)/python -m config.run

@@ -3,7 +3,7 @@
 Django's own handler starts a thread and opens a database connection for every request, and changes
 between the loop and that thread once for each change between plain and asynchronous middleware.
 Here a plain view runs with all its middleware on one of a few threads that keep their connections;
-only asynchronous views take Django's way. See ``docs/adr/``.
+only asynchronous views take Django's way. See ``docs/adr/0007-threads-that-stay.md``.
 """
 
 import asyncio
