@@ -42,6 +42,7 @@ def _kubernetes(cluster: Cluster) -> Engine:
         prefix=cluster.namespace_prefix,
         images=images,
         prometheus=cluster.prometheus_url,
+        log_streams=settings.LOG_STREAMS,
     )
 
 

@@ -90,6 +90,7 @@ CACHES = {
 }
 WEB_THREADS = env_int("WEB_THREADS", 8)  # pages and REST calls that are answered at once
 LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
+LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64)  # open at a time to one Kubernetes cluster
 
 # --- Celery ------------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)

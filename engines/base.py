@@ -9,13 +9,14 @@ a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ 
 """
 
 import socket
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
+from engines.logs import Log, Piece
 from engines.nodes import Allocation as Allocation
 from engines.nodes import Condition as Condition
 from engines.nodes import Gpu as Gpu
@@ -255,10 +256,18 @@ class Engine(Protocol):
         """Kill what runs and remove all the workload left on the cluster. Gone is success."""
         ...
 
-    def read_log(
-        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
-    ) -> bytes:
-        """At most ``limit`` bytes of a rank's output from ``offset``; empty at the end."""
+    def news(self) -> Set[UUID] | None:
+        """Workloads with output or usage that was not there when this was last asked; ``None``
+        where only looking tells. Workloads that are new to this process are among them."""
+        ...
+
+    def logs(self, handle: Handle, *, run: int) -> Sequence[Log]:
+        """All of a run that can be read, those of one rank in the order of their starts."""
+        ...
+
+    def read_log(self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int) -> Piece:
+        """About ``limit`` bytes of a log from ``offset`` on, where the last piece ended, as its
+        ``cursor`` says; none and the same cursor when there is nothing new."""
         ...
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:

@@ -26,6 +26,7 @@ from engines.base import (
     RankState,
     Usage,
 )
+from engines.logs import Log, Piece
 from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
 from spec.tools import Tool
@@ -201,12 +202,19 @@ class FakeEngine:
             gone = replace(shown, sequence=shown.sequence + 1, phase=None, ranks=())
             self._tell(gone)
 
-    def read_log(
-        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
-    ) -> bytes:
+    def news(self) -> None:
+        return None
+
+    def logs(self, handle: Handle, *, run: int) -> list[Log]:
         self._check()
-        text = self._logs.get((handle.workload_id, run, rank, attempt), b"")
-        return text[offset : offset + limit]
+        places = (key[1:] for key in self._logs if key[0] == handle.workload_id)
+        return [Log(r, rank, attempt) for r, rank, attempt in sorted(places) if r == run]
+
+    def read_log(self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int) -> Piece:
+        self._check()
+        text = self._logs.get((handle.workload_id, log.run, log.rank, log.start), b"")
+        data = text[offset : offset + limit]
+        return Piece(data, cursor, ended=not data)
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> "FakeSession":
         self._check()

@@ -115,14 +115,23 @@ def apply(workload: Workload, seen: Observation) -> bool:
             return False
         workload.refresh_from_db()  # our UPDATE holds the row, so this is how it stands
         _apply_ranks(workload, seen.ranks)
-        if seen.attempt > workload.attempt:
-            Workload.objects.filter(pk=workload.pk).update(attempt=seen.attempt)
-            text = f"Attempt {seen.attempt + 1} of the gang starts."
-            history.note(workload, text, source="engine", reason=Reason.RESTARTING)
+        attempt_starts(workload, seen.attempt)
         _apply_phase(workload, seen)
         waiting.note(workload, seen)
         history.announce(workload)
     return True
+
+
+def attempt_starts(workload: Workload, number: int) -> None:
+    """Attempts only grow: one that is known says nothing new."""
+    if number <= workload.attempt:
+        return
+    now = Workload.objects.filter(pk=workload.pk, run=workload.run, attempt__lt=number)
+    with transaction.atomic():
+        if now.update(attempt=number):
+            text = f"Attempt {number + 1} of the gang starts."
+            history.note(workload, text, source="engine", reason=Reason.RESTARTING)
+            workload.attempt = number
 
 
 def _is_news(workload: Workload, seen: Observation) -> bool:

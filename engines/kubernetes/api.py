@@ -48,6 +48,10 @@ class Conflict(EngineRefused):
     """409: it exists, or changed since it was read."""
 
 
+class Denied(EngineRefused):
+    """403: the account may not do this."""
+
+
 class Gone(EngineUnavailable):
     """410: the watch fell behind what the server remembers; list again."""
 
@@ -110,8 +114,12 @@ class Api:
 
     def stream(self, path: str, **query: str | int) -> BaseHTTPResponse:
         """An answer that goes on; ``shutdown`` ends it from another thread."""
+        return self.follow(path, query, silence=TIMEOUT[1])
+
+    def follow(self, path: str, query: Query, *, silence: float) -> BaseHTTPResponse:
+        """One that may say nothing for ``silence`` seconds, until it is taken for cut."""
         with answered():
-            response: BaseHTTPResponse = self._call("GET", path, query)
+            response: BaseHTTPResponse = self._call("GET", path, query, silence=silence)
             return response
 
     def websocket(self, path: str, query: Sequence[tuple[str, str]]) -> WebSocket:
@@ -150,6 +158,8 @@ class Api:
         query: Query,
         body: Manifest | None = None,
         content: str = JSON,
+        *,
+        silence: float = TIMEOUT[1],
     ) -> Any:
         return self._client.call_api(
             path,
@@ -160,7 +170,7 @@ class Api:
             auth_settings=["BearerToken"],
             _preload_content=False,
             _return_http_data_only=True,
-            _request_timeout=TIMEOUT,
+            _request_timeout=(TIMEOUT[0], silence),
         )
 
 
@@ -207,7 +217,7 @@ def _ours(error: ApiException) -> Exception:
         )
     if error.status in UNAVAILABLE or error.status >= 500 or ending:
         return EngineUnavailable(f"The API server answered {error.status}: {message}")
-    kind = {404: Missing, 409: Conflict}.get(error.status, EngineRefused)
+    kind = {403: Denied, 404: Missing, 409: Conflict}.get(error.status, EngineRefused)
     return kind(f"The cluster refused: {message}", field=field)
 
 

@@ -1,14 +1,27 @@
 """How an API server is reached: by a kubeconfig, or by the service account of the pod we run in."""
 
+import socket
+
 import yaml
 from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.config import ConfigException
+from urllib3.connection import HTTPConnection
 
 from engines.base import EngineRefused
 from engines.kubernetes.api import Api
 
 CONNECTIONS = 16  # kept open for reuse by one process
+#: A peer that vanished is noticed within a minute, however long nothing is said.
+PROBES = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 4}  # not all on every system
+KEEP_ALIVE = [
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in PROBES.items()
+        if hasattr(socket, name)
+    ),
+]
 
 
 def connect(kubeconfig: str | None, *, context: str | None = None) -> Api:
@@ -19,6 +32,7 @@ def connect(kubeconfig: str | None, *, context: str | None = None) -> Api:
     settings = Configuration()
     settings.connection_pool_maxsize = CONNECTIONS
     settings.retries = 1
+    settings.socket_options = [*HTTPConnection.default_socket_options, *KEEP_ALIVE]
     try:
         if kubeconfig is None:
             config.load_incluster_config(client_configuration=settings)

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from uuid import UUID
 
 from engines.base import (
     Capabilities,
@@ -28,7 +29,7 @@ from engines.kubernetes.known import Known
 from engines.kubernetes.manifests import IMAGES, manifests
 from engines.kubernetes.naming import namespace_of
 from engines.kubernetes.observing import ENDS, Look, run_of, was_resumed
-from engines.kubernetes.output import Output
+from engines.kubernetes.output import STREAMS, Output
 from engines.kubernetes.pods import Seen
 from engines.kubernetes.refusals import kind_of
 from engines.kubernetes.rendering import masked
@@ -37,6 +38,7 @@ from engines.kubernetes.terminal import PodSession
 from engines.kubernetes.tools import object_of
 from engines.kubernetes.usage import Meter
 from engines.kubernetes.watching import PODS, Watcher
+from engines.logs import Log, Piece
 from engines.session import Session
 from spec.phases import TERMINAL, Phase
 from spec.tools import Tool
@@ -59,10 +61,11 @@ class KubernetesEngine:
         prefix: str = DEFAULT_PREFIX,
         images: Images = IMAGES,
         prometheus: str = "",
+        log_streams: int = STREAMS,
     ) -> None:
         self._api, self._prefix, self._images = api, prefix, images
         self._meter = Meter(api, prefix=prefix, prometheus=prometheus)
-        self._output, self._inventory = Output(api), Inventory(api)
+        self._output, self._inventory = Output(api, streams=log_streams), Inventory(api)
         self._watcher: Watcher | None = None
 
     def capabilities(self) -> Capabilities:
@@ -96,12 +99,14 @@ class KubernetesEngine:
             self._api.apply(path, job)
 
     def watch(self) -> Generator[Observation | None]:
-        mine = self._watcher = Watcher(self._api)
+        mine = self._watcher = Watcher(self._api, self._output.heed)
+        self._output.wake()
         try:
             yield from mine
         finally:
             if self._watcher is mine:
                 self._watcher = None
+                self._output.rest()
 
     def events(self) -> list[ClusterEvent]:
         heard = self._watcher.heard if self._watcher else ()
@@ -146,14 +151,20 @@ class KubernetesEngine:
             self._api.delete(self._path(kind, handle), propagationPolicy="Foreground")
         belongings.remove(self._api, handle, self._space(handle))
 
-    def read_log(
-        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
-    ) -> bytes:
-        known = self._watcher.known.get(handle.workload_id) if self._watcher else None
-        look = known.look if known else self._look(handle)
-        if look is None or run_of(look.job) != run:
-            return b""  # the pods of an earlier run went when it was stopped
-        return self._output.read(look, rank, attempt, offset, limit)
+    def news(self) -> set[UUID]:
+        pods, found = self._meter.refresh(), self._output.news()
+        if pods and self._watcher:
+            found |= {uid for uid, one in self._watcher.known.items() if pods & one.names}
+        return found
+
+    def logs(self, handle: Handle, *, run: int) -> list[Log]:
+        if self._watcher is None:
+            self._output.heed(handle.workload_id, self._known(handle) or Known())
+            self._output.rest()
+        return self._output.logs(handle.workload_id, run)
+
+    def read_log(self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int) -> Piece:
+        return self._output.read(handle.workload_id, log, cursor, limit)
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
         look = self._look(handle)

@@ -41,6 +41,12 @@ class Known:
         """Whether nothing is missing up to the newest version that was seen."""
         return self.order == WHOLE
 
+    @property
+    def names(self) -> set[tuple[str, str]]:
+        """Namespace and name of its pods."""
+        metas = (pod["metadata"] for pod in self.pods.values())
+        return {(meta["namespace"], meta["name"]) for meta in metas}
+
     def take_pod(self, what: str, pod: Manifest) -> None:
         name = pod["metadata"]["name"]
         self._count(version(pod))

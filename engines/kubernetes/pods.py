@@ -87,6 +87,22 @@ class Seen:
         return int(self.container.get("restartCount", 0))
 
     @property
+    def is_running(self) -> bool:
+        return "running" in (self.container.get("state") or {})
+
+    @property
+    def starts(self) -> list[int]:
+        """Those starts of its container whose output the cluster has: the current one, and the one
+        before it once that is another."""
+        state, last = self.container.get("state") or {}, self.container.get("lastState") or {}
+        ended = "terminated" in last
+        if "running" in state or "terminated" in state:
+            return (
+                [self.restarts - 1, self.restarts] if self.restarts and ended else [self.restarts]
+            )
+        return [self.restarts] if ended else []
+
+    @property
     def is_scheduled(self) -> bool:
         return bool(self.pod["spec"].get("nodeName"))
 

@@ -58,10 +58,16 @@ class Meter:
         self._taken, self._at = 0.0, datetime.now(UTC)
         self._used: dict[Pod, Used] = {}
 
+    def refresh(self) -> set[Pod]:
+        """Take a sample if it is time to; the pods that it is of."""
+        if time.monotonic() - self._taken < EVERY:
+            return set()
+        self._sample()
+        return set(self._used)
+
     def read(self, look: Look, after: datetime | None) -> list[Usage]:
         """The last sample of a workload's ranks, if it is later than ``after``."""
-        if time.monotonic() - self._taken >= EVERY:
-            self._sample()
+        self.refresh()
         if after is not None and self._at <= after:
             return []
         attempt = max((seen.restarts for seen in look.pods), default=0)

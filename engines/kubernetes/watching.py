@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,10 +31,11 @@ MOST_HEARD = 5000
 
 
 class Watcher:
-    """``known`` is the latest of every workload, for whoever asks in the same process."""
+    """``known`` is the latest of every workload, for whoever asks in the same process; ``heed``
+    hears of each change before it is told."""
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
+    def __init__(self, api: Api, heed: Callable[[UUID, Known], None]) -> None:
+        self._api, self._heed = api, heed
         self.known: dict[UUID, Known] = {}
         self.heard: deque[ClusterEvent] = deque(maxlen=MOST_HEARD)
         self._owners: dict[str, UUID] = {}
@@ -90,6 +91,8 @@ class Watcher:
                 self.known[uid] = Known(known.kind, floor=upto, uids=known.uids)
         for known in self.known.values():
             known.listed(upto)
+        for uid, known in self.known.items():
+            self._heed(uid, known)
         return feeds
 
     def _follow(self, sources: list[Source], changes: Changes) -> Iterator[Seen | None]:
@@ -121,6 +124,7 @@ class Watcher:
                     raise change
                 if uid := self._take(*change):
                     touched[uid] = None
+                    self._heed(uid, self.known[uid])
                 if len(touched) >= AT_ONCE:
                     break
                 change = changes.get_nowait()

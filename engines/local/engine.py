@@ -33,6 +33,7 @@ from engines.local.removal import remove
 from engines.local.rendering import render
 from engines.local.state import RankRecord, Record
 from engines.local.terminal import LocalSession
+from engines.logs import Log, Piece
 from engines.session import Session
 from spec.tools import Tool
 from spec.workload import Framework
@@ -148,16 +149,22 @@ class LocalEngine:
     def delete(self, handle: Handle) -> None:
         remove(self._folder(handle))
 
+    def news(self) -> None:
+        return None  # files say nothing when they grow
+
     @_on_disk()
-    def read_log(
-        self, handle: Handle, *, run: int, rank: int, attempt: int, offset: int, limit: int
-    ) -> bytes:
+    def logs(self, handle: Handle, *, run: int) -> list[Log]:
+        return [Log(run, rank, start) for rank, start in self._folder(handle).logs(run)]
+
+    @_on_disk()
+    def read_log(self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int) -> Piece:
         try:
-            with self._folder(handle).log(run, rank, attempt).open("rb") as file:
+            with self._folder(handle).log(log.run, log.rank, log.start).open("rb") as file:
                 file.seek(offset)
-                return file.read(limit)
+                data = file.read(limit)
         except FileNotFoundError:
-            return b""
+            data = b""
+        return Piece(data, cursor, ended=not data)
 
     @_on_disk()
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:

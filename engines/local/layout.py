@@ -110,6 +110,15 @@ class Folder:
     def log(self, run: int, rank: int, attempt: int) -> Path:
         return self.run(run) / "logs" / f"{rank}.{attempt}.log"
 
+    def logs(self, run: int) -> list[tuple[int, int]]:
+        """Rank and attempt of each that there is."""
+        try:
+            names = [path.stem for path in (self.run(run) / "logs").iterdir()]
+        except FileNotFoundError:
+            return []
+        numbers = (name.split(".") for name in names)
+        return sorted((int(rank), int(attempt)) for rank, attempt in numbers)
+
     def revivals(self, run: int) -> Path:
         """A byte for each time that a dead supervisor was replaced."""
         return self.run(run) / "revivals"

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -13,6 +13,7 @@ from engines.base import Engine, EngineRefused, Handle, Launch, Observation
 from spec.compute import Compute
 from spec.phases import Phase, Reason
 from spec.workload import Framework, Replica, WorkloadSpec
+from tests.engines.reading import logs, output, pieces
 from tests.waiting import wait_for
 
 DEADLINE = 60.0  # seconds; on a real cluster a worker looks for its master with pauses
@@ -94,11 +95,23 @@ class EngineContract:
     def test_keeps_what_each_rank_wrote(self, rig: Rig) -> None:
         launched = rig.submit(rig.prints())
         rig.over(launched)
-        read = self._read(rig, launched)
-        assert (read(0, 100), read(2, 3), read(6, 100)) == (b"hello\n", b"llo", b"")
+        (log,) = logs(rig.engine, launched.handle, 1)
+        assert (log.run, log.rank, log.start) == (1, 1, 0)
+        read = pieces(rig.engine, launched.handle, log)
+        assert b"".join(piece.data for piece in read) == b"hello\n"
+        cursor = read[-1].cursor
+        again = rig.engine.read_log(launched.handle, log, offset=6, cursor=cursor, limit=100)
+        assert (again.data, again.cursor, again.ended) == (b"", cursor, True)
+
+    def test_tells_of_what_is_new(self, rig: Rig) -> None:
+        launched = rig.submit(rig.prints())
+        rig.over(launched)
+        rig.engine.logs(launched.handle, run=1)
+        news = rig.engine.news()
+        assert news is None or launched.handle.workload_id in news
 
     def test_reads_nothing_where_nothing_was_written(self, rig: Rig) -> None:
-        assert self._read(rig, rig.prints())(0, 10) == b""
+        assert list(rig.engine.logs(rig.prints().handle, run=1)) == []
         assert rig.engine.usage(rig.prints().handle, run=1, after=None) == []
 
     def test_names_the_rank_that_failed(self, rig: Rig) -> None:
@@ -128,7 +141,8 @@ class EngineContract:
         first = rig.over(launched)
         rig.engine.submit(launched)
         assert rig.engine.observe(launched.handle) == first
-        assert self._read(rig, launched)(0, 100) == b"hello\n"
+        (log,) = logs(rig.engine, launched.handle, 1)
+        assert output(rig.engine, launched.handle, log) == b"hello\n"
 
     def test_deletes_what_runs(self, rig: Rig) -> None:
         launched = rig.submit(rig.endless())
@@ -170,11 +184,3 @@ class EngineContract:
                 yield seen
                 if seen.phase in OVER:
                     return
-
-    def _read(self, rig: Rig, launched: Launch) -> Callable[[int, int], bytes]:
-        def read(offset: int, limit: int) -> bytes:
-            return rig.engine.read_log(
-                launched.handle, run=1, rank=1, attempt=0, offset=offset, limit=limit
-            )
-
-        return read

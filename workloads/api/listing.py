@@ -161,6 +161,9 @@ def read_log(request: ApiRequest, workload_id: UUID, where: Query[LogQuery]) -> 
         workload.attempt if where.attempt is None else where.attempt,
         where.rank,
     )
+    if where.attempt is None:
+        there = logs.latest(workload.pk, stream.run, stream.attempt)
+        stream = there.get(where.rank, stream)
     data = logs.read(stream, where.offset, min(where.limit, LOG_LIMIT))
     response = HttpResponse(data, content_type="text/plain; charset=utf-8")
     response["X-Next-Offset"] = str(where.offset + len(data))

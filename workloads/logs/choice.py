@@ -9,7 +9,7 @@ from django.http import QueryDict
 from core.query import search_text, whole_number
 from workloads.logs import merge
 from workloads.logs.lines import Line
-from workloads.logs.store import Stream, streams
+from workloads.logs.store import Stream, latest, streams
 from workloads.models import Workload
 from workloads.page.text import shown
 
@@ -60,8 +60,9 @@ class Choice:
 
     @property
     def streams(self) -> list[Stream]:
+        there = latest(self.workload.pk, self.run, self.attempt)
         return [
-            Stream(self.workload.pk, self.run, self.attempt, rank)
+            there.get(rank) or Stream(self.workload.pk, self.run, self.attempt, rank)
             for rank in sorted(self.names)
             if not self.ranks or rank in self.ranks
         ]

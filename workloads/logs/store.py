@@ -3,6 +3,10 @@
 The index holds a record for each piece as it was collected: when it came, where it starts, how long
 it is. It lets the lines of several ranks be merged by time. It is written after the piece, so an
 interrupted append leaves a tail that the index does not cover, and the next append cuts it off.
+
+Where an engine gives cursors, a third file says which log this is and from where to go on: two
+slots that are written in turn, each with the number of its record of the index, before that record
+is. So whatever is interrupted, one of them belongs to the last record.
 """
 
 import fcntl
@@ -19,6 +23,7 @@ from uuid import UUID
 from django.conf import settings
 
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
+SLOT = 320  # bytes
 NANOSECONDS = 1_000_000_000
 
 
@@ -38,6 +43,10 @@ class Stream:
     @property
     def index(self) -> Path:
         return self.path.with_suffix(".index")
+
+    @property
+    def cursor(self) -> Path:
+        return self.path.with_suffix(".cursor")
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,15 @@ def streams(workload_id: UUID) -> list[Stream]:
     return [Stream(workload_id, *numbers) for numbers in sorted(tuple(map(int, n)) for n in names)]
 
 
+def latest(workload_id: UUID, run: int, attempt: int) -> dict[int, Stream]:
+    """Of each rank the stream of this attempt, or where it was not started in it, the one before.
+
+    A restart of one rank is an attempt of the gang, in which the others may just have gone on.
+    """
+    there = streams(workload_id)
+    return {one.rank: one for one in there if one.run == run and one.attempt <= attempt}
+
+
 def size(stream: Stream) -> int:
     """Bytes that are whole: what the index covers."""
     last, _ = _last_piece(stream)
@@ -120,12 +138,18 @@ def size(stream: Stream) -> int:
 
 
 def append(
-    stream: Stream, data: bytes, *, offset: int | None = None, at: datetime | None = None
+    stream: Stream,
+    data: bytes,
+    *,
+    offset: int | None = None,
+    at: datetime | None = None,
+    cursor: str = "",
 ) -> bool:
     """Add a piece. What an interrupted append left behind, here or in the index, is cut off.
 
     ``offset`` is where the piece belongs: ``False``, and nothing is written, when the stream ends
-    elsewhere by now. Times never go back within a stream, whatever the clock does.
+    elsewhere by now. Times never go back within a stream, whatever the clock does. ``cursor`` is
+    kept with the piece: both are there, or neither.
     """
     stream.path.parent.mkdir(parents=True, exist_ok=True)
     with stream.path.open("ab") as held:
@@ -137,8 +161,25 @@ def append(
         moment = int((at or datetime.now(UTC)).timestamp() * NANOSECONDS)
         moment = max(moment, last.at) if last else moment
         _write(stream.path, end, data)
+        if cursor:
+            _keep_cursor(stream, records + 1, cursor)
         _write(stream.index, records * RECORD.size, RECORD.pack(moment, end, len(data)))
     return True
+
+
+def cursor(stream: Stream) -> str:
+    """The cursor of the last piece; empty where there is none.
+
+    After a power failure it may be that of a piece that was lost: better a gap than a repetition.
+    """
+    try:
+        text = stream.cursor.read_text()
+    except FileNotFoundError:
+        return ""
+    _, records = _last_piece(stream)
+    slots = [text[at : at + SLOT].strip().partition(" ") for at in range(0, len(text), SLOT)]
+    found = {int(number): kept for number, _, kept in slots if number.isdigit()}
+    return found.get(records) or (found[min(found)] if found else "")
 
 
 def read(stream: Stream, offset: int, limit: int) -> bytes:
@@ -157,6 +198,15 @@ def _write(path: Path, offset: int, data: bytes) -> None:
         file.truncate(offset)
         file.seek(offset)
         file.write(data)
+
+
+def _keep_cursor(stream: Stream, records: int, cursor: str) -> None:
+    line = f"{records} {cursor}".ljust(SLOT - 1) + "\n"
+    if len(line) > SLOT or not line.isascii():
+        raise ValueError(f"This cursor is too long to be kept: {cursor}")
+    with stream.cursor.open("r+b" if stream.cursor.exists() else "w+b") as file:
+        file.seek(records % 2 * SLOT)
+        file.write(line.encode())
 
 
 def _last_piece(stream: Stream) -> tuple[Piece | None, int]:

@@ -15,6 +15,7 @@ from spec.phases import Phase, RankPhase
 from spec.storage import Storage
 from spec.workload import Architecture, Framework, Replica
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.reading import printed
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
@@ -53,17 +54,7 @@ def names(rig: KubernetesRig, plural: str) -> set[str]:
 
 def log(rig: KubernetesRig, launched: Launch, rank: int = 0) -> str:
     """What a rank printed; a pod that has just started may not have printed yet."""
-    found: list[str] = []
-
-    def printed() -> bool:
-        text = rig.engine.read_log(
-            launched.handle, run=launched.run, rank=rank, attempt=0, offset=0, limit=1000
-        ).decode()
-        found.append(text)
-        return text.count("\n") >= 1
-
-    wait_for(printed, 30, "a line of the log")
-    return found[-1]
+    return printed(rig.engine, launched, rank, until=b"\n").decode()
 
 
 def test_a_launcher_reaches_its_workers(rig: KubernetesRig) -> None:

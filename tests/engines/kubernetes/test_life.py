@@ -15,16 +15,15 @@ from spec.compute import Compute
 from spec.phases import Phase, Reason
 from spec.workload import Architecture, Framework
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.reading import printed
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
 ONLY = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 2}
 
 
-def log(rig: KubernetesRig, launched: Launch, rank: int, *, attempt: int = 0) -> str:
-    return rig.engine.read_log(
-        launched.handle, run=1, rank=rank, attempt=attempt, offset=0, limit=1000
-    ).decode()
+def log(rig: KubernetesRig, launched: Launch, rank: int) -> str:
+    return printed(rig.engine, launched, rank).decode()
 
 
 def changes(watch: Iterator[Observation | None], launched: Launch) -> Generator[Observation]:

@@ -13,6 +13,7 @@ from spec import documents
 from spec.phases import Phase, Reason
 from spec.workload import Architecture
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.reading import printed
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
@@ -62,9 +63,7 @@ def test_what_is_on_the_cluster_reaches_the_program(rig: KubernetesRig) -> None:
     worker = {"environmentVariables": variables, "storage": storage}
     launched = rig.submit(with_spec(rig.shell(script, **ONE), worker=worker))
     assert rig.over(launched).phase is Phase.COMPLETED
-    text = rig.engine.read_log(
-        launched.handle, run=1, rank=0, attempt=0, offset=0, limit=1000
-    ).decode()
+    text = printed(rig.engine, launched).decode()
     assert text.splitlines() == [
         f"north hush {PREFIX}team-a",
         "epochs: 2",

@@ -13,6 +13,7 @@ from spec.storage import Git, Storage
 from spec.workload import Architecture, Framework, RestartPolicy
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.reading import printed
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
@@ -21,11 +22,7 @@ ONLY = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 2}
 
 def first_line(rig: KubernetesRig, launched: Launch) -> str:
     """Of rank 0's log, once it is there."""
-
-    def read() -> bytes:
-        return rig.engine.read_log(launched.handle, run=1, rank=0, attempt=0, offset=0, limit=1000)
-
-    return wait_for(read, 30, "the log").decode().splitlines()[0]
+    return printed(rig.engine, launched, until=b"\n").decode().splitlines()[0]
 
 
 def test_elastic_workers_meet_by_rendezvous(rig: KubernetesRig) -> None:

@@ -13,6 +13,7 @@ from engines.base import Handle, Launch, RankState
 from engines.local import processes
 from engines.local.engine import LocalEngine
 from engines.local.layout import Folder
+from engines.logs import Log
 from spec.phases import Reason
 from tests.engines.contract import Rig, launch
 
@@ -43,9 +44,9 @@ class LocalRig(Rig):
         return Folder(self.home, str(launched.handle.workload_id))
 
     def log(self, launched: Launch, rank: int = 0, *, run: int = 1, attempt: int = 0) -> str:
-        return self.engine.read_log(
-            launched.handle, run=run, rank=rank, attempt=attempt, offset=0, limit=10**6
-        ).decode()
+        log = Log(run, rank, attempt)
+        piece = self.engine.read_log(launched.handle, log, offset=0, cursor="", limit=10**6)
+        return piece.data.decode()
 
     def with_delay(self, restart_delay: float) -> LocalEngine:
         """The same folder with another delay between attempts, in seconds."""

@@ -3,10 +3,12 @@
 import shutil
 import time
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 from engines.local import sampling
 from engines.local.layout import states
+from engines.logs import Log
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
 from tests.waiting import wait_for
@@ -68,15 +70,11 @@ def test_a_big_log_costs_no_more_memory_than_a_small_one(rig: LocalRig) -> None:
         log.seek(0, 2)
         log.write(b"the end\n")
     tracemalloc.start()
-    end = rig.engine.read_log(
-        launched.handle, run=1, rank=0, attempt=0, offset=size, limit=1_000_000
-    )
-    middle = rig.engine.read_log(
-        launched.handle, run=1, rank=0, attempt=0, offset=size // 2, limit=65_536
-    )
+    read = partial(rig.engine.read_log, launched.handle, Log(1, 0, 0), cursor="")
+    end, middle = read(offset=size, limit=1_000_000), read(offset=size // 2, limit=65_536)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (end, len(middle)) == (b"the end\n", 65_536)
+    assert (end.data, len(middle.data)) == (b"the end\n", 65_536)
     assert peak < 3_000_000
 
 

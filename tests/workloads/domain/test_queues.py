@@ -7,6 +7,7 @@ import pytest
 from accounts.models import User
 from engines.base import EngineUnavailable
 from engines.fake import FakeEngine
+from engines.logs import Log
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
@@ -72,14 +73,14 @@ def test_a_node_that_is_away_keeps_back_its_own_output_only(
     engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away, well = (WorkloadFactory(project=project, running=True) for _ in range(2))
-    read: Callable[..., bytes] = engine.read_log
+    find: Callable[..., list[Log]] = engine.logs
 
-    def fail(handle: object, **place: int) -> bytes:
+    def fail(handle: object, *, run: int) -> list[Log]:
         if handle == away.handle:
             raise EngineUnavailable("The node is away.")
-        return read(handle, **place)
+        return find(handle, run=run)
 
-    monkeypatch.setattr(engine, "read_log", fail)
+    monkeypatch.setattr(engine, "logs", fail)
     Workload.objects.update(phase=Phase.COMPLETED)
     for _ in range(2):
         collect.collect(project.cluster)

@@ -1,0 +1,213 @@
+"""Where a log was left off, and going on from there without loss or doubling. Pure.
+
+The API knows no byte offsets. It puts the time before each record, and gives the records since a
+second that one names. A record is a line, or a part of one: nodes write down long ones in parts,
+and kubelets before 1.27 put a time before each of these. So a place in a log is the record with the
+latest time seen so far, how many records came from that one on, and how much of an unfinished one.
+Reading goes on with a stretch that was read before, in which that record is found again; where it
+is missing, its file was rotated away, and all of what is there is new.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
+LINE = re.compile(rb"^(" + STAMP + rb") ([^\n]*\n)", re.MULTILINE)
+ZONE = re.compile(rb"(?:Z|[+-]\d\d:\d\d)$")
+ANY_LINE = re.compile(rb"[^\n]*\n")
+TIME = re.compile(rb"(" + STAMP + rb") ")
+LONGEST = 40  # bytes of a time
+HELD = 1024  # bytes of an unfinished line that wait for what comes next
+#: What a kubelet appends to an answer that it cannot go on with, not always on a line of its own.
+TROUBLE = re.compile(
+    rb"(rpc error: code = \w+ desc = |unable to retrieve container logs for "
+    rb"|failed to (try resolving symlinks|open log file|wait logs|get container status))[^\n]*\Z"
+)
+#: The two streams of a container may be written down in another order than their times say.
+MARGIN = timedelta(seconds=1)
+
+
+@dataclass
+class Place:
+    """``whole`` records came from the first of ``stamp`` on, the latest time seen so far, and
+    ``part`` bytes of the next. None is older than ``oldest``: clocks may be set back.
+    """
+
+    stamp: bytes = b""
+    oldest: bytes = b""
+    whole: int = 0
+    part: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The place that :meth:`__str__` wrote down; the beginning, if there is no text."""
+        if not text:
+            return cls()
+        stamp, oldest, whole, part = text.split(" ")
+        return cls(stamp.encode(), oldest.encode(), int(whole), int(part))
+
+    def __str__(self) -> str:
+        if not self.stamp:
+            return ""
+        return f"{self.stamp.decode()} {self.oldest.decode()} {self.whole} {self.part}"
+
+    @property
+    def since(self) -> str:
+        """From when on to ask, in whole seconds, for the API drops the rest; or empty."""
+        if not self.stamp:
+            return ""
+        at = datetime.fromisoformat(self.oldest.decode()).astimezone(UTC) - MARGIN
+        return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def begin(self, stamp: bytes) -> None:
+        """A record begins."""
+        if stamp > self.stamp:
+            self.stamp, self.oldest, self.whole = stamp, stamp, 0
+        self.oldest = min(self.oldest, stamp)
+        self.part = 0
+
+    def add(self, stamps: list[bytes]) -> None:
+        """Whole records."""
+        latest, first = max(stamps), 0
+        if latest > self.stamp:
+            first = stamps.index(latest)
+            self.stamp, self.oldest, self.whole = latest, latest, 0
+        self.oldest = min(self.oldest, *stamps[first:])
+        self.whole += len(stamps) - first
+        self.part = 0
+
+
+class Reader:
+    """Turns what the API sends into what the program wrote, from ``place`` on.
+
+    A line without a time is no output: it is the end of one that began before what was asked for,
+    or a word of the node's about its own troubles. Such a word may also follow an unfinished line,
+    so the last of that is ``held`` back until it is known to be over.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.held = place, b""
+        self._stamp = b""  # of the record that is being read
+        self.connect()
+
+    def connect(self) -> None:
+        """A new answer begins, with a stretch that is known."""
+        self._rest = b""
+        self._in_line = self._is_junk = False
+        self._seeking = bool(self.place.stamp)  # is the record of the latest time yet to come?
+        self._old_records, self._old_bytes = self.place.whole, self.place.part
+        self._skips = False
+        self._is_stale = True  # does what is held come once more?
+
+    @property
+    def state(self) -> tuple[str, bytes]:
+        return str(self.place), self.held
+
+    def feed(self, data: bytes) -> bytes:
+        """What is new. ``place`` is then right behind it."""
+        data = self._rest + data
+        end = data.rfind(b"\n") + 1
+        told = self._lines(data[:end])
+        self._rest = b""
+        if end < len(data):
+            told += self._walk(data[end:], keep=LONGEST)
+        return b"".join(told)
+
+    def pause(self) -> bytes:
+        """What is new now that the answer is over: what could have become a time is none."""
+        rest, self._rest = self._rest, b""
+        return b"".join(self._walk(rest)) if rest else b""
+
+    def flush(self) -> bytes:
+        """What was held back, when nothing more will come."""
+        text, self.held = TROUBLE.sub(b"", self.held), b""
+        self.place.part += len(text)
+        return text
+
+    def _lines(self, text: bytes) -> list[bytes]:
+        """Whole lines, but for the first, which may have begun before."""
+        told, at = [], 0
+        while at < len(text) and (self._in_line or self._is_junk or self._is_behind):
+            end = text.index(b"\n", at) + 1
+            told += self._walk(text[at:end], keep=0)
+            at = end
+        text = text[at:]
+        lines = LINE.findall(text)
+        if not lines:
+            return told
+        zone = ZONE.search(lines[0][0])
+        if zone and text.count(zone[0] + b" ") != len(lines):  # there may be times within lines
+            return told + [part for line in ANY_LINE.findall(text) for part in self._walk(line)]
+        told.append(b"" if self._is_stale else self.held)
+        self.held, self._is_stale = b"", False
+        self.place.add([stamp for stamp, _ in lines])
+        self._stamp = lines[-1][0]
+        return told + [line for _, line in lines]
+
+    def _walk(self, text: bytes, *, keep: int = 0) -> list[bytes]:
+        """A line, or the next of it but for the last ``keep`` bytes, in which a time may begin."""
+        told, at, limit = [], 0, max(len(text) - keep, 0)
+        ends = text.endswith(b"\n")
+        if not self._in_line and not self._is_junk:
+            start = TIME.match(text)
+            if start:
+                self._begin(start[1])
+                at = start.end()
+                self._in_line = True
+            elif limit or ends:
+                self._is_junk = True
+            else:
+                self._rest = text
+                return []
+        if self._in_line:
+            for time in TIME.finditer(text, at):
+                if time.start() < limit and time[1] >= self._stamp:  # earlier: the program's own
+                    told.append(self._take(text[at : time.start()], ends=True))
+                    self._begin(time[1])
+                    at = time.end()
+            limit = max(limit, at)
+            told.append(self._take(text[at:limit], ends=ends and not keep))
+            self._rest = text[limit:]
+        if ends:
+            self._in_line = self._is_junk = False
+        return told
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether what comes next is known already."""
+        return self._seeking or bool(self._old_records or self._old_bytes)
+
+    def _begin(self, stamp: bytes) -> None:
+        self._stamp = stamp
+        if self._seeking and stamp >= self.place.stamp:
+            self._seeking = False
+            if stamp > self.place.stamp:  # rotated away, and what is held with it
+                self._old_records = self._old_bytes = 0
+                self._is_stale = False
+        self._skips = self._seeking or self._old_records > 0
+        if self._skips:
+            return
+        if self._is_stale:
+            self.held, self._is_stale = b"", False
+        if not self._old_bytes:
+            self.place.begin(stamp)
+
+    def _take(self, text: bytes, *, ends: bool) -> bytes:
+        """Text of the record that began last, which may end with it."""
+        if self._skips:
+            if ends and not self._seeking:
+                self._old_records -= 1
+            return b""
+        known = min(self._old_bytes, len(text))
+        self._old_bytes -= known
+        text = self.held + text[known:]
+        if ends:
+            self.place.whole, self.place.part, self._old_bytes = self.place.whole + 1, 0, 0
+            self.held = b""
+            return text
+        cut = max(len(text) - HELD, 0)
+        text, self.held = text[:cut], text[cut:]
+        self.place.part += len(text)
+        return text

@@ -1,0 +1,67 @@
+"""A collector without a database: what real pods print goes into a real store."""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+from engines.base import Launch, Observation
+from engines.kubernetes.engine import KubernetesEngine
+from engines.kubernetes.following import Follower
+from tests.engines.kubernetes.conftest import KubernetesRig
+from workloads import logs
+
+PIECE = 64 * 1024
+
+
+class Keeper:
+    """Watches one workload and keeps its output, as ``workloads.collect`` does."""
+
+    def __init__(self, rig: KubernetesRig, launched: Launch, *, streams: int = 64) -> None:
+        self._rig, self.launched, self._streams = rig, launched, streams
+        self.ended: set[logs.Stream] = set()
+        self.late: set[str] = set()
+        self.seen: Observation | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """A new process: it knows what the store knows."""
+        self.engine = KubernetesEngine(
+            self._rig.api, prefix="trainyard-test-", log_streams=self._streams
+        )
+
+    def until(self, is_enough: Callable[[], bool], *, timeout: float = 90) -> None:
+        """Watch and keep."""
+        deadline = time.monotonic() + timeout
+        with closing(self.engine.watch()) as watch:
+            for seen in watch:
+                if seen and seen.workload_id == self.launched.handle.workload_id:
+                    self.seen = seen
+                self._keep()
+                if is_enough():
+                    return
+                assert time.monotonic() < deadline, (self.seen, self.texts(), self.ended)
+
+    def texts(self) -> dict[tuple[int, int], bytes]:
+        """By attempt and rank."""
+        mine = logs.streams(self.launched.handle.workload_id)
+        return {(one.attempt, one.rank): logs.read(one, 0, 10**9) for one in mine}
+
+    def followers(self) -> list[Follower]:
+        return list(self.engine._output._all())
+
+    def _keep(self) -> None:
+        handle = self.launched.handle
+        if handle.workload_id not in self.engine.news():
+            return
+        for log in self.engine.logs(handle, run=self.launched.run):
+            stream = logs.place(handle.workload_id, log)
+            more = True
+            while more:
+                offset, cursor = logs.size(stream), logs.resume(stream)
+                piece = self.engine.read_log(handle, log, offset=offset, cursor=cursor, limit=PIECE)
+                more = bool(piece.data)
+                self.late |= {piece.late} - {""}
+                if piece.data:
+                    assert logs.keep(stream, log, piece.data, offset=offset, cursor=piece.cursor)
+                elif piece.ended:
+                    self.ended.add(stream)

@@ -1,0 +1,120 @@
+"""A log read in pieces, cut anywhere and asked for again, comes once and in full. Pure."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from engines.kubernetes.stamps import HELD, Place, Reader
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+Record = tuple[bytes, bytes]
+
+
+def stamp(nanoseconds: int) -> bytes:
+    at = START + timedelta(seconds=nanoseconds // 10**9)
+    return b"%s.%09dZ" % (at.strftime("%Y-%m-%dT%H:%M:%S").encode(), nanoseconds % 10**9)
+
+
+class Node:
+    """Writes down records, and answers as a kubelet does. ``old``: each part has its time."""
+
+    def __init__(self, records: list[Record], *, old: bool) -> None:
+        self.records, self.old = records, old
+
+    def answer(self, since: str) -> bytes:
+        """From the records of that second on, even if that is in the middle of a line."""
+        told, at_start = b"", True
+        for time, text in self.records:
+            if time[:19] >= since[:19].encode():
+                told += (time + b" " if at_start or self.old else b"") + text
+                at_start = text.endswith(b"\n")
+            elif not self.old:
+                at_start = text.endswith(b"\n")
+        return told
+
+
+def records(chance: random.Random) -> list[Record]:
+    """Lines and parts of lines, some at the same nanosecond, some a bit earlier than the last."""
+    at, found, steps = 10**11, [], [0, 0, 1, 1, 4 * 10**8, -1, -2, 15 * 10**8, -9 * 10**8]
+    for _ in range(chance.randint(1, 30)):
+        step = chance.choice(steps)
+        if step < -10:
+            steps.remove(step)
+        at += step
+        text = bytes(chance.choice(b"ab\r \xff") for _ in range(chance.choice([0, 1, 3, 60, 1500])))
+        is_part = chance.random() < 0.2 and text
+        found.append((stamp(at), text if is_part else text + b"\n"))
+        at = max(at, 10**11 + 1) if is_part else at
+        steps = [one for one in steps if one >= 0] if is_part else steps
+    return found
+
+
+def read(node: Node, chance: random.Random, *, cuts: int) -> bytes:
+    """In pieces of any size; each answer is cut somewhere, and half of them by a new process."""
+    got, kept, reader = b"", "", Reader(Place())
+    for turn in range(cuts + 1):
+        reader.connect()
+        answer = node.answer(reader.place.since)
+        end, at = chance.randint(0, len(answer)) if turn < cuts else len(answer), 0
+        while at < end:
+            size = min(chance.choice([1, 5, 40, 1000]), end - at)
+            got += reader.feed(answer[at : at + size])
+            at += size
+        got += reader.pause()
+        kept = str(reader.place)
+        if chance.random() < 0.5 and turn < cuts:
+            reader = Reader(Place.of(kept))
+    return got + reader.flush()
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("seed", range(100))
+def test_what_comes_is_what_was_written(seed: int, old: bool) -> None:
+    chance = random.Random(seed)  # noqa: S311 -- no secret
+    node = Node(records(chance), old=old)
+    assert read(node, chance, cuts=8) == b"".join(text for _, text in node.records)
+
+
+def test_after_a_rotation_all_of_the_new_file_is_new() -> None:
+    reader = Reader(Place())
+    assert reader.feed(stamp(1) + b" one\n" + stamp(2) + b" two\n") == b"one\ntwo\n"
+    again = Reader(Place.of(str(reader.place)))
+    assert again.feed(stamp(3) + b" three\n" + stamp(3) + b" four\n") == b"three\nfour\n"
+
+
+def test_clocks_may_be_set_back() -> None:
+    times = [stamp(10**11), stamp(50 * 10**9), stamp(51 * 10**9), stamp(52 * 10**9)]
+    node = Node([(time, b"%d\n" % n) for n, time in enumerate(times)], old=False)
+    reader = Reader(Place())
+    first = reader.feed(node.answer("")[:70])  # up to the first after the step
+    again = Reader(Place.of(str(reader.place)))
+    assert first + again.feed(node.answer(again.place.since)) == b"0\n1\n2\n3\n"
+
+
+def test_times_that_the_program_printed_are_its_own() -> None:
+    line = stamp(4) + b" INFO at " + stamp(3) + b" it began\n"
+    assert Reader(Place()).feed(stamp(5) + b" " + line) == line
+
+
+@pytest.mark.parametrize("text", [b"", b"no newline", b"whole\n"])
+def test_troubles_of_the_node_are_no_output(text: bytes) -> None:
+    reader = Reader(Place())
+    got = reader.feed(stamp(1) + b" first\n" + (stamp(2) + b" " + text if text else b""))
+    got += reader.feed(b'rpc error: code = NotFound desc = "4c36": not found')
+    assert got + reader.pause() + reader.flush() == b"first\n" + text
+
+
+def test_a_long_line_without_end_is_told_as_it_comes() -> None:
+    reader = Reader(Place())
+    told = reader.feed(stamp(1) + b" " + b"." * 16_384)
+    assert 16_384 - HELD - 40 <= len(told) < 16_384
+
+
+def test_memory_is_bounded() -> None:
+    reader = Reader(Place())
+    reader.feed(stamp(1) + b" ")
+    for _ in range(100):
+        reader.feed(b"." * 65_536)
+    assert len(reader.held) <= HELD
+    assert len(str(reader.place)) < 100

@@ -1,0 +1,36 @@
+"""Reading what a rank printed, as a collector does: a piece after the other."""
+
+from engines.base import Engine, Handle, Launch
+from engines.logs import Log, Piece
+from tests.waiting import wait_for
+
+
+def logs(engine: Engine, handle: Handle, rank: int, *, run: int = 1) -> list[Log]:
+    return [one for one in engine.logs(handle, run=run) if one.rank == rank]
+
+
+def pieces(engine: Engine, handle: Handle, log: Log, *, until: bytes | None = None) -> list[Piece]:
+    """Until the log ends, or ``until`` was printed. The last one holds no more bytes."""
+    found: list[Piece] = [Piece()]
+
+    def is_all() -> bool:
+        offset, cursor = sum(len(piece.data) for piece in found), found[-1].cursor
+        found.append(engine.read_log(handle, log, offset=offset, cursor=cursor, limit=100_000))
+        if found[-1].data:
+            return False
+        return found[-1].ended if until is None else until in b"".join(p.data for p in found)
+
+    wait_for(is_all, 60, f"all of {log}", every=0.01)
+    return found
+
+
+def output(engine: Engine, handle: Handle, log: Log, *, until: bytes | None = None) -> bytes:
+    return b"".join(piece.data for piece in pieces(engine, handle, log, until=until))
+
+
+def printed(
+    engine: Engine, launched: Launch, rank: int = 0, *, until: bytes | None = None
+) -> bytes:
+    """What the first start of a rank printed; it may have to start first."""
+    found = wait_for(lambda: logs(engine, launched.handle, rank, run=launched.run), 30, "a log")
+    return output(engine, launched.handle, found[0], until=until)

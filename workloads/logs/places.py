@@ -1,0 +1,48 @@
+"""Which stream of our store a log of an engine goes to: the attempts of a rank are counted here.
+
+An engine may name what was started, a pod for instance, which another one replaces sooner or later.
+Each start of each of them is an attempt of its rank, numbered in the order in which they were seen.
+The store itself remembers them, so the numbers never go back, whatever is restarted or gone.
+"""
+
+from functools import lru_cache
+from uuid import UUID
+
+from engines.logs import Log
+from workloads.logs.store import Stream, append, cursor, streams
+
+
+@lru_cache(maxsize=16_384)
+def place(workload_id: UUID, log: Log) -> Stream:
+    """The stream of a log; the first time, it is set aside."""
+    if not log.origin:
+        return Stream(workload_id, log.run, log.start, log.rank)
+    while True:
+        stream, is_new = _find(workload_id, log)
+        if not is_new or append(stream, b"", offset=0, cursor=f"{log.origin} {log.start}"):
+            return stream
+
+
+def resume(stream: Stream) -> str:
+    """The engine's own cursor of what is here already."""
+    return cursor(stream).partition(" ")[2].partition(" ")[2]
+
+
+def keep(stream: Stream, log: Log, data: bytes, *, offset: int, cursor: str) -> bool:
+    """Append a piece, with where the next one begins; ``False`` if someone else was here."""
+    text = f"{log.origin} {log.start} {cursor}" if log.origin else ""
+    return append(stream, data, offset=offset, cursor=text)
+
+
+def _find(workload_id: UUID, log: Log) -> tuple[Stream, bool]:
+    """Whether it is new: an origin that was not seen yet goes on where the last one ended."""
+    last = -1
+    for stream in streams(workload_id):
+        if (stream.run, stream.rank) == (log.run, log.rank):
+            last = max(last, stream.attempt)
+            origin, start, *_ = [*cursor(stream).split(" "), "", ""]
+            if origin == log.origin:
+                found = stream.attempt + log.start - int(start)
+                there = Stream(workload_id, log.run, found, log.rank)
+                return there, not there.path.exists()
+    return Stream(workload_id, log.run, last + 1 + log.start, log.rank), True
