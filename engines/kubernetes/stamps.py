@@ -84,7 +84,7 @@ class Reader:
 
     A line without a time is no output: it is the end of one that began before what was asked for,
     or a word of the node's about its own troubles. Such a word may also follow an unfinished line,
-    so the last of that is ``held`` back until it is known to be over.
+    so the last of that is ``held`` back until it is known to be over. ``was_odd``: there were any.
     """
 
     def __init__(self, place: Place) -> None:
@@ -95,7 +95,7 @@ class Reader:
     def connect(self) -> None:
         """A new answer begins, with a stretch that is known."""
         self._rest = b""
-        self._in_line = self._is_junk = False
+        self._in_line = self._is_junk = self.was_odd = False
         self._seeking = bool(self.place.stamp)  # is the record of the latest time yet to come?
         self._old_records, self._old_bytes = self.place.whole, self.place.part
         self._skips = False
@@ -157,7 +157,7 @@ class Reader:
                 at = start.end()
                 self._in_line = True
             elif limit or ends:
-                self._is_junk = True
+                self._is_junk = self.was_odd = True
             else:
                 self._rest = text
                 return []
