@@ -19,7 +19,7 @@ from engines.logs import Log, Piece
 BUFFER_BYTES = 512 * 1024  # of one log; who brings more waits until some of it is taken
 BLOCK_BYTES = 64 * 1024
 PATIENCE = 300.0  # seconds without a byte until the connection is made anew
-SETTLING = 2.0  # seconds: a log may still be written down when its container has ended
+SETTLING = 1.0  # seconds: a log may still be written down when its container has ended
 ODD = 4  # answers in a row with words of the node's own until they are taken for its last
 PAUSE = (0.5, 30.0)  # seconds until a log that was cut is asked for again: at first, at most
 

@@ -83,7 +83,7 @@ def test_a_long_list_comes_page_by_page(
     launches = [rig.submit(rig.endless()) for _ in range(3)]
     for launched in launches:
         rig.seen(launched, Phase.RUNNING)
-    watcher = Watcher(rig.api)
+    watcher = Watcher(rig.api, lambda *_: None)
     told = iter(watcher)
     listed = list(iter(lambda: next(told), None))
     assert {seen.workload_id for seen in listed if seen} >= {
