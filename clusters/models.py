@@ -126,6 +126,7 @@ class Cluster(models.Model):
             storage_classes=tuple(data.get("storage_classes", ())),
             priority_classes=tuple(data.get("priority_classes", ())),
             terminal=data.get("terminal", False),
+            quotas=data.get("quotas", False),
         )
 
     @property

@@ -11,9 +11,11 @@ from accounts.models import User
 from clusters import nodes, states
 from clusters.engines import engine_for
 from clusters.models import PREFIX, Cluster, Connection, Kind, State
-from engines.base import EngineRefused, EngineUnavailable, Finding
+from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Finding, Level
+from engines.queues import Wanted
 
 LOCAL = "local"
+QUOTAS = "Quotas"  # the area of findings about queues
 SETTINGS = ("ingress_domain", "ingress_class", "prometheus_url")
 
 
@@ -115,10 +117,13 @@ def _check(by: User) -> None:
         raise PermissionDenied("Clusters are for administrators to manage.")
 
 
-def refresh(cluster: Cluster) -> bool:
-    """Ask the cluster what it offers and write it down; ``False`` when it cannot be watched."""
+def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
+    """Ask the cluster what it offers and write it down; ``False`` when it cannot be watched.
+
+    Its queues become those that are given, where it holds to quotas itself.
+    """
     try:
-        _ask(cluster)
+        _ask(cluster, queues)
     except EngineUnavailable as error:
         _note(cluster, *states.away(error))
         return False
@@ -136,7 +141,7 @@ def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding,
     cluster.save(update_fields=["state", "state_message", "findings_json", "checked_at"])
 
 
-def _ask(cluster: Cluster) -> None:
+def _ask(cluster: Cluster, queues: Wanted | None = None) -> None:
     """Network first, one transaction after. What lacks is written down even where it keeps us
     from looking at the rest."""
     engine = engine_for(cluster)
@@ -149,8 +154,26 @@ def _ask(cluster: Cluster) -> None:
             raise
         _note(cluster, state, message, findings)
         return
+    if capabilities.quotas:
+        findings += _kept(cluster, engine, queues)
+        state, message = states.verdict(findings)
     with transaction.atomic():
         _note(cluster, state, message, findings)
         cluster.capabilities_json = asdict(capabilities)
         cluster.save(update_fields=["capabilities_json"])
         nodes.store(cluster, seen)
+
+
+def _kept(cluster: Cluster, engine: Engine, queues: Wanted | None) -> tuple[Finding, ...]:
+    """How keeping the queues went; where nobody says what they should be, how it went before.
+
+    A failure is one of the scheduler's, such as its webhook: the cluster itself did answer.
+    """
+    if queues is None:
+        return tuple(finding for finding in cluster.findings if finding.area == QUOTAS)
+    try:
+        engine.keep_queues(queues)
+    except EngineError as error:
+        text = f"They are not as the projects' quotas: {error} Workloads may wait for theirs."
+        return (Finding(QUOTAS, "KAI queues", Level.ISSUE, text),)
+    return (Finding(QUOTAS, "KAI queues", Level.OK, "As the quotas of the projects"),)

@@ -22,6 +22,7 @@ from engines.nodes import Condition as Condition
 from engines.nodes import Gpu as Gpu
 from engines.nodes import Node as Node
 from engines.nodes import Taint as Taint
+from engines.queues import Wanted
 from engines.session import Session
 from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
@@ -85,6 +86,7 @@ class Capabilities:
     storage_classes: tuple[str, ...] = ()
     priority_classes: tuple[str, ...] = ()
     terminal: bool = False
+    quotas: bool = False  # its queues hold projects to their quotas, see ``Engine.keep_queues``
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:
@@ -216,6 +218,11 @@ class Engine(Protocol):
 
     def check(self) -> tuple[Finding, ...]:
         """What Trainyard needs here and whether it is there, cheap enough for once a minute."""
+        ...
+
+    def keep_queues(self, wanted: Wanted) -> None:
+        """Make the cluster's queues what is wanted, where it has any. ``EngineRefused``: it says
+        no."""
         ...
 
     def render(self, launch: Launch) -> list[Manifest]:

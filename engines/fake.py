@@ -27,6 +27,7 @@ from engines.base import (
     Usage,
 )
 from engines.logs import Log, Piece
+from engines.queues import Queue, Wanted
 from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
 from spec.tools import Tool
@@ -65,8 +66,11 @@ class FakeEngine:
     machines: Sequence[Node] = (NODE,)
     frameworks: Sequence[Framework] = tuple(Framework)
     queues: bool = False
+    quotas: bool = False
     findings: Sequence[Finding] = ()
     raises: EngineError | None = None
+    refuses_queues: EngineError | None = None
+    kept: list[Queue] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
     stops: list[tuple[UUID, int]] = field(default_factory=list)
     deletes: list[UUID] = field(default_factory=list)
@@ -134,7 +138,9 @@ class FakeEngine:
             )
             for framework in Framework
         )
-        return Capabilities(frameworks=supported, queues=self.queues, terminal=True)
+        return Capabilities(
+            frameworks=supported, queues=self.queues, terminal=True, quotas=self.quotas
+        )
 
     def nodes(self) -> tuple[Node, ...]:
         self._check()
@@ -143,6 +149,12 @@ class FakeEngine:
     def check(self) -> tuple[Finding, ...]:
         self._check()
         return tuple(self.findings)
+
+    def keep_queues(self, wanted: Wanted) -> None:
+        self._check()
+        if self.refuses_queues:
+            raise self.refuses_queues
+        self.kept = list(wanted())
 
     def render(self, launch: Launch) -> list[Manifest]:
         self._check()

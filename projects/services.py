@@ -8,6 +8,7 @@ from django.db.models import ProtectedError
 
 from accounts.models import User
 from clusters.models import Cluster
+from projects import queues
 from projects.models import Department, Project
 
 
@@ -78,6 +79,7 @@ def delete_project(project: Project, *, by: User) -> None:
             project.delete()
         except ProtectedError as error:
             raise HasWorkloads(f"{project} got a workload a moment ago. Look again.") from error
+        queues.ask(project.cluster)
 
 
 def _save(project: Project, by: User, department: str, members: Collection[User]) -> Project:
@@ -87,6 +89,7 @@ def _save(project: Project, by: User, department: str, members: Collection[User]
         project.full_clean()
         project.save()
         project.members.set(members)
+        queues.ask(project.cluster)
     return project
 
 

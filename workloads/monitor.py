@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
 from clusters import services as clusters
@@ -11,6 +12,7 @@ from clusters.engines import engine_for
 from clusters.models import Cluster
 from core.lease import lease
 from engines.base import Engine, EngineError, Observation
+from projects import queues
 from workloads import collect, drift, heard, reconcile, relist
 from workloads.models import Workload
 
@@ -62,7 +64,8 @@ def turn(cluster: Cluster) -> bool:
         if extend is None:
             put_away(cluster.pk)  # who watches now need not be in this process
             return False
-        if not clusters.refresh(cluster) or not extend():
+        wanted = partial(queues.wanted, cluster)
+        if not clusters.refresh(cluster, wanted) or not extend():
             return False
         try:
             _follow(cluster, extend)

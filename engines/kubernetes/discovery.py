@@ -8,6 +8,7 @@ from engines.kubernetes.kinds import KAI, KINDS, PYTORCH, Kind
 from spec.workload import Framework
 
 KAI_GROUP = "scheduling.run.ai"
+KAI_QUEUES, QUEUES = f"{KAI_GROUP}/v2", "queues"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
@@ -25,6 +26,7 @@ def capabilities(api: Api) -> Capabilities:
         storage_classes=_names(_allowed(lambda: storage_classes(api))),
         priority_classes=_priority_classes(api),
         terminal=True,
+        quotas=kai and QUEUES in served(api, KAI_QUEUES),
     )
 
 

@@ -19,7 +19,7 @@ from engines.base import (
     Observation,
     Usage,
 )
-from engines.kubernetes import belongings, checking, discovery, fields, outside
+from engines.kubernetes import belongings, checking, discovery, fields, outside, queues
 from engines.kubernetes.api import Api, Conflict, Missing
 from engines.kubernetes.feed import Listing, Source
 from engines.kubernetes.forwarding import forward
@@ -39,6 +39,7 @@ from engines.kubernetes.tools import object_of
 from engines.kubernetes.usage import Meter
 from engines.kubernetes.watching import PODS, Watcher
 from engines.logs import Log, Piece
+from engines.queues import Wanted
 from engines.session import Session
 from spec.phases import TERMINAL, Phase
 from spec.tools import Tool
@@ -76,6 +77,9 @@ class KubernetesEngine:
 
     def check(self) -> tuple[Finding, ...]:
         return checking.findings(self._api, self._inventory)
+
+    def keep_queues(self, wanted: Wanted) -> None:
+        queues.keep(self._api, self._prefix, wanted)
 
     def render(self, launch: Launch) -> list[Manifest]:
         return masked(manifests(launch, prefix=self._prefix, images=self._images))

@@ -28,7 +28,7 @@ def manifests(launch: Launch, *, prefix: str, images: Images = IMAGES) -> list[M
         *([hidden] if hidden else []),
         *claims(launch, space),
         *exposed(launch, kind, space),
-        job(launch, kind, space, images),
+        job(launch, kind, space, images, labels(launch, prefix)),
     ]
 
 
@@ -40,26 +40,27 @@ def namespace(name: str, project: str) -> Manifest:
     }
 
 
-def job(launch: Launch, kind: Kind, space: str, images: Images) -> Manifest:
+def job(launch: Launch, kind: Kind, space: str, images: Images, marks: dict[str, str]) -> Manifest:
     spec = launch.spec
-    roles = {"Worker": replica(launch, kind, Role.WORKER, images)}
+    roles = {"Worker": replica(launch, kind, Role.WORKER, images, marks)}
     if spec.has_master:
-        roles = {kind.master: replica(launch, kind, Role.MASTER, images), **roles}
+        roles = {kind.master: replica(launch, kind, Role.MASTER, images, marks), **roles}
     return {
         "apiVersion": kind.api_version,
         "kind": kind.name,
         "metadata": {
             "name": job_name(launch.handle),
             "namespace": space,
-            "labels": labels(launch),
+            "labels": marks,
             "annotations": scheduling.annotations(launch) | naming.annotations(launch),
         },
         "spec": {"runPolicy": run_policy(spec, kind), **extras(spec, kind), kind.replicas: roles},
     }
 
 
-def labels(launch: Launch) -> dict[str, str]:
-    return scheduling.labels(launch) | naming.labels(launch)
+def labels(launch: Launch, prefix: str) -> dict[str, str]:
+    """Of the job and of its pods."""
+    return scheduling.labels(launch, prefix) | naming.labels(launch)
 
 
 def run_policy(spec: WorkloadSpec, kind: Kind) -> Manifest:
@@ -109,7 +110,9 @@ def processes(spec: WorkloadSpec) -> str:
     return "auto" if most > 1 else "1"
 
 
-def replica(launch: Launch, kind: Kind, role: Role, images: Images) -> Manifest:
+def replica(
+    launch: Launch, kind: Kind, role: Role, images: Images, marks: dict[str, str]
+) -> Manifest:
     spec = launch.spec
     source = (spec.master_replica if role is Role.MASTER else None) or spec.worker
     own = {item.name: item.value for item in source.annotations}
@@ -119,7 +122,7 @@ def replica(launch: Launch, kind: Kind, role: Role, images: Images) -> Manifest:
         "template": {
             "metadata": without_empty(
                 {
-                    "labels": {item.name: item.value for item in source.labels} | labels(launch),
+                    "labels": {item.name: item.value for item in source.labels} | marks,
                     "annotations": own | scheduling.shares(source.compute),
                 }
             ),

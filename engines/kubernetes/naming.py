@@ -1,14 +1,42 @@
-"""What the objects of a workload are called, and the marks by which they are found again."""
+"""What our objects are called, and the marks by which they are found again."""
+
+from hashlib import sha256
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.kinds import NAME, PROJECT, RUN, SUBMITTED_BY, WORKLOAD, job_name
 from spec.workload import Role
 
 EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that go when the workload stops
+QUEUES_OF = "trainyard.io/queues-of"  # label of the queues that one Trainyard made
+HEAD = 54  # characters of a name that leave room for the tail in the value of a label
 
 
 def namespace_of(project: str, prefix: str) -> str:
     return f"{prefix}{project}"
+
+
+def project_queue(project: str, prefix: str) -> str:
+    """Also the value of the label by which KAI finds it."""
+    return _queue("project", project, prefix)
+
+
+def department_queue(department: str, prefix: str) -> str:
+    return _queue("department", department, prefix)
+
+
+def queues_of(prefix: str) -> str:
+    """A prefix may end in a hyphen, and the value of a label must not."""
+    return _tail(prefix)
+
+
+def _queue(kind: str, name: str, prefix: str) -> str:
+    """Queues are of the whole cluster, where a department may be called as a project, and one
+    Trainyard's prefix and name run together as another's: the tail tells them apart."""
+    return f"{prefix}{name}"[:HEAD].rstrip("-") + f"-{_tail(kind, prefix, name)}"
+
+
+def _tail(*parts: str) -> str:
+    return sha256("/".join(parts).encode()).hexdigest()[:8]
 
 
 def labels(launch: Launch) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from engines.base import DEFAULT_POOL, Launch, Manifest
 from engines.kubernetes.kinds import KAI, WORKLOAD
-from engines.kubernetes.naming import without_empty
+from engines.kubernetes.naming import project_queue, without_empty
 from spec.compute import Compute, GpuRequestType
 from spec.quantities import to_bytes
 from spec.scheduling import Effect, NodeAffinity, PodAffinity, Strictness, Toleration
@@ -25,12 +25,12 @@ def has_kai(launch: Launch) -> bool:
     return KAI in launch.site.schedulers
 
 
-def labels(launch: Launch) -> dict[str, str]:
-    """What KAI reads on the job and on its pods. The queue is named after the project."""
+def labels(launch: Launch, prefix: str) -> dict[str, str]:
+    """What KAI reads on the job and on its pods."""
     if not has_kai(launch):
         return {}
     spec = launch.spec
-    made = {QUEUE: launch.handle.project}
+    made = {QUEUE: project_queue(launch.handle.project, prefix)}
     made |= {PRIORITY: str(spec.priority_class)} if spec.priority_class else {}
     return made | ({PREEMPTIBILITY: str(spec.preemptibility)} if spec.preemptibility else {})
 

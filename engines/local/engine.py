@@ -34,6 +34,7 @@ from engines.local.rendering import render
 from engines.local.state import RankRecord, Record
 from engines.local.terminal import LocalSession
 from engines.logs import Log, Piece
+from engines.queues import Wanted
 from engines.session import Session
 from spec.tools import Tool
 from spec.workload import Framework
@@ -92,6 +93,9 @@ class LocalEngine:
 
     def check(self) -> tuple[Finding, ...]:
         return ()  # it is this machine; what a workload lacks here is said when it is submitted
+
+    def keep_queues(self, wanted: Wanted) -> None:
+        """This machine has none: Trainyard says who may start."""
 
     def plan(self, launch: Launch) -> Plan:
         """What the supervisor would be told. ``EngineRefused`` says what cannot be had."""

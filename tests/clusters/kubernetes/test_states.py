@@ -6,6 +6,7 @@ from clusters import services
 from clusters.models import Cluster, Node, State
 from engines.base import Finding, Level
 from engines.kubernetes.rights import SIGNED_IN
+from engines.queues import Queue
 from tests.clusters.kubernetes.conftest import Account
 from tests.relay import Relay
 from tests.waiting import wait_for
@@ -64,6 +65,23 @@ def test_what_not_everybody_needs_is_a_warning(cluster: Cluster, account: Accoun
     account.without("ingresses", "create")
     wait_for(lambda: _level(cluster, "ingresses.networking.k8s.io") == Level.WARNING, 15, "it")
     assert cluster.state in WELL
+
+
+def test_queues_that_may_not_be_written_are_said(cluster: Cluster, account: Account) -> None:
+    def issues(*wanted: Queue) -> str:
+        services.refresh(cluster, lambda: wanted)
+        return " ".join(f.text for f in cluster.findings if f.area == "Quotas" and f.level != "ok")
+
+    wait_for(lambda: state(cluster) in WELL, 15, "the rights to hold")
+    if not cluster.capabilities.quotas:
+        pytest.skip("this cluster has no KAI")
+    account.without("queues", "patch")
+    queue = Queue("vision", "", gpus=1, cpu=None, memory=None, weight=1)
+    wait_for(lambda: "cannot patch resource" in issues(queue), 15, "the right to be gone")
+    assert cluster.state == State.ISSUES
+    account.without()
+    wait_for(lambda: issues(queue) == "", 15, "the rights to be back")
+    assert issues() == ""  # and the queue is removed
 
 
 def test_credentials_that_ended_are_said(cluster: Cluster) -> None:

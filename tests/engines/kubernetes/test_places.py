@@ -8,6 +8,8 @@ import pytest
 
 from engines.base import Launch, Site
 from engines.kubernetes.kinds import KAI, PYTORCH, job_name
+from engines.kubernetes.naming import project_queue
+from engines.kubernetes.scheduling import QUEUE
 from engines.kubernetes.watching import PODS
 from spec import documents
 from spec.phases import Phase, Reason
@@ -97,8 +99,9 @@ def test_kai_gets_the_gang_with_its_queue_and_shares(rig: KubernetesRig) -> None
     launched = with_spec(rig.shell("exec sleep 600", **ONE), worker={"compute": portion})
     rig.submit(replace(launched, site=Site(schedulers=(KAI,))))
     path = PYTORCH.path(f"{PREFIX}team-a", job_name(launched.handle))
-    assert rig.api.get(path)["metadata"]["labels"]["kai.scheduler/queue"] == "team-a"
+    queue = project_queue("team-a", PREFIX)
+    assert rig.api.get(path)["metadata"]["labels"][QUEUE] == queue
     pod = wait_for(lambda: rig.mine(PODS), 30, "the pod")[0]
     assert pod["spec"]["schedulerName"] == KAI
     assert pod["metadata"]["annotations"]["gpu-fraction"] == "0.5"
-    assert pod["metadata"]["labels"]["kai.scheduler/queue"] == "team-a"
+    assert pod["metadata"]["labels"][QUEUE] == queue

@@ -13,7 +13,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
 from tests.factories import UserFactory, WorkloadFactory
 from tests.workloads.domain.conftest import now
-from workloads import collect, handover, monitor, reconcile
+from workloads import collect, handover, monitor, reconcile, services
 from workloads.models import Workload
 from workloads.plan import plan
 
@@ -60,13 +60,50 @@ def test_room_is_the_schedulers_to_judge(project: Project, member: User) -> None
     assert plan(draft(project, gpus=64), by=member).submittable
 
 
+@pytest.mark.parametrize("phase", [Phase.CREATING, Phase.PENDING, Phase.RUNNING, Phase.RESUMING])
 @pytest.mark.parametrize(("gpus", "fits"), [(3, True), (4, False)])
-def test_quota_counts_what_runs_already(
-    gpus: int, fits: bool, project: Project, member: User
+def test_quota_counts_all_that_is_not_over(
+    phase: Phase, gpus: int, fits: bool, project: Project, member: User
 ) -> None:
     Project.objects.update(over_quota=False)
-    WorkloadFactory(project=project, running=True, gpus=1)
+    WorkloadFactory(project=project, phase=phase, gpus=1)
+    for over in ({"stopped": True}, {"completed": True}, {"failed": True}):
+        WorkloadFactory(project=project, gpus=4, **over)
     assert plan(draft(project, gpus), by=member).submittable is fits
+
+
+def test_quota_holds_when_a_workload_runs_again(project: Project, member: User) -> None:
+    Project.objects.update(over_quota=False)
+    workload = WorkloadFactory(project=project, stopped=True, gpus=2)
+    other = WorkloadFactory(project=project, pending=True, gpus=3)
+    with pytest.raises(services.NotPossible, match="5 GPUs, the quota is 4"):
+        services.resume(workload, by=member)
+    assert now(workload).phase == Phase.STOPPED
+    Workload.objects.filter(pk=other.pk).update(phase=Phase.COMPLETED)
+    services.resume(workload, by=member)
+    assert now(workload).phase == Phase.RESUMING
+
+
+@pytest.mark.parametrize(("gpus", "fits"), [(4, True), (5, False)])
+def test_a_queue_that_knows_quotas_decides_for_itself(
+    gpus: int, fits: bool, project: Project, member: User
+) -> None:
+    """But what is more than the whole quota would wait in it for ever."""
+    Project.objects.update(over_quota=False)
+    project.cluster.capabilities_json["quotas"] = True
+    project.cluster.save()
+    WorkloadFactory(project=project, running=True, gpus=4)
+    assert plan(draft(project, gpus), by=member).submittable is fits
+
+
+@pytest.mark.usefixtures("valkey")
+def test_each_turn_keeps_the_queues_as_the_quotas(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
+    engine.quotas = True
+    assert monitor.turn(project.cluster)
+    assert {queue.name for queue in engine.kept} == {project.name, project.department.name}
 
 
 def test_a_node_that_is_away_keeps_back_its_own_output_only(

@@ -1,0 +1,12 @@
+"""Entry points of the worker: take an id, fetch, call. All are safe to run twice."""
+
+from celery import shared_task
+
+from clusters.models import Cluster
+from projects import queues
+
+
+@shared_task(name="projects.keep_queues")
+def keep_queues(cluster_id: str) -> None:
+    if cluster := Cluster.objects.filter(pk=cluster_id).first():
+        queues.keep(cluster)

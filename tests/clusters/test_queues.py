@@ -1,0 +1,58 @@
+"""Keeping a cluster's queues while it is looked at, and what is shown where it refuses."""
+
+import pytest
+
+from clusters import services
+from clusters.engines import ENGINES, _engines
+from clusters.models import Cluster, Kind, State
+from engines.base import EngineError, EngineRefused, EngineUnavailable, Finding, Level
+from engines.fake import FakeEngine
+from engines.queues import Queue
+from tests.factories import ClusterFactory
+
+pytestmark = pytest.mark.django_db
+WANTED = [Queue("vision", "research", gpus=1, cpu=None, memory=None, weight=1)]
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    found = FakeEngine(queues=True, quotas=True)
+    monkeypatch.setitem(ENGINES, Kind.KUBERNETES, lambda cluster: found)
+    _engines.clear()
+    return found
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return ClusterFactory(kind=Kind.KUBERNETES, nodes=0)
+
+
+def test_a_look_makes_them_what_is_wanted(cluster: Cluster, fake: FakeEngine) -> None:
+    assert services.refresh(cluster, lambda: WANTED)
+    assert fake.kept == WANTED
+    assert cluster.state == State.CONNECTED
+    assert cluster.capabilities.quotas
+    assert [(found.area, found.level) for found in cluster.findings] == [("Quotas", Level.OK)]
+
+
+@pytest.mark.parametrize("error", [EngineRefused("Forbidden."), EngineUnavailable("500: webhook.")])
+def test_a_refusal_is_an_issue_until_it_is_over(
+    cluster: Cluster, fake: FakeEngine, error: EngineError
+) -> None:
+    fake.refuses_queues = error
+    assert services.refresh(cluster, lambda: WANTED)
+    assert cluster.state == State.ISSUES
+    assert str(error) in cluster.state_message
+    assert services.refresh(cluster)  # somebody tests the connection
+    assert cluster.state == State.ISSUES
+    fake.refuses_queues = None
+    assert services.refresh(cluster, lambda: WANTED)
+    assert (cluster.state, cluster.state_message) == (State.CONNECTED, "")
+
+
+def test_nothing_is_kept_where_no_scheduler_holds_to_it(cluster: Cluster, fake: FakeEngine) -> None:
+    fake.quotas = False
+    fake.findings = [Finding("Nodes", "Nodes", Level.OK)]
+    assert services.refresh(cluster, lambda: WANTED)
+    assert fake.kept == []
+    assert cluster.findings == tuple(fake.findings)

@@ -1,0 +1,108 @@
+"""The queues of clusters that hold to quotas themselves: what they should be, and since when."""
+
+from typing import Any
+
+import pytest
+from celery import current_app
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
+
+from clusters.engines import ENGINES, _engines
+from clusters.models import Cluster, Kind
+from engines.base import EngineRefused
+from engines.fake import FakeEngine
+from engines.queues import Queue
+from projects import queues, services, tasks
+from tests.factories import ClusterFactory, DepartmentFactory, ProjectFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+CHANGED: dict[str, Any] = {
+    "name": "vision",
+    "department": "research",
+    "description": "",
+    "cpu_quota": 2.0,
+    "memory_quota": 10**9,
+    "over_quota": False,
+    "members": (),
+}
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return ClusterFactory(kind=Kind.KUBERNETES, capabilities_json={"queues": True, "quotas": True})
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    """What is asked for in a task is done at once."""
+    made = FakeEngine(queues=True, quotas=True)
+    monkeypatch.setitem(ENGINES, Kind.KUBERNETES, lambda cluster: made)
+
+    def send(name: str, ids: list[str], **where: Any) -> None:
+        assert name == "projects.keep_queues"
+        tasks.keep_queues(*ids)
+
+    monkeypatch.setattr(current_app, "send_task", send)
+    _engines.clear()
+    return made
+
+
+def test_a_department_has_what_its_projects_have(
+    cluster: Cluster, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    research = DepartmentFactory(cluster=cluster, name="research")
+    common: dict[str, Any] = {"cluster": cluster, "department": research}
+    ProjectFactory(name="a", gpu_quota=0.1, cpu_quota=2, memory_quota=10**9, **common)
+    ProjectFactory(name="b", gpu_quota=0.2, cpu_quota=3, over_quota=False, **common)
+    DepartmentFactory(cluster=cluster, name="empty")
+    ProjectFactory(name="elsewhere")
+    with django_assert_num_queries(1):
+        found = queues.wanted(cluster)
+    assert found == [
+        Queue("research", "", gpus=0.3, cpu=5, memory=None, weight=1),
+        Queue("a", "research", gpus=0.1, cpu=2, memory=10**9, weight=1),
+        Queue("b", "research", gpus=0.2, cpu=3, memory=None, weight=0),
+    ]
+
+
+def test_they_follow_each_change(
+    cluster: Cluster,
+    engine: FakeEngine,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    by = UserFactory(administrator=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        project = services.create_project(by=by, name="vision", cluster=cluster, gpu_quota=1)
+    assert {(it.name, it.department, it.gpus) for it in engine.kept} == {
+        ("default", "", 1),
+        ("vision", "default", 1),
+    }
+    with django_capture_on_commit_callbacks(execute=True):
+        services.update_project(project, by=by, gpu_quota=3, **CHANGED)
+    assert engine.kept == [
+        Queue("research", "", gpus=3, cpu=2, memory=10**9, weight=0),
+        Queue("vision", "research", gpus=3, cpu=2, memory=10**9, weight=0),
+    ]
+    with django_capture_on_commit_callbacks(execute=True):
+        services.delete_project(project, by=by)
+    assert engine.kept == []
+
+
+def test_a_refusal_keeps_no_project_back(
+    cluster: Cluster,
+    engine: FakeEngine,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    engine.refuses_queues = EngineRefused("The cluster refused: forbidden")
+    by = UserFactory(administrator=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert services.create_project(by=by, name="vision", cluster=cluster).pk
+
+
+def test_a_cluster_that_knows_no_quotas_is_not_asked(
+    engine: FakeEngine, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    cluster = ClusterFactory(kind=Kind.KUBERNETES, capabilities_json={"queues": True})
+    by = UserFactory(administrator=True)
+    with django_capture_on_commit_callbacks() as callbacks:
+        services.create_project(by=by, name="vision", cluster=cluster)
+    assert (callbacks, engine.kept) == ([], [])
