@@ -1,12 +1,12 @@
 """Demand against allowance. Pure sums here; one query for many projects at once."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, Sum
 
 from projects.models import Project
-from spec.phases import HOLDING
+from spec.phases import HOLDING, Phase
 from spec.quantities import readable
 from spec.workload import WorkloadSpec
 
@@ -42,9 +42,9 @@ class Usage:
     workloads: int
 
 
-def usage_of(projects: Iterable[Project]) -> dict[int, Usage]:
-    """Held resources of each project, by id, in one query."""
-    held = Q(workloads__phase__in=HOLDING, workloads__deleted_at=None)
+def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -> dict[int, Usage]:
+    """What workloads in these phases hold of each project, by its id, in one query."""
+    held = Q(workloads__phase__in=phases, workloads__deleted_at=None)
     rows = (
         Project.objects.filter(pk__in=[project.pk for project in projects])
         .annotate(

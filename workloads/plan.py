@@ -22,6 +22,7 @@ from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import Problem, SpecError
 from spec.names import check_name
+from spec.phases import ACTIVE, HOLDING
 from spec.workload import Framework, WorkloadSpec
 from workloads import capacity
 from workloads.admission import Verdict, judge
@@ -211,17 +212,30 @@ def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
-    queues = cluster.capabilities.queues
-    made.held = held = usage_of([project])[project.pk].held
-    # A workload waits here for its quota; a cluster with a queue of its own gets it at once.
-    over = excess(project, held + demand if queues else demand)
-    if over and not project.over_quota:
-        message = f"asks for {'; '.join(over)} and {project.name} may not go over it"
-        made.problems.append(Problem(("worker", "compute"), message))
-    if not queues:
+    made.held, over = beyond_quota(project, demand)
+    if over:
+        made.problems.append(Problem(("worker", "compute"), over))
+    if not cluster.capabilities.queues:
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
             made.problems.append(Problem(("worker", "compute"), message))
         room = capacity.free(cluster)
-        made.verdict = judge(spec, demand, project, held, room, device_memory)
+        made.verdict = judge(spec, demand, project, made.held, room, device_memory)
+
+
+def beyond_quota(project: Project, demand: Demand) -> tuple[Demand, str]:
+    """What the project holds, and why it may not ask for this too; empty where it may.
+
+    A workload waits for its quota here, or in the queue that the cluster has for the project. A
+    cluster that queues and knows no quotas starts all that it is given as soon as it can, so what
+    it has not started counts as well.
+    """
+    offer = project.cluster.capabilities
+    at_once = offer.queues and not offer.quotas
+    held = usage_of([project], ACTIVE if at_once else HOLDING)[project.pk].held
+    over = excess(project, held + demand if at_once else demand)
+    if not over or project.over_quota:
+        return held, ""
+    asks = "asks, with the project's other workloads," if at_once else "asks"
+    return held, f"{asks} for {'; '.join(over)} and {project.name} may not go over it"

@@ -9,12 +9,13 @@ from accounts.models import User
 from assets import services as assets
 from assets.models import Template
 from assets.scopes import Holder, Place
+from projects.quotas import Demand
 from spec import documents
 from spec.draft import WorkloadDraft
 from spec.phases import Phase, RankPhase, Reason
 from workloads import history, outbox
 from workloads.models import Attempt, Draft, Rank, Source, Workload
-from workloads.plan import Plan, Ready, plan
+from workloads.plan import Plan, Ready, beyond_quota, plan
 
 MOST_AT_ONCE = 200  # workloads that one request may act on
 
@@ -122,6 +123,10 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
     """Run a stopped workload again, as its next run. Its checkpoints are where it left them."""
     with transaction.atomic():
         _hold(workload)
+        if by and workload.phase == Phase.STOPPED:  # else it runs there already, for all we say
+            demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
+            if over := beyond_quota(workload.project, demand)[1]:
+                raise NotPossible(f"{workload.name} {over}.")
         if not workload.logs_complete:
             Attempt.note(workload)  # what is left to collect of the run that ended
         moved = workload.move(
