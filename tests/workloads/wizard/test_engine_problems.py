@@ -63,7 +63,7 @@ def test_xgboost_without_a_master_is_told_on_the_configuration(
 def test_ranks_that_may_share_a_real_gpu_are_warned_of_nccl(
     wizard: Wizard, on_kubernetes: Project
 ) -> None:
-    on_kubernetes.cluster.nodes.all().delete()  # those of the factory are virtual
+    on_kubernetes.cluster.has_virtual_gpus = False  # as those of the factory are
     on_kubernetes.cluster.capabilities_json |= {"schedulers": ["kai-scheduler"]}
     on_kubernetes.cluster.save()
     wizard.ready()
