@@ -33,7 +33,7 @@ def test_pods_of_others_hold_a_node(api: Api) -> None:
         first: dict[str, Any] = {**container, "name": "first", "command": ["true"]}
         first["resources"] = {"requests": {"cpu": "50m", "memory": "8Mi"}}
         spec: dict[str, Any] = {"initContainers": [first], "containers": [container]}
-        spec["terminationGracePeriodSeconds"] = 0
+        spec |= {"terminationGracePeriodSeconds": 0, "automountServiceAccountToken": False}
         wait_for(lambda: api.find(f"/api/v1/namespaces/{space}/serviceaccounts/default"), 15)
         pod = {"metadata": {"name": "theirs"}, "spec": spec}
         api.create(f"/api/v1/namespaces/{space}/pods", pod)
