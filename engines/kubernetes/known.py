@@ -47,6 +47,12 @@ class Known:
         metas = (pod["metadata"] for pod in self.pods.values())
         return {(meta["namespace"], meta["name"]) for meta in metas}
 
+    @property
+    def is_bare(self) -> bool:
+        """A job of which nothing has come yet."""
+        others = self.pods or self.gone or self.group or self.warnings
+        return self.job is not None and not others and not self.job.get("status")
+
     def take_pod(self, what: str, pod: Manifest) -> None:
         name = pod["metadata"]["name"]
         self._count(version(pod))

@@ -28,6 +28,7 @@ TICK = 0.4  # seconds between two signs of life
 AT_ONCE = 1000  # workloads whose changes are taken in before they are told
 DISCOVER_SECONDS = 30.0  # between two looks whether the cluster serves other kinds
 MOST_HEARD = 5000
+HOLD_SECONDS = 10.0  # that a new job is kept back while there is nothing to say of it
 
 
 class Watcher:
@@ -41,6 +42,7 @@ class Watcher:
         self._owners: dict[str, UUID] = {}
         self._early = Early()
         self._told: dict[UUID, Seen] = {}
+        self._held: dict[UUID, float] = {}
 
     def __iter__(self) -> Iterator[Seen | None]:
         while True:
@@ -103,13 +105,28 @@ class Watcher:
                 touched = self._drain(changes)
             except Gone:
                 return
-            yield from self._news(touched)
+            yield from self._news(list(self._ripe(touched)))
             yield None
             if time.monotonic() - looked > DISCOVER_SECONDS:
                 with suppress(EngineUnavailable):
                     if self._sources() != sources:
                         return
                 looked = time.monotonic()
+
+    def _ripe(self, touched: Iterable[UUID]) -> Iterator[UUID]:
+        """A job that was just made says what its submission said: it is told with its first pod,
+        warning or condition, or when that takes long. So a burst of submissions is told once."""
+        now = time.monotonic()
+        for uid in touched:
+            known = self.known.get(uid)
+            if known and known.is_bare and uid not in self._told:
+                self._held.setdefault(uid, now + HOLD_SECONDS)
+            else:
+                self._held.pop(uid, None)
+                yield uid
+        for uid in [uid for uid, until in self._held.items() if until <= now]:
+            del self._held[uid]
+            yield uid
 
     def _drain(self, changes: Changes) -> list[UUID]:
         """Take in what has arrived, and name the workloads it is about, each once.
