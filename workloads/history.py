@@ -1,5 +1,7 @@
 """Writing an event down, and telling the pages that look at the workload."""
 
+from collections.abc import Callable
+
 from django.db import transaction
 
 from accounts.models import User
@@ -39,8 +41,9 @@ def phase(
     message: str | None = None,
     actor: User | None = None,
     verb: str = "",
+    tell: Callable[[Workload], None] = announce,
 ) -> Event:
-    """The workload's present phase as an event."""
+    """The workload's present phase as an event; ``tell`` says what open pages do about it."""
     event = Event.objects.create(
         workload=workload,
         phase=workload.phase,
@@ -49,7 +52,7 @@ def phase(
         message=workload.message if message is None else message,
         actor=actor,
     )
-    announce(workload)
+    tell(workload)
     return event
 
 

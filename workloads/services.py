@@ -95,8 +95,7 @@ def _create(
     )
     if draft_id:
         Draft.objects.filter(pk=draft_id, owner=by).delete()
-    history.phase(workload, actor=by, verb="submit")
-    history.announce_new(workload)
+    history.phase(workload, actor=by, verb="submit", tell=history.announce_new)
     outbox.submit(workload)
     return workload
 

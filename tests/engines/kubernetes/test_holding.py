@@ -19,7 +19,7 @@ JOBS = Source(PYTORCH.everywhere, PYTORCH)
 @pytest.fixture
 def watcher() -> Watcher:
     """It has just seen a new job."""
-    made = Watcher(cast(Api, None))
+    made = Watcher(cast(Api, None), lambda uid, known: None)
     made._take(JOBS, "ADDED", job(10))
     return made
 
