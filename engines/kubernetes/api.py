@@ -7,7 +7,7 @@ client library loses no field.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from kubernetes.client.api_client import ApiClient
@@ -26,6 +26,7 @@ from engines.base import EngineRefused, EngineUnavailable, Manifest
 
 FIELD_MANAGER = "trainyard"
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two pieces of an answer
+READING = 10.0  # seconds: nothing but the server itself delays what is only read
 JSON, MERGE, APPLY = (
     "application/json",
     "application/merge-patch+json",
@@ -68,6 +69,11 @@ class Api:
 
     def get(self, path: str, **query: str | int) -> Manifest:
         return self._json("GET", path, query)
+
+    def ping(self) -> None:
+        """``EngineUnavailable`` when it does not answer soon; a refusal is an answer."""
+        with suppress(EngineRefused), answered():
+            self._call("GET", "/version", {}, silence=TIMEOUT[0]).close()
 
     def items(self, path: str, **query: str | int) -> list[Manifest]:
         return list(self.get(path, **query)["items"])
@@ -147,7 +153,11 @@ class Api:
         body: Manifest | None = None,
         content: str = JSON,
     ) -> Manifest:
-        with answered(), self._call(method, path, query, body, content) as response:
+        silence = READING if method == "GET" else TIMEOUT[1]
+        with (
+            answered(),
+            self._call(method, path, query, body, content, silence=silence) as response,
+        ):
             found: Manifest = json.loads(response.read())
             return found
 

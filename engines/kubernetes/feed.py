@@ -16,6 +16,7 @@ from engines.kubernetes.kinds import WORKLOAD, Kind
 from engines.kubernetes.observing import version
 
 PATIENCE = 10.0  # seconds without any connection until it gives up
+PULSE = 5.0  # seconds between two questions whether the server answers
 PAUSE = 0.5  # seconds between two attempts
 SERVER_SECONDS = 290  # the server ends a watch after this, and it is opened again
 
@@ -61,6 +62,26 @@ class Listing:
             if not page["metadata"].get("continue"):
                 return
             token = {"continue": page["metadata"]["continue"]}
+
+
+class Pulse(Thread):
+    """Notices that the server no longer answers: a watch may be quiet because nothing happens."""
+
+    def __init__(self, api: Api, *, changes: Changes) -> None:
+        super().__init__(daemon=True, name="pulse")
+        self._api, self._changes = api, changes
+        self._over = Event()
+
+    def run(self) -> None:
+        while not self._over.wait(PULSE):
+            try:
+                self._api.ping()
+            except EngineUnavailable as error:
+                self._changes.put(error)
+                return
+
+    def close(self) -> None:
+        self._over.set()
 
 
 class Feed(Thread):

@@ -14,7 +14,7 @@ from engines.base import Observation as Seen
 from engines.kubernetes.api import Api, Gone
 from engines.kubernetes.discovery import KAI_GROUP, kinds_here, served
 from engines.kubernetes.events import EVENTS, SELECTOR, Early, is_telling, told
-from engines.kubernetes.feed import Changes, Feed, Listing, Source
+from engines.kubernetes.feed import Changes, Feed, Listing, Pulse, Source
 from engines.kubernetes.kinds import workload_of
 from engines.kubernetes.known import Known, lighter
 from engines.kubernetes.observing import END, WHOLE, sequence
@@ -52,15 +52,16 @@ class Watcher:
                 feeds = self._list(sources, changes)
             except Gone:
                 continue  # it took longer than the server remembers
+            threads: list[Feed | Pulse] = [*feeds, Pulse(self._api, changes=changes)]
             try:
                 yield from self._news(list(self.known))
                 yield None
-                for feed in feeds:
-                    feed.start()
+                for thread in threads:
+                    thread.start()
                 yield from self._follow(sources, changes)
             finally:
-                for feed in feeds:
-                    feed.close()
+                for thread in threads:
+                    thread.close()
 
     def _sources(self) -> list[Source]:
         """Pods first: a job that is newer than its pods is what every later look shows as well."""
