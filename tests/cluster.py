@@ -10,6 +10,7 @@ from engines.kubernetes.discovery import kinds_here
 from engines.kubernetes.kinds import WORKLOAD
 from engines.kubernetes.watching import PODS
 from tests.product import Trainyard
+from tests.waiting import wait_for
 
 KUBECONFIG = os.environ.get("KUBECONFIG", "")
 SHELL_IMAGE = os.environ.get("TRAINYARD_TEST_IMAGE", "local/busybox:1")
@@ -44,6 +45,18 @@ class RealCluster:
 
     def pods(self, workload: str) -> list[Manifest]:
         return self._of(workload, PODS)
+
+    def secrets(self, workload: str) -> list[Manifest]:
+        return self._of(workload, "/api/v1/secrets")
+
+    def wipe(self, namespace: str) -> None:
+        """What an interrupted test left there."""
+        for kind in kinds_here(self.api):
+            for job in self.api.items(kind.path(namespace, "").removesuffix("/")):
+                path = kind.path(namespace, job["metadata"]["name"])
+                self.api.delete(path, propagationPolicy="Background")
+        pods = f"/api/v1/namespaces/{namespace}/pods"
+        wait_for(lambda: not self.api.items(pods), 120, f"{namespace} to be empty", every=0.2)
 
     def delete_pods(self, workload: str) -> None:
         """At once, as if their node had forgotten them."""

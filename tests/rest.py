@@ -14,7 +14,7 @@ ENDS = {"Completed", "Failed", "Stopped"}
 class Rest:
     """Signed in as the administrator, in the demo project unless told otherwise."""
 
-    def __init__(self, trainyard: Trainyard) -> None:
+    def __init__(self, trainyard: Trainyard, project: str = "") -> None:
         self.trainyard = trainyard
         self.http = httpx.Client(base_url=f"{trainyard.url}/api/v1", timeout=20)
         token = self.send(
@@ -27,7 +27,8 @@ class Rest:
             },
         )
         self.http.headers["Authorization"] = f"Bearer {token['accessToken']}"
-        self.project = self.send("GET", "/org-unit/projects")["projects"][0]
+        projects = self.send("GET", "/org-unit/projects")["projects"]
+        self.project = next(one for one in projects if project in ("", one["name"]))
 
     def __enter__(self) -> Self:
         return self
@@ -40,13 +41,13 @@ class Rest:
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
-    def submit(self, name: str, *, workers: int = 2, no_master: bool = False, **spec: Any) -> str:
+    def submit(self, name: str, *, workers: int = 2, **spec: Any) -> str:
         """The id of a new workload; ``spec`` goes over a spec that trains on the digits."""
         body = {
             "name": name,
             "projectId": self.project["id"],
             "clusterId": self.project["clusterId"],
-            "noMaster": no_master,
+            "noMaster": spec.pop("noMaster", False),
             "spec": {
                 "image": DIGITS,
                 "numWorkers": workers,

@@ -1,5 +1,6 @@
 """The main job on a real cluster: the same wizard, one master and two workers in three pods."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -24,7 +25,6 @@ def workload(real_cluster: RealCluster, running_trainyard: Trainyard) -> Iterato
     """The name of the training that a test makes; it is removed with all it made."""
     if not TRAINER_IMAGE:
         pytest.skip("TRAINYARD_TEST_TRAINER names no image with the trainer")
-    real_cluster.join(running_trainyard, CLUSTER, PROJECT)
     yield NAME
     with Rest(running_trainyard) as rest:
         for made in found(rest):
@@ -41,6 +41,16 @@ def gone(cluster: RealCluster, made: str) -> bool:
     return not cluster.pods(made)
 
 
+def add_cluster(page: Page, kubeconfig: str) -> None:
+    """As its administrator, who pastes the kubeconfig."""
+    page.goto("/clusters/new/")
+    page.get_by_label("Cluster name").fill(CLUSTER)
+    page.get_by_label("Kubeconfig", exact=True).fill(kubeconfig)
+    page.get_by_role("button", name="Create cluster").click()
+    page.wait_for_url(re.compile(r"/clusters/[0-9a-f-]{36}/$"))
+    expect(page.get_by_text("Connected", exact=True).first).to_be_visible(timeout=60_000)
+
+
 def make_compute_resource(page: Page) -> None:
     page.get_by_role("button", name="+NEW COMPUTE RESOURCE").click()
     drawer = page.get_by_role("dialog")
@@ -54,6 +64,8 @@ def test_the_quickstart_trains_across_pods(
     workload: str, admin_page: Page, real_cluster: RealCluster, running_trainyard: Trainyard
 ) -> None:
     page = admin_page
+    add_cluster(page, real_cluster.kubeconfig.read_text())
+    running_trainyard.manage("add_project", PROJECT, "--cluster", CLUSTER)
     begin(page, workload, cluster=CLUSTER, project=PROJECT)
     make_environment(page, "trainer", TRAINER_IMAGE)
     page.get_by_label("Command", exact=True).fill("python -m trainer mnist")

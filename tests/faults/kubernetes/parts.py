@@ -1,0 +1,92 @@
+"""The parts of a cluster that runs on this machine: its API server and kubelet as processes."""
+
+import json
+import os
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from engines.base import EngineError
+from engines.kubernetes.api import Gone, events
+from engines.kubernetes.watching import PODS
+from tests.cluster import RealCluster
+from tests.waiting import wait_for
+
+KUBE = os.environ.get("KUBE", "")  # a program whose ``up`` starts again what ended
+ETCD = "--etcd-servers="
+
+
+@contextmanager
+def stopped(process: psutil.Process) -> Iterator[None]:
+    """It stands still, with all its connections open."""
+    process.suspend()
+    try:
+        yield
+    finally:
+        process.resume()
+
+
+def api_server(cluster: RealCluster) -> psutil.Process:
+    address = urlsplit(cluster.api.address)
+    return _listening(address.hostname or "", address.port or 443, "the API server")
+
+
+def kubelet(cluster: RealCluster) -> psutil.Process:
+    """Of the one node that is a machine."""
+    nodes = cluster.api.items("/api/v1/nodes")
+    (status,) = [n["status"] for n in nodes if n["status"]["nodeInfo"]["machineID"]]
+    (host,) = [one["address"] for one in status["addresses"] if one["type"] == "InternalIP"]
+    return _listening(host, status["daemonEndpoints"]["kubeletEndpoint"]["Port"], "kubelet")
+
+
+def _listening(host: str, port: int, name: str) -> psutil.Process:
+    found = {
+        connection.pid
+        for connection in psutil.net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN and tuple(connection.laddr) == (host, port)
+    }
+    pid = found.pop() if len(found) == 1 else None
+    if pid is None:
+        pytest.skip(f"{name} is no process of this machine that may be stopped")
+    return psutil.Process(pid)
+
+
+def forget_the_past(cluster: RealCluster) -> None:
+    """Compact etcd and start the API server anew, for it remembers some of the past itself."""
+    if not KUBE:
+        pytest.skip("KUBE names no program that starts an API server again")
+    server = api_server(cluster)
+    (etcd,) = [word.removeprefix(ETCD) for word in server.cmdline() if word.startswith(ETCD)]
+    now = int(cluster.api.get(PODS)["metadata"]["resourceVersion"])
+    _ask(f"{etcd}/v3/kv/compaction", {"revision": str(now), "physical": True})
+    server.kill()
+    server.wait(10)
+    port = str(urlsplit(cluster.api.address).port)
+    up = [KUBE, "up", "--port", port]
+    subprocess.run(up, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+    wait_for(lambda: _has_forgotten(cluster, now - 1), 30, "an answer of 410", every=0.2)
+
+
+def _ask(url: str, body: dict[str, object]) -> None:
+    data = json.dumps(body).encode()
+    with urllib.request.urlopen(url, data, timeout=10) as answer:  # noqa: S310 -- etcd of the test
+        answer.read()
+
+
+def _has_forgotten(cluster: RealCluster, version: int) -> bool:
+    try:
+        with cluster.api.stream(
+            PODS, watch="true", resourceVersion=str(version), timeoutSeconds=1
+        ) as response:
+            for _ in events(response):
+                pass
+    except Gone:
+        return True
+    except EngineError:
+        return False  # it still starts
+    return False
