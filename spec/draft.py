@@ -32,7 +32,7 @@ class ReplicaDraft(DraftPart):
 
     @property
     def given(self) -> Values:
-        """``values`` without what was left empty, a row of a list included."""
+        """``values`` without what was left empty, an item of a list included."""
         return given(self.values)
 
 
@@ -64,6 +64,17 @@ def given(values: Values) -> Values:
 
 
 def _filled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(inner) for key, inner in value.items()}
     if not isinstance(value, list):
         return value
-    return [row for row in value if not isinstance(row, dict) or any(row.values())]
+    return [item for item in value if not is_blank(item)]
+
+
+def is_blank(item: Any) -> bool:
+    """Whether an item of a list is still to be filled in: it holds no text and no number."""
+    if isinstance(item, dict):
+        return all(is_blank(inner) for inner in item.values())
+    if isinstance(item, list):
+        return all(is_blank(inner) for inner in item)
+    return item in ("", None) or isinstance(item, bool)

@@ -23,7 +23,7 @@ def _claim(item: Item) -> str:
     if item.get("existingPvc"):
         return pairs(item, {"claimName": "claimname", "path": "path"}, _ro(item))
     info = item.get("claimInfo") or {}
-    modes = info.get("accessModes") or {"readWriteOnce": True}
+    modes = {"readWriteOnce": True} | (info.get("accessModes") or {})
     words = {"readWriteOnce": "rwo", "readOnlyMany": "rom", "readWriteMany": "rwm"}
     wide = [f"accessmode-{word}" for key, word in words.items() if modes.get(key)]
     asked = pairs(info, {"storageClass": "storageclass", "size": "size", "volumeMode": "mode"})

@@ -4,10 +4,13 @@ const form = document.getElementById("wizard-form");
 const side = document.getElementById("wizard-side");
 const status = document.getElementById("status");
 
-// Typing is kept too, but only leaving a field makes it say what is wrong.
+// Typing is kept too, but only leaving a field makes it say what is wrong; an item is left when
+// all that it needs is there.
 const CLICKED = "input[type=radio], input[type=checkbox], select";
+const unfinished = (item) => [...item?.querySelectorAll("[aria-required]") ?? []].some((input) => !input.value);
 document.body.addEventListener("htmx:configRequest", (event) => {
   const by = event.detail.triggeringEvent;
+  if (by?.type === "change" && unfinished(by.target.closest(".item"))) event.detail.parameters.typing = "1";
   if (by?.type !== "input" || by.target.type === "search") return;
   if (by.target.matches(CLICKED) || by.target !== document.activeElement) event.preventDefault();
   else if (!event.detail.elt.hasAttribute("data-live")) event.detail.parameters.typing = "1";
@@ -16,10 +19,7 @@ document.body.addEventListener("htmx:configRequest", (event) => {
 // Requests may overtake one another: each says which page sent it, and when.
 const TAB = Math.random().toString(36).slice(2);
 let sent = 0;
-function stamp() {
-  sent = Math.max(sent + 1, Date.now());
-  return { tab: TAB, sent: String(sent) };
-}
+const stamp = () => ({ tab: TAB, sent: String(sent = Math.max(sent + 1, Date.now())) });
 document.body.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.verb === "post") Object.assign(detail.parameters, stamp());
 });
@@ -28,7 +28,7 @@ document.body.addEventListener("htmx:configRequest", ({ detail }) => {
 function markInvalid() {
   for (const notes of wizard.querySelectorAll(".notes[data-for]")) {
     const input = document.getElementById(notes.dataset.for);
-    if (!input?.matches("input, textarea, [role=radiogroup]")) continue;
+    if (!input?.matches("input, textarea, select, [role=radiogroup]")) continue;
     if ("invalid" in notes.dataset) input.setAttribute("aria-invalid", "true");
     else input.removeAttribute("aria-invalid");
   }
@@ -59,7 +59,7 @@ function visit() {
   if (!target || !wizard.contains(target)) return;
   target.closest("details")?.setAttribute("open", "");
   side.removeAttribute("data-open");
-  const inside = target.matches("input, textarea") ? target : target.querySelector("input:checked, input:not([type=hidden], [type=search], :disabled)");
+  const inside = target.matches("input, textarea, select") ? target : target.querySelector("input:checked, input:not([type=hidden], [type=search], :disabled)");
   (inside ?? target).focus({ preventScroll: true });
   target.scrollIntoView({ block: "center" });
 }
@@ -136,7 +136,7 @@ addEventListener("pagehide", () => {
   const body = new FormData();
   for (const id of unsaved.keys()) {
     const group = document.getElementById(id)?.closest("[hx-post]");
-    for (const input of group?.querySelectorAll(":is(input, textarea, select)[name]") ?? []) body.set(input.name, input.value);
+    for (const input of group?.querySelectorAll(":is(input:not([type=checkbox]:not(:checked)), textarea, select)[name]") ?? []) body.set(input.name, input.value);
   }
   if (![...body.keys()].length) return;
   body.set("typing", "1");

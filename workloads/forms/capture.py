@@ -11,8 +11,10 @@ from accounts.models import User
 from assets.models import Template
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.environment import Environment
+from workloads.forms import cells, nested
 from workloads.forms.durations import to_seconds
-from workloads.forms.fields import BY_NAME, Field, Kind, replica_of
+from workloads.forms.fields import BY_NAME, replica_of
+from workloads.forms.kinds import Field, Kind
 
 #: What the wizard asks of a replica itself.
 ASKED = {"command", "args", "environmentVariables", "labels", "annotations", "compute"}
@@ -57,7 +59,7 @@ def _write(draft: WorkloadDraft, field: Field, posted: QueryDict, by: User) -> N
     elif field.kind is Kind.CHOICE or field.key == "name":
         _write_whole(draft, field.key, text(posted, field.name), by)
     else:
-        _put(draft.values, field.key, _value(field, posted))
+        _put(draft.values, field, posted)
 
 
 def _write_whole(draft: WorkloadDraft, key: str, value: str, by: User) -> None:
@@ -86,7 +88,7 @@ def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None
 
 def _write_replica(replica: ReplicaDraft, field: Field, posted: QueryDict) -> None:
     if field.kind is not Kind.CHOICE:
-        _put(replica.values, field.key, _value(field, posted))
+        _put(replica.values, field, posted)
         return
     value = text(posted, field.name)
     if value == OWN:
@@ -111,22 +113,43 @@ def _value(field: Field, posted: QueryDict) -> Any:
 
 def _rows(name: str, posted: QueryDict) -> list[Values]:
     """Rows in the order of their numbers, blank ones too: the page shows them by position."""
-    pattern = re.compile(rf"^{re.escape(name)}-([0-9]{{1,4}})-name$")
-    numbers = sorted(int(found[1]) for key in posted if (found := pattern.match(key)))
     return [
         {
             "name": text(posted, f"{name}-{number}-name"),
             "value": posted.get(f"{name}-{number}-value", "").replace("\0", ""),
         }
-        for number in numbers[:MOST_ROWS]
+        for number in _numbers(name, "name", posted)
     ]
 
 
-def _put(values: Values, key: str, value: Any) -> None:
-    if value in ("", []):
-        values.pop(key, None)
+def _numbers(name: str, part: str, posted: QueryDict) -> list[int]:
+    pattern = re.compile(rf"^{re.escape(name)}-([0-9]{{1,4}})-{part}$")
+    found = sorted(int(found[1]) for key in posted if (found := pattern.match(key)))
+    return found[:MOST_ROWS]
+
+
+def _items(field: Field, posted: QueryDict) -> list[Any]:
+    """Items in the order of their numbers; each says with ``-rest`` that it is there."""
+    numbers = _numbers(field.name, "rest", posted)
+    return [cells.read(field, f"{field.name}-{number}", posted) for number in numbers]
+
+
+def _put(values: Values, field: Field, posted: QueryDict) -> None:
+    if field.kind is Kind.ITEMS:
+        put_items(values, field, _items(field, posted))
     else:
-        values[key] = value
+        nested.put(values, field.key, _value(field, posted))
+
+
+def put_items(values: Values, field: Field, items: list[Any]) -> None:
+    """Put the field's items where its old ones stood; those of another field keep their place."""
+    new, whole = list(items), []
+    for old in nested.items(values, field.key):
+        if not field.holds(old):
+            whole.append(old)
+        elif new:
+            whole.append(new.pop(0))
+    nested.put(values, field.key, [*whole, *new])
 
 
 def _uuid(value: str) -> UUID | None:

@@ -1,52 +1,17 @@
 """The inputs of the wizard: what each is called, where its value lives, which problems it shows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
+from typing import Any
 
-from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.errors import Path, Problem
+from workloads.forms import nested
+from workloads.forms.kinds import MASTER, SETUP, WORKERS, Field, Kind
+from workloads.forms.scheduling_fields import SIZE_FIELDS, WHOLE_FIELDS, replica_fields
+from workloads.forms.storage_fields import storage_fields
 
-SETUP, WORKERS, MASTER = 1, 2, 3
 PAGES = (SETUP, WORKERS, MASTER)
-
-
-class Kind(StrEnum):
-    CHOICE = "choice"  # one of a few, kept as an attribute of the draft
-    TEXT = "text"
-    WHOLE = "whole"
-    DURATION = "duration"  # a number and a unit, kept as seconds
-    ROWS = "rows"  # names with values
-
-
-@dataclass(frozen=True)
-class Field:
-    """``key`` is the draft's wire name. ``role`` is ``worker``, ``master`` or empty.
-
-    ``unit`` is the one to offer for a duration that is not given.
-    """
-
-    key: str
-    label: str
-    page: int
-    kind: Kind
-    role: str = ""
-    hint: str = ""
-    unit: str = "sec"
-
-    @property
-    def name(self) -> str:
-        """Of the input, and its id; rows add ``-0-name`` and the like."""
-        return f"{self.role}-{self.key}" if self.role else self.key
-
-    @property
-    def path(self) -> Path:
-        return (self.role, self.key) if self.role else (self.key,)
-
-    @property
-    def dotted(self) -> str:
-        """As a plan's origins call it."""
-        return ".".join(str(step) for step in self.path)
+GENERAL = "general"
 
 
 def _replica(role: str, page: int) -> tuple[Field, ...]:
@@ -70,8 +35,10 @@ def _replica(role: str, page: int) -> tuple[Field, ...]:
         ),
         Field("environmentVariables", "Environment variables", page, Kind.ROWS, role),
         Field("compute", "Compute resource", page, Kind.CHOICE, role),
-        Field("labels", "Labels", page, Kind.ROWS, role),
-        Field("annotations", "Annotations", page, Kind.ROWS, role),
+        *storage_fields(role, page),
+        *replica_fields(role, page),
+        Field("labels", "Labels", page, Kind.ROWS, role, section=GENERAL),
+        Field("annotations", "Annotations", page, Kind.ROWS, role, section=GENERAL),
     )
 
 
@@ -90,12 +57,15 @@ FIELDS = (
     ),
     *_replica("worker", WORKERS),
     Field("numWorkers", "Number of workers", WORKERS, Kind.WHOLE, hint="1 to 512. Empty is 1."),
+    *SIZE_FIELDS,
+    *WHOLE_FIELDS,
     Field(
         "terminationGracePeriodSeconds",
         "Grace period",
         WORKERS,
         Kind.DURATION,
         hint="Time to reach a checkpoint before it is killed: 0 sec to 5 min. Empty is 30 sec.",
+        section=GENERAL,
     ),
     Field(
         "backoffLimit",
@@ -103,6 +73,7 @@ FIELDS = (
         WORKERS,
         Kind.WHOLE,
         hint="Restarts before it counts as failed: 1 to 100. Empty is 6.",
+        section=GENERAL,
     ),
     Field(
         "autoDeletionTimeAfterCompletionSeconds",
@@ -111,11 +82,11 @@ FIELDS = (
         Kind.DURATION,
         hint="After completion or failure; 0 deletes at once. Empty is 30 days.",
         unit="days",
+        section=GENERAL,
     ),
     *_replica("master", MASTER),
 )
 BY_NAME = {field.name: field for field in FIELDS}
-BY_PATH = {field.path: field for field in FIELDS}
 
 #: Problems of the spec whose path is not where the wizard asks.
 ELSEWHERE: dict[Path, str] = {("distributedFramework",): "framework"}
@@ -125,16 +96,46 @@ def on(page: int) -> Iterator[Field]:
     return (field for field in FIELDS if field.page == page)
 
 
-def locate(problem: Problem) -> Field:
-    """The field that shows a problem. What an asset brings in is the matter of its choice."""
+def locate(problem: Problem, document: Values | None = None) -> Field:
+    """The field that shows a problem. What an asset brings in is the matter of its choice.
+
+    ``document`` is the plan's: of several fields over one list it tells whose the item is.
+    """
     path = problem.path
     for length in range(len(path), 0, -1):
-        if found := BY_PATH.get(path[:length]):
-            return found
+        if found := [field for field in FIELDS if field.path == path[:length]]:
+            item = _at(document or {}, path[: length + 1])
+            return next((field for field in found if field.holds(item)), found[0])
     if name := ELSEWHERE.get(path[:1]):
         return BY_NAME[name]
-    return BY_NAME.get(f"{path[0] if path else ''}-environment", BY_NAME["name"])
+    parts = (field for field in FIELDS if path and field.path[: len(path)] == path)
+    return next(parts, BY_NAME.get(f"{path[0] if path else ''}-environment", BY_NAME["name"]))
+
+
+def _at(document: Values, path: Path) -> Any:
+    found: Any = document
+    for step in path:
+        if isinstance(found, list) and isinstance(step, int) and step < len(found):
+            found = found[step]
+        else:
+            found = found.get(step) if isinstance(found, dict) else None
+    return found
 
 
 def replica_of(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
     return draft.worker if role == "worker" else draft.master
+
+
+def values_of(draft: WorkloadDraft, field: Field) -> Values | None:
+    """Where the field's value lives; ``None`` for a master that inherits."""
+    if not field.role:
+        return draft.values
+    replica = replica_of(draft, field.role)
+    return replica.values if replica else None
+
+
+def value_of(values: Values, field: Field) -> Any:
+    """What the draft holds for a field; of a list the items that are the field's."""
+    if field.kind is not Kind.ITEMS:
+        return nested.get(values, field.key)
+    return [item for item in nested.items(values, field.key) if field.holds(item)]

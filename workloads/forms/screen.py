@@ -1,77 +1,28 @@
 """One page of the wizard as its template reads it: values, notes, errors, steps."""
 
-import dataclasses
-from dataclasses import dataclass
-from typing import Any
-
 from django.urls import reverse
 
 from assets.models import Environment
-from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.draft import ReplicaDraft, Values, WorkloadDraft, is_blank
 from spec.errors import Problem
 from spec.workload import Architecture
-from workloads.forms import durations, words
-from workloads.forms.fields import FIELDS, MASTER, PAGES, SETUP, Field, Kind, on, replica_of
+from workloads.forms import cells, durations, nested, words
+from workloads.forms.fields import (
+    FIELDS,
+    GENERAL,
+    PAGES,
+    on,
+    replica_of,
+    value_of,
+    values_of,
+)
+from workloads.forms.kinds import MASTER, SETUP, Field, Kind
+from workloads.forms.offers import Offer
+from workloads.forms.scheduling_fields import SCHEDULING, SIZE
+from workloads.forms.shown import Fold, Open, Row, Shown, Step
+from workloads.forms.storage_fields import STORAGE
 from workloads.models import Draft
 from workloads.plan import Plan
-
-
-@dataclass
-class Row:
-    """One name and value; ``overrides`` says what of the environment it replaces."""
-
-    name: str
-    value: str
-    errors: list[str] = dataclasses.field(default_factory=list)
-    overrides: str = ""
-
-
-@dataclass
-class Shown:
-    """A field with what the draft holds. ``errors`` are empty until the author left the field."""
-
-    field: Field
-    value: Any = ""
-    unit: str = "sec"
-    rows: list[Row] = dataclasses.field(default_factory=list)
-    inherited: list[Row] = dataclasses.field(default_factory=list)
-    errors: list[str] = dataclasses.field(default_factory=list)
-    origin: str = ""
-    ok: str = ""
-    focus: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.field.name
-
-    @property
-    def add_label(self) -> str:
-        """The button that adds a row, as Run:ai writes it."""
-        return f"+{self.field.label.removesuffix('s').upper()}"
-
-    @property
-    def invalid(self) -> bool:
-        return bool(self.errors) or any(row.errors for row in self.rows)
-
-
-@dataclass(frozen=True)
-class Open:
-    """A problem for the summary. Only of a ``shown`` one the author was told at the field."""
-
-    field: Field
-    text: str
-    address: str
-    shown: bool
-
-
-@dataclass(frozen=True)
-class Step:
-    number: int
-    label: str
-    errors: int
-    done: bool
-    current: bool
-    reachable: bool
 
 
 class Screen:
@@ -81,10 +32,14 @@ class Screen:
         self.draft, self.plan, self.page = draft, made, page
         self.touched = set(draft.touched)
         self.found = list(words.problems(made))
-        shown = {item.name: self._show(item) for item in on(page)}
+        self.offer = Offer(made.cluster)
+        shown = {item.name: self._show(item) for item in on(page) if self._has(item)}
         self.fields = {name: it for name, it in shown.items() if not it.field.role}
         self.replica = {it.field.key: it for it in shown.values() if it.field.role}
         self.all = list(shown.values())
+        sections = [STORAGE, SCHEDULING, GENERAL] if page != SETUP else []
+        self.folds = {key: self._fold(key) for key in sections if self.replica}
+        self.size = self._fold(SIZE).fields
         first = next((it for it in self.all if it.invalid), None)
         if focus and first:
             first.focus = True
@@ -131,32 +86,16 @@ class Screen:
         return self.plan.project is not None
 
     @property
-    def changed_settings(self) -> int:
-        """How many of the general settings of this page are not at their default."""
-        replica = replica_of(self.content, self.role)
-        given = replica.given if replica else {}
-        of_replica = sum(key in given for key in ("labels", "annotations"))
-        whole = self.content.given if self.role == "worker" else {}
-        return (
-            of_replica
-            + sum(it.field.key in whole for it in self.fields.values())
-            - ("numWorkers" in whole)
-        )
-
-    @property
-    def settings_invalid(self) -> bool:
-        keys = {"backoffLimit", "terminationGracePeriodSeconds"}
-        keys |= {"autoDeletionTimeAfterCompletionSeconds", "labels", "annotations"}
-        return any(it.invalid for it in self.all if it.field.key in keys)
-
-    @property
     def open(self) -> list[Open]:
         """Every problem once, in the order of the pages."""
         order = {item.name: number for number, item in enumerate(FIELDS)}
         found = sorted(self.found, key=lambda pair: order[pair[0].name])
         return [
             Open(
-                item, words.sentence(item, problem), self._address(item), item.name in self.touched
+                item,
+                words.sentence(item, problem),
+                self._address(item, problem),
+                item.name in self.touched,
             )
             for item, problem in found
         ]
@@ -182,25 +121,44 @@ class Screen:
             reachable=page == SETUP or self.placed,
         )
 
-    def _address(self, item: Field) -> str:
+    def _address(self, item: Field, problem: Problem) -> str:
         here = "" if item.page == self.page else self.address(item.page)
-        return f"{here}#{item.name}"
+        number = self._number_of(item, problem)
+        cell = item.cell_of(problem.path) if number is not None else None
+        return f"{here}#{item.name}-{number}-{cell.slug}" if cell else f"{here}#{item.name}"
 
     def address(self, page: int) -> str:
         return reverse("draft-step", args=[self.draft.pk, page])
 
+    def _has(self, item: Field) -> bool:
+        """Whether the page shows a field that only some frameworks and clusters have."""
+        if not item.framework or item.name in self.touched:
+            return True
+        offered = item.framework == self.content.framework and not self.offer.why_not(item.section)
+        return offered or bool(value_of(values_of(self.content, item) or {}, item))
+
+    def _fold(self, section: str) -> Fold:
+        fields = [it for it in self.all if it.field.section == section]
+        return Fold(section, fields, self.offer.why_not(section))
+
     def _show(self, item: Field) -> Shown:
-        shown = Shown(item)
+        shown = Shown(item, why_not=self.offer.why_no(item.key))
         replica = replica_of(self.content, item.role) if item.role else None
-        values = replica.values if replica else self.content.values
+        values = values_of(self.content, item) or {}
         if item.kind is Kind.CHOICE or item.key == "name":
             shown.value = getattr(replica if item.role else self.content, item.key, "")
         elif item.kind is Kind.DURATION:
             shown.value, shown.unit = durations.split(values.get(item.key), unit=item.unit)
         elif item.kind is Kind.ROWS:
             shown.rows = [_row(row) for row in values.get(item.key, [])]
+        elif item.kind is Kind.ITEMS:
+            shown.items = cells.show_all(item, values, self.offer.choices)
         else:
-            shown.value = values.get(item.key, "")
+            given = nested.get(values, item.key)
+            shown.value = "" if given is None else given
+            if item.kind is Kind.SELECT:
+                made = cells.choose(str(shown.value), item, self.offer.choices)
+                shown.value, shown.options = made
         if item.name in self.touched:
             self._add_errors(shown)
         if item.key == "name":
@@ -216,10 +174,33 @@ class Screen:
     def _add_errors(self, shown: Shown) -> None:
         for item, problem in self.found:
             if item is shown.field:
-                row = self._row_of(shown, problem)
-                target = row.errors if row else shown.errors
+                target = self._errors_at(shown, problem)
                 if (text := words.sentence(item, problem)) not in target:
                     target.append(text)
+
+    def _errors_at(self, shown: Shown, problem: Problem) -> list[str]:
+        """Those of the row or cell that a problem is about, or else of the field."""
+        if row := self._row_of(shown, problem):
+            return row.errors
+        number, cell = self._number_of(shown.field, problem), shown.field.cell_of(problem.path)
+        if number is None or not shown.field.cells:
+            return shown.errors
+        its = shown.items[number].cells
+        return next((it.errors for it in its if it.cell is cell), its[0].errors)
+
+    def _number_of(self, item: Field, problem: Problem) -> int | None:
+        """Which of the field's items an index of the plan's list means: the draft's has blank ones
+        between, and those of other fields."""
+        at = problem.path[len(item.path)] if len(problem.path) > len(item.path) else None
+        values = values_of(self.content, item)
+        if item.kind is not Kind.ITEMS or not isinstance(at, int) or values is None:
+            return None
+        filled = [given for given in nested.items(values, item.key) if not is_blank(given)]
+        mine = [given for given in nested.items(values, item.key) if item.holds(given)]
+        found = (
+            number for number, given in enumerate(mine) if at < len(filled) and given is filled[at]
+        )
+        return next(found, None)
 
     def _row_of(self, shown: Shown, problem: Problem) -> Row | None:
         """The row on the page that an item of the resolved list came from."""

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from spec.errors import Problem
 from spec.workload import MAX_GRACE_SECONDS
-from workloads.forms.fields import Field, Kind, locate
+from workloads.forms.fields import locate
+from workloads.forms.kinds import Field, Kind
 from workloads.plan import Plan
 
 ABOUT_THE_FIELD = ("is ", "must ", "has ", "needs ")
+ABOUT_THE_CELL = ("goes ",)
 ABOUT_THE_WORKLOAD = ("asks ", "can ")
 LEAST_BACKOFF = 1  # an API caller may ask for none; the form's range is Run:ai's
 
@@ -18,7 +20,7 @@ CHOOSE = {"image": "select an environment"}
 def problems(made: Plan) -> Iterator[tuple[Field, Problem]]:
     """Everything wrong with a plan, at the field that shows it."""
     for problem in made.problems:
-        yield locate(problem), problem
+        yield locate(problem, made.document), problem
     if made.draft.given.get("backoffLimit") == 0:
         problem = Problem(("backoffLimit",), f"must be at least {LEAST_BACKOFF}")
         yield locate(problem), problem
@@ -31,7 +33,7 @@ def sentence(field: Field, problem: Problem) -> str:
         message = CHOOSE[str(problem.path[-1])]
     if field.kind is Kind.DURATION:
         message = _with_unit(message)
-    if message.startswith(ABOUT_THE_FIELD):
+    if message.startswith((*ABOUT_THE_FIELD, *(ABOUT_THE_CELL if field.cells else ()))):
         message = f"{_subject(field, problem)} {message}"
     elif message.startswith(ABOUT_THE_WORKLOAD):
         message = f"The workload {message}"
@@ -39,7 +41,9 @@ def sentence(field: Field, problem: Problem) -> str:
 
 
 def _subject(field: Field, problem: Problem) -> str:
-    """The field, or the column of its row: ``Variable name``."""
+    """The field, or the column of its row: ``Variable name``, ``Claim size``."""
+    if cell := field.cell_of(problem.path):
+        return cell.label if len(problem.path) > len(field.path) else field.label
     if field.kind is not Kind.ROWS:
         return field.label
     last = problem.path[-1]

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.http import Request
 from core.http import after
 from workloads import drafts, services
-from workloads.forms.fields import PAGES, SETUP
+from workloads.forms.fields import PAGES
+from workloads.forms.kinds import SETUP
 from workloads.forms.screen import Screen
 from workloads.models import Draft, Workload
 from workloads.plan import plan

@@ -1,6 +1,7 @@
 """What the buttons of a wizard page do. Each keeps the page's answers first."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -10,26 +11,26 @@ from django.urls import reverse
 
 from accounts.http import Request
 from core.http import after
-from core.query import uuid_of
-from spec.draft import Values, WorkloadDraft
+from core.query import uuid_of, whole_number
+from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from workloads import drafts, services
 from workloads.forms import words
+from workloads.forms.capture import put_items
 from workloads.forms.fields import (
     BY_NAME,
     FIELDS,
-    MASTER,
-    SETUP,
-    Field,
-    Kind,
     locate,
     on,
-    replica_of,
+    value_of,
+    values_of,
 )
+from workloads.forms.kinds import LISTS, MASTER, SETUP, Field, Kind
 from workloads.models import Draft
 from workloads.plan import plan
 from workloads.views.wizard_page import answer
 
+Rows = list[Any]
 Action = Callable[[Request, Draft, int, str], HttpResponse]
 
 
@@ -101,45 +102,55 @@ def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
 def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """A blank row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another."""
     name, _, given = about.partition("=")
-    item = _rows_field(name)
-
-    def change(content: WorkloadDraft) -> set[str]:
-        values = _values(content, item)
-        row = {"name": given, "value": request.POST.get(f"inherited-{given}", "")}
-        values[item.key] = [*values.get(item.key, []), row]
-        return {item.name}
-
-    drafts.edit(draft, change, touch=False)
-    return answer(request, draft, page, focus=item.name)
+    item = _list_field(name)
+    row: Any = {"name": given, "value": request.POST.get(f"inherited-{given}", "")}
+    if item.kind is Kind.ITEMS:
+        row = item.blank
+    return _change_list(request, draft, page, item, lambda rows: [*rows, row])
 
 
 def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``remove:worker-labels:2``."""
     name, _, number = about.rpartition(":")
-    item = _rows_field(name)
 
+    def kept(rows: Rows) -> Rows:
+        return [row for at, row in enumerate(rows) if str(at) != number]
+
+    return _change_list(request, draft, page, _list_field(name), kept)
+
+
+def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``up:nodePools:2``: before the one above it."""
+    name, _, number = about.rpartition(":")
+
+    def moved(rows: Rows) -> Rows:
+        at = whole_number(number) or 0
+        if 0 < at < len(rows):
+            rows = [*rows[: at - 1], rows[at], rows[at - 1], *rows[at + 1 :]]
+        return rows
+
+    return _change_list(request, draft, page, _list_field(name), moved)
+
+
+def _change_list(
+    request: Request, draft: Draft, page: int, item: Field, how: Callable[[Rows], Rows]
+) -> HttpResponse:
     def change(content: WorkloadDraft) -> set[str]:
-        values = _values(content, item)
-        kept = [row for at, row in enumerate(values.get(item.key, [])) if str(at) != number]
-        values[item.key] = kept
+        values = values_of(content, item)
+        if values is None:
+            raise Http404("The master has no setup of its own")
+        put_items(values, item, how(value_of(values, item) or []))
         return {item.name}
 
     drafts.edit(draft, change, touch=False)
     return answer(request, draft, page, focus=item.name)
 
 
-def _rows_field(name: str) -> Field:
+def _list_field(name: str) -> Field:
     item = BY_NAME.get(name)
-    if item is None or item.kind is not Kind.ROWS:
+    if item is None or item.kind not in LISTS:
         raise Http404("No such list")
     return item
-
-
-def _values(content: WorkloadDraft, item: Field) -> Values:
-    replica = replica_of(content, item.role)
-    if replica is None:
-        raise Http404("The master has no setup of its own")
-    return replica.values
 
 
 def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
@@ -179,5 +190,6 @@ VERBS: dict[str, Action] = {
     "create": _create,
     "add": _add,
     "remove": _remove,
+    "up": _up,
     "new": _new,
 }

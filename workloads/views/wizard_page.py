@@ -10,7 +10,7 @@ from accounts.models import User
 from clusters.models import Cluster
 from core.query import search_text
 from workloads import drafts, galleries, review, summary
-from workloads.forms.fields import MASTER, SETUP, Kind
+from workloads.forms.kinds import LISTS, MASTER, SETUP
 from workloads.forms.screen import Screen
 from workloads.galleries import Gallery
 from workloads.models import Draft
@@ -42,7 +42,7 @@ def answer(
 def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     """What htmx swaps: the page's fields, a gallery with a new asset, a list, or only notes."""
     chosen = request.POST.get("gallery", "")
-    rows = next((it for it in screen.all if it.name == focus and it.field.kind is Kind.ROWS), None)
+    rows = next((it for it in screen.all if it.name == focus and it.field.kind in LISTS), None)
     if request.htmx.target == "wizard-page":
         return f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
     if chosen in galleries_of(screen):

@@ -33,10 +33,9 @@ class Inputs(HTMLParser):
         elif tag == "textarea":
             self._area, self.values[name] = name, ""
         elif tag == "select":
-            self._select = name
-        elif tag == "option" and self._select and "selected" in given:
-            self.values[self._select] = ""
-            self._area = self._select
+            self._select = None if "disabled" in given else name
+        elif tag == "option" and self._select:
+            self._option(self._select, given)
 
     def _input(self, name: str, given: dict[str, str | None]) -> None:
         if given.get("type") in {"radio", "checkbox"} and "checked" not in given:
@@ -45,6 +44,12 @@ class Inputs(HTMLParser):
             self.disabled.add(name)
             return
         self.values[name] = given.get("value") or ""
+
+    def _option(self, name: str, given: dict[str, str | None]) -> None:
+        """The first one counts where none is selected."""
+        if "selected" in given or name not in self.values:
+            self.values[name] = given.get("value") or ""
+            self._area = name if "value" not in given else None
 
     def handle_endtag(self, tag: str) -> None:
         if tag in {"textarea", "option"}:

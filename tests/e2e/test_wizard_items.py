@@ -1,0 +1,67 @@
+"""Volumes and tolerations in the browser, for a Kubernetes cluster that nobody asks."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.walk import begin
+from tests.product import Trainyard
+
+pytestmark = pytest.mark.e2e
+#: Nothing listens there: the cluster stays as it was written down.
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: none
+contexts: [{name: none, context: {cluster: none, user: none}}]
+users: [{name: none, user: {token: none}}]
+clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
+"""
+SEED = f"""
+from accounts.models import User
+from clusters.models import Cluster, Connection
+from projects.models import Project
+from spec.workload import Framework
+offers = [{{"framework": name, "available": True}} for name in Framework]
+known = {{"frameworks": offers, "queues": True, "storage_classes": ["fast"]}}
+cluster = Cluster.objects.create(name="far", kind="kubernetes", capabilities_json=known)
+Connection.objects.create(cluster=cluster, kubeconfig={KUBECONFIG!r})
+department = cluster.departments.create(name="research")
+project = Project.objects.create(name="vision", cluster=cluster, department=department)
+project.members.add(User.objects.get(username="admin"))
+"""
+
+
+def test_a_volume_and_a_toleration_are_added(
+    admin_page: Page, running_trainyard: Trainyard
+) -> None:
+    page = admin_page
+    running_trainyard.manage("shell", "--command", SEED)
+    begin(page, "with-data", cluster="far", project="vision")
+    page.get_by_text("Data & storage").click()
+    page.get_by_role("button", name="+VOLUME").click()
+    volume = page.get_by_role("group", name="Volume 1")
+    expect(volume.get_by_label("Storage class")).to_be_focused()
+    volume.get_by_label("Storage class").select_option("fast")
+    expect(page.get_by_label("The request body as YAML")).to_contain_text("storageClass: fast")
+    expect(page.locator(".errorlist")).to_have_count(0)  # the rest of it was not left yet
+    volume.get_by_label("Claim size", exact=True).fill("10")
+    path = volume.get_by_label("Container path")
+    path.fill("data")
+    path.blur()
+    expect(volume.get_by_text("write one like /data")).to_be_visible()
+    expect(path).to_have_attribute("aria-invalid", "true")
+    path.fill("/data")
+    expect(path).not_to_have_attribute("aria-invalid", "true")
+    page.locator("#scheduling > summary").click()
+    page.get_by_role("button", name="+TOLERATION").click()
+    toleration = page.get_by_role("group", name="Tolerations 1")
+    toleration.get_by_label("Operator").select_option("Exists")
+    toleration.get_by_label("Key").press_sequentially("nvidia.com/gpu")
+    expect(page.get_by_label("The request body as YAML")).to_contain_text("operator: Exists")
+    page.reload()
+    expect(toleration.get_by_label("Key")).to_have_value("nvidia.com/gpu")
+    expect(toleration.get_by_label("Operator")).to_have_value("Exists")
+    expect(path).to_have_value("/data")
+    command = page.get_by_label("The command that submits the same")
+    expect(command).to_contain_text("--new-pvc storageclass=fast,size=10G,path=/data")
+    expect(command).to_contain_text("--toleration key=nvidia.com/gpu,operator=Exists")
