@@ -30,7 +30,7 @@ POOL = (
 SIZE_FIELDS = (
     Field(
         "minReplicas",
-        "Minimum number of workers",
+        "Minimum workers",
         WORKERS,
         Kind.WHOLE,
         section=SIZE,
@@ -39,7 +39,7 @@ SIZE_FIELDS = (
     ),
     Field(
         "maxReplicas",
-        "Maximum number of workers",
+        "Maximum workers",
         WORKERS,
         Kind.WHOLE,
         section=SIZE,

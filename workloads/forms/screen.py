@@ -131,11 +131,12 @@ class Screen:
         return reverse("draft-step", args=[self.draft.pk, page])
 
     def _has(self, item: Field) -> bool:
-        """Whether the page shows a field that only some frameworks and clusters have."""
-        if not item.framework or item.name in self.touched:
+        """Whether the page shows a field that only some frameworks and clusters have; where they
+        have it not, only to empty it. Lists are there to be filled by their buttons."""
+        if item.kind is Kind.ITEMS or value_of(values_of(self.content, item) or {}, item):
             return True
-        offered = item.framework == self.content.framework and not self.offer.why_not(item.section)
-        return offered or bool(value_of(values_of(self.content, item) or {}, item))
+        fits = item.framework in {"", self.content.framework}
+        return fits and not self.offer.why_not(item.section)
 
     def _fold(self, section: str) -> Fold:
         fields = [it for it in self.all if it.field.section == section]
