@@ -101,11 +101,12 @@ def _pending(cluster: Cluster, due: Q) -> list[Workload]:
 
 @dataclass
 class Progress:
-    """``read``: nothing is left for now. ``ended``: nothing more will come."""
+    """``read``: nothing is left for now. ``ended``: nothing more will come. ``late``: why not."""
 
     grew: bool = False
     read: bool = True
     ended: bool = True
+    late: str = ""
 
 
 def collect_one(engine: Engine, workload: Workload, deadline: float) -> bool:
@@ -113,18 +114,20 @@ def collect_one(engine: Engine, workload: Workload, deadline: float) -> bool:
     time did not suffice."""
     found = _logs(engine, workload)
     over, news, read, complete = workload.phase not in ACTIVE, False, True, True
+    late = ""
     for attempt in workload.attempts.order_by("run", "attempt"):
         mine = found.get((attempt.run, attempt.attempt), [])
         if attempt.complete and not any(one.origin for one, _ in mine):
             continue
         met = _collect_attempt(engine, workload, attempt, mine, deadline)
-        news, read = news or met.grew, read and met.read
+        news, read, late = news or met.grew, read and met.read, late or met.late
         older = (attempt.run, attempt.attempt) < (workload.run, workload.attempt)
         is_complete = met.read and met.ended and (over or older)
         complete = complete and is_complete
         if is_complete != attempt.complete:
             Attempt.objects.filter(pk=attempt.pk).update(complete=is_complete)
     news = _collect_usage(engine, workload) or news
+    news = logs.note_late(workload.pk, late) or news
     if complete and over:
         now = Workload.objects.filter(pk=workload.pk, run=workload.run, phase=workload.phase)
         now.update(logs_complete=True)
@@ -165,7 +168,7 @@ def _collect_attempt(
             if piece.data:
                 more.append((one, stream))
             else:
-                met.ended = met.ended and piece.ended
+                met.ended, met.late = met.ended and piece.ended, met.late or piece.late
         left = more
         met.grew = met.grew or bool(more)
     parsed = (attempt.complete and not met.grew) or metrics.record(workload, attempt, deadline)

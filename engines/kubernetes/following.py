@@ -126,6 +126,7 @@ class Follower:
                     with self.lock:
                         self._response, self.brought, self.late = response, 0, ""
                         self.opened = self.heard = time.monotonic()
+                    tell()  # its node answers
                     reader.connect()
                     try:
                         self._bring(reader, response, tell)

@@ -166,7 +166,8 @@ class Output:
         try:
             follower.serve(self._api, tell)
         except EngineUnavailable as error:
-            self._is_away(follower, str(error))
+            where = f"{follower.node} does not hand out logs" if follower.node else "Logs wait"
+            self._is_away(follower, f"{where}; it is asked again. {error}")
         finally:
             with self._lock:
                 self._serving.pop(follower.key, None)

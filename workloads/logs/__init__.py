@@ -1,6 +1,6 @@
 """Our own store of what ranks print, and reading it: a rank alone, or all of them by time."""
 
-from workloads.logs.places import keep, place, resume
+from workloads.logs.places import keep, late, note_late, place, resume
 from workloads.logs.store import Stream, append, folder, latest, read, remove, size, streams
 
 __all__ = [
@@ -8,7 +8,9 @@ __all__ = [
     "append",
     "folder",
     "keep",
+    "late",
     "latest",
+    "note_late",
     "place",
     "read",
     "remove",

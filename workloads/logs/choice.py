@@ -9,6 +9,7 @@ from django.http import QueryDict
 from core.query import search_text, whole_number
 from workloads.logs import merge
 from workloads.logs.lines import Line
+from workloads.logs.places import late
 from workloads.logs.store import Stream, latest, streams
 from workloads.models import Workload
 from workloads.page.text import shown
@@ -72,6 +73,11 @@ class Choice:
         """Whether nothing more will be printed, so that a last line without a break is whole."""
         older = (self.run, self.attempt) < (self.workload.run, self.workload.attempt)
         return older or self.workload.logs_complete
+
+    @property
+    def late(self) -> str:
+        """Why the last of it is not here yet, where that is known."""
+        return "" if self.is_over else late(self.workload.pk)
 
     @property
     def query(self) -> str:

@@ -9,7 +9,9 @@ from functools import lru_cache
 from uuid import UUID
 
 from engines.logs import Log
-from workloads.logs.store import Stream, append, cursor, streams
+from workloads.logs.store import Stream, append, cursor, folder, streams
+
+LATE = "late"  # the name of the file
 
 
 @lru_cache(maxsize=16_384)
@@ -32,6 +34,26 @@ def keep(stream: Stream, log: Log, data: bytes, *, offset: int, cursor: str) -> 
     """Append a piece, with where the next one begins; ``False`` if someone else was here."""
     text = f"{log.origin} {log.start} {cursor}" if log.origin else ""
     return append(stream, data, offset=offset, cursor=text)
+
+
+def note_late(workload_id: UUID, why: str) -> bool:
+    """Why output does not come although it should; empty when it does. Whether that is news."""
+    if why == late(workload_id):
+        return False
+    path = folder(workload_id) / LATE
+    if why:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(why)
+    else:
+        path.unlink(missing_ok=True)
+    return True
+
+
+def late(workload_id: UUID) -> str:
+    try:
+        return (folder(workload_id) / LATE).read_text()
+    except FileNotFoundError:
+        return ""
 
 
 def _find(workload_id: UUID, log: Log) -> tuple[Stream, bool]:

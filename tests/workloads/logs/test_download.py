@@ -67,3 +67,12 @@ def test_nonsense_in_the_address_is_no_error(
 ) -> None:
     assert client.get(f"/workloads/{workload.pk}/logs/lines/?{query}").status_code == 200
     assert client.get(f"/workloads/{workload.pk}/logs/?{query}").status_code == 200
+
+
+def test_the_page_says_why_output_is_late(workload: Workload, client: Client) -> None:
+    page = f"/workloads/{workload.pk}/logs/"
+    assert logs.note_late(workload.pk, "node-7 does not hand out logs.")
+    assert not logs.note_late(workload.pk, "node-7 does not hand out logs.")
+    assert "node-7 does not hand out logs." in client.get(page).content.decode()
+    assert logs.note_late(workload.pk, "")
+    assert "Output is late" not in client.get(page).content.decode()
