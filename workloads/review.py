@@ -53,8 +53,20 @@ def _workers(screen: Screen, spec: WorkloadSpec) -> Iterator[Fact]:
         yield "Elastic workers", f"{least} to {most}", ""
     if spec.node_pools:
         yield "Node pools", ", ".join(spec.node_pools), ""
+    if spec.slots_per_worker > 1:
+        yield (
+            "Slots per worker",
+            str(spec.slots_per_worker),
+            _from(origins.get("slotsPerWorker", "")),
+        )
     if spec.priority_class:
-        yield "Priority", str(spec.priority_class), ""
+        yield "Priority", str(spec.priority_class), _from(origins.get("priorityClass", ""))
+    if spec.preemptibility:
+        yield "Preemptibility", spec.preemptibility.capitalize(), ""
+    if topology := spec.topology:
+        levels = [f"{topology.required} (required)"] if topology.required else []
+        levels += [f"{topology.preferred} (preferred)"] if topology.preferred else []
+        yield "Network topology", f"{topology.name}: {', '.join(levels)}", ""
     yield "Grace period", _time(spec.termination_grace_period_seconds), ""
     yield "Backoff limit", str(spec.backoff_limit), _from(origins.get("backoffLimit", ""))
     yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
@@ -79,6 +91,8 @@ def _replica(screen: Screen, role: str, replica: Replica) -> Iterator[Fact]:
         yield "Volumes and data", places, origin("storage")
     if replica.node_type:
         yield "Node type", replica.node_type, origin("nodeType")
+    if near := replica.pod_affinity:
+        yield "Pods close together", f"{near.key} ({near.type.lower()})", origin("podAffinity")
     if tolerated := ", ".join(toleration.key for toleration in replica.tolerations):
         yield "Tolerations", tolerated, origin("tolerations")
     for key in ("labels", "annotations"):

@@ -1,4 +1,6 @@
 // The wizard's manners. Every field saves itself by htmx; without this script the pages still post.
+import { forget, stamp } from "./kept.js";
+
 const wizard = document.getElementById("wizard");
 const form = document.getElementById("wizard-form");
 const side = document.getElementById("wizard-side");
@@ -14,14 +16,6 @@ document.body.addEventListener("htmx:configRequest", (event) => {
   if (by?.type !== "input" || by.target.type === "search") return;
   if (by.target.matches(CLICKED) || by.target !== document.activeElement) event.preventDefault();
   else if (!event.detail.elt.hasAttribute("data-live")) event.detail.parameters.typing = "1";
-});
-
-// Requests may overtake one another: each says which page sent it, and when.
-const TAB = Math.random().toString(36).slice(2);
-let sent = 0;
-const stamp = () => ({ tab: TAB, sent: String(sent = Math.max(sent + 1, Date.now())) });
-document.body.addEventListener("htmx:configRequest", ({ detail }) => {
-  if (detail.verb === "post") Object.assign(detail.parameters, stamp());
 });
 
 // The notes below a field came anew: the field says whether it is wrong.
@@ -85,65 +79,10 @@ form.addEventListener("submit", (event) => {
     const hidden = form.querySelector(`input[name=${name}]`) ?? form.appendChild(document.createElement("input"));
     Object.assign(hidden, { type: "hidden", name, value });
   }
-  unsaved.clear(); // the form sends everything
-  remember();
+  forget(); // the form sends everything
 });
 addEventListener("pageshow", () => delete form.dataset.sent);
 
-// Typed text that no answer has confirmed yet: a swap of its page puts it back, so does a reload,
-// and a page that goes away sends it along.
-const KEY = wizard.dataset.save;
-const RECENT = 60_000; // milliseconds; what is older was overtaken by other tabs
-const unsaved = new Map();
-function remember() {
-  try {
-    if (unsaved.size) sessionStorage.setItem(KEY, JSON.stringify({ at: Date.now(), values: [...unsaved] }));
-    else sessionStorage.removeItem(KEY);
-  } catch { /* storage is switched off: pagehide still sends it */ }
-}
-function putBack(from) {
-  for (const [id, value] of unsaved) {
-    const input = document.getElementById(id);
-    const anew = input && from.contains(input); // until now htmx did not listen to it
-    if (!input || (input.value === value && !anew)) continue;
-    input.value = value;
-    input.dispatchEvent(new Event(input === document.activeElement ? "input" : "change", { bubbles: true }));
-  }
-}
-wizard.addEventListener("input", ({ target }) => {
-  if (!target.id || !target.matches("[type=text], textarea")) return;
-  unsaved.set(target.id, target.value);
-  remember();
-});
-document.body.addEventListener("htmx:afterRequest", (event) => {
-  if (!event.detail.successful) return;
-  for (const [id, value] of unsaved) {
-    const name = document.getElementById(id)?.name;
-    if (event.detail.requestConfig.parameters[name] === value) unsaved.delete(id);
-  }
-  remember();
-});
-document.body.addEventListener("htmx:afterSettle", ({ detail }) => putBack(detail.elt));
-addEventListener("load", () => { // by then htmx listens
-  let kept = null;
-  try { kept = JSON.parse(sessionStorage.getItem(KEY)); } catch { /* storage is switched off */ }
-  if (!kept || Date.now() - kept.at > RECENT) return;
-  for (const [id, value] of kept.values) unsaved.set(id, value);
-  putBack(wizard);
-});
-addEventListener("pagehide", () => {
-  if (form.dataset.sent) return;
-  const body = new FormData();
-  for (const id of unsaved.keys()) {
-    const group = document.getElementById(id)?.closest("[hx-post]");
-    for (const input of group?.querySelectorAll(":is(input:not([type=checkbox]:not(:checked)), textarea, select)[name]") ?? []) body.set(input.name, input.value);
-  }
-  if (![...body.keys()].length) return;
-  body.set("typing", "1");
-  for (const [name, value] of Object.entries(stamp())) body.set(name, value);
-  const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
-  fetch(wizard.dataset.save, { method: "POST", body, keepalive: true, headers });
-});
 // The page is usable before this script is there: who already works in a field keeps the cursor.
 const idle = document.activeElement === document.body;
 if (idle && location.hash) visit();

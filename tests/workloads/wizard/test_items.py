@@ -151,6 +151,9 @@ def test_single_values_keep_their_place_on_the_wire(wizard: Wizard) -> None:
     assert spec.worker.pod_affinity
     assert spec.worker.pod_affinity.key == "zone"
     assert spec.worker.node_type == "dgx"
+    page = wizard.open(wizard.at(3)).page
+    assert "net: rack (preferred)" in page
+    assert "zone (preferred)" in page
     wizard.save(2, **{"topology-name": "", "topology-preferred": ""})
     assert "topology" not in wizard.draft.content.values
 

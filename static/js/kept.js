@@ -1,0 +1,81 @@
+// What a person entered in the wizard and the server may not have yet.
+const wizard = document.getElementById("wizard");
+const form = document.getElementById("wizard-form");
+
+// Requests may overtake one another: each says which page sent it, and when.
+const TAB = Math.random().toString(36).slice(2);
+let sent = 0;
+export function stamp() {
+  sent = Math.max(sent + 1, Date.now());
+  return { tab: TAB, sent: String(sent) };
+}
+document.body.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.verb === "post") Object.assign(detail.parameters, stamp());
+});
+
+// What no answer has confirmed yet: a swap of its page puts it back, so does a reload, and a page
+// that goes away sends it along. Beside typed text these are the choices in an item, which would
+// else be sent as they were with the text typed after them.
+const KEY = wizard.dataset.save;
+const RECENT = 60_000; // milliseconds; what is older was overtaken by other tabs
+const unsaved = new Map();
+const KEPT = "[type=text], textarea, .item select, .item [type=checkbox]";
+const value = (input) => (input.type === "checkbox" ? input.checked : input.value);
+function remember() {
+  try {
+    if (unsaved.size) sessionStorage.setItem(KEY, JSON.stringify({ at: Date.now(), values: [...unsaved] }));
+    else sessionStorage.removeItem(KEY);
+  } catch { /* storage is switched off: pagehide still sends it */ }
+}
+export function forget() {
+  unsaved.clear();
+  remember();
+}
+function putBack(from) {
+  for (const [id, was] of unsaved) {
+    const input = document.getElementById(id);
+    const anew = input && from.contains(input); // until now htmx did not listen to it
+    if (!input || (value(input) === was && !anew)) continue;
+    if (input.type === "checkbox") input.checked = was;
+    else input.value = was;
+    const typed = input === document.activeElement && input.matches("[type=text], textarea");
+    input.dispatchEvent(new Event(typed ? "input" : "change", { bubbles: true }));
+  }
+}
+wizard.addEventListener("input", ({ target }) => {
+  if (!target.id || !target.matches(KEPT)) return;
+  unsaved.set(target.id, value(target));
+  remember();
+});
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (!event.detail.successful) return;
+  const { parameters } = event.detail.requestConfig;
+  const has = (input) => parameters[input?.name] !== undefined;
+  for (const [id, was] of unsaved) {
+    const input = document.getElementById(id);
+    const box = input?.type === "checkbox" && has(input.closest(".item").querySelector("[type=hidden]"));
+    if (box ? has(input) === was : parameters[input?.name] === was) unsaved.delete(id);
+  }
+  remember();
+});
+document.body.addEventListener("htmx:afterSettle", ({ detail }) => putBack(detail.elt));
+addEventListener("load", () => { // by then htmx listens
+  let kept = null;
+  try { kept = JSON.parse(sessionStorage.getItem(KEY)); } catch { /* storage is switched off */ }
+  if (!kept || Date.now() - kept.at > RECENT) return;
+  for (const [id, value] of kept.values) unsaved.set(id, value);
+  putBack(wizard);
+});
+addEventListener("pagehide", () => {
+  if (form.dataset.sent) return;
+  const body = new FormData();
+  for (const id of unsaved.keys()) {
+    const group = document.getElementById(id)?.closest("[hx-post]");
+    for (const input of group?.querySelectorAll(":is(input:not([type=checkbox]:not(:checked)), textarea, select)[name]") ?? []) body.set(input.name, input.value);
+  }
+  if (![...body.keys()].length) return;
+  body.set("typing", "1");
+  for (const [name, value] of Object.entries(stamp())) body.set(name, value);
+  const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
+  fetch(wizard.dataset.save, { method: "POST", body, keepalive: true, headers });
+});
