@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 PIECE_BYTES = 256 * 1024
 ROUND_SECONDS = 0.3  # a long log must not keep phase changes waiting
 MOST_AT_ONCE = 500  # workloads of one round
-SWEEP_SECONDS = 5.0  # between two looks at all that ended and is not here in full
+SWEEP_SECONDS = 60.0  # between two looks at all that ended and is not here in full
 SEEN = Q(observed_run__gt=0)
 rounds = itertools.count()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from engines.base import Manifest, Observation
 from engines.kubernetes.kinds import Kind
 from engines.kubernetes.observing import WHOLE, Look, version
+from engines.kubernetes.pods import holds
 
 MOST_WARNINGS = 50  # of one workload; the oldest go first
 HEAVY = ("managedFields",)  # who set which field: half of an object, and of no use here
@@ -40,6 +41,15 @@ class Known:
     def is_whole(self) -> bool:
         """Whether nothing is missing up to the newest version that was seen."""
         return self.order == WHOLE
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its job is gone, at its end or suspended."""
+        if self.job is None:
+            return True
+        status = self.job.get("status") or {}
+        suspended = (self.job["spec"].get("runPolicy") or {}).get("suspend")
+        return bool(suspended) or holds(status, "Succeeded") or holds(status, "Failed")
 
     @property
     def names(self) -> set[tuple[str, str]]:

@@ -64,6 +64,8 @@ class Output:
                     self._drop(follower)
             if not mine:
                 self._followers.pop(uid, None)
+            if known.is_over:
+                self._news.add(uid)  # whoever printed nothing is looked at once more, too
             if changed:
                 self._start()
 
