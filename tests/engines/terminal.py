@@ -30,7 +30,9 @@ class TerminalContract:
     def test_carries_what_is_typed_and_the_size_of_the_window(
         self, rig: Rig, running: Launch
     ) -> None:
-        with opened(rig, running, "stty -echo; echo ready; read x; stty size; echo got $x") as it:
+        # Nobody promises that a size arrives before what is typed after it.
+        resized = "until stty size | grep '37 101'; do sleep 0.1; done"
+        with opened(rig, running, f"stty -echo; echo ready; read x; {resized}; echo got $x") as it:
             until(it, b"ready\r\n")
             it.resize(101, 37)
             it.stream.sendall("grüße\n".encode())
