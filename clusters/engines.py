@@ -10,6 +10,7 @@ from clusters.models import Cluster, Kind
 from core.fields import Unreadable
 from engines.base import Engine, EngineRefused, EngineUnavailable, Handle, Launch, Site
 from engines.local.engine import LocalEngine
+from engines.local.refusals import check_known
 from spec.workload import WorkloadSpec
 
 
@@ -76,13 +77,15 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
 def refusal(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> EngineRefused | None:
     """What the engine would refuse at submission, as far as that is known without asking the
     cluster or looking at the machine."""
-    if cluster.kind == Kind.KUBERNETES:
-        from engines.kubernetes.refusals import kind_of
+    try:
+        if cluster.kind == Kind.KUBERNETES:
+            from engines.kubernetes.refusals import kind_of
 
-        try:
             kind_of(Launch(handle, 1, spec, site=site_of(cluster, spec)))
-        except EngineRefused as error:
-            return error
+        else:
+            check_known(spec)
+    except EngineRefused as error:
+        return error
     return None
 
 

@@ -1,7 +1,7 @@
 """What this engine cannot honour, and says so instead of leaving it out."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engines.base import DEFAULT_POOL, EngineRefused
 from spec.environment import ConnectionType, Seccomp
@@ -38,13 +38,23 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
 
 def check(pod: Pod, prefix: str) -> None:
     """``EngineRefused`` for the first thing of the replica that cannot be had here."""
-    for field, message in _complaints(pod.replica):
+    _refuse([*_security(pod.replica), *_complaints(pod.replica)], prefix)
+
+
+def check_known(spec: WorkloadSpec) -> None:
+    """``EngineRefused`` for what is certain before the workload comes to the machine."""
+    check_whole(spec)
+    for prefix, replica in (("worker", spec.worker), ("master", spec.master)):
+        _refuse(_complaints(replica) if replica else (), prefix)
+
+
+def _refuse(complaints: Iterable[Complaint], prefix: str) -> None:
+    for field, message in complaints:
         path = f"{prefix}.{field}"
         raise EngineRefused(f"{path}: {message}{ELSEWHERE}.", field=path)
 
 
 def _complaints(replica: Replica) -> Iterator[Complaint]:
-    yield from _security(replica)
     yield from _variables(replica)
     if replica.compute.extended_resources:
         yield "compute.extendedResources", "the local engine knows CPU, memory and GPUs only"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from clusters.models import Cluster, Kind
 from projects.models import Project
 from spec.phases import Phase
 from tests.api.conftest import Body, Caller
@@ -32,13 +33,18 @@ def test_what_was_asked_is_read_back(call: Caller, seed_body: Body) -> None:
     assert answer["spec"]["numWorkers"] == 2
 
 
-def test_volumes_and_places_are_read_back(call: Caller, seed_body: Body) -> None:
+def test_volumes_and_places_are_read_back(call: Caller, seed_body: Body, project: Project) -> None:
     asked = {
         "storage": {"pvc": [{"path": "/data", "claimInfo": {"size": "1G"}}]},
         "tolerations": [{"key": "gpu", "operator": "Exists"}],
         "nodePools": ["default"],
     }
-    status, made = call("POST", "/workloads/distributed", seed_body(spec=spec(**asked)))
+    body = seed_body(spec=spec(**asked))
+    status, refused = call("POST", "/workloads/distributed", body)
+    assert status == 400
+    assert "nothing is mounted on this machine" in str(refused)
+    Cluster.objects.filter(pk=project.cluster_id).update(kind=Kind.KUBERNETES)
+    status, made = call("POST", "/workloads/distributed", body)
     assert status == 202
     _, answer = call("GET", f"/workloads/distributed/{made['workloadId']}")
     assert {key: answer["spec"][key] for key in asked} == asked

@@ -178,6 +178,20 @@ def test_where_nothing_is_mounted_the_wizard_says_so(wizard: Wizard, project: Pr
     assert f"add:{TOLERATION}" not in page
 
 
+def test_a_copy_that_brings_volumes_there_can_be_emptied(wizard: Wizard, project: Project) -> None:
+    project.cluster.kind = Kind.LOCAL
+    project.cluster.save()
+    volume = {"path": "/data", "claimInfo": {"size": "1G"}}
+    wizard.ready()
+    draft = wizard.draft
+    draft.document["worker"]["values"] = {"storage": {"pvc": [volume]}}
+    draft.save()
+    wizard.open(wizard.at(2)).press("continue")
+    assert "Nothing is mounted on this machine" in wizard.page
+    wizard.press(f"remove:{VOLUME}:0")
+    assert wizard.plan().submittable, wizard.plan().problems
+
+
 def test_the_master_has_its_own(wizard: Wizard) -> None:
     wizard.ready()
     wizard.save(2, **item(TOLERATION, 0, key="gpu", operator="Exists"))
