@@ -134,6 +134,11 @@ class Cluster(models.Model):
         """What was there and what lacked when it was last asked."""
         return found_in(self.findings_json)
 
+    @property
+    def silence(self) -> str:
+        """Why nothing is heard of it, while that is so."""
+        return self.state_message if self.state == State.DISCONNECTED else ""
+
 
 class Connection(models.Model):
     """How a cluster is reached. Apart from the cluster, so that no page ever reads a secret."""

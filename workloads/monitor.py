@@ -13,7 +13,8 @@ from clusters.models import Cluster
 from core.lease import lease
 from engines.base import Engine, EngineError, Observation
 from projects import queues
-from workloads import collect, drift, heard, reconcile, relist
+from spec.phases import ACTIVE
+from workloads import collect, drift, heard, history, reconcile, relist
 from workloads.models import Workload
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,7 @@ TURN_SECONDS = 60.0
 LEASE_SECONDS = 5.0
 REFRESH_SECONDS = 30.0  # what a cluster may take to answer all questions before it is watched
 COLLECT_EVERY_SECONDS = 0.4
+TOLD = 500  # workloads whose open pages hear of a change of their cluster
 RELIST_SECONDS = 300.0  # a watch that misses nothing is not proof that nothing was missed
 
 
@@ -65,7 +67,11 @@ def turn(cluster: Cluster) -> bool:
             put_away(cluster.pk)  # who watches now need not be in this process
             return False
         wanted = partial(queues.wanted, cluster)
-        if not clusters.refresh(cluster, wanted) or not extend():
+        before = cluster.state
+        answered = clusters.refresh(cluster, wanted)
+        if cluster.state != before:
+            _tell_pages(cluster)
+        if not answered or not extend():
             return False
         try:
             _follow(cluster, extend)
@@ -73,6 +79,13 @@ def turn(cluster: Cluster) -> bool:
             log.warning("%s: %s", cluster, error)  # the next refresh writes down what it meets
             return False
     return True
+
+
+def _tell_pages(cluster: Cluster) -> None:
+    """What is active there shows whether its cluster can be heard."""
+    active = Workload.objects.filter(cluster=cluster, phase__in=ACTIVE, deleted_at=None)
+    for workload in active.only("pk", "project_id")[:TOLD]:
+        history.announce(workload)
 
 
 def put_away(cluster_id: UUID) -> None:

@@ -104,12 +104,16 @@ class Site:
     def nodes_page(self) -> str:
         """What an administrator sees of the cluster's nodes."""
         (one,) = [one for one in self.rest.send("GET", "/clusters") if one["name"] == CLUSTER]
+        return self.page(f"/clusters/{one['uuid']}/nodes/")
+
+    def page(self, path: str) -> str:
+        """As an administrator sees it."""
         with httpx.Client(base_url=self.trainyard.url, follow_redirects=True, timeout=20) as web:
             form = web.get("/accounts/login/").text
             (token,) = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', form))
             who = {"login": self.trainyard.username, "password": self.trainyard.password}
             web.post("/accounts/login/", data=who | {"csrfmiddlewaretoken": token})
-            return web.get(f"/clusters/{one['uuid']}/nodes/").text
+            return web.get(path).text
 
     def connects(self, timeout: float = 90) -> None:
         wait_for(lambda: self.state()[0] == "Connected", timeout, "the cluster", every=0.2)

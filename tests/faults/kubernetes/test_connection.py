@@ -53,6 +53,7 @@ def test_what_was_asked_of_a_dead_address_happens_when_it_is_back(site: Site) ->
     fresh = site.submit("fresh", COUNT)
     site.rest.act(stopping, "suspend")
     site.disconnects("does not answer")
+    assert "shaky is disconnected" in site.page(f"/workloads/{counting}/")
     assert (site.rest.phase(fresh), site.rest.phase(stopping)) == ("Creating", "Stopping")
     site.proxy.heal()
     site.connects()

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from clusters.models import Cluster, State
 from projects.models import Project
 from spec.phases import RankPhase, Reason
 from tests.factories import TemplateFactory, WorkloadFactory
@@ -136,3 +137,14 @@ def test_the_spec_shows_where_values_come_from(client: Client, workload: Workloa
 )
 def test_exit_codes_in_words(code: int | None, words: str) -> None:
     assert exit_in_words(code).startswith(words)
+
+
+def test_a_cluster_that_is_silent_is_told_where_something_is_active(
+    client: Client, project: Project, failed: Workload
+) -> None:
+    active = WorkloadFactory(name="goes-on", project=project, running=True)
+    state = {"state": State.DISCONNECTED, "state_message": "The API server does not answer."}
+    Cluster.objects.filter(pk=project.cluster_id).update(**state)
+    assert "is disconnected. This is what was last seen." in page(client, active)
+    assert "The API server does not answer." in page(client, active)
+    assert "is disconnected" not in page(client, failed)
