@@ -72,15 +72,6 @@ OF_A_REPLICA = (
         cells=TOLERATION,
     ),
     Field(
-        "nodeType",
-        "Node type",
-        WORKERS,
-        Kind.TEXT,
-        "worker",
-        "Only nodes with this value of the label run.ai/type.",
-        section=SCHEDULING,
-    ),
-    Field(
         "podAffinity.type",
         "Pods close together",
         WORKERS,
@@ -98,6 +89,15 @@ OF_A_REPLICA = (
         "worker",
         section=SCHEDULING,
         placeholder="topology.kubernetes.io/zone",
+    ),
+    Field(
+        "nodeType",
+        "Node type",
+        WORKERS,
+        Kind.TEXT,
+        "worker",
+        "Only nodes with this value of the label run.ai/type.",
+        section=SCHEDULING,
     ),
 )
 
