@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Sum
 
 from projects.models import Project
 from spec.phases import HOLDING, Phase
@@ -44,24 +44,25 @@ class Usage:
 
 def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -> dict[int, Usage]:
     """What workloads in these phases hold of each project, by its id, in one query."""
-    held = Q(workloads__phase__in=phases, workloads__deleted_at=None)
+    asked = [project.pk for project in projects]
     rows = (
-        Project.objects.filter(pk__in=[project.pk for project in projects])
+        Project.objects.filter(
+            pk__in=asked, workloads__phase__in=phases, workloads__deleted_at=None
+        )
+        .values_list("pk")
         .annotate(
-            held_gpus=Sum("workloads__gpus", filter=held, default=0.0),
-            held_cpu=Sum("workloads__cpu_cores", filter=held, default=0.0),
-            held_memory=Sum("workloads__memory_bytes", filter=held, default=0),
-            held_by=Count("workloads", filter=held),
+            Sum("workloads__gpus"),
+            Sum("workloads__cpu_cores"),
+            Sum("workloads__memory_bytes"),
+            Count("workloads"),
         )
-        .values("pk", "held_gpus", "held_cpu", "held_memory", "held_by")
+        .order_by()
     )
-    return {
-        row["pk"]: Usage(
-            Demand(round(row["held_gpus"], 4), round(row["held_cpu"], 4), row["held_memory"]),
-            row["held_by"],
-        )
-        for row in rows
+    found = {
+        pk: Usage(Demand(round(gpus, 4), round(cpu, 4), memory), count)
+        for pk, gpus, cpu, memory, count in rows
     }
+    return {pk: found.get(pk, Usage(Demand(), 0)) for pk in asked}
 
 
 def excess(project: Project, demand: Demand) -> list[str]:

@@ -7,6 +7,7 @@ never promise what the submission refuses.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -58,8 +59,12 @@ class Plan:
     environments: list[Environment] = field(default_factory=list)
     compute_resources: list[ComputeResource] = field(default_factory=list)
     demand: Demand | None = None
-    held: Demand | None = None
     verdict: Verdict | None = None
+
+    @cached_property
+    def held(self) -> Demand:
+        """What the project holds already. Not every plan wants to know."""
+        return held_by(self.project) if self.project else Demand()
 
     @property
     def submittable(self) -> bool:
@@ -212,8 +217,7 @@ def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
-    made.held, over = beyond_quota(project, demand)
-    if over:
+    if over := beyond_quota(project, demand):
         made.problems.append(Problem(("worker", "compute"), over))
     if not cluster.capabilities.queues:
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
@@ -224,18 +228,28 @@ def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -
         made.verdict = judge(spec, demand, project, made.held, room, device_memory)
 
 
-def beyond_quota(project: Project, demand: Demand) -> tuple[Demand, str]:
-    """What the project holds, and why it may not ask for this too; empty where it may.
+def held_by(project: Project) -> Demand:
+    """What counts against the project's quota now."""
+    phases = ACTIVE if _starts_at_once(project.cluster) else HOLDING
+    return usage_of([project], phases)[project.pk].held
+
+
+def _starts_at_once(cluster: Cluster) -> bool:
+    return cluster.capabilities.queues and not cluster.capabilities.quotas
+
+
+def beyond_quota(project: Project, demand: Demand) -> str:
+    """Why the project may not ask for this too; empty where it may.
 
     A workload waits for its quota here, or in the queue that the cluster has for the project. A
     cluster that queues and knows no quotas starts all that it is given as soon as it can, so what
     it has not started counts as well.
     """
-    offer = project.cluster.capabilities
-    at_once = offer.queues and not offer.quotas
-    held = usage_of([project], ACTIVE if at_once else HOLDING)[project.pk].held
-    over = excess(project, held + demand if at_once else demand)
-    if not over or project.over_quota:
-        return held, ""
+    if project.over_quota:
+        return ""
+    at_once = _starts_at_once(project.cluster)
+    over = excess(project, held_by(project) + demand if at_once else demand)
+    if not over:
+        return ""
     asks = "asks, with the project's other workloads," if at_once else "asks"
-    return held, f"{asks} for {'; '.join(over)} and {project.name} may not go over it"
+    return f"{asks} for {'; '.join(over)} and {project.name} may not go over it"

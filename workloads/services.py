@@ -124,7 +124,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
         _hold(workload)
         if by and workload.phase == Phase.STOPPED:  # else it runs there already, for all we say
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
-            if over := beyond_quota(workload.project, demand)[1]:
+            if over := beyond_quota(workload.project, demand):
                 raise NotPossible(f"{workload.name} {over}.")
         if not workload.logs_complete:
             Attempt.note(workload)  # what is left to collect of the run that ended

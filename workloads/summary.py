@@ -86,7 +86,7 @@ def _rank(pod: Pod) -> tuple[str, str]:
 
 
 def _meters(made: Plan, demand: Demand) -> list[Meter]:
-    project, held = made.project, made.held or Demand()
+    project, held = made.project, made.held
     if project is None:
         return []
     after = held + demand
