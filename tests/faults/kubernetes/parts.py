@@ -66,10 +66,19 @@ def forget_the_past(cluster: RealCluster) -> None:
     _ask(f"{etcd}/v3/kv/compaction", {"revision": str(now), "physical": True})
     server.kill()
     server.wait(10)
-    port = str(urlsplit(cluster.api.address).port)
-    up = [KUBE, "up", "--port", port]
-    subprocess.run(up, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+    _up(cluster)
     wait_for(lambda: _has_forgotten(cluster, now - 1), 30, "an answer of 410", every=0.2)
+
+
+def renew_operator(cluster: RealCluster) -> None:
+    """The tests' operator remembers objects that went while it could not hear."""
+    _up(cluster, "--no-operator")
+    _up(cluster)
+
+
+def _up(cluster: RealCluster, *options: str) -> None:
+    command = [KUBE, "up", "--port", str(urlsplit(cluster.api.address).port), *options]
+    subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
 
 
 def _ask(url: str, body: dict[str, object]) -> None:
