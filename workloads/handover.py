@@ -5,6 +5,7 @@ messages, and a message that is lost costs the seconds until the next sweep.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 CALLS = 8  # to one cluster at the same time
 AT_ONCE = 64  # workloads between two looks at the database
 UNSEEN = timedelta(seconds=30)  # given and never seen there: once more, for twice is once
-LEASE_SECONDS = 60.0  # longer than the slowest answers to one round
+LEASE_SECONDS = 10.0  # so soon somebody else goes on when its holder dies; twice is once
 
 
 def hand_over(cluster: Cluster) -> None:
@@ -49,7 +50,7 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
     with ThreadPoolExecutor(CALLS) as pool:
         while extend():
             some = list(waiting(cluster).exclude(pk__in=late)[:AT_ONCE])
-            late |= (now := _give(cluster, some, pool))
+            late |= (now := _give(cluster, some, pool, extend))
             if len(now) == len(some):
                 break
     for error in late.values():
@@ -68,7 +69,10 @@ def waiting(cluster: Cluster) -> QuerySet[Workload]:
 
 
 def _give(
-    cluster: Cluster, workloads: list[Workload], pool: ThreadPoolExecutor
+    cluster: Cluster,
+    workloads: list[Workload],
+    pool: ThreadPoolExecutor,
+    extend: Callable[[], bool],
 ) -> dict[UUID, EngineUnavailable]:
     """One round; returns what has to wait, and why. The threads leave the database alone."""
     launches = {}
@@ -78,8 +82,11 @@ def _give(
         except ValueError:  # a row that cannot be read must not stop the others
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
     answers = pool.map(partial(_submit, engine_for(cluster)), launches.values())
-    late = {}
+    late, extended = {}, time.monotonic()
     for workload, answer in zip(launches, answers, strict=True):
+        if time.monotonic() - extended > LEASE_SECONDS / 4:
+            extend()
+            extended = time.monotonic()
         if isinstance(answer, EngineUnavailable):
             late[workload.pk] = answer
         elif isinstance(answer, EngineRefused):
