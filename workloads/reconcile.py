@@ -164,7 +164,7 @@ def _apply_phase(workload: Workload, seen: Observation) -> None:
 
 def _message(workload: Workload, seen: Observation) -> str:
     """A stop that nobody asked Trainyard for says so, until it runs again."""
-    if seen.phase not in {Phase.STOPPING, Phase.STOPPED}:
+    if seen.message or seen.phase not in {Phase.STOPPING, Phase.STOPPED}:
         return seen.message
     return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
 

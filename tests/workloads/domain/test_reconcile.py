@@ -117,3 +117,10 @@ def test_deleting_twice_is_fine(engine: FakeEngine, started: Workload) -> None:
     reconcile.delete(Workload.objects.get())
     assert Workload.objects.get().deleted_at
     assert engine.deletes == [started.pk]
+
+
+def test_how_a_stop_went_is_told(started: Workload) -> None:
+    started.move(P.STOPPING, reason=Reason.STOPPED_BY_USER)
+    told = replace(seen(started, P.STOPPED, 3), message="worker-0 outlived its grace period.")
+    reconcile.apply(Workload.objects.get(), told)
+    assert Workload.objects.get().message == "worker-0 outlived its grace period."
