@@ -8,6 +8,7 @@ only asynchronous views take Django's way. See ``docs/adr/0007-threads-that-stay
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from threading import current_thread
 from typing import IO, Any, cast
 
@@ -55,6 +56,7 @@ class Handler(ASGIHandler):
         return response
 
 
+@lru_cache(4096)  # addresses that are asked for again and again, such as those of the API
 def is_asynchronous(path: str) -> bool:
     """Whether the view of this address runs on the event loop."""
     try:

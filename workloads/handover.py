@@ -36,11 +36,14 @@ def hand_over(cluster: Cluster) -> None:
 
     ``EngineUnavailable`` when some of them have to wait; the others are there then.
     """
-    while not ending.is_set() and waiting(cluster).exists():
+    more = True
+    while more and not ending.is_set():
         with lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
             if extend is None:
                 return  # who holds it looks once more after giving it back
             _give_all(cluster, extend)
+            outbox.looked(cluster.pk)
+        more = waiting(cluster).exists()
     outbox.monitor(cluster.pk)
 
 

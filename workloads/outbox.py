@@ -27,7 +27,7 @@ def submit(workload: Workload) -> None:
 
 
 def hand_over(cluster_id: UUID) -> None:
-    """One message for all that is committed until a worker takes it."""
+    """One message for all that is committed until a worker has looked."""
 
     def ask() -> None:
         try:
@@ -39,8 +39,8 @@ def hand_over(cluster_id: UUID) -> None:
     transaction.on_commit(ask)
 
 
-def taken(cluster_id: UUID) -> None:
-    """A worker is about to look: what is committed from now on needs a message of its own."""
+def looked(cluster_id: UUID) -> None:
+    """A worker saw every row: what is committed from now on needs a message of its own."""
     connection().delete(_asked(cluster_id))
 
 

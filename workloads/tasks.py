@@ -26,7 +26,6 @@ def submit(workload_id: str) -> None:
 
 @shared_task(name="workloads.hand_over", **retried)
 def hand_over(cluster_id: str) -> None:
-    outbox.taken(UUID(cluster_id))
     handover.hand_over(Cluster.objects.get(pk=cluster_id))
 
 

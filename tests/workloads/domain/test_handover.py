@@ -125,7 +125,7 @@ def test_many_submissions_ask_once(
         with django_capture_on_commit_callbacks(execute=True):
             outbox.submit(WorkloadFactory(project=project))
     assert sent == ["workloads.hand_over"]
-    outbox.taken(project.cluster_id)
+    outbox.looked(project.cluster_id)
     with django_capture_on_commit_callbacks(execute=True):
         outbox.hand_over(project.cluster_id)
     assert sent == ["workloads.hand_over"] * 2
