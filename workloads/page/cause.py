@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.utils.timezone import now
 
@@ -19,6 +19,7 @@ COLLATERAL = frozenset({-15, 143, -9, 137})
 WAITING = frozenset({Phase.CREATING, Phase.PENDING, Phase.RESUMING})
 # With a cause it waits in these, too: for its image, or for a rank that was lost.
 HELD_UP = WAITING | {Phase.INITIALIZING, Phase.DEGRADED}
+BRIEF = timedelta(seconds=1)
 MOST_SHARES = 8  # of a bar; the rest is one share
 
 
@@ -106,8 +107,9 @@ def wait(workload: Workload, causes: Sequence[Cause]) -> Wait | None:
 
 
 def history(workload: Workload) -> list[Cause]:
-    """What this run waited for, oldest first."""
-    return list(workload.causes.filter(run=workload.run).order_by("since", "pk"))
+    """What this run waited for, oldest first; nobody asks about less than a second."""
+    causes = workload.causes.filter(run=workload.run).order_by("since", "pk")
+    return [one for one in causes if one.until is None or one.until - one.since >= BRIEF]
 
 
 def shares(cause: Cause) -> list[Share]:
