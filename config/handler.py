@@ -9,7 +9,6 @@ only asynchronous views take Django's way. See ``docs/adr/0007-threads-that-stay
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from threading import current_thread
 from typing import IO, Any, cast
 
 from asgiref.sync import iscoroutinefunction
@@ -22,16 +21,15 @@ from django.db import connections
 from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
-THREADS = "web"  # the name of those that stay begins so
+CONNECTION_SECONDS = 300  # then a thread opens another
 
 
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
-        self.threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix=THREADS)
+        self.threads = ThreadPoolExecutor(settings.WEB_THREADS, "web", _keep_connections)
         self.plain = BaseHandler()
         self.plain.load_middleware()
-        signals.request_finished.connect(_close_elsewhere)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
         if is_asynchronous(scope["path"]):
@@ -65,7 +63,8 @@ def is_asynchronous(path: str) -> bool:
         return False
 
 
-def _close_elsewhere(**_: Any) -> None:
-    """Connections are kept by the threads that stay, and by nobody else."""
-    if not current_thread().name.startswith(THREADS):
-        connections.close_all()
+def _keep_connections() -> None:
+    """For the thread it runs in: the end of a request closes none of its database connections."""
+    for connection in connections.all():
+        kept = {"CONN_MAX_AGE": CONNECTION_SECONDS, "CONN_HEALTH_CHECKS": True}
+        connection.settings_dict = {**connection.settings_dict, **kept}

@@ -78,7 +78,6 @@ TEMPLATES = [
 
 # --- Data --------------------------------------------------------------------------------------
 DATABASES = {"default": env_database("DATABASE_URL", default=HOME / "trainyard.sqlite3")}
-DATABASES["default"] |= {"CONN_MAX_AGE": 300, "CONN_HEALTH_CHECKS": True}  # seconds; a thread's
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env_str("REDIS_URL", embedded.redis_url(HOME))
 CACHES = {

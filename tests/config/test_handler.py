@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from django.core.signals import request_finished
 from django.http import HttpRequest, HttpResponse
 from pytest_django import Settings
 
-from config.handler import Handler, _close_elsewhere, is_asynchronous
+from config.handler import Handler, is_asynchronous
 
 ANSWERED: list[str] = []
 
@@ -34,7 +33,6 @@ def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handl
     made = Handler()
     yield made
     made.threads.shutdown()
-    request_finished.disconnect(_close_elsewhere)
 
 
 def ask(application: Handler, path: str, body: bytes = b"") -> tuple[int, bytes]:
