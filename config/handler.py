@@ -41,16 +41,19 @@ class Handler(ASGIHandler):
             return
         run = asyncio.get_running_loop().run_in_executor
         with body:
-            await self.send_response(await run(self.threads, self.answer, scope, body), send)
+            response = await run(self.threads, self.answer, scope, body)
+            await self.send_response(response, send)
+            if response.streaming:
+                await run(self.threads, response.close)
 
     def answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
-        """One request from start to end. What streams is an asynchronous view's: this one closes
-        its response before it is sent."""
+        """One request from start to end, but for what its response still has to make."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
         response = refusal or self.plain.get_response(cast(ASGIRequest, request))
-        response.close()
+        if not response.streaming:
+            response.close()
         return response
 
 

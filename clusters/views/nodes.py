@@ -59,7 +59,7 @@ def detail(request: Request, pk: UUID, node: int) -> HttpResponse:
         "cluster": cluster,
         "node": found,
         "row": row,
-        "facts": (("Node pool", row.pool), ("GPUs", row.gpus), ("Cluster", cluster.name)),
+        "facts": (("Node pool", row.pool), ("GPU type", row.gpus), ("Cluster", cluster.name)),
         "labels": sorted(found.labels_json.items()),
         "in_drawer": in_drawer(request),
     }

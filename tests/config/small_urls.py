@@ -1,7 +1,11 @@
-"""Two addresses for ``test_handler``: one answers on a thread, one on the event loop."""
+"""Addresses for ``test_handler``: the last one answers on the event loop."""
 
 from django.urls import path
 
 from tests.config import test_handler
 
-urlpatterns = [path("plain", test_handler.plain), path("streaming", test_handler.streaming)]
+urlpatterns = [
+    path("plain", test_handler.plain),
+    path("pieces", test_handler.in_pieces),
+    path("streaming", test_handler.streaming),
+]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from pytest_django import Settings
 
 from config.handler import Handler, is_asynchronous
@@ -17,6 +17,11 @@ ANSWERED: list[str] = []
 def plain(request: HttpRequest) -> HttpResponse:
     ANSWERED.append(threading.current_thread().name)
     return HttpResponse(request.body.upper())
+
+
+def in_pieces(request: HttpRequest) -> StreamingHttpResponse:
+    """As some package of a later day might answer."""
+    return StreamingHttpResponse(iter([b"one ", b"two"]))
 
 
 async def streaming(request: HttpRequest) -> HttpResponse:
@@ -69,6 +74,11 @@ def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
 def test_streams_do_not_take_a_thread(small: Handler) -> None:
     assert ask(small, "/streaming") == (200, b"streamed")
     assert ANSWERED == ["MainThread"]
+
+
+@pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous")
+def test_a_plain_view_that_streams_is_answered_whole(small: Handler) -> None:
+    assert ask(small, "/pieces") == (200, b"one two")
 
 
 def test_what_cannot_be_read_is_refused(small: Handler) -> None:

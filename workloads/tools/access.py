@@ -40,14 +40,18 @@ def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | No
 
 
 def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
+    """The author is always let in, for as long as the workload is still theirs to see."""
     rule = tool.connection
-    if workload.created_by_id == user.pk or rule.authorization_type is Access.EVERYONE:
+    if rule.authorization_type is Access.EVERYONE:
+        return True
+    visible = Workload.objects.visible_to(user).filter(pk=workload.pk).exists()
+    if workload.created_by_id == user.pk and visible:
         return True
     if rule.authorization_type is Access.USERS:
         return user.username in rule.authorized_users
     if rule.authorization_type is Access.GROUPS:
         return user.groups.filter(name__in=rule.authorized_groups).exists()
-    return Workload.objects.visible_to(user).filter(pk=workload.pk).exists()
+    return visible
 
 
 def why_closed(workload: Workload, tool: Tool) -> str:

@@ -49,6 +49,18 @@ def test_a_rule_lets_in_whom_it_names(
     assert may(UserFactory(), workload) is everyone
 
 
+@pytest.mark.parametrize(
+    "rule", [{}, {"authorizationType": "authorizedUsers", "authorizedUsers": ["x"]}]
+)
+def test_who_left_the_project_leaves_the_tools_they_made(
+    workload: Workload, member: User, rule: dict[str, Any]
+) -> None:
+    serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
+    assert may(member, workload)
+    workload.project.members.remove(member)
+    assert not may(member, workload)
+
+
 def test_no_tool_of_this_name_and_no_deleted_workload(served: Workload, member: User) -> None:
     assert access.find(member, served.pk, "other") is None
     Workload.objects.update(deleted_at=served.created_at)
