@@ -6,6 +6,7 @@ import pytest
 from celery import current_app
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
+from redis.exceptions import ConnectionError
 
 from core.lease import lease
 from engines.base import EngineRefused, EngineUnavailable, Launch
@@ -129,3 +130,20 @@ def test_many_submissions_ask_once(
     with django_capture_on_commit_callbacks(execute=True):
         outbox.hand_over(project.cluster_id)
     assert sent == ["workloads.hand_over"] * 2
+
+
+def test_a_broker_that_is_away_costs_the_seconds_to_the_next_sweep(
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    def away() -> None:
+        raise ConnectionError("no broker")
+
+    monkeypatch.setattr(outbox, "connection", away)
+    with django_capture_on_commit_callbacks(execute=True):
+        workload = WorkloadFactory(project=project)
+        outbox.submit(workload)
+    assert "wait for the next sweep: no broker" in caplog.text
+    assert list(handover.waiting(project.cluster)) == [workload]
