@@ -178,7 +178,7 @@ class LocalEngine:
             raise EngineRefused("The rank does not run.")
         try:
             process = psutil.Process(own.pid)
-            return LocalSession(argv, folder=process.cwd(), variables=process.environ())
+            return LocalSession(argv, folder=process.cwd(), variables=processes.environ(process))
         except psutil.Error as error:
             raise EngineRefused("The rank has just ended.") from error
         except FileNotFoundError as error:

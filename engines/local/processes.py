@@ -12,6 +12,8 @@ from engines.local.environment import MARKER
 
 #: Seconds. Two readings of one start differ when the clock was set; a pid is not reused so soon.
 SAME_START = 2.0
+#: Seconds that a process may take to become another program, on a machine that is very busy.
+BECOMING_SECONDS = 1.0
 
 
 def start_time(pid: int) -> float:
@@ -68,5 +70,22 @@ def marked(mark: str) -> Iterator[psutil.Process]:
         with suppress(psutil.Error, OSError):
             if process.pid == me or process.status() == psutil.STATUS_ZOMBIE:
                 continue
-            if process.environ().get(MARKER) == mark:
+            if environ(process).get(MARKER) == mark:
                 yield process
+
+
+def environ(process: psutil.Process) -> dict[str, str]:
+    """The variables that it was started with.
+
+    Linux shows a process without arguments and then without variables while it becomes another
+    program, also when whoever started it was already told that this worked. What has no file
+    either is a thread of the kernel and stays without.
+    """
+    deadline = time.monotonic() + BECOMING_SECONDS
+    has_become = False
+    while not (found := process.environ()) and process.exe():
+        if has_become or time.monotonic() > deadline:
+            break
+        has_become = bool(process.cmdline())
+        time.sleep(0.001)
+    return found
