@@ -21,13 +21,16 @@ from django.db import connections
 from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
+API = "/api/"
 CONNECTION_SECONDS = 300  # then a thread opens another
 
 
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
-        self.threads = ThreadPoolExecutor(settings.WEB_THREADS, "web", _keep_connections)
+        # Each with its own, so that a program that calls and calls keeps nobody from a page.
+        self.pages = ThreadPoolExecutor(settings.WEB_THREADS, "web", _keep_connections)
+        self.calls = ThreadPoolExecutor(settings.API_THREADS, "api", _keep_connections)
         self.plain = BaseHandler()
         self.plain.load_middleware()
 
@@ -40,11 +43,12 @@ class Handler(ASGIHandler):
         except RequestAborted:
             return
         run = asyncio.get_running_loop().run_in_executor
+        threads = self.calls if scope["path"].startswith(API) else self.pages
         with body:
-            response = await run(self.threads, self.answer, scope, body)
+            response = await run(threads, self.answer, scope, body)
             await self.send_response(response, send)
             if response.streaming:
-                await run(self.threads, response.close)
+                await run(threads, response.close)
 
     def answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """One request from start to end, but for what its response still has to make."""

@@ -3,6 +3,7 @@
 import logging
 
 import redis
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -83,8 +84,8 @@ def processes() -> dict[str, str]:
     """The broker, and those that leave signs of life in it. Without it nobody knows of them."""
     names = ["worker", "beat"]
     try:
-        with heartbeat.broker() as broker:
-            signs = broker.mget([heartbeat.key(name) for name in names])
+        broker = heartbeat.broker(settings.REDIS_URL)
+        signs = broker.mget([heartbeat.key(name) for name in names])
     except redis.RedisError:
         return {"broker": "down", **dict.fromkeys(names, "unknown")}
     return {"broker": "ok"} | {

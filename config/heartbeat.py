@@ -4,6 +4,7 @@ Beside it, each touches a file in the data folder: that is of this very process,
 workers share a broker, and is what a cluster's probe looks at.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 EVERY = 2.0  # seconds between two signs
+TIMEOUT = 1.0  # seconds
 GOOD_FOR = 10  # seconds until a process without a sign counts as down
 
 
@@ -22,13 +24,15 @@ def key(process: str) -> str:
     return f"trainyard:alive:{process}"
 
 
-def broker(timeout: float = 1.0) -> redis.Redis:
-    """A connection that answers or fails within the timeout (seconds)."""
+@cache
+def broker(url: str) -> redis.Redis:
+    """Connections that answer or fail at once, and are kept: every page asks for signs of life.
+    One that a restart of the broker cut is made anew."""
     return redis.Redis.from_url(
-        settings.REDIS_URL,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        retry=Retry(NoBackoff(), 0),
+        url,
+        socket_timeout=TIMEOUT,
+        socket_connect_timeout=TIMEOUT,
+        retry=Retry(NoBackoff(), 1),
     )
 
 
@@ -37,7 +41,7 @@ class Pulse:
 
     def __init__(self, process: str) -> None:
         self.key = key(process)
-        self.broker = broker()
+        self.broker = broker(settings.REDIS_URL)
         self.file = Path(settings.HOME) / "run" / f"{process}.alive"
         self.file.parent.mkdir(parents=True, exist_ok=True)
 

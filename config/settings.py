@@ -87,7 +87,8 @@ CACHES = {
         "OPTIONS": {"socket_timeout": 5, "socket_connect_timeout": 2},
     }
 }
-WEB_THREADS = env_int("WEB_THREADS", 8)  # pages and REST calls that are answered at once
+WEB_THREADS = env_int("WEB_THREADS", 8)  # pages that are answered at once
+API_THREADS = env_int("API_THREADS", 3)  # REST calls that are answered at once, beside the pages
 LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
 LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64)  # open at a time to one Kubernetes cluster
 

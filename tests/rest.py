@@ -43,7 +43,12 @@ class Rest:
 
     def submit(self, name: str, *, workers: int = 2, **spec: Any) -> str:
         """The id of a new workload; ``spec`` goes over a spec that trains on the digits."""
-        body = {
+        body = self.document(name, workers=workers, **spec)
+        return str(self.send("POST", "/workloads/distributed", body)["workloadId"])
+
+    def document(self, name: str, *, workers: int = 2, **spec: Any) -> dict[str, Any]:
+        """What a submission sends."""
+        return {
             "name": name,
             "projectId": self.project["id"],
             "clusterId": self.project["clusterId"],
@@ -55,7 +60,6 @@ class Rest:
                 **spec,
             },
         }
-        return str(self.send("POST", "/workloads/distributed", body)["workloadId"])
 
     def act(self, workload: str, verb: str) -> None:
         self.send("POST", f"/workloads/distributed/{workload}/{verb}")

@@ -112,7 +112,8 @@ def _find_place(made: Plan, by: User) -> None:
 
 
 def _project(pk: int, by: User) -> Project | None:
-    return Project.objects.visible_to(by).for_list().filter(pk=pk).first()
+    visible = Project.objects.visible_to(by).select_related("cluster")
+    return visible.filter(pk=pk).first()
 
 
 def _resolve(made: Plan, project: Project, by: User) -> None:

@@ -33,11 +33,12 @@ async def streaming(request: HttpRequest) -> HttpResponse:
 def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handler]:
     """Without middleware; plain and asynchronous are told apart by the address."""
     settings.MIDDLEWARE, settings.ROOT_URLCONF = [], "tests.config.small_urls"
-    settings.WEB_THREADS = 1
+    settings.WEB_THREADS = settings.API_THREADS = 1
     ANSWERED.clear()
     made = Handler()
     yield made
-    made.threads.shutdown()
+    made.pages.shutdown()
+    made.calls.shutdown()
 
 
 def ask(application: Handler, path: str, body: bytes = b"") -> tuple[int, bytes]:
@@ -69,6 +70,11 @@ def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
     assert ask(small, "/plain", b"hello") == (200, b"HELLO")
     assert ask(small, "/plain", b"again") == (200, b"AGAIN")
     assert ANSWERED == ["web_0", "web_0"]
+
+
+def test_calls_of_the_api_do_not_take_the_threads_of_pages(small: Handler) -> None:
+    assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
+    assert ANSWERED == ["api_0"]
 
 
 def test_streams_do_not_take_a_thread(small: Handler) -> None:

@@ -50,6 +50,15 @@ def test_without_a_broker_it_still_answers(client: Client, settings: Settings) -
     }
 
 
+def test_a_broker_that_cut_its_connections_answers_again(
+    client: Client, valkey: redis.Redis
+) -> None:
+    sign(valkey, "worker", "beat")
+    assert client.get("/healthz").json()["status"] == "ok"
+    valkey.client_kill_filter(_type="normal", skipme=True)
+    assert client.get("/healthz").json()["status"] == "ok"
+
+
 def test_without_a_database_it_still_answers(
     client: Client, valkey: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
