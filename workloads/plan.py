@@ -254,3 +254,16 @@ def beyond_quota(project: Project, demand: Demand) -> str:
         return ""
     asks = "asks, with the project's other workloads," if at_once else "asks"
     return f"{asks} for {'; '.join(over)} and {project.name} may not go over it"
+
+
+def hold_quota(project: Project, demand: Demand) -> str:
+    """``beyond_quota`` for whoever takes it now, in a transaction.
+
+    Where what is given starts at once, nobody else is answered until that transaction ends, so that
+    two do not both take what is left for one. On SQLite a transaction that writes has that anyhow.
+    """
+    if not project.over_quota and _starts_at_once(project.cluster):
+        # Not the key: workloads that only refer to the project need not wait.
+        rows = Project.objects.select_for_update(of=("self",), no_key=True)
+        project = rows.select_related("cluster").filter(pk=project.pk).first() or project
+    return beyond_quota(project, demand)

@@ -12,10 +12,11 @@ from assets.scopes import Holder, Place
 from projects.quotas import Demand
 from spec import documents
 from spec.draft import WorkloadDraft
+from spec.errors import Problem, SpecError
 from spec.phases import Phase, RankPhase, Reason
 from workloads import history, outbox
 from workloads.models import Attempt, Draft, Rank, Source, Workload
-from workloads.plan import Plan, Ready, beyond_quota, plan
+from workloads.plan import Plan, Ready, hold_quota, plan
 
 MOST_AT_ONCE = 200  # workloads that one request may act on
 
@@ -42,8 +43,10 @@ def submit(
     ready = made.ready()
     try:
         with transaction.atomic():
+            if over := hold_quota(ready.project, ready.demand):
+                raise SpecError([Problem(("worker", "compute"), over)])
             workload = _create(made, ready, by, source, draft_id, copied_from)
-    except IntegrityError:
+    except (IntegrityError, SpecError):
         # Someone else was quicker: with this very draft, or with what the plan relied on.
         if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
             return twin
@@ -124,7 +127,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
         _hold(workload)
         if by and workload.phase == Phase.STOPPED:  # else it runs there already, for all we say
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
-            if over := beyond_quota(workload.project, demand):
+            if over := hold_quota(workload.project, demand):
                 raise NotPossible(f"{workload.name} {over}.")
         if not workload.logs_complete:
             Attempt.note(workload)  # what is left to collect of the run that ended
