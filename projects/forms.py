@@ -32,7 +32,12 @@ class ProjectForm(Form):
         widget=forms.TextInput({"list": "departments", "autocomplete": "off"}),
         help_text="One that exists, or the name of a new one.",
     )
-    name = forms.CharField(label="Project name", required=False)
+    name = forms.CharField(
+        label="Project name",
+        required=False,
+        help_text="On Kubernetes its namespace is named after it, so the name stays while there "
+        "are workloads.",
+    )
     description = forms.CharField(label="Description", required=False)
     gpu_quota = forms.FloatField(
         label="GPU quota",

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from accounts.models import User
-from clusters.models import Cluster
+from clusters.models import Cluster, Kind
 from projects import queues
 from projects.models import Department, Project
 
@@ -59,27 +59,49 @@ def update_project(
     members: Collection[User],
 ) -> Project:
     """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
-    project.name, project.description = name, description
-    project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
-    project.memory_quota, project.over_quota = memory_quota, over_quota
-    return _save(project, by, department, members)
+    _check(by)
+    with transaction.atomic():
+        if name != project.name:
+            _check_rename(project)
+        project.name, project.description = name, description
+        project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
+        project.memory_quota, project.over_quota = memory_quota, over_quota
+        return _save(project, by, department, members)
 
 
 def delete_project(project: Project, *, by: User) -> None:
     """Remove it with its assets. ``HasWorkloads`` while it has any that is not deleted."""
     _check(by)
     with transaction.atomic():
-        present = project.workloads.filter(deleted_at=None).order_by("name")
-        names = list(present.values_list("name", flat=True)[:4])
-        if names:
-            shown = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
-            raise HasWorkloads(f"{project} has workloads: {shown}. Delete them first.")
+        if names := _some_workloads(project):
+            raise HasWorkloads(f"{project} has workloads: {names}. Delete them first.")
         project.workloads.filter(deleted_at__isnull=False).delete()  # traces of deleted ones
         try:
             project.delete()
         except ProtectedError as error:
             raise HasWorkloads(f"{project} got a workload a moment ago. Look again.") from error
         queues.ask(project.cluster)
+
+
+def _check_rename(project: Project) -> None:
+    """On Kubernetes the namespace and the queue are named after the project, and its jobs are found
+    there by that name alone."""
+    if project.cluster.kind != Kind.KUBERNETES:
+        return
+    Project.objects.select_for_update().get(pk=project.pk)  # no workload comes meanwhile
+    if names := _some_workloads(project):
+        text = (
+            f"{project} keeps its name while it has workloads, for their namespace on "
+            f"{project.cluster} is named after it. Delete {names} first, or make a new project."
+        )
+        raise ValidationError({"name": text})
+
+
+def _some_workloads(project: Project) -> str:
+    """A few that are not deleted, in words; empty where there are none."""
+    present = project.workloads.filter(deleted_at=None).order_by("name")
+    names = list(present.values_list("name", flat=True)[:4])
+    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
 
 
 def _save(project: Project, by: User, department: str, members: Collection[User]) -> Project:

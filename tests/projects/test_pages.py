@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from clusters.models import Kind
 from projects.models import Project
 from projects.services import HasWorkloads, delete_project
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
@@ -126,6 +127,32 @@ def test_an_edit_from_the_drawer_keeps_the_cluster(administrator: Client) -> Non
     was = project.cluster
     project.refresh_from_db()
     assert (project.name, project.over_quota, project.cluster) == ("renamed", False, was)
+
+
+def test_a_namespace_with_workloads_keeps_the_name_of_its_project(administrator: Client) -> None:
+    project = ProjectFactory(name="vision", cluster=ClusterFactory(kind=Kind.KUBERNETES))
+    workload = WorkloadFactory(name="digits", project=project, stopped=True)
+    address = f"/projects/{project.pk}/edit/"
+    response = administrator.post(address, good(name="sight"))
+    assert response.status_code == 422
+    (words,) = response.context["form"].errors["name"]
+    assert words.startswith("vision keeps its name while it has workloads")
+    assert "Delete digits first" in words
+    assert administrator.post(address, good(name="vision", gpu_quota="7")).status_code == 302
+    project.refresh_from_db()
+    assert (project.name, project.gpu_quota) == ("vision", 7)
+    workload.deleted_at = workload.created_at
+    workload.save()
+    assert administrator.post(address, good(name="sight")).status_code == 302
+    project.refresh_from_db()
+    assert project.name == "sight"
+
+
+def test_on_this_machine_a_project_with_workloads_is_renamed(administrator: Client) -> None:
+    project = WorkloadFactory(running=True).project
+    assert administrator.post(f"/projects/{project.pk}/edit/", good(name="sight"))["Location"]
+    project.refresh_from_db()
+    assert project.name == "sight"
 
 
 def test_a_project_with_workloads_stays(administrator: Client) -> None:
