@@ -11,12 +11,14 @@ from accounts.models import User
 from clusters import nodes, states
 from clusters.engines import engine_for
 from clusters.models import PREFIX, Cluster, Connection, Kind, State
+from core import outbox
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Finding, Level
 from engines.queues import Wanted
 
 LOCAL = "local"
 QUOTAS = "Quotas"  # the area of findings about queues
 SETTINGS = ("ingress_domain", "ingress_class", "prometheus_url")
+LOOKED_AT = ("state", "state_message", "findings_json", "checked_at")  # what a look writes down
 
 
 class HasProjects(Exception):
@@ -46,12 +48,12 @@ def add_kubernetes(name: str, kubeconfig: str, *, namespace_prefix: str = PREFIX
 def create_kubernetes(
     *, by: User, name: str, kubeconfig: str, namespace_prefix: str, **settings: str
 ) -> Cluster:
-    """A Kubernetes cluster that waits to connect: the monitor asks it within seconds.
+    """A Kubernetes cluster that waits to connect: a worker is asked to look at it at once.
 
     An empty ``kubeconfig`` is our own pod's account; ``settings`` are those of ``SETTINGS``.
     ``ValidationError`` names the fields that are wrong.
     """
-    _check(by)
+    check(by)
     cluster = Cluster(
         name=name, kind=Kind.KUBERNETES, namespace_prefix=namespace_prefix, **settings
     )
@@ -59,6 +61,7 @@ def create_kubernetes(
     with transaction.atomic():
         cluster.save()
         Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
+        ask(cluster)
     return cluster
 
 
@@ -72,8 +75,8 @@ def update_kubernetes(
     **settings: str,
 ) -> Cluster:
     """Change it; ``kubeconfig=None`` keeps the connection as it is. ``ValidationError`` names the
-    fields that are wrong."""
-    _check(by)
+    fields that are wrong. What was seen by the way before is forgotten, and a worker looks anew."""
+    check(by)
     moved = namespace_prefix != cluster.namespace_prefix
     if moved and cluster.projects.exists():
         text = "Projects have their namespaces by this prefix, so it stays while there are any."
@@ -84,8 +87,12 @@ def update_kubernetes(
     )
     for setting, value in settings.items():
         setattr(cluster, setting, value)
+    changed = ["name", "namespace_prefix", *settings]
     if moved or kubeconfig is not None:
         cluster.connection_version += 1
+        cluster.state, cluster.state_message = State.WAITING, ""
+        cluster.findings_json, cluster.checked_at = [], None
+        changed += ["connection_version", *LOOKED_AT]
     cluster.full_clean()
     with transaction.atomic():
         if kubeconfig is not None:
@@ -93,13 +100,23 @@ def update_kubernetes(
             known = Connection.objects.filter(cluster=cluster)
             if not known.update(kubeconfig=kubeconfig):
                 Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
-        cluster.save(update_fields=["name", "namespace_prefix", "connection_version", *settings])
+        cluster.save(update_fields=changed)
+        if cluster.checked_at is None:
+            ask(cluster)
     return cluster
+
+
+def ask(cluster: Cluster) -> None:
+    """Have a worker look at it after the commit, without waiting for the monitor's next turn.
+
+    A message that is lost costs the time until that turn.
+    """
+    outbox.send("clusters.look", cluster.pk, outbox.SUBMIT)
 
 
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
     """Forget a cluster, its nodes and node pools. ``HasProjects`` while any project is on it."""
-    _check(by)
+    check(by)
     if cluster.kind == Kind.LOCAL:
         raise HasProjects("This machine is a cluster for as long as the local engine is on.")
     names = list(cluster.projects.order_by("name").values_list("name", flat=True)[:4])
@@ -112,7 +129,8 @@ def delete_cluster(cluster: Cluster, *, by: User) -> None:
         raise HasProjects(f"{cluster} got a project a moment ago. Look again.") from error
 
 
-def _check(by: User) -> None:
+def check(by: User) -> None:
+    """``PermissionDenied`` for whoever may not manage clusters."""
     if not by.is_administrator:
         raise PermissionDenied("Clusters are for administrators to manage.")
 
@@ -133,12 +151,17 @@ def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
     return True
 
 
-def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()) -> None:
-    """Only what was seen: an administrator may have changed the rest meanwhile."""
+def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()) -> bool:
+    """Only what was seen: an administrator may have changed the rest meanwhile.
+
+    ``False``, and nothing is written, when the cluster is reached in another way since the look
+    began, or was deleted. Holds its row until the transaction ends: looks come one after another.
+    """
     cluster.state, cluster.state_message = state, message
     cluster.findings_json = [asdict(finding) for finding in findings]
     cluster.checked_at = timezone.now()
-    cluster.save(update_fields=["state", "state_message", "findings_json", "checked_at"])
+    same = Cluster.objects.filter(pk=cluster.pk, connection_version=cluster.connection_version)
+    return bool(same.update(**{name: getattr(cluster, name) for name in LOOKED_AT}))
 
 
 def _ask(cluster: Cluster, queues: Wanted | None = None) -> None:
@@ -158,10 +181,10 @@ def _ask(cluster: Cluster, queues: Wanted | None = None) -> None:
         findings += _kept(cluster, engine, queues)
         state, message = states.verdict(findings)
     with transaction.atomic():
-        _note(cluster, state, message, findings)
-        cluster.capabilities_json = asdict(capabilities)
-        cluster.save(update_fields=["capabilities_json"])
-        nodes.store(cluster, seen)
+        if _note(cluster, state, message, findings):
+            cluster.capabilities_json = asdict(capabilities)
+            cluster.save(update_fields=["capabilities_json"])
+            nodes.store(cluster, seen)
 
 
 def _kept(cluster: Cluster, engine: Engine, queues: Wanted | None) -> tuple[Finding, ...]:

@@ -2,8 +2,14 @@
 
 from celery import shared_task
 
-from clusters import testing
-from clusters.models import ConnectionTest
+from clusters import services, testing
+from clusters.models import Cluster, ConnectionTest
+
+
+@shared_task(name="clusters.look")
+def look(cluster_id: str) -> None:
+    if cluster := Cluster.objects.filter(pk=cluster_id).first():
+        services.refresh(cluster)
 
 
 @shared_task(name="clusters.test_connection")

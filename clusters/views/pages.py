@@ -42,7 +42,8 @@ def listing(request: Request) -> HttpResponse:
         for cluster in clusters
     ]
     virtual = any(cluster.has_virtual_gpus for cluster in clusters)
-    context = {"rows": rows, "has_virtual_gpus": virtual}
+    waits = any(cluster.checked_at is None for cluster in clusters)
+    context = {"rows": rows, "waits": waits, "has_virtual_gpus": virtual}
     return render_partial(request, "clusters/clusters.html", "rows", context)
 
 
