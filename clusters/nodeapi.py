@@ -2,19 +2,20 @@
 
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied, ValidationError
 from ninja import Query, Router, Status
 
 from accounts.api import ApiRequest
 from clusters import pools
+from clusters.api import cluster_of
 from clusters.models import Cluster, Node, NodePool
 from clusters.noderows import NodeRow, PoolRow, pool_rows, rows_of
-from core.api import ApiError, Closed, Issue, Pages, Wire, not_found
+from core.api import Closed, Pages, Wire, judged, not_found
 
 router = Router(tags=["Nodes"])
+
+CANNOT = "The node pool cannot be kept."
 
 
 class GpuInfo(Wire):
@@ -97,7 +98,7 @@ def list_nodes(request: ApiRequest, listing: Query[Listing]) -> NodeList:
 
 @router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)
 def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[Pages]) -> NodeList:
-    _cluster(request, cluster_id)
+    cluster_of(request, cluster_id)
     narrowed = Listing(offset=listing.offset, limit=listing.limit, cluster_id=cluster_id)
     return list_nodes(request, narrowed)
 
@@ -158,22 +159,26 @@ def list_pools(request: ApiRequest, cluster_id: UUID | None = None) -> PoolList:
 
 @router.post("/node-pools", response={201: PoolOut}, by_alias=True)
 def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
-    cluster = _cluster(request, body.cluster_id)
+    cluster = cluster_of(request, body.cluster_id)
     values = body.model_dump(exclude={"cluster_id"})
-    made = _try(lambda: pools.create_pool(cluster, by=request.user, **values))
+    with judged(CANNOT):
+        made = pools.create_pool(cluster, by=request.user, **values)
     return Status(201, _out(made))
 
 
 @router.put("/node-pools/{pool_id}", response=PoolOut, by_alias=True)
 def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
     pool = _pool(request, pool_id)
-    return _out(_try(lambda: pools.update_pool(pool, by=request.user, **body.model_dump())))
+    with judged(CANNOT):
+        pools.update_pool(pool, by=request.user, **body.model_dump())
+    return _out(pool)
 
 
 @router.delete("/node-pools/{pool_id}", response={204: None})
 def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
     pool = _pool(request, pool_id)
-    _try(lambda: pools.delete_pool(pool, by=request.user))
+    with judged(CANNOT, pools.InUse):
+        pools.delete_pool(pool, by=request.user)
     return Status(204, None)
 
 
@@ -182,33 +187,9 @@ def _out(pool: NodePool) -> PoolOut:
     return PoolOut.of(pool.cluster, next(row for row in rows if row.pool == pool))
 
 
-def _cluster(request: ApiRequest, cluster_id: UUID) -> Cluster:
-    cluster = Cluster.objects.visible_to(request.user).filter(pk=cluster_id).first()
-    if cluster is None:
-        raise not_found("The cluster")
-    return cluster
-
-
 def _pool(request: ApiRequest, pool_id: int) -> NodePool:
     seen = Cluster.objects.visible_to(request.user)
     pool = NodePool.objects.select_related("cluster").filter(pk=pool_id, cluster__in=seen).first()
     if pool is None:
         raise not_found("The node pool")
     return pool
-
-
-def _try(verb: Any) -> Any:
-    """A verb's verdict as an answer of the API."""
-    try:
-        return verb()
-    except PermissionDenied as error:
-        raise ApiError(403, str(error)) from error
-    except pools.InUse as error:
-        raise ApiError(409, str(error)) from error
-    except ValidationError as error:
-        issues = [
-            Issue(field=field, details=text)
-            for field, texts in error.message_dict.items()
-            for text in texts
-        ]
-        raise ApiError(400, "The node pool cannot be kept.", issues=issues) from error

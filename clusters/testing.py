@@ -1,5 +1,6 @@
 """Test connection: a worker looks at what a cluster lacks, and the page shows what it found."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from clusters.engines import ENGINES
 from clusters.models import Cluster, Connection, ConnectionTest, Kind
 from core import outbox
 from engines.base import EngineError, Finding, Level
+from engines.kubernetes import rights
 
 KEPT = timedelta(hours=1)
 PATIENCE = timedelta(seconds=60)  # until the page says that no worker took it up
@@ -74,6 +76,23 @@ def _look(test: ConnectionTest) -> tuple[Finding, ...]:
 
 def _away(message: str) -> tuple[Finding, ...]:
     return (Finding("Connection", "API server", Level.MISSING, message),)
+
+
+def is_late(test: ConnectionTest) -> bool:
+    """No worker took it up, and none may be running."""
+    return test.answered_at is None and timezone.now() - test.created_at > PATIENCE
+
+
+def rights_to_apply(findings: Sequence[Finding]) -> str:
+    """The manifest of all rights that Trainyard needs, as YAML, when one of them is refused."""
+    if all(found.level is Level.OK for found in findings if found.area == rights.PERMISSIONS):
+        return ""
+    return rights.manifest(user_of(findings))
+
+
+def user_of(findings: Iterable[Finding]) -> str:
+    """Who Trainyard is on that cluster; empty where that is not known."""
+    return next((found.text for found in findings if found.name == rights.SIGNED_IN), "")
 
 
 def prune() -> None:

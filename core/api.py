@@ -1,8 +1,10 @@
 """What all parts of the REST API share: the error body, paging, sorting words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from ninja import Schema
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
@@ -59,6 +61,29 @@ class ApiError(Exception):
 
 def not_found(what: str) -> ApiError:
     return ApiError(404, f"{what} was not found, or you may not see it.")
+
+
+@contextmanager
+def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
+    """A verb's verdict as an answer: 403, 409 for ``conflicts``, else 400 with ``refusal`` and the
+    fields that are wrong."""
+    try:
+        yield
+    except PermissionDenied as error:
+        raise ApiError(403, str(error)) from error
+    except conflicts as error:
+        raise ApiError(409, str(error)) from error
+    except ValidationError as error:
+        raise ApiError(400, refusal, issues=issues_of(error.message_dict)) from error
+
+
+def issues_of(errors: Mapping[str, Iterable[Any]]) -> list[Issue]:
+    """By field, in the words of a form or a model; what is about the whole has no field."""
+    return [
+        Issue(field="" if field == NON_FIELD_ERRORS else to_camel(field), details=str(text))
+        for field, texts in errors.items()
+        for text in texts
+    ]
 
 
 class Pages(Wire):

@@ -6,12 +6,11 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request, administrators_only
 from clusters.models import Cluster, ConnectionTest, Kind
-from clusters.testing import PATIENCE
+from clusters.testing import is_late, rights_to_apply, user_of
 from clusters.views.pages import tabs_of
 from core.http import render_partial
 from core.query import search_text
@@ -32,28 +31,22 @@ def findings_context(found: Iterable[Finding]) -> dict[str, Any]:
     areas: dict[str, list[tuple[Finding, str, str]]] = {}
     for finding in findings:
         areas.setdefault(finding.area, []).append((finding, *TONES[finding.level]))
-    refused = any(f.area == rights.PERMISSIONS and f.level is not Level.OK for f in findings)
     bad = sum(f.level in {Level.MISSING, Level.ISSUE} for f in findings)
     return {
         "areas": list(areas.items()),
         "bad": bad,
         "warnings": sum(f.level is Level.WARNING for f in findings),
-        "manifest": rights.manifest(user_of(findings)) if refused else "",
+        "manifest": rights_to_apply(findings),
         "manifest_user": user_of(findings),
     }
 
 
-def user_of(findings: Iterable[Finding]) -> str:
-    return next((found.text for found in findings if found.name == rights.SIGNED_IN), "")
-
-
 def shown_test(test: ConnectionTest) -> dict[str, Any]:
-    late = timezone.now() - test.created_at > PATIENCE
-    waits = test.answered_at is None and not late
+    late = is_late(test)
     return {
         "test": test,
-        "waits": waits,
-        "late": late and test.answered_at is None,
+        "waits": test.answered_at is None and not late,
+        "late": late,
         **findings_context(test.findings),
     }
 
