@@ -52,7 +52,10 @@ class TolerationOperator(StrEnum):
 
 
 class Toleration(Part):
-    """A taint that does not keep the pods away; ``seconds`` is how long NoExecute is borne."""
+    """A taint that does not keep the pods away; ``seconds`` is how long NoExecute is borne.
+
+    Equal without a value means a taint whose value is empty, as many have.
+    """
 
     name: str = Field("", max_length=63)
     key: Key
@@ -63,8 +66,8 @@ class Toleration(Part):
 
     @model_validator(mode="after")
     def _fields_agree(self) -> Self:
-        if (self.operator is TolerationOperator.EQUAL) != (self.value is not None):
-            raise ValueError("value: goes with the operator Equal, and only with it")
+        if self.value and self.operator is not TolerationOperator.EQUAL:
+            raise ValueError("value: goes with the operator Equal only")
         if self.seconds is not None and self.effect is not Effect.NO_EXECUTE:
             raise ValueError("seconds: goes with the effect NoExecute, and only with it")
         return self

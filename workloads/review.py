@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assets import cards
+from spec.scheduling import Toleration, TolerationOperator
 from spec.workload import Architecture, Framework, Replica, WorkloadSpec
 from workloads.forms.durations import split
 from workloads.forms.screen import Screen
@@ -93,12 +94,18 @@ def _replica(screen: Screen, role: str, replica: Replica) -> Iterator[Fact]:
         yield "Node type", replica.node_type, origin("nodeType")
     if near := replica.pod_affinity:
         yield "Pods close together", f"{near.key} ({near.type.lower()})", origin("podAffinity")
-    if tolerated := ", ".join(toleration.key for toleration in replica.tolerations):
+    if tolerated := ", ".join(map(_taint, replica.tolerations)):
         yield "Tolerations", tolerated, origin("tolerations")
     for key in ("labels", "annotations"):
         items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
         if items:
             yield key.title(), items, ""
+
+
+def _taint(toleration: Toleration) -> str:
+    """As kubectl writes it; one that is there with any value by its key alone."""
+    equal = toleration.operator is TolerationOperator.EQUAL
+    return toleration.key + (f"={toleration.value or ''}" if equal else "")
 
 
 def _from(origin: str) -> str:

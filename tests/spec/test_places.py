@@ -110,7 +110,7 @@ WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
     ),
 ]
 WRONG: list[tuple[Document, str, str]] = [
-    (toleration(key="a"), "worker.tolerations.0.value", "Equal"),
+    (toleration(key="a", operator="Exists", value="b"), "worker.tolerations.0.value", "Equal"),
     (
         toleration(key="a", operator="Exists", seconds=5),
         "worker.tolerations.0.seconds",

@@ -17,7 +17,7 @@ EFFECTS = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE, Effect.PREFER_NO_SCHEDULE)
 TOLERATION = (
     Cell("key", "Key", required=True, placeholder="nvidia.com/gpu"),
     Cell("operator", "Operator", Part.SELECT, options=_options("Equal", "Exists")),
-    Cell("value", "Value"),
+    Cell("value", "Value", placeholder="empty"),
     Cell("effect", "Effect", Part.SELECT, options=_options("Any", *EFFECTS)),
     Cell("seconds", "Toleration seconds", Part.WHOLE, placeholder="for ever"),
 )

@@ -121,6 +121,7 @@ FULL = {
     "tolerations": [
         {"key": "gpu", "operator": "Exists"},
         {"key": "team", "value": "vision", "effect": "NoExecute", "seconds": 60},
+        {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
     ],
     "labels": [{"name": "team", "value": "vision"}],
     "annotations": [{"name": "k8s.v1.cni.cncf.io/networks", "value": "rdma-net"}],

@@ -158,6 +158,17 @@ def test_single_values_keep_their_place_on_the_wire(wizard: Wizard) -> None:
     assert "topology" not in wizard.draft.content.values
 
 
+def test_a_toleration_of_a_taint_without_a_value(wizard: Wizard) -> None:
+    wizard.ready()
+    role = "node-role.kubernetes.io/control-plane"
+    parts = item(TOLERATION, 0, key=role, operator="", value="", effect="NoSchedule")
+    wizard.save(2, **parts)
+    made = wizard.plan()
+    assert made.submittable, made.problems
+    assert f"{role}=<" in wizard.open(wizard.at(3)).page
+    assert f"--toleration key={role},effect=NoSchedule" in summary.of(made).command
+
+
 def test_only_its_framework_has_a_field(wizard: Wizard) -> None:
     wizard.ready(framework="MPI")
     page = wizard.open(wizard.at(2)).page
