@@ -32,10 +32,9 @@ MOVES: dict[Phase, frozenset[Phase]] = {
     _P.CREATING: _WISHES | _AHEAD | {_P.PENDING},
     _P.RESUMING: _WISHES | _AHEAD | {_P.PENDING},
     _P.PENDING: _WISHES | _AHEAD | {_P.UNKNOWN},
-    # Back to Pending: preempted, or the gang restarts after a rank died.
     _P.INITIALIZING: _WISHES | _SEEN | {_P.RUNNING, _P.DEGRADED, _P.PENDING, _P.UNKNOWN},
-    _P.RUNNING: _WISHES | _SEEN | {_P.DEGRADED, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
-    _P.DEGRADED: _WISHES | _SEEN | {_P.RUNNING, _P.INITIALIZING, _P.PENDING, _P.UNKNOWN},
+    _P.RUNNING: _WISHES | _SEEN | {_P.DEGRADED, _P.UNKNOWN},
+    _P.DEGRADED: _WISHES | _SEEN | {_P.RUNNING, _P.UNKNOWN},
     _P.UNKNOWN: _WISHES | _AHEAD | {_P.PENDING},
     # A training may finish, or fail, while it is asked to stop.
     _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
@@ -50,6 +49,9 @@ HOLDING = frozenset(
     {Phase.INITIALIZING, Phase.RUNNING, Phase.DEGRADED, Phase.STOPPING, Phase.UNKNOWN}
 )
 ACTIVE = HOLDING | {Phase.CREATING, Phase.PENDING, Phase.RESUMING}
+#: Before and after all ranks of a run were there for the first time.
+GATHERING = frozenset({Phase.PENDING, Phase.INITIALIZING})
+AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})
 #: Can be stopped by a user.
 STOPPABLE = frozenset(p for p, moves in MOVES.items() if Phase.STOPPING in moves)
 

@@ -3,6 +3,7 @@
 Network first, transaction after; running any of these twice changes nothing.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from clusters.engines import engine_for, site_of
 from engines.base import EngineRefused, Launch, Observation, RankState
-from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase, RankPhase, Reason
+from spec.phases import ACTIVE, AT_WORK, GATHERING, HOLDING, TERMINAL, Phase, RankPhase, Reason
 from workloads import admission, history, logs, outbox, waiting
 from workloads.models import Rank, Workload
 
@@ -19,6 +20,7 @@ from workloads.models import Rank, Workload
 #: pending workload has not been seen in its run yet.
 HANDED_OVER = HOLDING | {Phase.PENDING}
 STOPPED_THERE = "It was stopped on the cluster, not by Trainyard."
+ANEW = "Its ranks start anew."
 
 
 def start(workload: Workload) -> None:
@@ -114,12 +116,21 @@ def apply(workload: Workload, seen: Observation) -> bool:
         if not _is_news(workload, seen):
             return False
         workload.refresh_from_db()  # our UPDATE holds the row, so this is how it stands
+        seen = forward(workload, seen)
         _apply_ranks(workload, seen.ranks)
         attempt_starts(workload, seen.attempt)
         _apply_phase(workload, seen)
         waiting.note(workload, seen)
         history.announce(workload)
     return True
+
+
+def forward(row: Workload, seen: Observation) -> Observation:
+    """As people are told it: no phase goes back within a run. What once ran and gathers its ranks
+    again is Degraded until all of them run."""
+    if row.phase in AT_WORK and seen.phase in GATHERING:
+        return replace(seen, phase=Phase.DEGRADED, message=seen.message or ANEW)
+    return seen
 
 
 def attempt_starts(workload: Workload, number: int) -> None:
@@ -151,7 +162,7 @@ def _is_news(workload: Workload, seen: Observation) -> bool:
 def _apply_phase(workload: Workload, seen: Observation) -> None:
     before = workload.phase
     if seen.phase is None:
-        lost(workload)
+        lost(workload, seen.message)
     elif seen.phase != before:
         message = _message(workload, seen)
         if workload.move(seen.phase, reason=seen.reason, message=message, at=seen.at):
@@ -227,14 +238,13 @@ def _copy_state(row: Rank, state: RankState) -> bool:
     return changed
 
 
-def lost(workload: Workload) -> None:
+def lost(workload: Workload, why: str = "") -> None:
     """The cluster no longer has what it should have: a stop is done, anything else has failed."""
     if workload.phase not in HANDED_OVER:
         return
     to, reason = Phase.FAILED, Reason.LOST
-    message = (
-        f"{workload.cluster.name} no longer has this workload. Copy & edit it to start it again."
-    )
+    why = why or f"{workload.cluster.name} no longer has this workload."
+    message = f"{why} Copy & edit it to start it again."
     if workload.phase == Phase.STOPPING:
         to, reason = Phase.STOPPED, Reason.STOPPED_BY_USER
         message = "" if workload.observed_run == workload.run else "It had not started yet."

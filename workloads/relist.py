@@ -38,6 +38,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
 
 def is_known(row: Workload, seen: Observation) -> bool:
     """Whether applying ``seen`` would change nothing that people see."""
+    seen = reconcile.forward(row, seen)
     if not (row.run == row.observed_run == seen.run and row.phase == seen.phase):
         return False
     if seen.attempt > row.attempt or row.deleted_at:

@@ -26,6 +26,7 @@ class Known:
     uids: set[str] = field(default_factory=set)
     floor: int = 0
     order: int = 0
+    space: str = ""  # namespace of its job
 
     @classmethod
     def read(cls, kind: Kind, job: Manifest, pods: Iterable[Manifest], *, upto: int) -> "Known":
@@ -77,6 +78,7 @@ class Known:
     def take_job(self, kind: Kind, what: str, job: Manifest) -> None:
         self._count(version(job))
         self.kind, self.job = kind, None if what == "DELETED" else job
+        self.space = job["metadata"].get("namespace", "")
 
     def take_group(self, what: str, group: Manifest) -> None:
         self._count(version(group))

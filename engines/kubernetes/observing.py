@@ -33,6 +33,7 @@ UNMADE = Cause(
     "Waiting for the operator to make the pods",
     "When this lasts, the training operator does not run: ask the cluster's administrator.",
 )
+BEREFT = replace(UNMADE, title="All its pods are gone; the operator has to make new ones")
 FINAL = {Phase.COMPLETED, Phase.FAILED}
 ENDS = FINAL | {Phase.STOPPED}
 GATHERING = timedelta(seconds=5)  # a pod made later than this after the first one replaces another
@@ -166,7 +167,7 @@ class Look:
         cause = causes.grouped(self.group) if not all(s.is_scheduled for s in among) else None
         cause = cause or (causes.not_made(self.warnings) if missing else None)
         if cause or not among:
-            return cause or UNMADE
+            return cause or (BEREFT if self.pods else UNMADE)
         for seen in sorted(among, key=self._number):
             if found := seen.cause:
                 return replace(found, who=self._name(seen))

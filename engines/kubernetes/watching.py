@@ -12,6 +12,7 @@ from uuid import UUID
 from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest
 from engines.base import Observation as Seen
 from engines.kubernetes.api import Api, Gone
+from engines.kubernetes.belongings import NAMESPACES
 from engines.kubernetes.discovery import KAI_GROUP, kinds_here, served
 from engines.kubernetes.events import EVENTS, SELECTOR, Early, is_telling, told
 from engines.kubernetes.feed import Changes, Feed, Listing, Pulse, Source
@@ -28,6 +29,7 @@ TICK = 0.4  # seconds between two signs of life
 AT_ONCE = 1000  # workloads whose changes are taken in before they are told
 DISCOVER_SECONDS = 30.0  # between two looks whether the cluster serves other kinds
 MOST_HEARD = 5000
+ASK_SECONDS = 10.0  # between two questions about one namespace
 HOLD_SECONDS = 10.0  # that a new job is kept back while there is nothing to say of it
 
 
@@ -43,6 +45,7 @@ class Watcher:
         self._early = Early()
         self._told: dict[UUID, Seen] = {}
         self._held: dict[UUID, float] = {}
+        self._ending: dict[str, tuple[float, bool]] = {}
 
     def __iter__(self) -> Iterator[Seen | None]:
         while True:
@@ -91,7 +94,8 @@ class Watcher:
             if uid in self.known:
                 self.known[uid].remember(known)
             elif known.job is not None:  # deleted while nobody looked
-                self.known[uid] = Known(known.kind, floor=upto, uids=known.uids)
+                gone = Known(known.kind, floor=upto, uids=known.uids, space=known.space)
+                self.known[uid] = gone
         for known in self.known.values():
             known.listed(upto)
         for uid, known in self.known.items():
@@ -203,7 +207,22 @@ class Watcher:
             self._owners.pop(object_uid, None)
         last = self._told.pop(uid, None)
         run = last.run if last else 1
-        return Seen(uid, run, sequence(known.floor, WHOLE) | END, None, datetime.now(UTC))
+        why = f"Its namespace {known.space} was deleted." if self._is_ending(known.space) else ""
+        order = sequence(known.floor, WHOLE) | END
+        return Seen(uid, run, order, None, datetime.now(UTC), message=why)
+
+    def _is_ending(self, space: str) -> bool:
+        """Whether a namespace goes, and all that is in it."""
+        now = time.monotonic()
+        asked, known = self._ending.get(space, (0.0, False))
+        if not asked or now - asked > ASK_SECONDS:
+            try:
+                found = self._api.find(f"{NAMESPACES}/{space}")
+                known = found is None or "deletionTimestamp" in found["metadata"]
+            except EngineError:
+                known = False  # a reason less; that the job is gone is told all the same
+            self._ending[space] = (now, known)
+        return known
 
 
 def is_news(seen: Seen, last: Seen | None) -> bool:

@@ -15,7 +15,7 @@ from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
 from spec import documents
-from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase, Reason
+from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase, Reason
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, Architecture, Framework, WorkloadSpec
 from workloads.models.indexes import TABLE_INDEXES
 
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from workloads.models.rank import Rank
     from workloads.models.sample import Sample
 
-# What counts as pending time, and what as run time.
+# What counts as pending time; run time is that of ``AT_WORK``.
 WAITING = frozenset({Phase.CREATING, Phase.PENDING, Phase.RESUMING})
-AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})
 
 
 class Source(models.TextChoices):

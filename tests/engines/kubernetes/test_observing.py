@@ -115,6 +115,15 @@ def test_an_image_that_cannot_be_had_is_named() -> None:
     assert seen.cause.said == "ImagePullBackOff: no such image"
 
 
+def test_a_gang_without_pods_says_whether_it_had_any() -> None:
+    for seen, title in (
+        (look(), "Waiting for the operator to make the pods"),
+        (look(LEAVING), "All its pods are gone; the operator has to make new ones"),
+    ):
+        assert seen.cause
+        assert (seen.phase, seen.cause.title) == (Phase.PENDING, title)
+
+
 def test_the_rank_that_failed_first_is_named() -> None:
     late = pod("master", 0, phase="Failed", container=ended(1, 9))
     early = pod("worker", 0, phase="Failed", container=ended(137, 5, "OOMKilled"))

@@ -8,7 +8,7 @@ import pytest
 from engines.base import EngineRefused, Observation, RankState
 from engines.fake import FakeEngine
 from projects.models import Project
-from spec.phases import MOVES, Phase, RankPhase, Reason
+from spec.phases import AT_WORK, GATHERING, MOVES, Phase, RankPhase, Reason
 from spec.workload import Role
 from tests.workloads.domain.conftest import phases, waiting
 from workloads import reconcile
@@ -55,8 +55,22 @@ def test_an_observation_of_an_earlier_run_is_old(started: Workload) -> None:
 def test_only_legal_moves_happen(started: Workload, origin: Phase, to: Phase) -> None:
     Workload.objects.update(phase=origin)
     reconcile.apply(Workload.objects.get(), seen(started, to, 7))
-    legal = to in MOVES[origin] or to == origin
-    assert phases(started) == [to if legal else origin]
+    told = P.DEGRADED if origin in AT_WORK and to in GATHERING else to
+    legal = told in MOVES[origin] or told == origin
+    assert phases(started) == [told if legal else origin]
+
+
+@pytest.mark.parametrize("again", [P.PENDING, P.INITIALIZING])
+def test_what_once_ran_is_degraded_until_it_runs_again(started: Workload, again: Phase) -> None:
+    reconcile.apply(started, seen(started, P.RUNNING, 1))
+    waits = seen(started, again, 2)
+    reconcile.apply(started, waits)
+    reconcile.apply(started, seen(started, again, 3, message="worker-0 is pulled."))
+    told = Event.objects.exclude(phase="").values_list("phase", flat=True)
+    assert list(told) == [P.DEGRADED, P.RUNNING], "newest first"
+    assert Workload.objects.get().message == "worker-0 is pulled."
+    reconcile.apply(started, seen(started, P.RUNNING, 4))
+    assert phases(started) == [P.RUNNING]
 
 
 def test_ranks_follow(started: Workload) -> None:
@@ -85,6 +99,12 @@ def test_what_the_cluster_lost(started: Workload, before: Phase, after: Phase) -
     Workload.objects.update(phase=before)
     reconcile.apply(Workload.objects.get(), seen(started, None, 3))
     assert phases(started) == [after]
+
+
+def test_what_went_with_it_is_said(started: Workload) -> None:
+    reconcile.apply(started, seen(started, None, 3, message="Its namespace a was deleted."))
+    message = Workload.objects.get().message
+    assert message == "Its namespace a was deleted. Copy & edit it to start it again."
 
 
 def test_launching_twice_is_once(engine: FakeEngine, started: Workload) -> None:

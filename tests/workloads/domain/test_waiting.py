@@ -74,6 +74,12 @@ def test_a_list_of_what_is_known_changes_nothing(workload: Workload) -> None:
         assert list(relist.changed(workload.cluster, [other])) == [other]
 
 
+def test_a_list_tells_of_what_ran_as_before(workload: Workload) -> None:
+    see(workload, 1, Phase.RUNNING)
+    again = see(workload, 2, Phase.INITIALIZING)
+    assert list(relist.changed(workload.cluster, [replace(again, sequence=9)])) == []
+
+
 def test_a_list_costs_few_queries(
     project: Project, workload: Workload, django_assert_max_num_queries: object
 ) -> None:
