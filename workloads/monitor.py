@@ -24,6 +24,7 @@ LEASE_SECONDS = 5.0
 REFRESH_SECONDS = 30.0  # what a cluster may take to answer all questions before it is watched
 COLLECT_EVERY_SECONDS = 0.4
 TOLD = 500  # workloads whose open pages hear of a change of their cluster
+ANEW_SECONDS = 2.0  # between two looks whether the cluster is reached in another way by now
 RELIST_SECONDS = 300.0  # a watch that misses nothing is not proof that nothing was missed
 
 
@@ -125,9 +126,11 @@ class Turn:
     extend: Callable[[], bool]
     began: float = field(default_factory=time.monotonic)
     collected: float = field(default_factory=time.monotonic)
+    looked: float = field(default_factory=time.monotonic)
 
     def follow(self) -> None:
-        """Apply what comes until the minute is over, or the lease is lost."""
+        """Apply what comes until the minute is over or the lease is lost, or until the cluster is
+        reached in another way, which the next turn takes at once."""
         for seen in self.watch.observations:
             if seen is None:
                 heard.note(self.cluster, self.watch.engine.events())
@@ -138,7 +141,8 @@ class Turn:
                 self.watch.listed.append(seen)
             else:
                 observed(seen)
-            if not self._beat() or time.monotonic() - self.began > TURN_SECONDS:
+            is_over = time.monotonic() - self.began > TURN_SECONDS
+            if not self._beat() or is_over or self._is_reached_anew():
                 return
 
     def _catch_up(self, listed: list[Observation]) -> bool:
@@ -149,6 +153,15 @@ class Turn:
                 return False
         relist.forget_missing(self.cluster, listed)
         return True
+
+    def _is_reached_anew(self) -> bool:
+        """Whether its kubeconfig was replaced, because its token ended for instance."""
+        if time.monotonic() - self.looked < ANEW_SECONDS:
+            return False
+        self.looked = time.monotonic()
+        version = self.cluster.connection_version
+        same = Cluster.objects.filter(pk=self.cluster.pk, connection_version=version)
+        return not same.exists()
 
     def _beat(self) -> bool:
         """Now and then: collect output, and keep the lease. ``False`` when that is lost."""

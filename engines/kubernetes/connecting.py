@@ -1,11 +1,15 @@
 """How an API server is reached: by a kubeconfig, or by the service account of the pod we run in."""
 
 import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import yaml
 from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
-from kubernetes.config import ConfigException
+from kubernetes.config import ConfigException, incluster_config
 from urllib3.connection import HTTPConnection
 
 from engines.base import EngineRefused
@@ -36,18 +40,52 @@ def connect(kubeconfig: str | None, *, context: str | None = None) -> Api:
     try:
         if kubeconfig is None:
             config.load_incluster_config(client_configuration=settings)
+            token_file = incluster_config.SERVICE_TOKEN_FILENAME
         else:
+            document = _document(kubeconfig)
             config.load_kube_config_from_dict(
-                _document(kubeconfig),
+                document,
                 context=context,
                 client_configuration=settings,
                 persist_config=False,
             )
+            token_file = _token_file(document, context)
     except ConfigException as error:
         raise EngineRefused(
             f"The kubeconfig cannot be used: {error}", field="kubeconfig"
         ) from error
+    if token_file:
+        settings.refresh_api_key_hook = TokenFile(Path(token_file))
     return Api(ApiClient(configuration=settings))
+
+
+class TokenFile:
+    """A token that somebody renews in its file, as kubelet does with that of a pod before each hour
+    is over. The client library calls it before every request; it looks at that file itself but once
+    a minute, or never."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: tuple[int, int, int] | None = None  # what the file was like
+
+    def __call__(self, settings: Configuration) -> None:
+        # Of a file that is away for a moment the token may still do; if not, the server says so.
+        with suppress(OSError, UnicodeDecodeError):
+            found = self._path.stat()
+            now = (found.st_ino, found.st_mtime_ns, found.st_size)
+            if now == self._read:
+                return
+            if token := self._path.read_text(encoding="ascii").strip():
+                settings.api_key["BearerToken"] = f"Bearer {token}"
+                self._read = now
+
+
+def _token_file(document: Mapping[str, Any], context: str | None) -> str:
+    """Where the kubeconfig, which is known to be sound, has the token of its user; or empty."""
+    chosen = context or document["current-context"]
+    contexts = {one["name"]: one["context"] for one in document["contexts"]}
+    users = {one["name"]: one.get("user") for one in document.get("users") or []}
+    return str((users.get(contexts[chosen].get("user")) or {}).get("tokenFile") or "")
 
 
 def _document(text: str) -> dict[str, object]:
