@@ -16,7 +16,8 @@ FETCHER = "fetch-"  # what the names of these containers begin with
 KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
 SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
 
-#: Starts from nothing, for a try that was cut short leaves pieces.
+#: Starts from nothing, for a try that was cut short leaves pieces. The folder is root's: whoever
+#: else runs git has to say where the repository is, for git suspects a trap in one that it finds.
 GIT_SCRIPT = """\
 set -eu
 export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
@@ -33,8 +34,8 @@ helper='!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"
 git -c credential.helper="$helper" clone --quiet ${BRANCH:+--branch "$BRANCH"} \\
   -- "$REPOSITORY" "$TARGET"
 if [ -n "${REVISION:-}" ]; then
-  git -C "$TARGET" -c credential.helper="$helper" -c advice.detachedHead=false \\
-    checkout --quiet "$REVISION"
+  git --git-dir="$TARGET/.git" --work-tree="$TARGET" -c credential.helper="$helper" \\
+    -c advice.detachedHead=false checkout --quiet "$REVISION"
 fi
 """
 

@@ -65,6 +65,13 @@ def test_a_branch_and_a_commit_are_fetched(repository: Path, target: Path) -> No
     assert (target / "file").read_text() == "one"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder away")
+def test_the_folder_may_belong_to_somebody_else(repository: Path, target: Path) -> None:
+    os.chown(target, 1000, 1000)
+    assert fetch(repository, target, REVISION="v2").returncode == 0
+    assert (target / "file").read_text() == "one"
+
+
 def test_what_is_not_there_fails_with_gits_words(repository: Path, target: Path) -> None:
     found = fetch(repository, target, BRANCH="none")
     assert found.returncode != 0
