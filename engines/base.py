@@ -195,7 +195,8 @@ class ClusterEvent:
 @dataclass(frozen=True)
 class Usage:
     """One sample of what a rank uses: ``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes,
-    ``gpu`` in percent of the GPUs it has. What nobody measures is ``None``."""
+    ``gpu`` in percent of the GPUs it has. What nobody measures is ``None``. ``attempt`` counts the
+    starts of ``origin``, as :class:`Log` has it."""
 
     rank: int
     attempt: int
@@ -204,6 +205,7 @@ class Usage:
     memory: int | None
     gpu: float | None = None
     gpu_memory: int | None = None
+    origin: str = ""
 
 
 Manifest = dict[str, Any]

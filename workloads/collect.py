@@ -194,7 +194,7 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
             workload=workload,
             kind=SampleKind.USAGE,
             run=workload.run,
-            attempt=usage.attempt,
+            attempt=_attempt_of(workload, usage),
             rank=usage.rank,
             at=usage.at,
             values=_values(usage),
@@ -203,6 +203,12 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
     )
     thinning.consider(workload, made)
     return bool(found)
+
+
+def _attempt_of(workload: Workload, usage: Usage) -> int:
+    """That whose output was printed meanwhile."""
+    started = Log(workload.run, usage.rank, usage.attempt, usage.origin)
+    return logs.place(workload.pk, started).attempt
 
 
 def _values(usage: Usage) -> dict[str, float]:

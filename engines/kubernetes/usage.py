@@ -9,7 +9,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -70,16 +70,15 @@ class Meter:
         self.refresh()
         if after is not None and self._at <= after:
             return []
-        attempt = max((seen.restarts for seen in look.pods), default=0)
         found = []
         for rank, slot in enumerate(look.slots):
             seen = look.present.get(slot)
-            meta = seen.pod["metadata"] if seen and seen.is_ready else {}
-            used = self._used.get((meta.get("namespace", ""), meta.get("name", "")))
-            if used:
-                found.append(
-                    Usage(rank, attempt, self._at, used.cpu, used.memory, used.gpu, used.gpu_memory)
-                )
+            if seen is None or not seen.is_ready:
+                continue
+            meta = seen.pod["metadata"]
+            if used := self._used.get((meta["namespace"], meta["name"])):
+                sample = Usage(rank, seen.restarts, self._at, **asdict(used), origin=meta["uid"])
+                found.append(sample)
         return found
 
     def _sample(self) -> None:

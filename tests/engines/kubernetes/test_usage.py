@@ -118,6 +118,7 @@ def test_each_rank_has_a_sample(fake: Fake, exported: bool) -> None:
     first, second = meter(fake).read(look(), AGO)
     assert (first.rank, first.cpu, first.memory, first.gpu) == (0, 1.5, 2 * 1024**3, None)
     assert (second.gpu, second.gpu_memory) == (60.0, 1536 * 1024**2)
+    assert (second.origin, second.attempt) == ("worker-0", 0)
 
 
 def test_one_request_serves_every_workload_for_a_while(fake: Fake) -> None:

@@ -9,6 +9,7 @@ from pytest_django import Settings
 
 from engines.base import Launch, Usage
 from engines.fake import FakeEngine
+from engines.logs import Log
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
 from workloads import collect, logs, metrics, services
@@ -169,6 +170,18 @@ def test_usage_is_kept_once(engine: FakeEngine, workload: Workload) -> None:
         once(engine, workload)
     samples = Sample.objects.filter(kind=SampleKind.USAGE)
     assert [sample.values["cpu"] for sample in samples] == [0.5, 0.5, 0.5]
+
+
+def test_usage_is_of_the_attempt_that_prints(engine: FakeEngine, workload: Workload) -> None:
+    """A pod made anew counts its starts from 0 again."""
+    for number, (origin, start) in enumerate([("a", 0), ("a", 1), ("b", 0), ("a", 1)]):
+        stream = logs.place(workload.pk, Log(workload.run, 0, start, origin))
+        at = NOW + timedelta(seconds=number)
+        engine.use(workload.handle, Usage(0, start, at, 0.5, 1_000_000, origin=origin))
+        once(engine, workload)
+        assert Sample.objects.order_by("-at")[0].attempt == stream.attempt
+    attempts = Sample.objects.order_by("at").values_list("attempt", flat=True)
+    assert list(attempts) == [0, 1, 2, 1]
 
 
 def test_resumption_is_noted_once(engine: FakeEngine, workload: Workload) -> None:
