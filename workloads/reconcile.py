@@ -117,7 +117,7 @@ def apply(workload: Workload, seen: Observation) -> bool:
             return False
         workload.refresh_from_db()  # our UPDATE holds the row, so this is how it stands
         seen = forward(workload, seen)
-        _apply_ranks(workload, seen.ranks)
+        _apply_ranks(workload, seen)
         attempt_starts(workload, seen.attempt)
         _apply_phase(workload, seen)
         waiting.note(workload, seen)
@@ -180,12 +180,12 @@ def _message(workload: Workload, seen: Observation) -> str:
     return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
 
 
-def _apply_ranks(workload: Workload, states: tuple[RankState, ...]) -> None:
+def _apply_ranks(workload: Workload, seen: Observation) -> None:
     rows = {row.rank: row for row in workload.ranks.all()}
     changed = []
-    for state in states:
+    for state in seen.ranks:
         row = rows.get(state.rank)
-        if row is not None and _copy_state(row, state):
+        if row is not None and _copy_state(row, kept(row, state, seen)):
             changed.append(row)
     if changed:
         Rank.objects.bulk_update(changed, STATE_FIELDS)
@@ -225,6 +225,16 @@ STATE_FIELDS = (
     "started_at",
     "finished_at",
 )
+
+
+def kept(row: Rank, state: RankState, seen: Observation) -> RankState:
+    """At the end of its workload a rank that is there no more keeps what was seen of it last: the
+    cluster may have removed it before anyone could look."""
+    if seen.phase not in TERMINAL or state.node or not row.node:
+        return state
+    known = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
+    failed = seen.phase is Phase.FAILED and row.exit_code
+    return replace(state, **known, phase=RankPhase.FAILED if failed else state.phase)
 
 
 def differs(row: Rank, state: RankState) -> bool:

@@ -46,7 +46,8 @@ def is_known(row: Workload, seen: Observation) -> bool:
     if seen.message and (seen.reason, seen.message) != (row.reason, row.message):
         return False
     ranks = {rank.rank: rank for rank in row.ranks.all()}
-    if any(reconcile.differs(ranks[r.rank], r) for r in seen.ranks if r.rank in ranks):
+    both = [(ranks[state.rank], state) for state in seen.ranks if state.rank in ranks]
+    if any(reconcile.differs(row, reconcile.kept(row, state, seen)) for row, state in both):
         return False
     return waiting.is_known(row.open_causes, seen)  # type: ignore[attr-defined]  # prefetched below
 

@@ -92,7 +92,7 @@ class Look:
             attempt=max((seen.restarts for seen in self.pods), default=0),
             reason=reason,
             message=message,
-            ranks=tuple(self.ranks(ended=phase in ENDS)),
+            ranks=tuple(self.ranks(phase)),
             cause=cause,
         )
 
@@ -123,12 +123,15 @@ class Look:
         ordered = sorted(self.pods, key=lambda seen: (not seen.is_leaving, seen.created))
         return {(seen.role, seen.index): seen for seen in ordered}
 
-    def ranks(self, *, ended: bool) -> Iterator[RankState]:
+    def ranks(self, phase: Phase) -> Iterator[RankState]:
+        """As they stand, or as they ended with a workload in this phase."""
         for number, slot in enumerate(self.slots):
             seen = self.present.get(slot)
             state = seen.rank(number) if seen else RankState(number, *slot, RankPhase.PENDING)
-            cut_short = ended and state.phase in {RankPhase.PENDING, RankPhase.RUNNING}
-            yield replace(state, phase=RankPhase.STOPPED) if cut_short else state
+            if phase in ENDS and state.phase in {RankPhase.PENDING, RankPhase.RUNNING}:
+                failed = phase is Phase.FAILED and state.exit_code
+                state = replace(state, phase=RankPhase.FAILED if failed else RankPhase.STOPPED)
+            yield state
 
     def _judge(self) -> Verdict:
         status = self.job.get("status") or {}

@@ -14,6 +14,8 @@ from spec.causes import Cause
 from spec.phases import RankPhase, Reason
 from spec.workload import Role
 
+STATES = ("state", "lastState")  # of a container: how it is, and how it was before it restarted
+REMOVED = {128 + signal.SIGTERM, 128 + signal.SIGKILL}
 PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
 
 
@@ -59,15 +61,17 @@ class Seen:
 
     @property
     def ended(self) -> Manifest | None:
-        """How the container ended: now, or, while it waits to be restarted, the last time."""
-        state, last = self.container.get("state") or {}, self.container.get("lastState") or {}
-        return state.get("terminated") or last.get("terminated")
+        """How the container ended: now, or, while it waits to be restarted, the last time. One that
+        is removed at the backoff limit ended with what failed before, not with its removal."""
+        now, before = ((self.container.get(key) or {}).get("terminated") for key in STATES)
+        was_removed = now and self.is_leaving and now.get("exitCode") in REMOVED
+        return before if before and (was_removed or not now) else now
 
     @property
     def failures(self) -> list[Manifest]:
         """The ends that the cluster remembers and that were no success: the last two at most, or
         that of what runs before."""
-        states = (self.container.get(key) or {} for key in ("lastState", "state"))
+        states = (self.container.get(key) or {} for key in reversed(STATES))
         ends = (state.get("terminated") or {} for state in states)
         found = [end for end in ends if end.get("exitCode")]
         return found or ([self.unprepared] if self.unprepared and self.is_over else [])

@@ -133,6 +133,15 @@ def test_the_rank_that_failed_first_is_named() -> None:
     assert [rank.exit_code for rank in seen.ranks] == [1, 137]
 
 
+def test_a_rank_that_was_removed_at_the_backoff_limit_ended_with_its_failure() -> None:
+    removed = ended(143, 9) | {"restartCount": 1, "lastState": ended(4, 5)["state"]}
+    gone = {"deletionTimestamp": START.isoformat()}
+    seen = look(MASTER, pod("worker", 0, container=removed, metadata=gone), true="Failed")
+    assert seen.message == "worker-0 (rank 1) exited with code 4."
+    assert (seen.ranks[1].phase, seen.ranks[1].exit_code) == (RankPhase.FAILED, 4)
+    assert seen.ranks[0].phase is RankPhase.STOPPED
+
+
 def test_ranks_that_were_cut_short_are_stopped_with_their_workload() -> None:
     seen = look(pod("master", 0, phase="Succeeded", container=DONE), LEAVING, true="Succeeded")
     assert [rank.phase for rank in seen.ranks] == [RankPhase.SUCCEEDED, RankPhase.STOPPED]

@@ -11,7 +11,7 @@ from projects.models import Project
 from spec.phases import AT_WORK, GATHERING, MOVES, Phase, RankPhase, Reason
 from spec.workload import Role
 from tests.workloads.domain.conftest import phases, waiting
-from workloads import reconcile
+from workloads import reconcile, relist
 from workloads.models import Event, Workload
 
 P = Phase
@@ -83,6 +83,22 @@ def test_ranks_follow(started: Workload) -> None:
     workload = Workload.objects.get()
     one, two = workload.ranks.all()
     assert (one.phase, two.exit_code, two.restarts) == (RankPhase.RUNNING, -9, 2)
+
+
+@pytest.mark.parametrize(
+    ("end", "phase"), [(P.FAILED, RankPhase.FAILED), (P.COMPLETED, RankPhase.STOPPED)]
+)
+def test_what_was_seen_of_a_rank_stays_when_it_is_removed_before_the_end(
+    started: Workload, end: Phase, phase: RankPhase
+) -> None:
+    failed = RankState(0, Role.WORKER, 0, RankPhase.PENDING, node="n1", exit_code=4, restarts=1)
+    reconcile.apply(started, seen(started, P.DEGRADED, 1, ranks=(failed,)))
+    removed = RankState(0, Role.WORKER, 0, RankPhase.STOPPED)
+    last = seen(started, end, 2, ranks=(removed,))
+    reconcile.apply(Workload.objects.get(), last)
+    rank = Workload.objects.get().ranks.all()[0]
+    assert (rank.phase, rank.exit_code, rank.node, rank.restarts) == (phase, 4, "n1", 1)
+    assert list(relist.changed(started.cluster, [replace(last, sequence=3)])) == []
 
 
 def test_a_restart_is_noted(started: Workload) -> None:
