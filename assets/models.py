@@ -10,6 +10,7 @@ from accounts.models import User
 from assets.scopes import Scoped, ScopedQuerySet, scope_constraints
 from spec import compute, environment
 from spec.draft import WorkloadDraft
+from spec.environment import UidGidSource
 from spec.workload import Framework
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ class Environment(Asset):
 
     def get_absolute_url(self) -> str:
         return reverse("environment-detail", args=[self.pk])
+
+    @property
+    def leaves_ids(self) -> bool:
+        """Whether a workload may have another UID, GID and groups than those said here."""
+        custom = self.spec_json.get("security", {}).get("uidGidSource") == UidGidSource.CUSTOM
+        return custom and self.override_uid_gid
 
     def unfit_for(self, framework: str) -> str:
         """Why a distributed workload of this framework cannot use it; empty when it can."""

@@ -1,6 +1,6 @@
 """From asset ids to pieces of a spec, by value."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
@@ -15,6 +15,10 @@ A = TypeVar("A", Environment, ComputeResource)
 
 #: Lists whose items are merged by name: what the user gives wins over the asset's item.
 ITEMIZED = ("environmentVariables", "labels", "annotations")
+NOTHING: tuple[object, ...] = (None, "", [])
+#: What of these is given wins over the same part of the asset's.
+PARTWISE = ("compute", "security")
+IDS = ("runAsUid", "runAsGid", "supplementalGroups")
 
 
 @dataclass
@@ -32,8 +36,8 @@ class Resolved:
         for key, value in values.items():
             if key in ITEMIZED and isinstance(value, list):
                 value = merge_items(self.document.get(key, []), value)
-            elif key == "compute" and isinstance(value, dict):
-                value = {**self.document.get(key, {}), **value}
+            elif key in PARTWISE and isinstance(value, dict):
+                value = {**self.document.get(key, {}), **_filled(value)}
             self.document[key] = value
             self.origins[key] = origin
 
@@ -78,12 +82,30 @@ def replica(draft: ReplicaDraft, *, project: Project, user: User, at: Path) -> R
         else:
             resolved.problems.append(_gone((*at, "compute"), "compute resource"))
     resolved.lay(draft.given, "user")
+    resolved.problems += _ids_of_its_own(resolved.environment, draft, at)
     return resolved
 
 
 def _find(model: type[A], pk: UUID, project: Project, user: User) -> A | None:
     found: A | None = model.objects.visible_to(user).usable_in(project).filter(pk=pk).first()
     return found
+
+
+def _ids_of_its_own(
+    environment: Environment | None, draft: ReplicaDraft, at: Path
+) -> Iterator[Problem]:
+    if environment is None or environment.leaves_ids:
+        return
+    given = draft.given.get("security")
+    security = given if isinstance(given, dict) else {}
+    for key in IDS:
+        if security.get(key) not in NOTHING:
+            message = f"must be left to the environment {environment.name}; leave it empty"
+            yield Problem((*at, "security", key), message)
+
+
+def _filled(value: Values) -> Values:
+    return {key: part for key, part in value.items() if part not in NOTHING}
 
 
 def _gone(path: Path, kind: str) -> Problem:

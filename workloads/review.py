@@ -85,6 +85,7 @@ def _replica(screen: Screen, role: str, replica: Replica) -> Iterator[Fact]:
     if replica.environment_variables:
         names = ", ".join(variable.name for variable in replica.environment_variables)
         yield "Environment variables", names, ""
+    yield from ((name, value, origin(key)) for name, value, key in _runtime(replica) if value)
     compute = replica.compute
     words = (cards.gpu_words(compute), cards.cpu_words(compute), cards.memory_words(compute))
     yield "Per pod", " · ".join(words), origin("compute")
@@ -100,6 +101,29 @@ def _replica(screen: Screen, role: str, replica: Replica) -> Iterator[Fact]:
         items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
         if items:
             yield key.title(), items, ""
+
+
+def _runtime(replica: Replica) -> Iterator[Fact]:
+    """Name, value, and the key of the spec that it is of."""
+    yield "Working directory", replica.working_dir or "", "workingDir"
+    secrets = ", ".join(secret.name for secret in replica.image_pull_secrets)
+    yield "Image pull secrets", secrets, "imagePullSecrets"
+    security = replica.security
+    ids = (
+        ("UID", security.run_as_uid),
+        ("GID", security.run_as_gid),
+        ("groups", security.supplemental_groups or None),
+    )
+    given = ", ".join(f"{name} {value}" for name, value in ids if value is not None)
+    yield "Runs as", given, "security"
+    yield "Linux capabilities", ", ".join(security.capabilities), "security"
+    if probe := replica.probes.readiness:
+        get = probe.handler.http_get
+        yield (
+            "Ready when it answers",
+            f"{get.scheme.lower()} on port {get.port}{get.path}",
+            "probes",
+        )
 
 
 def _taint(toleration: Toleration) -> str:

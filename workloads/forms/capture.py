@@ -17,7 +17,15 @@ from workloads.forms.fields import BY_NAME, replica_of
 from workloads.forms.kinds import Field, Kind
 
 #: What the wizard asks of a replica itself.
-ASKED = {"command", "args", "environmentVariables", "labels", "annotations", "compute"}
+ASKED = {
+    "command",
+    "args",
+    "workingDir",
+    "environmentVariables",
+    "labels",
+    "annotations",
+    "compute",
+}
 #: Came with a copied workload, and gives way to the environment that is chosen instead.
 FROM_ENVIRONMENT = {field.alias for field in Environment.model_fields.values()} - ASKED
 DIFFERENT = "master-different"

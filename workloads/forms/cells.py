@@ -62,7 +62,7 @@ class ShownItem:
 
 def read(item: Field, prefix: str, posted: Mapping[str, str]) -> Values | str:
     """The item that was posted under ``prefix``; wrong values stay as they were typed."""
-    if item.ordered:
+    if item.plain:
         return str(_posted(item.cells[0], prefix, posted))
     made = unseal(posted.get(f"{prefix}-rest", ""))
     for cell in item.cells:

@@ -6,6 +6,7 @@ from typing import Any
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.errors import Path, Problem
 from workloads.forms import nested
+from workloads.forms import runtime_fields as runtime
 from workloads.forms.kinds import MASTER, SETUP, WORKERS, Field, Kind
 from workloads.forms.scheduling_fields import SIZE_FIELDS, WHOLE_FIELDS, replica_fields
 from workloads.forms.storage_fields import storage_fields
@@ -33,8 +34,10 @@ def _replica(role: str, page: int) -> tuple[Field, ...]:
             role,
             "Several are separated by spaces, such as --epochs=3 --lr=0.1",
         ),
+        Field("workingDir", "Working directory", page, Kind.TEXT, role),
         Field("environmentVariables", "Environment variables", page, Kind.ROWS, role),
         Field("compute", "Compute resource", page, Kind.CHOICE, role),
+        *runtime.replica_fields(role, page),
         *storage_fields(role, page),
         *replica_fields(role, page),
         Field("labels", "Labels", page, Kind.ROWS, role, section=GENERAL),
@@ -59,6 +62,7 @@ FIELDS = (
     Field("numWorkers", "Number of workers", WORKERS, Kind.WHOLE, hint="1 to 512. Empty is 1."),
     *SIZE_FIELDS,
     *WHOLE_FIELDS,
+    *runtime.OF_THE_WHOLE,
     Field(
         "terminationGracePeriodSeconds",
         "Grace period",

@@ -67,6 +67,7 @@ class Field:
     not given. Only trainings of ``framework`` have the field; empty: all. ``add`` is the label of
     the button for another item, and ``mark`` what its items hold that shows nowhere: of two fields
     over one list each has the items with its mark, and the second an ``alias`` for its inputs.
+    Of ``ordered`` items the first is the best.
     """
 
     key: str
@@ -85,6 +86,7 @@ class Field:
     add: str = ""
     mark: tuple[tuple[str, bool], ...] = ()
     alias: str = ""
+    ordered: bool = False
 
     @property
     def name(self) -> str:
@@ -103,18 +105,18 @@ class Field:
         return ".".join(str(step) for step in self.path[: 2 if self.role else 1])
 
     @property
-    def ordered(self) -> bool:
-        """Its items are plain values, of which the first is the best."""
+    def plain(self) -> bool:
+        """Its items are values without parts."""
         return self.kind is Kind.ITEMS and not self.cells[0].key
 
     @property
     def blank(self) -> Values | str:
         """A new item."""
-        return "" if self.ordered else {key: value for key, value in self.mark if value}
+        return "" if self.plain else {key: value for key, value in self.mark if value}
 
     def holds(self, item: object) -> bool:
         """Whether an item of the list belongs to this field."""
-        if self.ordered:
+        if self.plain:
             return isinstance(item, str)
         return isinstance(item, dict) and all(
             item.get(key, False) == value for key, value in self.mark

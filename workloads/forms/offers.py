@@ -3,19 +3,24 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from assets.models import Environment
 from clusters.models import DEFAULT_POOL, Cluster, Kind
 from engines.kubernetes.kinds import KAI
 from spec.scheduling import PriorityClass
 from workloads.forms.kinds import Option
+from workloads.forms.runtime_fields import IDS, READINESS, RUNTIME
 from workloads.forms.scheduling_fields import SCHEDULING, SIZE
 from workloads.forms.storage_fields import STORAGE
 
 ON_KUBERNETES = "Kubernetes clusters have it."
 SECTIONS = {
+    RUNTIME: "On this machine ranks run as the user of this server, and no image is pulled.",
+    READINESS: "On this machine a rank is ready when it runs.",
     STORAGE: "This machine mounts nothing: the ranks see its own files.",
     SCHEDULING: "This machine is the only place to run, in the order of submission.",
     SIZE: "The ranks of this machine start and end together.",
 }
+KEEPS_ITS_IDS = "The environment does not let a workload change it."
 NEEDS_KAI = "Needs the KAI scheduler, which this cluster does not have."
 
 
@@ -24,6 +29,12 @@ class Offer:
 
     def __init__(self, cluster: Cluster | None) -> None:
         self.cluster = cluster
+
+    def why_no_of(self, environment: Environment | None, key: str) -> str:
+        """Why an environment does not leave one field to the workload."""
+        if key not in IDS or environment is None or environment.leaves_ids:
+            return ""
+        return KEEPS_ITS_IDS
 
     def why_not(self, section: str) -> str:
         """Why a section of the page is not for this cluster; empty where it is."""

@@ -112,6 +112,7 @@ WHOLE_FIELDS = (
         section=SCHEDULING,
         add="NODE POOL",
         cells=POOL,
+        ordered=True,
     ),
     Field(
         "priorityClass",

@@ -18,6 +18,7 @@ from workloads.forms.fields import (
 )
 from workloads.forms.kinds import MASTER, SETUP, Field, Kind
 from workloads.forms.offers import Offer
+from workloads.forms.runtime_fields import READINESS, RUNTIME
 from workloads.forms.scheduling_fields import SCHEDULING, SIZE
 from workloads.forms.shown import Fold, Open, Row, Shown, Step
 from workloads.forms.storage_fields import STORAGE
@@ -37,7 +38,7 @@ class Screen:
         self.fields = {name: it for name, it in shown.items() if not it.field.role}
         self.replica = {it.field.key: it for it in shown.values() if it.field.role}
         self.all = list(shown.values())
-        sections = [STORAGE, SCHEDULING, GENERAL] if page != SETUP else []
+        sections = [RUNTIME, READINESS, STORAGE, SCHEDULING, GENERAL] if page != SETUP else []
         self.folds = {key: self._fold(key) for key in sections if self.replica}
         self.size = self._fold(SIZE).fields
         first = next((it for it in self.all if it.invalid), None)
@@ -143,8 +144,9 @@ class Screen:
         return Fold(section, fields, self.offer.why_not(section))
 
     def _show(self, item: Field) -> Shown:
-        shown = Shown(item, why_not=self.offer.why_no(item.key))
         replica = replica_of(self.content, item.role) if item.role else None
+        kept = self.offer.why_no_of(self._environment(replica), item.key)
+        shown = Shown(item, why_not=kept or self.offer.why_no(item.key))
         values = values_of(self.content, item) or {}
         if item.kind is Kind.CHOICE or item.key == "name":
             shown.value = getattr(replica if item.role else self.content, item.key, "")
@@ -220,11 +222,11 @@ class Screen:
         environment = self._environment(replica)
         if environment is None:
             return
-        theirs = environment.spec_json.get(shown.field.key)
+        theirs = nested.get(environment.spec_json, shown.field.key)
         if shown.field.kind is Kind.ROWS:
             _inherit(shown, theirs or [], environment)
-        elif theirs and shown.field.kind is Kind.TEXT:
-            verb = "Replaces" if shown.value else "Uses"
+        elif theirs not in nested.EMPTY and shown.field.kind in {Kind.TEXT, Kind.WHOLE}:
+            verb = "Uses" if shown.value in nested.EMPTY else "Replaces"
             shown.origin = f"{verb} {theirs} from environment {environment.name}."
 
     def _environment(self, replica: ReplicaDraft | None) -> Environment | None:

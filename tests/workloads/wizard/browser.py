@@ -14,6 +14,12 @@ from workloads.plan import Plan, plan
 HTMX: dict[str, Any] = {"HTTP_HX_REQUEST": "true"}
 
 
+def item(name: str, at: int = 0, /, **parts: str) -> dict[str, str]:
+    """Item ``at`` of a list of the form, as a page posts it."""
+    cells = {f"{name}-{at}-{key.replace('_', '-')}": value for key, value in parts.items()}
+    return {name: "items", f"{name}-{at}-rest": "", **cells}
+
+
 class Inputs(HTMLParser):
     """What the form of a page would send; disabled and unchecked inputs are left out."""
 

@@ -3,7 +3,9 @@
 import pytest
 
 from accounts.models import User
+from clusters.models import Kind, NodePool
 from projects.models import Project
+from spec.workload import Framework
 from tests.factories import ProjectFactory, UserFactory
 from tests.workloads.wizard.browser import Wizard
 
@@ -21,3 +23,20 @@ def project(owner: User) -> Project:
 @pytest.fixture
 def wizard(project: Project, owner: User) -> Wizard:
     return Wizard(owner)
+
+
+@pytest.fixture
+def on_kubernetes(project: Project) -> Project:
+    """A cluster with two storage classes, a node pool and KAI; it is never asked."""
+    cluster = project.cluster
+    cluster.kind = Kind.KUBERNETES
+    cluster.capabilities_json = {
+        "frameworks": [{"framework": name, "available": True} for name in Framework],
+        "queues": True,
+        "schedulers": ["kai-scheduler"],
+        "storage_classes": ["fast", "wide"],
+        "priority_classes": ["low", "high"],
+    }
+    cluster.save()
+    NodePool.objects.create(cluster=cluster, name="a100", label_key="gpu", label_value="a100")
+    return project

@@ -4,37 +4,14 @@ from typing import Any
 
 import pytest
 
-from clusters.models import Kind, NodePool
+from clusters.models import Kind
 from projects.models import Project
-from spec.workload import Framework
-from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
+from tests.workloads.wizard.browser import HTMX, Inputs, Wizard, item
 from workloads import summary
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
 VOLUME, CLAIM, GIT = "worker-storage-pvc", "worker-storage-claims", "worker-storage-git"
 TOLERATION, POOLS = "worker-tolerations", "nodePools"
-
-
-@pytest.fixture(autouse=True)
-def on_kubernetes(project: Project) -> Project:
-    """A cluster with two storage classes, a node pool and KAI; it is never asked."""
-    cluster = project.cluster
-    cluster.kind = Kind.KUBERNETES
-    cluster.capabilities_json = {
-        "frameworks": [{"framework": name, "available": True} for name in Framework],
-        "queues": True,
-        "schedulers": ["kai-scheduler"],
-        "storage_classes": ["fast", "wide"],
-        "priority_classes": ["low", "high"],
-    }
-    cluster.save()
-    NodePool.objects.create(cluster=cluster, name="a100", label_key="gpu", label_value="a100")
-    return project
-
-
-def item(name: str, at: int = 0, /, **parts: str) -> dict[str, str]:
-    cells = {f"{name}-{at}-{key.replace('_', '-')}": value for key, value in parts.items()}
-    return {name: "items", f"{name}-{at}-rest": "", **cells}
 
 
 def storage(wizard: Wizard) -> dict[str, Any]:
