@@ -54,7 +54,7 @@ def _through_trainyard(place: Place, count: int) -> float:
         caller = Caller(rest)
         started = time.perf_counter()
         list(pool.map(lambda n: caller.submit(f"load-{n}", image=IMAGE), range(count)))
-        wait_for(lambda: _jobs(place, place.namespace) > count, LONGEST, "the jobs", every=0.2)
+        wait_for(lambda: _jobs(place, place.namespace) > count, LONGEST, "the jobs", every=0.05)
         return time.perf_counter() - started
 
 

@@ -64,7 +64,7 @@ def test_a_job_stopped_while_nobody_watched_is_stopped(rig: KubernetesRig) -> No
     with closing(rig.engine.watch()) as watch:
         running = told(watch, launched, Phase.RUNNING)
     suspend(rig, launched, on=True)
-    wait_for(lambda: not pods(rig), 30, "the pods to go")
+    wait_for(lambda: not pods(rig), 90, "the pods to go")
     with closing(rig.engine.watch()) as watch:
         stopped = told(watch, launched, Phase.STOPPED)
     assert stopped.sequence > running.sequence
