@@ -33,8 +33,9 @@ MOVES: dict[Phase, frozenset[Phase]] = {
     _P.RESUMING: _WISHES | _AHEAD | {_P.PENDING},
     _P.PENDING: _WISHES | _AHEAD | {_P.UNKNOWN},
     _P.INITIALIZING: _WISHES | _SEEN | {_P.RUNNING, _P.DEGRADED, _P.PENDING, _P.UNKNOWN},
-    _P.RUNNING: _WISHES | _SEEN | {_P.DEGRADED, _P.UNKNOWN},
-    _P.DEGRADED: _WISHES | _SEEN | {_P.RUNNING, _P.UNKNOWN},
+    # Back to Pending: preempted.
+    _P.RUNNING: _WISHES | _SEEN | {_P.DEGRADED, _P.PENDING, _P.UNKNOWN},
+    _P.DEGRADED: _WISHES | _SEEN | {_P.RUNNING, _P.PENDING, _P.UNKNOWN},
     _P.UNKNOWN: _WISHES | _AHEAD | {_P.PENDING},
     # A training may finish, or fail, while it is asked to stop.
     _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
@@ -77,6 +78,7 @@ class Reason(StrEnum):
     DELETED_BY_USER = "DeletedByUser"
     AUTO_DELETED = "AutoDeleted"
     RESTARTING = "Restarting"
+    PREEMPTED = "Preempted"
     COMMAND_NOT_FOUND = "CommandNotFound"
     IMAGE_UNKNOWN = "ImageUnknown"
     RANK_FAILED = "RankFailed"

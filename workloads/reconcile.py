@@ -127,8 +127,9 @@ def apply(workload: Workload, seen: Observation) -> bool:
 
 def forward(row: Workload, seen: Observation) -> Observation:
     """As people are told it: no phase goes back within a run. What once ran and gathers its ranks
-    again is Degraded until all of them run."""
-    if row.phase in AT_WORK and seen.phase in GATHERING:
+    again is Degraded until all of them run, or Pending when it was preempted."""
+    queued = seen.phase is Phase.PENDING and seen.reason is Reason.PREEMPTED
+    if row.phase in AT_WORK and seen.phase in GATHERING and not queued:
         return replace(seen, phase=Phase.DEGRADED, message=seen.message or ANEW)
     return seen
 

@@ -10,8 +10,10 @@ from engines.base import ClusterEvent, Manifest
 from engines.kubernetes.pods import moment
 
 EVENTS = "/api/v1/events"
+#: A pod had to go: kube-scheduler says the first of it, KAI the second of its group.
+GAVE_WAY = frozenset({"Preempted", "Evict"})
 #: Normal events worth a line. The server leaves out what it can before it sends anything.
-TELLING = frozenset({"Pulling", "Preempted", "Evict", "Pipelined", "TriggeredScaleUp", "NotReady"})
+TELLING = GAVE_WAY | {"Pulling", "Pipelined", "TriggeredScaleUp", "NotReady"}
 QUIET = ("Scheduled", "Pulled", "Created", "Started", "SuccessfulCreatePod", "SuccessfulCreate")
 SELECTOR = ",".join(["involvedObject.kind!=Node", *(f"reason!={reason}" for reason in QUIET)])
 LONGEST = 2000  # characters of a message
@@ -28,7 +30,7 @@ def told(event: Manifest, workload_id: UUID) -> ClusterEvent:
     return ClusterEvent(
         workload_id=workload_id,
         key=_key(event),
-        at=_at(event),
+        at=said_at(event),
         count=int(event.get("count") or (event.get("series") or {}).get("count") or 1),
         about=f"{about.get('kind', '')} {about.get('name', '')}".strip(),
         reason=event.get("reason", ""),
@@ -43,7 +45,7 @@ def _key(event: Manifest) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
-def _at(event: Manifest) -> datetime:
+def said_at(event: Manifest) -> datetime:
     """When it happened last. Old and new writers of events keep that in different places."""
     series = event.get("series") or {}
     text = (

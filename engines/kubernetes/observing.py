@@ -1,14 +1,14 @@
 """From a job and its pods to one observation: the phase, why, and every rank. Pure."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
-from engines.kubernetes import causes
+from engines.kubernetes import causes, preempted
 from engines.kubernetes.kinds import RUN, Kind, workload_of
 from engines.kubernetes.pods import (
     Seen,
@@ -18,6 +18,7 @@ from engines.kubernetes.pods import (
     holds,
     moment,
 )
+from engines.kubernetes.preempted import Preemption
 from spec.causes import Cause, CauseKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
@@ -55,6 +56,7 @@ class Look:
     pods: tuple[Seen, ...]
     group: Manifest | None = None
     warnings: tuple[Manifest, ...] = ()  # events about the job itself, oldest first
+    preemptions: Mapping[str, Preemption] = field(default_factory=dict)  # by name of the pod
 
     @classmethod
     def at(
@@ -68,10 +70,13 @@ class Look:
     ) -> "Look":
         """``group`` is KAI's pod group; ``warnings`` are events about the job and its pods."""
         about: dict[str, list[Manifest]] = {}
+        warnings = list(warnings)
         for one in warnings:
             about.setdefault(one["involvedObject"].get("uid", ""), []).append(one)
         seen = (Seen(pod, kind, tuple(about.get(pod["metadata"]["uid"], ()))) for pod in pods)
-        return cls(kind, job, tuple(seen), group, tuple(about.get(job["metadata"]["uid"], ())))
+        mine = tuple(about.get(job["metadata"]["uid"], ()))
+        others = preempted.told(warnings, since=began(job))
+        return cls(kind, job, tuple(seen), group, mine, others)
 
     def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
         """``floor`` is the newest resource version up to which nothing is missing, or that of
@@ -128,6 +133,8 @@ class Look:
         for number, slot in enumerate(self.slots):
             seen = self.present.get(slot)
             state = seen.rank(number) if seen else RankState(number, *slot, RankPhase.PENDING)
+            if seen and (why := self._gave_way(seen)):
+                state = replace(state, reason=why.reason, message=why.words)
             if phase in ENDS and state.phase in {RankPhase.PENDING, RankPhase.RUNNING}:
                 failed = phase is Phase.FAILED and state.exit_code
                 state = replace(state, phase=RankPhase.FAILED if failed else RankPhase.STOPPED)
@@ -144,7 +151,22 @@ class Look:
             settled = holds(status, "Suspended") or not status.get("conditions")
             done = settled and not self.pods
             return Verdict(Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER)
-        return self._alive()
+        verdict = self._alive()
+        if verdict.phase in {Phase.PENDING, Phase.DEGRADED} and (gave_way := self._preempted()):
+            return verdict._replace(reason=gave_way[0], message=gave_way[1])
+        return verdict
+
+    def _gave_way(self, seen: Seen) -> Preemption | None:
+        runs = seen.is_ready and not seen.is_leaving
+        done = runs or seen.phase is RankPhase.SUCCEEDED
+        return None if done else preempted.of(seen, self.preemptions)
+
+    def _preempted(self) -> tuple[Reason, str] | None:
+        """The first rank that had to give way and does not run again yet."""
+        for seen in sorted(self.present.values(), key=self._number):
+            if why := self._gave_way(seen):
+                return why.reason, f"{self._name(seen)} {why.words}."
+        return None
 
     def _alive(self) -> Verdict:
         here = [seen for seen in self.present.values() if not seen.is_leaving]
@@ -193,7 +215,10 @@ class Look:
         return Reason.NONE, otherwise
 
     def _failure(self, otherwise: str) -> tuple[Reason, str]:
-        """The rank that failed first, for the others often only follow."""
+        """The rank that failed first, for the others often only follow; sooner yet one that had to
+        give way to somebody else."""
+        if why := self._preempted():
+            return why
         failures = [(end, seen) for seen in self.pods for end in seen.failures]
         if not failures:
             return Reason.RANK_FAILED, otherwise
@@ -229,6 +254,12 @@ def sequence(newest: int, order: int) -> int:
 def run_of(job: Manifest) -> int:
     text = (job["metadata"].get("annotations") or {}).get(RUN, "")
     return int(text) if text.isdigit() else 1
+
+
+def began(job: Manifest) -> datetime:
+    """When the present run did, as far as the cluster tells runs apart."""
+    resumed = condition(job.get("status") or {}, "Suspended")
+    return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
 
 
 def was_resumed(job: Manifest) -> bool:

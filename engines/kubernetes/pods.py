@@ -37,6 +37,14 @@ class Seen:
         return int(self.pod["metadata"]["labels"].get(REPLICA_INDEX, 0))
 
     @property
+    def uid(self) -> str:
+        return str(self.pod["metadata"]["uid"])
+
+    @property
+    def name(self) -> str:
+        return str(self.pod["metadata"]["name"])
+
+    @property
     def path(self) -> str:
         meta = self.pod["metadata"]
         return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"

@@ -14,7 +14,7 @@ from engines.base import Observation as Seen
 from engines.kubernetes.api import Api, Gone
 from engines.kubernetes.belongings import NAMESPACES
 from engines.kubernetes.discovery import KAI_GROUP, kinds_here, served
-from engines.kubernetes.events import EVENTS, SELECTOR, Early, is_telling, told
+from engines.kubernetes.events import EVENTS, GAVE_WAY, SELECTOR, Early, is_telling, told
 from engines.kubernetes.feed import Changes, Feed, Listing, Pulse, Source
 from engines.kubernetes.kinds import workload_of
 from engines.kubernetes.known import Known, lighter
@@ -184,7 +184,8 @@ class Watcher:
             return None
         self.heard.append(told(event, uid))
         known = self.known.get(uid)
-        if known is None or event.get("type") != "Warning":
+        tells = event.get("type") == "Warning" or event.get("reason") in GAVE_WAY
+        if known is None or not tells:
             return None
         known.take_warning(lighter(event))
         return uid

@@ -32,6 +32,8 @@ ADVICE = {
     "the grace period.",
     Reason.RANK_FAILED: "Read its last lines, mend the program or its arguments, then Copy & edit. "
     "It starts anew: checkpoints belong to one workload.",
+    Reason.PREEMPTED: "Others went first. Give it a higher priority, or a backoff limit so that it "
+    "starts again by itself, then Copy & edit.",
     Reason.REFUSED: "Change what the cluster refused, then Copy & edit.",
     Reason.LOST: "Look whether the cluster was reset. Copy & edit starts it again.",
 }

@@ -29,6 +29,7 @@ def pod(
     }
     meta = {
         "uid": f"{role}-{index}",
+        "name": f"demo-{role}-{index}",
         "labels": labels,
         "resourceVersion": "20",
         "creationTimestamp": (START + timedelta(seconds=age)).isoformat(),

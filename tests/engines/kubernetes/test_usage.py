@@ -17,7 +17,7 @@ from engines.kubernetes.api import Api
 from engines.kubernetes.kinds import PYTORCH
 from engines.kubernetes.observing import Look
 from engines.kubernetes.usage import METRICS, Meter
-from tests.engines.kubernetes.test_observing import MASTER, WORKER
+from tests.engines.kubernetes.test_observing import MASTER, START, WORKER
 
 NAMES = ("demo-master-0", "demo-worker-0")
 AGO = datetime.now(UTC) - timedelta(hours=1)
@@ -69,7 +69,8 @@ def look() -> Look:
         for pod, name in zip((MASTER, WORKER), NAMES, strict=True)
     ]
     spec = {"pytorchReplicaSpecs": {"Master": {"replicas": 1}, "Worker": {"replicas": 1}}}
-    return Look.at(PYTORCH, {"metadata": {"uid": "job"}, "spec": spec}, pods)
+    meta = {"uid": "job", "creationTimestamp": START.isoformat()}
+    return Look.at(PYTORCH, {"metadata": meta, "spec": spec}, pods)
 
 
 def meter(fake: Fake, *, prometheus: bool = True) -> Meter:

@@ -117,6 +117,16 @@ def test_what_the_cluster_lost(started: Workload, before: Phase, after: Phase) -
     assert phases(started) == [after]
 
 
+def test_what_was_preempted_is_pending_again(started: Workload) -> None:
+    reconcile.apply(started, seen(started, P.RUNNING, 1))
+    reconcile.apply(started, seen(started, P.PENDING, 2))
+    assert phases(started) == [P.DEGRADED]
+    reconcile.apply(started, seen(started, P.PENDING, 3, reason=Reason.PREEMPTED, message="By a."))
+    assert phases(started) == [P.PENDING]
+    reconcile.apply(started, seen(started, P.INITIALIZING, 4))
+    assert phases(started) == [P.INITIALIZING]
+
+
 def test_what_went_with_it_is_said(started: Workload) -> None:
     reconcile.apply(started, seen(started, None, 3, message="Its namespace a was deleted."))
     message = Workload.objects.get().message

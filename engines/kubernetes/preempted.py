@@ -1,0 +1,72 @@
+"""Pods that had to give way: to whom, as schedulers say it. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from engines.base import Manifest
+from engines.kubernetes.events import GAVE_WAY, said_at
+from engines.kubernetes.pods import Seen, condition, moment
+from spec.phases import Reason
+
+DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26: who removes it says why
+BY_SCHEDULER = "PreemptionByScheduler"
+WHOM = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
+BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Preemption:
+    """``pod`` is a name, which another one may bear by now; ``uid`` is empty where nobody said
+    it. ``words`` go on after the name of the rank."""
+
+    pod: str
+    uid: str
+    at: datetime
+    words: str
+    reason: Reason = Reason.PREEMPTED
+
+    def is_of(self, seen: Seen) -> bool:
+        """Whether it is about this pod, not about one that had its name before."""
+        return self.uid == seen.uid if self.uid else self.at >= seen.created
+
+
+def told(events: Iterable[Manifest], *, since: datetime) -> dict[str, Preemption]:
+    """The newest of each pod, by its name."""
+    found = (one for one in map(_of_event, events) if one and one.at >= since)
+    return {one.pod: one for one in sorted(found, key=lambda one: one.at)}
+
+
+def of(seen: Seen, known: Mapping[str, Preemption]) -> Preemption | None:
+    """Why a pod has to go, or why the one before it had to while this one has yet to start."""
+    found = known.get(seen.name)
+    if found and (found.is_of(seen) or not seen.starts):
+        return found
+    return _of_condition(seen)
+
+
+def _of_event(event: Manifest) -> Preemption | None:
+    about, said = event["involvedObject"], str(event.get("message") or "")
+    if event.get("reason") not in GAVE_WAY:
+        return None
+    if about.get("kind") == "Pod":
+        return Preemption(about["name"], about.get("uid", ""), said_at(event), _words(said))
+    whom = WHOM.search(said)
+    return Preemption(whom[1], "", said_at(event), _words(said)) if whom else None
+
+
+def _of_condition(seen: Seen) -> Preemption | None:
+    told = condition(seen.status, DISRUPTION)
+    if told.get("status") != "True":
+        return None
+    preempted = told.get("reason") == BY_SCHEDULER
+    said = str(told.get("message") or told.get("reason", ""))
+    words = _words(said) if BY.search(said) or not preempted else f"was preempted: {said}"
+    reason = Reason.PREEMPTED if preempted else Reason.NONE
+    return Preemption(seen.name, seen.uid, moment(told["lastTransitionTime"]), words, reason)
+
+
+def _words(said: str) -> str:
+    by = BY.search(said)
+    return f"was preempted by {by[1]}" if by else f"was evicted: {said}".rstrip(".")
