@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from assets.models import Environment
 from clusters.models import DEFAULT_POOL, Cluster, Kind
 from engines.kubernetes.kinds import KAI
 from spec.scheduling import PriorityClass
 from workloads.forms.kinds import Option
-from workloads.forms.runtime_fields import IDS, READINESS, RUNTIME
+from workloads.forms.runtime_fields import READINESS, RUNTIME
 from workloads.forms.scheduling_fields import SCHEDULING, SIZE
 from workloads.forms.storage_fields import STORAGE
 
@@ -20,7 +19,6 @@ SECTIONS = {
     SCHEDULING: "This machine is the only place to run, in the order of submission.",
     SIZE: "The ranks of this machine start and end together.",
 }
-KEEPS_ITS_IDS = "The environment does not let a workload change it."
 NEEDS_KAI = "Needs the KAI scheduler, which this cluster does not have."
 
 
@@ -29,12 +27,6 @@ class Offer:
 
     def __init__(self, cluster: Cluster | None) -> None:
         self.cluster = cluster
-
-    def why_no_of(self, environment: Environment | None, key: str) -> str:
-        """Why an environment does not leave one field to the workload."""
-        if key not in IDS or environment is None or environment.leaves_ids:
-            return ""
-        return KEEPS_ITS_IDS
 
     def why_not(self, section: str) -> str:
         """Why a section of the page is not for this cluster; empty where it is."""

@@ -10,12 +10,11 @@ from workloads.forms.kinds import WORKERS, Cell, Field, Kind, Part
 RUNTIME = "runtime"
 READINESS = "readiness"
 HTTP_GET = "probes.readiness.handler.httpGet"
-#: Only an environment with IDs of its own, and that allows it, leaves them to the workload.
-IDS = ("security.runAsUid", "security.runAsGid", "security.supplementalGroups")
+LEFT = "Where the environment has custom ones and lets workloads modify them."
 
 
 def _id(key: str, label: str, kind: Kind, hint: str = "") -> Field:
-    return Field(key, label, WORKERS, kind, "worker", hint, section=RUNTIME)
+    return Field(f"security.{key}", label, WORKERS, kind, "worker", hint, section=RUNTIME)
 
 
 def _probe(key: str, label: str, hint: str = "", *, placeholder: str = "") -> Field:
@@ -34,9 +33,9 @@ def _probe(key: str, label: str, hint: str = "", *, placeholder: str = "") -> Fi
 
 
 OF_A_REPLICA = (
-    _id(IDS[0], "User ID (UID)", Kind.WHOLE),
-    _id(IDS[1], "Group ID (GID)", Kind.WHOLE),
-    _id(IDS[2], "Supplementary groups", Kind.TEXT, "Numbers with commas between them."),
+    _id("runAsUid", "User ID (UID)", Kind.WHOLE, LEFT),
+    _id("runAsGid", "Group ID (GID)", Kind.WHOLE, LEFT),
+    _id("supplementalGroups", "Supplementary groups", Kind.TEXT, "Numbers and commas; as above."),
     Field(
         "imagePullSecrets",
         "Image pull secrets",

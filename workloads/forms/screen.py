@@ -145,8 +145,7 @@ class Screen:
 
     def _show(self, item: Field) -> Shown:
         replica = replica_of(self.content, item.role) if item.role else None
-        kept = self.offer.why_no_of(self._environment(replica), item.key)
-        shown = Shown(item, why_not=kept or self.offer.why_no(item.key))
+        shown = Shown(item, why_not=self.offer.why_no(item.key))
         values = values_of(self.content, item) or {}
         if item.kind is Kind.CHOICE or item.key == "name":
             shown.value = getattr(replica if item.role else self.content, item.key, "")
