@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from spec.errors import SpecError, problems
 from spec.part import Part
+from spec.published import PORTS, URLS, connected, published
 from spec.workload import Replica, WorkloadSpec
 
 Document = dict[str, Any]
@@ -33,13 +34,18 @@ def to_yaml(document: Document) -> str:
 
 def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Document:
     """Run:ai's flat ``spec`` (worker and workload fields side by side) in our nested shape."""
-    worker = {key: value for key, value in spec.items() if key in REPLICA_FIELDS}
-    whole = {key: value for key, value in spec.items() if key not in REPLICA_FIELDS}
+    own = REPLICA_FIELDS | {URLS, PORTS}
+    worker = connected({key: value for key, value in spec.items() if key in own})
+    whole = {key: value for key, value in spec.items() if key not in own}
     whole["architecture"] = "workers_only" if no_master else "workers_and_master"
-    return whole | {"worker": worker} | ({} if master is None else {"master": master})
+    return whole | {"worker": worker} | ({} if master is None else {"master": connected(master)})
 
 
 def to_wire(document: Document) -> Document:
     """The inverse of :func:`from_wire`, without the master."""
     whole = {k: v for k, v in document.items() if k not in {"worker", "master", "architecture"}}
-    return {**whole, **document.get("worker", {})}
+    return {**whole, **published(document.get("worker", {}))}
+
+
+def master_to_wire(document: Document) -> Document | None:
+    return published(document["master"]) if "master" in document else None

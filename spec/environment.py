@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
+from pydantic.alias_generators import to_camel
 
 from spec.part import Flag, Part, Whole
 
@@ -185,6 +186,14 @@ class Access(StrEnum):
     USERS = "authorizedUsers"
     GROUPS = "authorizedGroups"
 
+    @property
+    def label(self) -> str:
+        return {
+            Access.EVERYONE: "All signed-in users",
+            Access.USERS: "Specific users",
+            Access.GROUPS: "Specific groups",
+        }[self]
+
 
 TOOLS = {
     "jupyter-notebook": "Jupyter",
@@ -233,9 +242,9 @@ class Connection(Part):
         ):
             wanted = self.authorization_type is access
             if wanted and not getattr(self, field):
-                raise ValueError(f"{field}: name at least one, or choose another authorizationType")
+                raise ValueError(f"{to_camel(field)}: name at least one, or let others in too")
             if not wanted and getattr(self, field):
-                raise ValueError(f"{field}: goes with authorizationType {access} only")
+                raise ValueError(f"{to_camel(field)}: goes with authorizationType {access} only")
         return self
 
 

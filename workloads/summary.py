@@ -148,6 +148,6 @@ def _body(made: Plan) -> dict[str, Any]:
     if document.get("architecture") == "workers_only":
         body["noMaster"] = True
     body["spec"] = documents.to_wire(document)
-    if "master" in document:
-        body["masterSpec"] = document["master"]
+    if (master := documents.master_to_wire(document)) is not None:
+        body["masterSpec"] = master
     return body

@@ -169,6 +169,7 @@ class EnvironmentForm(AssetForm):
 def tool_initial(item: dict[str, Any]) -> dict[str, Any]:
     values = {field: item.get(wire) for wire, field in ToolForm.WIRE.items()}
     values["tool_type"] = item.get("toolType", "custom")
+    values["who"] = ", ".join(item.get("authorizedUsers") or item.get("authorizedGroups") or ())
     return values
 
 

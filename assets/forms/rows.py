@@ -6,7 +6,7 @@ from django import forms
 from django.forms import BaseFormSet, formset_factory
 
 from core.forms import Form
-from spec.environment import TOOLS, ConnectionType
+from spec.environment import TOOLS, Access, ConnectionType
 
 MOST_ROWS = 200
 
@@ -93,8 +93,12 @@ class ToolForm(RowForm):
         "nodePort": "node_port",
         "externalUrl": "external_url",
         "name": "name",
+        "authorizationType": "access",
+        "authorizedUsers": "who",
+        "authorizedGroups": "who",
     }
     KEY = "tool_type"
+    ACCESS = [("", "Whoever sees the workload"), *((kind.value, kind.label) for kind in Access)]
     CONNECTIONS = [(kind.value, kind.label) for kind in ConnectionType]
     tool_type = forms.ChoiceField(
         label="Tool", choices=[("", "Select a tool"), *TOOLS.items()], required=False
@@ -106,10 +110,15 @@ class ToolForm(RowForm):
     container_port = forms.IntegerField(label="Container port", required=False)
     node_port = forms.IntegerField(label="Custom node port", required=False)
     external_url = forms.CharField(label="Custom URL", required=False)
+    access = forms.ChoiceField(label="Who may access", choices=ACCESS, required=False)
+    who = forms.CharField(label="Names, comma-separated", required=False)
 
     def item(self) -> dict[str, Any]:
         data = self.cleaned_data
         values = {wire: data.get(field) for wire, field in self.WIRE.items()}
+        names = [name.strip() for name in (data.get("who") or "").split(",") if name.strip()]
+        for access in (Access.USERS, Access.GROUPS):
+            values[access.value] = names if names and data.get("access") == access else None
         values["name"] = values["name"] or TOOLS[data["tool_type"]]
         return {wire: value for wire, value in values.items() if value not in (None, "")}
 

@@ -122,6 +122,11 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "spec.storage.nfs.0.mountPath",
         "below /",
     ),
+    (
+        {"spec": spec(ports=[{"container": 80}, {"container": 99_999}])},
+        "spec.ports.1.container",
+        "at most 65535",
+    ),
     ({"spec": spec(priorityClass="urgent")}, "spec.priorityClass", "must be one of"),
     ({"masterSpec": {"image": "a b"}}, "masterSpec.image", "not an image URL"),
     ({"masterSpec": {"image": "a"}, "noMaster": True}, "masterSpec", "leave it out"),

@@ -46,7 +46,15 @@ def test_an_untouched_environment_keeps_every_value() -> None:
             {"name": "B", "secret": {"name": "s", "key": "k"}},
             {"name": "C", "podFieldRef": {"path": "metadata.name"}},
         ],
-        "connections": [{"name": "Board", "toolType": "tensorboard", "containerPort": 6006}],
+        "connections": [
+            {"name": "Board", "toolType": "tensorboard", "containerPort": 6006},
+            {
+                "name": "Ours",
+                "containerPort": 80,
+                "authorizationType": "authorizedGroups",
+                "authorizedGroups": ["vision", "speech"],
+            },
+        ],
         "security": {"uidGidSource": "custom", "runAsUid": 7, "runAsNonRoot": False},
         "stdin": True,
     }

@@ -67,6 +67,20 @@ def test_every_field_of_an_environment_is_kept() -> None:
     assert (spec.command, spec.args, spec.tty) == ("python train.py", "--epochs 3", True)
 
 
+def test_a_tool_for_specific_users_wants_their_names() -> None:
+    user = UserFactory(administrator=True)
+    tool = {"tool_type": "tensorboard", "container_port": "6006", "access": "authorizedUsers"}
+    client, place = signed_in(user), ProjectFactory.create()
+    post = posts.environment(place, **rows("tools", tool))
+    post["tools-0-connection_type"] = "ExternalUrl"
+    page = client.post("/environments/new/", post)
+    (row,) = page.context["form"].rows["connections"].forms
+    assert "Name at least one" in str(row.errors["who"])
+    post["tools-0-who"] = "ada, grace,"
+    client.post("/environments/new/", post)
+    assert Environment.objects.get().spec.connections[0].authorized_users == ("ada", "grace")
+
+
 @pytest.mark.parametrize(
     ("changes", "document"),
     [

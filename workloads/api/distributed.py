@@ -13,6 +13,7 @@ from core.query import whole_number
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import Problem, SpecError
+from spec.published import given_as
 from workloads import services
 from workloads.api.schemas import DistributedIn, DistributedOut
 from workloads.models import Source, Workload
@@ -50,7 +51,7 @@ def create(request: ApiRequest, body: DistributedIn) -> Status[DistributedOut]:
     try:
         workload = services.submit(draft_of(body), by=request.user, source=Source.API)
     except SpecError as error:
-        raise refused(error) from error
+        raise refused(error, body) from error
     return Status(202, DistributedOut.of(workload))
 
 
@@ -83,15 +84,18 @@ def _bad(field: str, message: str) -> ApiError:
     return ApiError(400, CANNOT, details=f"{field}: {message}", issues=[issue])
 
 
-def refused(error: SpecError) -> ApiError:
+def refused(error: SpecError, body: DistributedIn) -> ApiError:
     """The problems under the names that the request uses."""
-    issues = [Issue(field=_wire_field(p), details=p.message) for p in error.problems]
+    issues = [Issue(field=_wire_field(p, body), details=p.message) for p in error.problems]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
     return ApiError(400, CANNOT, details=first, issues=issues)
 
 
-def _wire_field(problem: Problem) -> str:
-    head, *rest = problem.field.split(".")
+def _wire_field(problem: Problem, body: DistributedIn) -> str:
+    head, *rest = problem.path or ("",)
+    given = {"worker": body.spec, "master": body.master_spec or {}}
+    if head in given:
+        rest = list(given_as(given[str(head)], tuple(rest)))
     renamed = {
         "worker": "spec",
         "master": "masterSpec",
@@ -101,7 +105,7 @@ def _wire_field(problem: Problem) -> str:
         "name": "name",
         "architecture": "noMaster",
     }
-    return ".".join([renamed.get(head, f"spec.{head}"), *rest])
+    return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
 
 
 @router.get("/distributed/{workload_id}", response=DistributedOut, by_alias=True)

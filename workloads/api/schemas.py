@@ -64,7 +64,7 @@ class DistributedOut(Wire):
             actual_phase=workload.phase,
             spec=documents.to_wire(document),
             master_spec_same_as_worker="master" not in document,
-            master_spec=document.get("master"),
+            master_spec=documents.master_to_wire(document),
             no_master=document.get("architecture") == "workers_only",
         )
 
