@@ -15,6 +15,7 @@ NOT_MADE = re.compile(r"^FailedCreate")  # the operator's FailedCreatePod, a Job
 NAMED = re.compile(r'(secret|configmap|persistentvolumeclaim)s? "([^"]+)" not found', re.IGNORECASE)
 KINDS = {"secret": "Secret", "configmap": "ConfigMap", "persistentvolumeclaim": "claim"}
 EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
+MOST_WORDS = 300  # characters of what a container said last
 
 KAI: dict[str, Cause] = {
     "NonPreemptibleOverQuota": Cause(
@@ -96,12 +97,21 @@ def stuck(waiting: Manifest, image: str, warnings: Iterable[Manifest]) -> Cause 
     return None
 
 
-def unprepared(container: str, words: str) -> Cause:
-    """What has to run before the program fails; it is tried again and again."""
+def unprepared(ended: Manifest) -> Cause:
+    """What has to run before the program fails, with its ``name`` and exit code. It is tried again,
+    to fetch data as often as the backoff limit says (``giving_up``), else for ever."""
+    container, said = ended["name"], last_words(ended)
+    words = f"a rank did not start: {container} exited with code {ended['exitCode']}"
     if not container.startswith(FETCHER):
-        return Cause(CauseKind.OTHER, f"A rank {words}")
+        return Cause(CauseKind.OTHER, f"{words[:1].upper()}{words[1:]}", said=said)
     todo = "Check the repository or bucket, its revision and its credential, then Copy & edit."
-    return Cause(CauseKind.DATA, f"The data could not be fetched: a rank {words}", todo)
+    return Cause(CauseKind.DATA, f"The data could not be fetched: {words}", todo, said=said)
+
+
+def last_words(ended: Manifest) -> str:
+    """The last line of what a container said of its end, which the cluster keeps a little of."""
+    lines = str(ended.get("message") or "").strip().splitlines()
+    return lines[-1].strip()[:MOST_WORDS].rstrip(".") if lines else ""
 
 
 def unmounted(warnings: Iterable[Manifest]) -> Cause | None:

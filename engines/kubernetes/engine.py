@@ -23,6 +23,7 @@ from engines.kubernetes import belongings, checking, discovery, fields, outside,
 from engines.kubernetes.api import Api, Conflict, Missing
 from engines.kubernetes.feed import Listing, Source
 from engines.kubernetes.forwarding import forward
+from engines.kubernetes.giving_up import GivingUp
 from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import Kind, job_name
 from engines.kubernetes.known import Known
@@ -103,10 +104,19 @@ class KubernetesEngine:
             self._api.apply(path, job)
 
     def watch(self) -> Generator[Observation | None]:
-        mine = self._watcher = Watcher(self._api, self._output.heed)
+        giving_up = GivingUp(self._api)
+
+        def heed(uid: UUID, known: Known) -> None:
+            self._output.heed(uid, known)
+            giving_up.heed(uid, known)
+
+        mine = self._watcher = Watcher(self._api, heed)
         self._output.wake()
         try:
-            yield from mine
+            for seen in mine:
+                yield seen
+                if seen is None:
+                    giving_up.act()
         finally:
             if self._watcher is mine:
                 self._watcher = None

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
 from engines.kubernetes import causes, preempted
-from engines.kubernetes.kinds import RUN, Kind, workload_of
+from engines.kubernetes.kinds import GAVE_UP, RUN, Kind, workload_of
 from engines.kubernetes.pods import (
     Seen,
     condition,
@@ -111,6 +111,24 @@ class Look:
     def is_suspended(self) -> bool:
         return bool((self.job["spec"].get("runPolicy") or {}).get("suspend"))
 
+    @property
+    def _annotations(self) -> dict[str, str]:
+        return dict(self.job["metadata"].get("annotations") or {})
+
+    @property
+    def hopeless(self) -> str:
+        """Which rank lacks its data for good, in words; empty while none does.
+
+        The operators count the restarts of pods that run, and no pod runs before its init
+        containers are done: without us these would be started for ever.
+        """
+        limit = (self.job["spec"].get("runPolicy") or {}).get("backoffLimit")
+        for seen in sorted(self.present.values(), key=self._number):
+            last = seen.unprepared
+            if limit and last and seen.has_spent(limit):
+                return f"{self._name(seen)} {exit_words(last)}. It was tried {last['tries']} times."
+        return ""
+
     @cached_property
     def slots(self) -> list[tuple[Role, int]]:
         """Every rank by its place: the master first."""
@@ -147,6 +165,8 @@ class Look:
         if holds(status, "Failed"):
             why = self._failure(condition(status, "Failed").get("message", ""))
             return Verdict(Phase.FAILED, *why)
+        if self.is_suspended and (given_up := self._annotations.get(GAVE_UP)):
+            return Verdict(Phase.FAILED, Reason.RANK_FAILED, given_up)
         if self.is_suspended:
             settled = holds(status, "Suspended") or not status.get("conditions")
             done = settled and not self.pods

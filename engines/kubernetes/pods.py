@@ -9,6 +9,7 @@ from typing import Any
 from engines.base import Manifest, RankState
 from engines.kubernetes import causes
 from engines.kubernetes.kinds import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, Kind
+from engines.kubernetes.sources import FETCHER
 from engines.kubernetes.unplaced import unscheduled
 from spec.causes import Cause
 from spec.phases import RankPhase, Reason
@@ -86,13 +87,22 @@ class Seen:
 
     @property
     def unprepared(self) -> Manifest | None:
-        """How the init container ended that failed last, with its name; ``None`` if all is well."""
+        """How the init container ended that failed last, with its name and how often it was tried;
+        ``None`` if all is well."""
         for one in self.status.get("initContainerStatuses") or []:
             state, last = one.get("state") or {}, one.get("lastState") or {}
             ended = state.get("terminated") or last.get("terminated") or {}
             if ended.get("exitCode"):
-                return {**ended, "name": one["name"]}
+                tries = int(one.get("restartCount", 0)) + ("running" not in state)
+                return {**ended, "name": one["name"], "tries": tries}
         return None
+
+    def has_spent(self, limit: int) -> bool:
+        """Whether data was fetched anew as often as the limit allows, and in vain."""
+        last = self.unprepared
+        if last is None or self.is_over:
+            return False
+        return bool(last["name"].startswith(FETCHER) and last["tries"] > limit)
 
     @property
     def restarts(self) -> int:
@@ -184,7 +194,7 @@ class Seen:
             if cause := causes.stuck(waiting, image, self.warnings):
                 return cause
         if self.unprepared and not self.started_at:
-            return causes.unprepared(self.unprepared["name"], exit_words(self.unprepared))
+            return causes.unprepared(self.unprepared)
         return causes.unmounted(self.warnings) if not self.started_at else None
 
     def _waiting(self) -> Iterator[tuple[str, Manifest]]:
@@ -202,7 +212,9 @@ def exit_words(ended: Manifest) -> str:
     """``name`` is only with the ends of init containers."""
     code = int(ended["exitCode"])
     if "name" in ended:
-        return f"did not start: {ended['name']} exited with code {code}"
+        said = causes.last_words(ended)
+        words = f"did not start: {ended['name']} exited with code {code}"
+        return f"{words}: {said}" if said else words
     if ended.get("reason") == "OOMKilled":
         return f"exited with code {code}: it used more memory than its limit"
     if 128 < code < 128 + signal.NSIG and code - 128 in set(signal.Signals):

@@ -71,10 +71,12 @@ def key_volumes(replica: Replica) -> list[Manifest]:
 
 
 def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
-    """Asks for the CPU and memory of the program: the pod then needs no more than without it."""
+    """Asks for the CPU and memory of the program: the pod then needs no more than without it. What
+    it printed last is kept with its exit code, for that is why it failed."""
     made = {
         "name": f"{FETCHER}{name}",
         "image": image,
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": resources(replica.compute.without_devices),
         "securityContext": container_security(replica.security),
         "volumeMounts": [{"name": name, "mountPath": path}],

@@ -1,0 +1,125 @@
+"""A job whose data cannot be fetched ends, and says why."""
+
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engines.base import Launch, Observation
+from engines.kubernetes.engine import KubernetesEngine
+from engines.kubernetes.kinds import GAVE_UP, PYTORCH
+from engines.kubernetes.observing import Look
+from engines.kubernetes.sources import Images
+from engines.kubernetes.watching import PODS
+from spec.causes import CauseKind
+from spec.phases import Phase, Reason
+from spec.storage import Git, Storage
+from spec.workload import Architecture
+from tests.cluster import SHELL_IMAGE
+from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.kubernetes.test_observing import START, WAITS, pod
+from tests.waiting import wait_for
+
+MISSING = "Cloning into '/src'...\nfatal: repository 'https://example.com/none/' not found\n"
+FAILED = {"exitCode": 128, "finishedAt": START.isoformat(), "message": MISSING}
+BACK_OFF = {
+    "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+    "lastState": {"terminated": FAILED},
+}
+AGAIN = {"state": {"running": {}}, "lastState": {"terminated": FAILED}}
+ENDED = {"state": {"terminated": FAILED}}
+
+
+def look(
+    *, limit: int, restarts: int, state: dict[str, Any], name: str = "fetch-git-0", why: str = ""
+) -> Look:
+    status = {"initContainerStatuses": [{"name": name, "restartCount": restarts, **state}]}
+    waits = pod("worker", 0, phase="Pending", container=WAITS, status=status)
+    job = {
+        "metadata": {
+            "uid": "job",
+            "labels": {"trainyard.io/workload": "8f14e45f-ceea-467f-a8b2-5f8d3c1c9e10"},
+            "annotations": {GAVE_UP: why} if why else {},
+            "resourceVersion": "10",
+            "creationTimestamp": START.isoformat(),
+        },
+        "spec": {
+            "runPolicy": {"suspend": bool(why), "backoffLimit": limit},
+            PYTORCH.replicas: {"Worker": {"replicas": 1}},
+        },
+    }
+    return Look.at(PYTORCH, job, [waits])
+
+
+@pytest.mark.parametrize(
+    ("limit", "restarts", "state", "over"),
+    [
+        (2, 1, BACK_OFF, False),
+        (2, 2, AGAIN, False),
+        (2, 2, ENDED, True),
+        (2, 2, BACK_OFF, True),
+        (2, 5, AGAIN, True),
+        (0, 5, BACK_OFF, False),  # its pods fail by themselves
+    ],
+)
+def test_it_is_hopeless_after_as_many_restarts_as_the_job_may_have(
+    limit: int, restarts: int, state: dict[str, Any], over: bool
+) -> None:
+    assert bool(look(limit=limit, restarts=restarts, state=state).hopeless) is over
+
+
+def test_the_cause_and_the_end_say_what_git_said() -> None:
+    waiting = look(limit=2, restarts=2, state=BACK_OFF)
+    cause = waiting.observation().cause
+    assert cause
+    assert cause.kind is CauseKind.DATA
+    assert cause.said == "fatal: repository 'https://example.com/none/' not found"
+    assert waiting.hopeless == (
+        "worker-0 (rank 0) did not start: fetch-git-0 exited with code 128: "
+        "fatal: repository 'https://example.com/none/' not found. It was tried 3 times."
+    )
+
+
+def test_what_others_run_before_the_program_is_theirs_to_end() -> None:
+    assert not look(limit=1, restarts=9, state=BACK_OFF, name="init-pytorch").hopeless
+
+
+def test_a_job_that_was_given_up_failed_and_was_not_stopped() -> None:
+    seen = look(limit=2, restarts=2, state=BACK_OFF, why="no data").observation()
+    assert (seen.phase, seen.reason, seen.message) == (Phase.FAILED, Reason.RANK_FAILED, "no data")
+
+
+def without_data(rig: KubernetesRig, limit: int) -> Launch:
+    """The image has a shell and no git, as good a reason as any."""
+    rig.engine = KubernetesEngine(rig.api, prefix=PREFIX, images=Images(git=SHELL_IMAGE))
+    fields = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 2}
+    launched = rig.shell("true", backoff_limit=limit, **fields)
+    git = Git(repository="https://example.com/train.git", path="/src")
+    worker = launched.spec.worker.model_copy(update={"storage": Storage(git=(git,))})
+    return rig.submit(replace(launched, spec=launched.spec.model_copy(update={"worker": worker})))
+
+
+@pytest.mark.kubernetes
+def test_the_job_ends_for_everyone_who_looks(rig: KubernetesRig) -> None:
+    launched = without_data(rig, limit=1)
+    told: list[Observation] = []
+
+    def ask() -> bool:
+        seen = next(watch)
+        if seen and seen.workload_id == launched.handle.workload_id:
+            told.append(seen)
+        return bool(told) and told[-1].phase is Phase.FAILED
+
+    with closing(rig.engine.watch()) as watch:
+        wait_for(ask, 240, "the job to be given up", every=0)
+    assert {seen.phase for seen in told} <= {Phase.PENDING, Phase.INITIALIZING, Phase.FAILED}
+    message = told[-1].message
+    assert "did not start: fetch-git-0 exited with code 127" in message
+    assert "It was tried 2 times." in message
+    causes = [seen.cause for seen in told if seen.cause]
+    assert any("git: not found" in cause.said for cause in causes)
+    wait_for(lambda: not rig.mine(PODS), 60, "its pods to go")
+    later = KubernetesEngine(rig.api, prefix=PREFIX).observe(launched.handle)
+    assert later
+    assert (later.phase, later.message) == (Phase.FAILED, message)
