@@ -1,11 +1,13 @@
 """``python -m config.run.process NAME``: one process of Trainyard in the foreground.
 
 For containers, where something else starts and watches them. ``web``, ``worker`` and ``beat`` run
-until SIGTERM; ``prepare`` updates the database, makes the first administrator, and ends.
+until SIGTERM; ``prepare`` updates the database, makes the first administrator, and ends; ``wait``
+ends once the database is up to date. Both wait for a database that is not there yet.
 """
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +20,7 @@ from config.run import programs
 from config.run.__main__ import CannotStart, read_address
 from config.run.programs import Address, Program
 
-NAMES = ("web", "worker", "beat", "prepare")
+NAMES = ("web", "worker", "beat", "prepare", "wait")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -31,8 +33,11 @@ def main(argv: list[str] | None = None) -> int:
         from config import settings
 
         os.environ |= programs.environment(settings.HOME, address)
-        if name == "prepare":
-            prepare_data()
+        if name in ONCE:
+            # The first process of a container gets only the signals that it asked for.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+            django.setup()
+            ONCE[name]()
             return 0
         become(name, settings.HOME, address)
     except (CannotStart, ImproperlyConfigured) as error:
@@ -41,10 +46,19 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def prepare_data() -> None:
-    django.setup()
-    from config.run import prepare
+    from config.run import prepare, tables
 
+    tables.wait_for_database()
     prepare.prepare_data()
+
+
+def wait() -> None:
+    from config.run import tables
+
+    tables.wait_for_tables()
+
+
+ONCE: dict[str, Callable[[], None]] = {"prepare": prepare_data, "wait": wait}
 
 
 def become(name: str, home: Path, address: Address) -> NoReturn:

@@ -103,3 +103,37 @@ def test_it_shows_that_it_lives_and_ends_when_told(environment: dict[str, str], 
     with running(name, environment):
         sign = Path(environment["TRAINYARD_HOME"]) / "run" / f"{name}.alive"
         wait_for(sign.exists, START, f"{name} to be alive")
+
+
+@contextmanager
+def speaking(
+    name: str, environment: dict[str, str]
+) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """One that waits, with the first thing it says."""
+    with subprocess.Popen(
+        command(name), cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        try:
+            yield process, process.stdout.readline()
+        finally:
+            process.kill()
+
+
+def test_it_waits_until_the_tables_are_there(environment: dict[str, str], tmp_path: Path) -> None:
+    fresh = environment | {"DATABASE_URL": f"sqlite:///{tmp_path}/data.sqlite3"}
+    with speaking("wait", fresh) as (process, said):
+        assert "Waiting: the tables are not up to date" in said
+        subprocess.run(command("prepare"), cwd=ROOT, env=fresh, check=True)
+        assert process.wait(START) == 0
+
+
+@pytest.mark.parametrize("name", ["prepare", "wait"])
+def test_without_a_database_it_waits_and_ends_when_told(
+    environment: dict[str, str], name: str
+) -> None:
+    nobody = environment | {"DATABASE_URL": f"postgresql://me@127.0.0.1:{free_port()}/none"}
+    with speaking(name, nobody) as (process, said):
+        assert "Waiting: the database does not answer" in said
+        process.terminate()
+        assert process.wait(END) == 128 + signal.SIGTERM

@@ -1,0 +1,49 @@
+"""What a container waits for before it starts: the database, and the tables of its version."""
+
+import time
+from collections.abc import Callable
+
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from config.run.console import say
+
+EVERY = 2.0  # seconds between two looks
+
+
+def wait_for_database() -> None:
+    _wait_while(_no_connection)
+
+
+def wait_for_tables() -> None:
+    """Those of a later version will do: a release leaves what its predecessor needs."""
+    _wait_while(_missing_migrations)
+
+
+def _no_connection() -> str:
+    connection.ensure_connection()
+    return ""
+
+
+def _missing_migrations() -> str:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return f"the tables are not up to date, {len(plan)} migrations are missing" if plan else ""
+
+
+def _wait_while(reason: Callable[[], str]) -> None:
+    """Each reason is said once, however long it lasts."""
+    said = ""
+    while why := _silence_or(reason):
+        if why != said:
+            say(f"Waiting: {why}")
+        said = why
+        time.sleep(EVERY)
+
+
+def _silence_or(reason: Callable[[], str]) -> str:
+    try:
+        return reason()
+    except OperationalError as error:
+        connection.close()
+        return f"the database does not answer, {' '.join(str(error).split())}"
