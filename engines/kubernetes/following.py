@@ -21,6 +21,7 @@ BLOCK_BYTES = 64 * 1024
 PATIENCE = 300.0  # seconds without a byte until the connection is made anew
 SETTLING = 1.0  # seconds: a log may still be written down when its container has ended
 ODD = 4  # answers in a row with words of the node's own until they are taken for its last
+UNREAD = 10.0  # seconds in which a node, which looks about as often, may rotate a log unread
 PAUSE = (0.5, 30.0)  # seconds until a log that was cut is asked for again: at first, at most
 
 
@@ -56,6 +57,7 @@ class Follower:
     _response: BaseHTTPResponse | None = None
     _halted: bool = False
     _cuts: int = 0
+    _left: float = 0.0  # when it was read last, by this reader
 
     @property
     def key(self) -> tuple[str, int]:
@@ -93,7 +95,7 @@ class Follower:
             self.wanted, self.ended, self.taken = True, False, cursor
             self.pieces.clear()
             self.held, self.due = 0, 0.0
-            self._reader = Reader(Place.of(cursor))
+            self._reader, self._left = Reader(Place.of(cursor)), 0.0
             self.halt()
             return Piece(cursor=cursor, late=self.late)
         told: list[bytes] = []
@@ -127,11 +129,12 @@ class Follower:
                         self._response, self.brought, self.late = response, 0, ""
                         self.opened = self.heard = time.monotonic()
                     tell()  # its node answers
-                    reader.connect()
+                    reader.connect(was_away=time.monotonic() - self._left > UNREAD)
                     try:
                         self._bring(reader, response, tell)
                     finally:
                         self._put(reader, reader.pause())
+                        self._left = time.monotonic()
                     is_clear = not reader.was_odd or self._cuts > ODD
                     if is_last and is_clear and reader.state == before:
                         self._finish(reader)

@@ -5,7 +5,8 @@ second that one names. A record is a line, or a part of one: nodes write down lo
 and kubelets before 1.27 put a time before each of these. So a place in a log is the record with the
 latest time seen so far, how many records came from that one on, and how much of an unfinished one.
 Reading goes on with a stretch that was read before, in which that record is found again; where it
-is missing, its file was rotated away, and all of what is there is new.
+is missing, its file was rotated away, and all of what is there is new. If nobody read it for a
+while, what came between may be lost, and a line of ours says so.
 """
 
 import re
@@ -24,6 +25,9 @@ HELD = 1024  # bytes of an unfinished line that wait for what comes next
 TROUBLE = re.compile(
     rb"(rpc error: code = \w+ desc = |unable to retrieve container logs for "
     rb"|failed to (try resolving symlinks|open log file|wait logs|get container status))[^\n]*\Z"
+)
+ROTATED = (
+    b"[Trainyard] Output may be missing here: the node rotated the log away before it was read.\n"
 )
 #: The two streams of a container may be written down in another order than their times say.
 MARGIN = timedelta(seconds=1)
@@ -90,10 +94,13 @@ class Reader:
     def __init__(self, place: Place) -> None:
         self.place, self.held = place, b""
         self._stamp = b""  # of the record that is being read
+        self._gap = b""  # what stands before the next record
         self.connect()
 
-    def connect(self) -> None:
-        """A new answer begins, with a stretch that is known."""
+    def connect(self, *, was_away: bool = True) -> None:
+        """A new answer begins, with a stretch that is known. ``was_away``: nobody read for long
+        enough that the node may have rotated away what nobody saw."""
+        self._was_away = was_away
         self._rest = b""
         self._in_line = self._is_junk = self.was_odd = False
         self._seeking = bool(self.place.stamp)  # is the record of the latest time yet to come?
@@ -183,9 +190,13 @@ class Reader:
         self._stamp = stamp
         if self._seeking and stamp >= self.place.stamp:
             self._seeking = False
-            if stamp > self.place.stamp:  # rotated away, and what is held with it
+            if stamp > self.place.stamp:  # rotated away, and the rest of what is held with it
                 self._old_records = self._old_bytes = 0
-                self._is_stale = False
+                self._gap = self.held
+                if self._was_away:
+                    self._gap += b"\n" if self.held or self.place.part else b""
+                    self._gap += ROTATED
+                self.held, self._is_stale = b"", False
         self._skips = self._seeking or self._old_records > 0
         if self._skips:
             return
@@ -200,14 +211,15 @@ class Reader:
             if ends and not self._seeking:
                 self._old_records -= 1
             return b""
+        gap, self._gap = self._gap, b""
         known = min(self._old_bytes, len(text))
         self._old_bytes -= known
         text = self.held + text[known:]
         if ends:
             self.place.whole, self.place.part, self._old_bytes = self.place.whole + 1, 0, 0
             self.held = b""
-            return text
+            return gap + text
         cut = max(len(text) - HELD, 0)
         text, self.held = text[:cut], text[cut:]
         self.place.part += len(text)
-        return text
+        return gap + text

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engines.kubernetes.stamps import HELD, Place, Reader
+from engines.kubernetes.stamps import HELD, ROTATED, Place, Reader
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Record = tuple[bytes, bytes]
@@ -76,11 +76,40 @@ def test_what_comes_is_what_was_written(seed: int, old: bool) -> None:
     assert read(node, chance, cuts=8) == b"".join(text for _, text in node.records)
 
 
-def test_after_a_rotation_all_of_the_new_file_is_new() -> None:
+def test_after_a_rotation_all_of_the_new_file_is_new_and_a_line_says_what_may_lack() -> None:
     reader = Reader(Place())
     assert reader.feed(stamp(1) + b" one\n" + stamp(2) + b" two\n") == b"one\ntwo\n"
     again = Reader(Place.of(str(reader.place)))
-    assert again.feed(stamp(3) + b" three\n" + stamp(3) + b" four\n") == b"three\nfour\n"
+    told = again.feed(stamp(3) + b" three\n" + stamp(3) + b" four\n")
+    assert told == ROTATED + b"three\nfour\n"
+    once_more = Reader(Place.of(str(again.place)))
+    assert (
+        once_more.feed(stamp(3) + b" three\n" + stamp(3) + b" four\n" + stamp(4) + b" 5\n")
+        == b"5\n"
+    )
+
+
+def test_a_rotation_that_was_watched_lost_nothing() -> None:
+    reader = Reader(Place())
+    got = reader.feed(stamp(1) + b" one\n" + stamp(2) + b" tw") + reader.pause()
+    reader.connect(was_away=False)
+    assert got + reader.feed(stamp(3) + b" o\n" + stamp(4) + b" 3\n") == b"one\ntwo\n3\n"
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_line_that_was_rotated_away_unfinished_is_ended(is_known: bool) -> None:
+    """``is_known``: the same process goes on, which holds the end of it back."""
+    reader, long = Reader(Place()), b"a" * 2000
+    got = reader.feed(stamp(1) + b" " + long) + reader.pause()
+    after = reader if is_known else Reader(Place.of(str(reader.place)))
+    after.connect()
+    rest = b"b" * 3000
+    told = after.feed(stamp(3) + b" " + rest) + after.pause()
+    kept = long if is_known else got
+    assert (got + told).startswith(kept + b"\n" + ROTATED + b"b")
+    end = Reader(Place.of(str(after.place)))
+    whole = got + told + end.feed(stamp(3) + b" " + rest + b"\n")
+    assert whole == kept + b"\n" + ROTATED + rest + b"\n"
 
 
 def test_clocks_may_be_set_back() -> None:
