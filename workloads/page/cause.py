@@ -62,11 +62,17 @@ def failure(workload: Workload, ranks: Iterable[Rank]) -> Failure | None:
     todo = advice(workload.reason)
     if rank is None:
         return Failure("It did not start", workload.message, todo, None, [])
+    title = f"{rank.name} (rank {rank.rank}) {_ended(rank)}"
+    return Failure(title, workload.message, todo, rank, last_lines(workload, rank.rank))
+
+
+def _ended(rank: Rank) -> str:
+    if rank.reason == Reason.PREEMPTED and rank.message:
+        return rank.message
     # A limit says more than the signal that enforced it.
     limited = rank.reason == Reason.OUT_OF_MEMORY and rank.message
-    ended = limited or exit_in_words(rank.exit_code) or rank.message or "it failed"
-    title = f"{rank.name} (rank {rank.rank}) failed first: {ended}"
-    return Failure(title, workload.message, todo, rank, last_lines(workload, rank.rank))
+    words = limited or exit_in_words(rank.exit_code) or rank.message or "it failed"
+    return f"failed first: {words}"
 
 
 def _began(rank: Rank) -> bool:
@@ -75,12 +81,18 @@ def _began(rank: Rank) -> bool:
 
 
 def first_failing(ranks: Iterable[Rank]) -> Rank | None:
-    """The rank that ended first of those that failed by themselves, not with the others."""
+    """The rank that had to give way; else the one that ended first of those that failed by
+    themselves, not with the others."""
     failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED and _began(rank)]
     last = now()
     return min(
         failed,
-        key=lambda r: (r.exit_code in COLLATERAL, r.finished_at or last, r.rank),
+        key=lambda r: (
+            r.reason != Reason.PREEMPTED,
+            r.exit_code in COLLATERAL,
+            r.finished_at or last,
+            r.rank,
+        ),
         default=None,
     )
 

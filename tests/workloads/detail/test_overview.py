@@ -51,6 +51,17 @@ def test_a_failed_workload_opens_on_its_cause(client: Client, failed: Workload) 
     assert advice(Reason.RANK_FAILED).split(",")[0] in shown
 
 
+def test_a_rank_that_had_to_give_way_is_the_cause(client: Client, failed: Workload) -> None:
+    """Though its peers end sooner, and by themselves."""
+    said = "was preempted by team-b/urgent on node n1"
+    failed.ranks.filter(rank=2).update(reason=Reason.PREEMPTED, message=said)
+    Workload.objects.update(reason=Reason.PREEMPTED, message=f"worker-1 (rank 2) {said}.")
+    shown = page(client, failed)
+    assert f"worker-1 (rank 2) {said}</h2>" in shown
+    assert "failed first" not in shown
+    assert advice(Reason.PREEMPTED).split(",")[0] in shown
+
+
 def test_ranks_that_were_taken_along_are_not_the_cause(failed: Workload) -> None:
     found = first_failing(failed.ranks.all())
     assert found
