@@ -1,11 +1,26 @@
-"""Tokens in files, which somebody renews before they end."""
+"""Tokens in files, which somebody renews before they end. A real API server, nodes or not."""
 
+from base64 import b64decode
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
+import yaml
 from kubernetes.client import Configuration
+from kubernetes.config import incluster_config
 
-from engines.kubernetes.connecting import TokenFile
+from engines.base import EngineUnavailable
+from engines.kubernetes.api import Api
+from engines.kubernetes.connecting import TokenFile, connect
+from tests.cluster import KUBECONFIG
+from tests.waiting import wait_for
+
+SECRETS = "/api/v1/namespaces/default/secrets"
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+ASKED = "/version"  # of everybody whose token is good
 
 
 def token(settings: Configuration) -> str:
@@ -36,3 +51,91 @@ def test_a_file_that_is_away_or_empty_leaves_the_token(tmp_path: Path, content: 
         path.write_text(content)
     renew(settings)
     assert token(settings) == "Bearer first"
+
+
+class Account:
+    """A service account and its tokens, each of which ends with a Secret of its own."""
+
+    def __init__(self, api: Api) -> None:
+        self._api, self._name = api, f"trainyard-test-{uuid4().hex[:8]}"
+        self._api.create(ACCOUNTS, self._object("ServiceAccount", self._name))
+
+    def token(self, number: int) -> str:
+        name = f"{self._name}-{number}"
+        uid = self._api.create(SECRETS, self._object("Secret", name))["metadata"]["uid"]
+        bound = {"apiVersion": "v1", "kind": "Secret", "name": name, "uid": uid}
+        request = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"boundObjectRef": bound, "expirationSeconds": 3600, "audiences": []},
+        }
+        made = self._api.create(f"{ACCOUNTS}/{self._name}/token", request)
+        return str(made["status"]["token"])
+
+    def revoke(self, number: int) -> None:
+        self._api.delete(f"{SECRETS}/{self._name}-{number}")
+
+    def remove(self) -> None:
+        for number in (1, 2):
+            self.revoke(number)
+        self._api.delete(f"{ACCOUNTS}/{self._name}")
+
+    def _object(self, kind: str, name: str) -> dict[str, Any]:
+        return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}
+
+
+@pytest.fixture
+def account(api: Api) -> Iterator[Account]:
+    made = Account(api)
+    yield made
+    made.remove()
+
+
+@pytest.fixture(params=["kubeconfig", "pod"])
+def connected(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], Api]:
+    """Connects by the token in a file: a kubeconfig names it, or it is as in a pod."""
+    path = tmp_path / "token"
+    document = yaml.safe_load(Path(KUBECONFIG).read_text()) if KUBECONFIG else {}
+    if request.param == "kubeconfig":
+        document["users"] = [
+            {"name": user["name"], "user": {"tokenFile": str(path)}}
+            for user in document.get("users", [])
+        ]
+        return lambda: connect(yaml.safe_dump(document))
+    authority = tmp_path / "ca.crt"
+    for entry in document.get("clusters", []):
+        known, server = entry["cluster"], urlsplit(entry["cluster"]["server"])
+        data = known.get("certificate-authority-data")
+        file = known.get("certificate-authority")
+        authority.write_bytes(b64decode(data) if data else Path(file).read_bytes())
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", server.hostname or "")
+        monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(server.port or 443))
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(path))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(authority))
+    return lambda: connect(None)
+
+
+@pytest.mark.kubernetes
+def test_a_token_that_ended_is_followed_by_the_one_in_its_file(
+    account: Account, connected: Callable[[], Api], tmp_path: Path
+) -> None:
+    path = tmp_path / "token"
+    path.write_text(account.token(1))
+    api = connected()
+    assert api.get(ASKED)["gitVersion"]
+    account.revoke(1)
+
+    def is_refused() -> bool:
+        try:
+            api.get(ASKED)
+        except EngineUnavailable as error:
+            return "401" in str(error)
+        return False
+
+    wait_for(is_refused, 60, "the token to end", every=0.5)  # the server remembers it for seconds
+    fresh = tmp_path / "fresh"
+    fresh.write_text(account.token(2))
+    fresh.replace(path)
+    assert api.get(ASKED)["gitVersion"], "at once"
