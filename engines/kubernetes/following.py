@@ -150,13 +150,15 @@ class Follower:
             with self.lock:
                 self._response, self.opened = None, 0.0
                 self._cuts = 0 if reader.state != before else self._cuts + 1
-                pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
-                if self._halted or (self.over and not over):
-                    pause = 0.0
-                elif self.over:
-                    pause = max(SETTLING, pause if self._cuts > 1 else 0.0)
-                self.due = time.monotonic() + pause
+                self.due = time.monotonic() + self._pause(was_over=bool(over))
             tell()
+
+    def _pause(self, *, was_over: bool) -> float:
+        """Seconds until it is asked for again."""
+        if self._halted or (self.over and not was_over):
+            return 0.0
+        pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
+        return max(SETTLING, pause if self._cuts > 1 else 0.0) if self.over else pause
 
     def _open(self, api: Api, reader: Reader, *, follows: bool) -> BaseHTTPResponse:
         query = {"container": self.container, "timestamps": "true"}

@@ -151,11 +151,11 @@ class Look:
         for number, slot in enumerate(self.slots):
             seen = self.present.get(slot)
             state = seen.rank(number) if seen else RankState(number, *slot, RankPhase.PENDING)
+            if phase in ENDS and state.phase in {RankPhase.PENDING, RankPhase.RUNNING}:
+                failed = seen.failed(state) if seen and phase is Phase.FAILED else None
+                state = failed or replace(state, phase=RankPhase.STOPPED)
             if seen and (why := self._gave_way(seen)):
                 state = replace(state, reason=why.reason, message=why.words)
-            if phase in ENDS and state.phase in {RankPhase.PENDING, RankPhase.RUNNING}:
-                failed = phase is Phase.FAILED and state.exit_code
-                state = replace(state, phase=RankPhase.FAILED if failed else RankPhase.STOPPED)
             yield state
 
     def _judge(self) -> Verdict:

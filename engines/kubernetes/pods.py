@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -167,6 +167,21 @@ class Seen:
             message=message,
             started_at=self.started_at,
             finished_at=self.finished_at,
+        )
+
+    def failed(self, state: RankState) -> RankState | None:
+        """The rank when its last failure was one too many for its job, which by then may have been
+        started once more; ``None`` where it never failed."""
+        ended = self.ended
+        if not ended or not ended.get("exitCode"):
+            return None
+        return replace(
+            state,
+            phase=RankPhase.FAILED,
+            exit_code=ended["exitCode"],
+            reason=failure_reason(ended),
+            message=exit_words(ended),
+            finished_at=moment(ended["finishedAt"]),
         )
 
     @property

@@ -1,6 +1,7 @@
 """What a workload has beside its job, on a real cluster: volumes, a Secret, a launcher."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from spec.phases import Phase, RankPhase
 from spec.storage import Storage
 from spec.workload import Architecture, Framework, Replica
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.kubernetes.test_life import changes
 from tests.engines.reading import printed
 from tests.waiting import wait_for
 
@@ -76,8 +78,13 @@ def test_a_launcher_reaches_its_workers(rig: KubernetesRig) -> None:
 def test_a_launcher_that_fails_ends_at_its_backoff_limit(rig: KubernetesRig) -> None:
     worker = rig.shell("exec sleep 600", distributed_framework=Framework.MPI, backoff_limit=1)
     spec = worker.spec.model_copy(update={"master": rig.shell("exit 4").spec.worker})
-    launched = rig.submit(replace(worker, spec=spec))
-    assert rig.over(launched).phase is Phase.FAILED
+    launched = replace(worker, spec=spec)
+    with closing(rig.engine.watch()) as watch:
+        rig.submit(launched)
+        told = changes(watch, launched)
+        seen = next(seen for seen in told if seen.phase is Phase.FAILED)
+    assert seen.message == "master-0 (rank 0) exited with code 4."
+    assert (seen.ranks[0].phase, seen.ranks[0].exit_code) == (RankPhase.FAILED, 4)
 
 
 def test_an_mpi_workload_stops_and_runs_again(rig: KubernetesRig) -> None:

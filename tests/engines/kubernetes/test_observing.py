@@ -134,8 +134,11 @@ def test_the_rank_that_failed_first_is_named() -> None:
     assert [rank.exit_code for rank in seen.ranks] == [1, 137]
 
 
-def test_a_rank_that_was_removed_at_the_backoff_limit_ended_with_its_failure() -> None:
-    removed = ended(143, 9) | {"restartCount": 1, "lastState": ended(4, 5)["state"]}
+@pytest.mark.parametrize("now", [ended(143, 9), RUNNING])
+def test_a_rank_that_was_removed_at_the_backoff_limit_ended_with_its_failure(
+    now: dict[str, Any],
+) -> None:
+    removed = now | {"restartCount": 1, "lastState": ended(4, 5)["state"]}
     gone = {"deletionTimestamp": START.isoformat()}
     seen = look(MASTER, pod("worker", 0, container=removed, metadata=gone), true="Failed")
     assert seen.message == "worker-0 (rank 1) exited with code 4."
