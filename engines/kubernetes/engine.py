@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from uuid import UUID
 
@@ -113,10 +113,11 @@ class KubernetesEngine:
         mine = self._watcher = Watcher(self._api, heed)
         self._output.wake()
         try:
-            for seen in mine:
-                yield seen
-                if seen is None:
-                    giving_up.act()
+            with closing(iter(mine)) as news:
+                for seen in news:
+                    yield seen
+                    if seen is None:
+                        giving_up.act()
         finally:
             if self._watcher is mine:
                 self._watcher = None

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ class Watcher:
         self._held: dict[UUID, float] = {}
         self._ending: dict[str, tuple[float, bool]] = {}
 
-    def __iter__(self) -> Iterator[Seen | None]:
+    def __iter__(self) -> Generator[Seen | None]:
         while True:
             changes: Changes = SimpleQueue()
             sources = self._sources()
