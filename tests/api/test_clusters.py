@@ -107,6 +107,8 @@ def test_only_what_is_given_changes(
     ProjectFactory(cluster=kept)
     status, answer = boss("PUT", path, {"namespacePrefix": "other-"})
     assert (status, fields(answer)) == (400, ["namespacePrefix"])
+    assert boss("PUT", path, {"inCluster": True})[0] == 200
+    assert Connection.objects.get().kubeconfig == ""
     assert boss("PUT", f"/clusters/{ClusterFactory().pk}", {"name": "x"})[0] == 409
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engines.base import Launch
+from engines.base import Launch, Manifest
 from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import connect
 from engines.kubernetes.discovery import kinds_here
@@ -25,6 +25,7 @@ from tests.waiting import wait_for
 
 PREFIX = "trainyard-test-"
 CLAIMS = "/api/v1/persistentvolumeclaims"
+SPACE = f"/api/v1/namespaces/{PREFIX}team-a"
 
 
 class KubernetesRig(Rig):
@@ -45,6 +46,14 @@ class KubernetesRig(Rig):
     def shell(self, script: str, **fields: Any) -> Launch:
         fields = {"termination_grace_period_seconds": 1} | fields
         return launch(f"/bin/sh -c {shlex.quote(script)}", image=SHELL_IMAGE, **fields)
+
+    def keep(self, plural: str, name: str, item: Manifest) -> None:
+        """Somebody's own object in the namespace of the project, which is there from now on."""
+        if self.api.find(SPACE) is None:
+            space = {"kind": "Namespace", "metadata": {"name": f"{PREFIX}team-a"}}
+            self.api.create("/api/v1/namespaces", space)
+        self.api.delete(f"{SPACE}/{plural}/{name}")
+        self.api.create(f"{SPACE}/{plural}", item | {"metadata": {"name": name}})
 
     def clean(self) -> None:
         """Remove what earlier tests left, and wait until it is gone."""

@@ -15,14 +15,13 @@ from engines.kubernetes.storage import claims
 from spec.phases import Phase, RankPhase
 from spec.storage import Storage
 from spec.workload import Architecture, Framework, Replica
-from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.kubernetes.conftest import PREFIX, SPACE, KubernetesRig
 from tests.engines.kubernetes.test_life import changes
 from tests.engines.reading import printed
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
 CLAIMS = "persistentvolumeclaims"
-SPACE = f"/api/v1/namespaces/{PREFIX}team-a"
 ONE = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1}
 SIZE = {"size": "1M"}
 TWO_VOLUMES = {
@@ -125,15 +124,12 @@ def test_volumes_through_stop_run_and_delete(rig: KubernetesRig) -> None:
 def strangers(rig: KubernetesRig) -> Iterator[set[str]]:
     """A Secret and a claim of somebody else, in the namespace of the project."""
     made = []
-    if rig.api.find(SPACE) is None:
-        space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{PREFIX}team-a"}}
-        rig.api.create("/api/v1/namespaces", space)
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1M"}}}
     for plural, item in (
         ("secrets", {"kind": "Secret", "stringData": {"a": "b"}}),
         ("persistentvolumeclaims", {"kind": "PersistentVolumeClaim", "spec": claim}),
     ):
-        rig.api.create(f"{SPACE}/{plural}", item | {"metadata": {"name": "theirs"}})
+        rig.keep(plural, "theirs", item)
         made.append(plural)
     yield {"theirs"}
     for plural in made:

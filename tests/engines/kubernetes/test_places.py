@@ -14,12 +14,11 @@ from engines.kubernetes.watching import PODS
 from spec import documents
 from spec.phases import Phase, Reason
 from spec.workload import Architecture
-from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.kubernetes.conftest import PREFIX, SPACE, KubernetesRig
 from tests.engines.reading import printed
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
-SPACE = f"/api/v1/namespaces/{PREFIX}team-a"
 ONE = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1}
 
 
@@ -33,13 +32,9 @@ def with_spec(launched: Launch, *, worker: dict[str, Any], **whole: Any) -> Laun
 @pytest.fixture
 def data(rig: KubernetesRig) -> Iterator[None]:
     """A Secret and a ConfigMap of the project."""
-    if rig.api.find(SPACE) is None:
-        space = {"kind": "Namespace", "metadata": {"name": f"{PREFIX}team-a"}}
-        rig.api.create("/api/v1/namespaces", space)
-    meta = {"metadata": {"name": "site"}}
-    rig.api.create(f"{SPACE}/secrets", meta | {"kind": "Secret", "stringData": {"key": "hush"}})
+    rig.keep("secrets", "site", {"kind": "Secret", "stringData": {"key": "hush"}})
     told = {"region": "north", "train.yaml": "epochs: 2"}
-    rig.api.create(f"{SPACE}/configmaps", meta | {"kind": "ConfigMap", "data": told})
+    rig.keep("configmaps", "site", {"kind": "ConfigMap", "data": told})
     yield
     for plural in ("secrets", "configmaps"):
         rig.api.delete(f"{SPACE}/{plural}/site")
@@ -73,6 +68,33 @@ def test_what_is_on_the_cluster_reaches_the_program(rig: KubernetesRig) -> None:
         "400",
         "fast",
     ]
+
+
+def test_a_claim_that_exists_is_used_and_stays(rig: KubernetesRig) -> None:
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1M"}}}
+    rig.keep("persistentvolumeclaims", "sets", {"kind": "PersistentVolumeClaim", "spec": wanted})
+    claim = {"path": "/sets", "existingPvc": True, "claimName": "sets"}
+    try:
+        for script in ("echo kept > /sets/file", "cat /sets/file"):
+            launched = with_spec(rig.shell(script, **ONE), worker={"storage": {"pvc": [claim]}})
+            rig.submit(launched)
+            assert rig.over(launched).phase is Phase.COMPLETED
+        assert printed(rig.engine, launched) == b"kept\n"
+        rig.engine.delete(launched.handle)
+        claim_path = f"{SPACE}/persistentvolumeclaims/sets"
+        assert "deletionTimestamp" not in rig.api.get(claim_path)["metadata"]
+    finally:
+        rig.api.delete(f"{SPACE}/persistentvolumeclaims/sets")
+
+
+def test_a_folder_of_the_node_is_mounted(rig: KubernetesRig) -> None:
+    """``/etc``, for every node has it; nothing is written there."""
+    folder = {"path": "/etc", "mountPath": "/host"}
+    script = "ls /host/passwd; touch /host/x 2>&1 | grep -o 'Read-only.*'"
+    launched = with_spec(rig.shell(script, **ONE), worker={"storage": {"hostPath": [folder]}})
+    rig.submit(launched)
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert printed(rig.engine, launched) == b"/host/passwd\nRead-only file system\n"
 
 
 def test_pods_go_to_a_pool_that_has_nodes(rig: KubernetesRig) -> None:

@@ -1,0 +1,42 @@
+"""A real cluster that comes, is tested and goes by REST."""
+
+from typing import Any
+
+import pytest
+
+from clusters import engines, tasks
+from clusters.models import Cluster, State
+from tests.api.conftest import Caller
+from tests.clusters.kubernetes.conftest import Account, kubeconfig
+from tests.factories import UserFactory
+from tests.relay import Relay
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.kubernetes, pytest.mark.django_db]
+
+
+def test_a_cluster_by_rest_says_right_by_right_what_lacks(account: Account, relay: Relay) -> None:
+    boss = Caller(UserFactory(administrator=True))
+    account.without("secrets", "create", "delete")
+    given = {"kubeconfig": kubeconfig(relay.port, account.token()), "trusted": True}
+
+    def tested(**about: Any) -> dict[str, dict[str, str]]:
+        asked = boss("POST", "/cluster-tests", about)[1]
+        tasks.test_connection(asked["id"])
+        found = boss("GET", f"/cluster-tests/{asked['id']}")[1]
+        assert account.name in found["manifest"]
+        return {one["name"]: one for one in found["findings"]}
+
+    def is_refused() -> bool:
+        return "not allowed" in tested(**given)["secrets"]["text"]
+
+    wait_for(is_refused, 15, "the rights to be gone")
+    path = f"/clusters/{boss('POST', '/clusters', {'name': 'real', **given})[1]['uuid']}"
+    kept = Cluster.objects.get()
+    tasks.look(str(kept.pk))
+    assert boss("GET", path)[1]["status"]["state"] == State.MISSING
+    found = tested(clusterId=str(kept.pk))
+    assert found["secrets"]["text"].startswith("create, delete: not allowed")
+    assert found["pods"]["level"] == "ok"
+    assert boss("DELETE", path)[0] == 204
+    engines._engines.pop(kept.pk)
