@@ -97,7 +97,7 @@ def _replica(replica: Document, prefix: str) -> Flags:
     for item in replica.get("compute", {}).get("extendedResources", []):
         yield f"--{prefix}extended-resource", f"{item.get('resource')}={item.get('quantity')}"
     for item in replica.get("environmentVariables", []):
-        yield f"--{prefix}environment-variable", f"{item.get('name')}={item.get('value') or ''}"
+        yield _variable(item, prefix)
     for key in ("label", "annotation"):
         for item in replica.get(f"{key}s", []):
             yield f"--{prefix}{key}", f"{item.get('name')}={item.get('value', '')}"
@@ -109,6 +109,15 @@ def _replica(replica: Document, prefix: str) -> Flags:
     for key, flag in SWITCHES.items():
         if replica.get(key):
             yield (f"--{prefix}{flag}",)
+
+
+def _variable(item: Any, prefix: str) -> tuple[str, str]:
+    for source, flag in (("secret", "env-secret"), ("configMap", "env-config-map")):
+        if of := item.get(source):
+            return f"--{prefix}{flag}", f"{item.get('name')}={of.get('name')},key={of.get('key')}"
+    if of := item.get("podFieldRef"):
+        return f"--{prefix}env-pod-field-ref", f"{item.get('name')}={of.get('path')}"
+    return f"--{prefix}environment-variable", f"{item.get('name')}={item.get('value') or ''}"
 
 
 def _named(values: Any, names: dict[str, str], prefix: str) -> Flags:

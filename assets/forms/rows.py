@@ -62,17 +62,24 @@ class VariableForm(RowForm):
 
     def item(self) -> dict[str, Any]:
         data = self.cleaned_data
-        source, value = data.get("source") or "value", data.get("value") or ""
-        item: dict[str, Any] = {"name": data.get("name", "")}
-        if source in {"secret", "configMap"}:
-            item[source] = {"name": value, "key": data.get("key", "")}
-        elif source == "podFieldRef":
-            item[source] = {"path": value}
-        else:
-            item["value"] = value
+        item = variable(
+            data.get("name", ""),
+            data.get("source") or "",
+            data.get("value") or "",
+            data.get("key", ""),
+        )
         if data.get("description"):
             item["description"] = data["description"]
         return item
+
+
+def variable(name: str, source: str, value: str, key: str) -> dict[str, Any]:
+    """One variable: ``value`` is that, the name of a Secret or ConfigMap, or a path in the pod."""
+    if source in {"secret", "configMap"}:
+        return {"name": name, source: {"name": value, "key": key}}
+    if source == "podFieldRef":
+        return {"name": name, source: {"path": value}}
+    return {"name": name, "value": value}
 
 
 def variable_initial(item: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.http import QueryDict
 
 from accounts.models import User
+from assets.forms.rows import variable
 from assets.models import Template
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.environment import Environment
@@ -121,13 +122,13 @@ def _value(field: Field, posted: QueryDict) -> Any:
 
 def _rows(name: str, posted: QueryDict) -> list[Values]:
     """Rows in the order of their numbers, blank ones too: the page shows them by position."""
-    return [
-        {
-            "name": text(posted, f"{name}-{number}-name"),
-            "value": posted.get(f"{name}-{number}-value", "").replace("\0", ""),
-        }
-        for number in _numbers(name, "name", posted)
-    ]
+    return [_row(f"{name}-{number}", posted) for number in _numbers(name, "name", posted)]
+
+
+def _row(prefix: str, posted: QueryDict) -> Values:
+    value = posted.get(f"{prefix}-value", "").replace("\0", "")
+    source, key = posted.get(f"{prefix}-source", ""), text(posted, f"{prefix}-key")
+    return variable(text(posted, f"{prefix}-name"), source, value, key)
 
 
 def _numbers(name: str, part: str, posted: QueryDict) -> list[int]:

@@ -28,9 +28,13 @@ class Offer:
     def __init__(self, cluster: Cluster | None) -> None:
         self.cluster = cluster
 
+    @property
+    def is_kubernetes(self) -> bool:
+        return self.cluster is not None and self.cluster.kind == Kind.KUBERNETES
+
     def why_not(self, section: str) -> str:
         """Why a section of the page is not for this cluster; empty where it is."""
-        if section not in SECTIONS or (self.cluster and self.cluster.kind == Kind.KUBERNETES):
+        if section not in SECTIONS or self.is_kubernetes:
             return ""
         return f"{SECTIONS[section]} {ON_KUBERNETES}"
 

@@ -2,6 +2,7 @@
 
 from django.urls import reverse
 
+from assets.forms.rows import VariableForm, variable_initial
 from assets.models import Environment
 from spec.draft import ReplicaDraft, Values, WorkloadDraft, is_blank
 from spec.errors import Problem
@@ -16,7 +17,7 @@ from workloads.forms.fields import (
     value_of,
     values_of,
 )
-from workloads.forms.kinds import MASTER, SETUP, Field, Kind
+from workloads.forms.kinds import MASTER, SETUP, Field, Kind, Option
 from workloads.forms.offers import Offer
 from workloads.forms.runtime_fields import READINESS, RUNTIME
 from workloads.forms.scheduling_fields import SCHEDULING, SIZE
@@ -153,6 +154,7 @@ class Screen:
             shown.value, shown.unit = durations.split(values.get(item.key), unit=item.unit)
         elif item.kind is Kind.ROWS:
             shown.rows = [_row(row) for row in values.get(item.key, [])]
+            shown.sources = self._sources(item, shown.rows)
         elif item.kind is Kind.ITEMS:
             shown.items = cells.show_all(item, values, self.offer.choices)
         else:
@@ -167,6 +169,12 @@ class Screen:
             shown.ok = self._free_name()
         self._add_origin(shown, replica)
         return shown
+
+    def _sources(self, item: Field, rows: list[Row]) -> tuple[Option, ...]:
+        """Where the value of a variable may come from, where there is more than one place."""
+        elsewhere = any(row.source != "value" for row in rows)
+        asks = item.key == "environmentVariables" and (self.offer.is_kubernetes or elsewhere)
+        return VariableForm.SOURCES if asks else ()
 
     def _free_name(self) -> str:
         project = self.plan.project
@@ -234,7 +242,9 @@ class Screen:
 
 
 def _row(row: Values) -> Row:
-    return Row(str(row.get("name", "")), str(row.get("value") or ""))
+    told = variable_initial(row)
+    name, value = str(told.get("name", "")), str(told.get("value") or "")
+    return Row(name, value, source=told["source"], key=str(told.get("key", "")))
 
 
 def _inherit(shown: Shown, theirs: list[Values], environment: Environment) -> None:

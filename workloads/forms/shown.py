@@ -10,12 +10,15 @@ from workloads.forms.kinds import Field, Kind, Option
 
 @dataclass
 class Row:
-    """One name and value; ``overrides`` says what of the environment it replaces."""
+    """One name and value; ``overrides`` says what of the environment it replaces. A variable may
+    have another ``source``: the value is then a name, and there may be a ``key`` in it."""
 
     name: str
     value: str
     errors: list[str] = dataclasses.field(default_factory=list)
     overrides: str = ""
+    source: str = "value"
+    key: str = ""
 
 
 @dataclass
@@ -28,6 +31,7 @@ class Shown:
     rows: list[Row] = dataclasses.field(default_factory=list)
     items: list[ShownItem] = dataclasses.field(default_factory=list)
     options: list[Option] = dataclasses.field(default_factory=list)
+    sources: tuple[Option, ...] = ()
     why_not: str = ""
     inherited: list[Row] = dataclasses.field(default_factory=list)
     errors: list[str] = dataclasses.field(default_factory=list)

@@ -13,6 +13,9 @@ ABOUT_THE_CELL = ("goes ",)
 ABOUT_THE_WORKLOAD = ("asks ", "can ")
 LEAST_BACKOFF = 1  # an API caller may ask for none; the form's range is Run:ai's
 
+#: What the value of a variable names, where it is none itself.
+HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": "The pod field"}
+
 #: Where the wizard asks by choice, "is required" says too little.
 CHOOSE = {"image": "select an environment"}
 
@@ -47,6 +50,10 @@ def _subject(field: Field, problem: Problem) -> str:
     if field.kind is not Kind.ROWS:
         return field.label
     last = problem.path[-1]
+    if (holder := HOLDERS.get(str(problem.path[-2]))) and last in {"name", "path"}:
+        return holder
+    if last == "key":
+        return "The key"
     return f"The {last}" if isinstance(last, str) and last in {"name", "value"} else field.label
 
 

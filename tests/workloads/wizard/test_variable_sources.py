@@ -1,0 +1,81 @@
+"""Variables whose value is in a Secret or ConfigMap, or a field of the pod."""
+
+from typing import Any
+
+import pytest
+
+from clusters.models import Kind
+from projects.models import Project
+from tests.workloads.wizard.browser import Inputs, Wizard
+from workloads import summary
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
+VARIABLES = "worker-environmentVariables"
+GIVEN: list[dict[str, Any]] = [
+    {"name": "PLAIN", "value": "x"},
+    {"name": "TOKEN", "secret": {"name": "bucket", "key": "token"}},
+    {"name": "REGION", "configMap": {"name": "site", "key": "region"}},
+    {"name": "HOST", "podFieldRef": {"path": "status.hostIP"}},
+]
+
+
+def row(number: int, **parts: str) -> dict[str, str]:
+    return {f"{VARIABLES}-{number}-{key}": value for key, value in parts.items()}
+
+
+def variables(wizard: Wizard) -> Any:
+    return wizard.draft.content.worker.values["environmentVariables"]
+
+
+def test_each_source_is_asked_for_and_kept(wizard: Wizard) -> None:
+    wizard.ready().open(wizard.at(2))
+    for number in range(4):
+        wizard.press(f"add:{VARIABLES}")
+        assert f'name="{VARIABLES}-{number}-source"' in wizard.page
+    fields = row(0, name="PLAIN", value="x")
+    fields |= row(1, name="TOKEN", source="secret", value="bucket", key="token")
+    fields |= row(2, name="REGION", source="configMap", value="site", key="region")
+    fields |= row(3, name="HOST", source="podFieldRef", value="status.hostIP")
+    wizard.press("save", **fields)
+    assert variables(wizard) == GIVEN
+    spec = wizard.plan().spec
+    assert spec, wizard.plan().problems
+    dumped = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    assert dumped["worker"]["environmentVariables"] == GIVEN
+    wizard.open(wizard.at(2)).press("save")
+    assert variables(wizard) == GIVEN, "the page shows all that it needs to post it again"
+    command = summary.of(wizard.plan()).command
+    for flag in ("--env-secret TOKEN=bucket,key=token", "--env-pod-field-ref HOST=status.hostIP"):
+        assert flag in command
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"source": "secret", "value": "", "key": "k"}, "The Secret is required."),
+        ({"source": "secret", "value": "bucket", "key": ""}, "The key is required."),
+        ({"source": "configMap", "value": "No Name", "key": "k"}, "The ConfigMap has characters"),
+        ({"source": "podFieldRef", "value": ""}, "The pod field is required."),
+    ],
+)
+def test_what_lacks_is_named_at_the_row(wizard: Wizard, parts: dict[str, str], told: str) -> None:
+    wizard.ready()
+    page = wizard.save(2, **{VARIABLES: "rows"}, **row(0, name="TOKEN", **parts))
+    at = page.index(f'id="{VARIABLES}-0-notes"')
+    assert told in page[at : at + 400]
+
+
+def test_a_local_cluster_asks_for_values_and_keeps_what_a_copy_brings(
+    wizard: Wizard, project: Project
+) -> None:
+    project.cluster.kind = Kind.LOCAL
+    project.cluster.save()
+    wizard.ready().open(wizard.at(2)).press(f"add:{VARIABLES}")
+    assert f"{VARIABLES}-0-source" not in wizard.page
+    draft = wizard.draft
+    draft.document["worker"]["values"] = {"environmentVariables": GIVEN}
+    draft.save()
+    wizard.open(wizard.at(2)).press("continue")
+    assert variables(wizard) == GIVEN
+    assert "is in a Secret, which only Kubernetes has" in wizard.page
+    assert Inputs(wizard.page).values[f"{VARIABLES}-1-key"] == "token"
