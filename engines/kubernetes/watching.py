@@ -29,7 +29,7 @@ TICK = 0.4  # seconds between two signs of life
 AT_ONCE = 1000  # workloads whose changes are taken in before they are told
 DISCOVER_SECONDS = 30.0  # between two looks whether the cluster serves other kinds
 MOST_HEARD = 5000
-ASK_SECONDS = 10.0  # between two questions about one namespace
+ASK_SECONDS = 1.0  # between two questions about one namespace, which may lose many at once
 HOLD_SECONDS = 10.0  # that a new job is kept back while there is nothing to say of it
 
 

@@ -20,14 +20,15 @@ def test_a_pod_deleted_under_a_running_job_is_told(site: Site) -> None:
     assert site.rest.wait(workload, "Running", *ENDS, timeout=ENDED) == "Running"
     after = [pod["metadata"]["uid"] for pod in site.cluster.pods(workload)]
     assert len(set(before) & set(after)) == 1
-    site.is_there_once(workload)  # Initializing again is what the operator's restart is
+    site.is_sound(workload)
 
 
 def test_a_namespace_deleted_under_its_workloads_is_told_and_made_again(site: Site) -> None:
-    lost = site.running("lost", ENDLESS)
+    lost = site.running("lost", ENDLESS, backoffLimit=3)  # or its operator calls it failed first
     site.cluster.api.delete(f"/api/v1/namespaces/{NAMESPACE}")
     assert site.rest.wait(lost, *ENDS, timeout=ENDED) == "Failed"
-    assert site.rest.events(lost)[-1]["message"]
+    assert f"namespace {NAMESPACE} was deleted" in site.rest.events(lost)[-1]["message"]
+    site.never_went_back(lost)
     fresh = site.submit("fresh", COUNT)
     site.ends_once(fresh, "Completed")
     site.counted(fresh)
