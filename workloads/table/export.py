@@ -41,7 +41,7 @@ async def lines(state: State, user: User) -> AsyncIterator[str]:
 
 
 def _workloads(state: State, user: User) -> Iterator[Workload]:
-    ordered = for_rows(state.rows(user)).order_by(*state.key.order)
+    ordered = for_rows(state.rows(user), state.columns).order_by(*state.key.order)
     return ordered.iterator(chunk_size=CHUNK)
 
 
