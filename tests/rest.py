@@ -1,21 +1,30 @@
 """A caller of the running product's REST API."""
 
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import httpx
 
-from tests.product import Trainyard
 from tests.waiting import wait_for
 
 DIGITS = "kubeflow/pytorch-dist-mnist:latest"
 ENDS = {"Completed", "Failed", "Stopped"}
 
 
+class Server(Protocol):
+    """Where it runs, and who calls."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def username(self) -> str: ...
+    @property
+    def password(self) -> str: ...
+
+
 class Rest:
     """Signed in as the administrator, in the demo project unless told otherwise."""
 
-    def __init__(self, trainyard: Trainyard, project: str = "") -> None:
-        self.trainyard = trainyard
+    def __init__(self, trainyard: Server, project: str = "") -> None:
         self.http = httpx.Client(base_url=f"{trainyard.url}/api/v1", timeout=20)
         token = self.send(
             "POST",

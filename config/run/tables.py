@@ -28,7 +28,7 @@ def _no_connection() -> str:
 def _missing_migrations() -> str:
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return f"the tables are not up to date, {len(plan)} migrations are missing" if plan else ""
+    return f"the tables are not up to date, migrations to come: {len(plan)}" if plan else ""
 
 
 def _wait_while(reason: Callable[[], str]) -> None:
