@@ -60,9 +60,10 @@ def given_as(replica: Document, path: Path) -> Path:
     """Where the request had what is wrong at this path of the replica with its connections."""
     if len(path) < 2 or path[0] != "connections" or not isinstance(path[1], int):
         return path
+    lists = {key: replica[key] for key in OURS_OF if isinstance(replica.get(key), list)}
     number = path[1] - len(replica.get("connections") or ())
-    for key in OURS_OF:
-        count = len(replica.get(key) or ())
+    for key, items in lists.items():
+        count = len(items)
         if 0 <= number < count:
             return (key, number, *(_theirs(key).get(str(step), step) for step in path[2:]))
         number -= count

@@ -84,11 +84,10 @@ def variable(name: str, source: str, value: str, key: str) -> dict[str, Any]:
 
 def variable_initial(item: dict[str, Any]) -> dict[str, Any]:
     for source in ("secret", "configMap"):
-        if source in item:
-            of = item[source]
+        if of := item.get(source):
             return {**item, "source": source, "value": of["name"], "key": of["key"]}
-    if "podFieldRef" in item:
-        return {**item, "source": "podFieldRef", "value": item["podFieldRef"]["path"]}
+    if of := item.get("podFieldRef"):
+        return {**item, "source": "podFieldRef", "value": of["path"]}
     return {**item, "source": "value"}
 
 

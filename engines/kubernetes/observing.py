@@ -242,7 +242,7 @@ class Look:
         failures = [(end, seen) for seen in self.pods for end in seen.failures]
         if not failures:
             return Reason.RANK_FAILED, otherwise
-        end, seen = min(failures, key=lambda it: (it[0]["finishedAt"], self._number(it[1])))
+        end, seen = min(failures, key=lambda it: (*_finished(it[0]), self._number(it[1])))
         return failure_reason(end), f"{self._name(seen)} {exit_words(end)}."
 
     def _name(self, seen: Seen) -> str:
@@ -280,6 +280,12 @@ def began(job: Manifest) -> datetime:
     """When the present run did, as far as the cluster tells runs apart."""
     resumed = condition(job.get("status") or {}, "Suspended")
     return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
+
+
+def _finished(end: Manifest) -> tuple[bool, str]:
+    """To compare by. Of a container that vanished with its node kubelet does not know when."""
+    at = end.get("finishedAt")
+    return not at, at or ""
 
 
 def was_resumed(job: Manifest) -> bool:

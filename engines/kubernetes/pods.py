@@ -175,13 +175,14 @@ class Seen:
         ended = self.ended
         if not ended or not ended.get("exitCode"):
             return None
+        at = ended.get("finishedAt")
         return replace(
             state,
             phase=RankPhase.FAILED,
             exit_code=ended["exitCode"],
             reason=failure_reason(ended),
             message=exit_words(ended),
-            finished_at=moment(ended["finishedAt"]),
+            finished_at=moment(at) if at else None,
         )
 
     @property

@@ -64,7 +64,8 @@ def _of_condition(seen: Seen) -> Preemption | None:
     said = str(told.get("message") or told.get("reason", ""))
     words = _words(said) if BY.search(said) or not preempted else f"was preempted: {said}"
     reason = Reason.PREEMPTED if preempted else Reason.NONE
-    return Preemption(seen.name, seen.uid, moment(told["lastTransitionTime"]), words, reason)
+    at = told.get("lastTransitionTime")  # who adds the condition may leave it out
+    return Preemption(seen.name, seen.uid, moment(at) if at else seen.created, words, reason)
 
 
 def _words(said: str) -> str:

@@ -70,3 +70,9 @@ def test_what_is_wrong_is_named_as_it_was_given(
 ) -> None:
     replica: dict[str, Any] = {"connections": [{}], "exposedUrls": [{}, {}], "ports": [{}]}
     assert given_as(replica, path) == given
+
+
+@pytest.mark.parametrize("odd", [5, None, True])
+def test_what_is_no_list_holds_nothing(odd: object) -> None:
+    path = ("connections", 0, "name")
+    assert given_as({"connections": [{}], "exposedUrls": odd, "ports": odd}, path) == path

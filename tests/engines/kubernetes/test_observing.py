@@ -154,3 +154,13 @@ def test_ranks_that_were_cut_short_are_stopped_with_their_workload() -> None:
 def test_an_end_is_later_than_all_before_it() -> None:
     assert look(MASTER, true="Succeeded").sequence > look(MASTER, WORKER).sequence
     assert look(MASTER, WORKER).sequence == sequence(20, 0)
+
+
+@pytest.mark.parametrize("state", ["state", "lastState"])
+def test_a_container_that_vanished_with_its_node_failed_at_an_unknown_time(state: str) -> None:
+    lost = {"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown", "finishedAt": None}}
+    vanished = pod("worker", 0, container={state: lost})
+    seen = look(pod("master", 0, container=ended(1, 5)), vanished, true="Failed")
+    assert seen.message == "master-0 (rank 0) exited with code 1."
+    assert (seen.ranks[1].phase, seen.ranks[1].exit_code) == (RankPhase.FAILED, 137)
+    assert seen.ranks[1].finished_at is None

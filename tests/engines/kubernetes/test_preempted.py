@@ -121,6 +121,8 @@ def test_the_condition_of_the_pod_tells_where_there_is_no_event() -> None:
     seen = look(MASTER, worker(metadata=GOES, status={"conditions": [told]}), events=[])
     assert seen.reason is Reason.PREEMPTED
     assert "was preempted: default-scheduler: preempting" in seen.message
+    undated = worker(metadata=GOES, status={"conditions": [told | {"lastTransitionTime": None}]})
+    assert look(MASTER, undated, events=[]).reason is Reason.PREEMPTED
     drained = told | {"reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"}
     seen = look(MASTER, worker(metadata=GOES, status={"conditions": [drained]}), events=[])
     assert (seen.reason, seen.message) == (

@@ -79,3 +79,13 @@ def test_a_local_cluster_asks_for_values_and_keeps_what_a_copy_brings(
     assert variables(wizard) == GIVEN
     assert "is in a Secret, which only Kubernetes has" in wizard.page
     assert Inputs(wizard.page).values[f"{VARIABLES}-1-key"] == "token"
+
+
+def test_a_copy_may_say_that_a_source_is_none(wizard: Wizard) -> None:
+    """As REST callers do, who send every field."""
+    none = {"secret": None, "configMap": None, "podFieldRef": None}
+    draft = wizard.ready().draft
+    draft.document["worker"]["values"] = {"environmentVariables": [GIVEN[0] | none]}
+    draft.save()
+    wizard.open(wizard.at(2)).press("save")
+    assert variables(wizard) == GIVEN[:1]
