@@ -77,33 +77,38 @@ def update_kubernetes(
     """Change it; ``kubeconfig=None`` keeps the connection as it is. ``ValidationError`` names the
     fields that are wrong. What was seen by the way before is forgotten, and a worker looks anew."""
     check(by)
-    moved = namespace_prefix != cluster.namespace_prefix
-    if moved and cluster.projects.exists():
-        text = "Projects have their namespaces by this prefix, so it stays while there are any."
-        raise ValidationError({"namespace_prefix": text})
-    cluster.name, cluster.namespace_prefix = name, namespace_prefix
-    moved = (
-        moved or settings.get("prometheus_url", cluster.prometheus_url) != cluster.prometheus_url
-    )
-    for setting, value in settings.items():
-        setattr(cluster, setting, value)
-    changed = ["name", "namespace_prefix", *settings]
-    if moved or kubeconfig is not None:
-        cluster.connection_version += 1
-        cluster.state, cluster.state_message = State.WAITING, ""
-        cluster.findings_json, cluster.checked_at = [], None
-        changed += ["connection_version", *LOOKED_AT]
-    cluster.full_clean()
     with transaction.atomic():
+        # Of two changes at once each gets a version of its own, and no project comes meanwhile.
+        cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
+        moved = namespace_prefix != cluster.namespace_prefix
+        if moved and cluster.projects.exists():
+            text = "Projects have their namespaces by this prefix, so it stays while there are any."
+            raise ValidationError({"namespace_prefix": text})
+        measured = settings.get("prometheus_url", cluster.prometheus_url)
+        anew = moved or measured != cluster.prometheus_url or kubeconfig is not None
+        cluster.name, cluster.namespace_prefix = name, namespace_prefix
+        for setting, value in settings.items():
+            setattr(cluster, setting, value)
+        changed = ["name", "namespace_prefix", *settings]
+        if anew:
+            cluster.connection_version += 1
+            cluster.state, cluster.state_message = State.WAITING, ""
+            cluster.findings_json, cluster.checked_at = [], None
+            changed += ["connection_version", *LOOKED_AT]
+        cluster.full_clean()
         if kubeconfig is not None:
-            # Not read before: it may be unreadable since SECRET_KEY changed.
-            known = Connection.objects.filter(cluster=cluster)
-            if not known.update(kubeconfig=kubeconfig):
-                Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
+            _keep_connection(cluster, kubeconfig)
         cluster.save(update_fields=changed)
-        if cluster.checked_at is None:
+        if anew:
             ask(cluster)
     return cluster
+
+
+def _keep_connection(cluster: Cluster, kubeconfig: str) -> None:
+    """The one before is not read: it may be unreadable since ``SECRET_KEY`` changed."""
+    known = Connection.objects.filter(cluster=cluster)
+    if not known.update(kubeconfig=kubeconfig):
+        Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
 
 
 def ask(cluster: Cluster) -> None:

@@ -61,8 +61,7 @@ def update_project(
     """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
     _check(by)
     with transaction.atomic():
-        if name != project.name:
-            _check_rename(project)
+        _check_rename(project, name)
         project.name, project.description = name, description
         project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
         project.memory_quota, project.over_quota = memory_quota, over_quota
@@ -83,15 +82,16 @@ def delete_project(project: Project, *, by: User) -> None:
         queues.ask(project.cluster)
 
 
-def _check_rename(project: Project) -> None:
+def _check_rename(project: Project, name: str) -> None:
     """On Kubernetes the namespace and the queue are named after the project, and its jobs are found
     there by that name alone."""
     if project.cluster.kind != Kind.KUBERNETES:
         return
-    Project.objects.select_for_update().get(pk=project.pk)  # no workload comes meanwhile
-    if names := _some_workloads(project):
+    # What it is called now, not when the page was drawn; and no workload comes meanwhile.
+    kept = Project.objects.select_for_update().get(pk=project.pk)
+    if name != kept.name and (names := _some_workloads(project)):
         text = (
-            f"{project} keeps its name while it has workloads, for their namespace on "
+            f"{kept} keeps its name while it has workloads, for their namespace on "
             f"{project.cluster} is named after it. Delete {names} first, or make a new project."
         )
         raise ValidationError({"name": text})

@@ -90,3 +90,16 @@ def test_a_cluster_that_went_meanwhile_is_left_alone(kept: Cluster, fake: FakeEn
     services.refresh(begun)
     tasks.look(str(begun.pk))
     assert not Cluster.objects.exists()
+
+
+def test_of_two_changes_at_once_each_is_a_new_way_to_reach_it(
+    kept: Cluster, sent: list[tuple[Any, ...]]
+) -> None:
+    """Both began before either was kept. A process that already uses the first takes the second."""
+    boss = UserFactory(administrator=True)
+    for cluster in [Cluster.objects.get(pk=kept.pk), Cluster.objects.get(pk=kept.pk)]:
+        given = {"name": kept.name, "namespace_prefix": kept.namespace_prefix}
+        services.update_kubernetes(cluster, by=boss, kubeconfig=kubeconfig(), **given)
+    kept.refresh_from_db()
+    assert kept.connection_version == 2
+    assert len(sent) == 2

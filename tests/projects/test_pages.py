@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from clusters.models import Kind
 from projects.models import Project
-from projects.services import HasWorkloads, delete_project
+from projects.services import HasWorkloads, delete_project, update_project
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
 from tests.web import DRAWER, HTMX, signed_in
 
@@ -146,6 +147,17 @@ def test_a_namespace_with_workloads_keeps_the_name_of_its_project(administrator:
     assert administrator.post(address, good(name="sight")).status_code == 302
     project.refresh_from_db()
     assert project.name == "sight"
+
+
+def test_a_page_drawn_before_a_rename_does_not_take_it_back() -> None:
+    project = ProjectFactory(name="vision", cluster=ClusterFactory(kind=Kind.KUBERNETES))
+    drawn = Project.objects.get(pk=project.pk)
+    Project.objects.update(name="sight")
+    WorkloadFactory(project=project)
+    values = {"department": "research", "name": "vision", "description": "", "members": []}
+    quotas = {"gpu_quota": 1, "cpu_quota": None, "memory_quota": None, "over_quota": True}
+    with pytest.raises(ValidationError, match="sight keeps its name"):
+        update_project(drawn, by=UserFactory(administrator=True), **values, **quotas)
 
 
 def test_on_this_machine_a_project_with_workloads_is_renamed(administrator: Client) -> None:
