@@ -154,10 +154,19 @@ def test_a_page_drawn_before_a_rename_does_not_take_it_back() -> None:
     drawn = Project.objects.get(pk=project.pk)
     Project.objects.update(name="sight")
     WorkloadFactory(project=project)
-    values = {"department": "research", "name": "vision", "description": "", "members": []}
-    quotas = {"gpu_quota": 1, "cpu_quota": None, "memory_quota": None, "over_quota": True}
     with pytest.raises(ValidationError, match="sight keeps its name"):
-        update_project(drawn, by=UserFactory(administrator=True), **values, **quotas)
+        update_project(
+            drawn,
+            by=UserFactory(administrator=True),
+            department="research",
+            name="vision",
+            description="",
+            gpu_quota=1,
+            cpu_quota=None,
+            memory_quota=None,
+            over_quota=True,
+            members=[],
+        )
 
 
 def test_on_this_machine_a_project_with_workloads_is_renamed(administrator: Client) -> None:
