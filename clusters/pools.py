@@ -6,6 +6,7 @@ from django.db import transaction
 from accounts.models import User
 from clusters import nodes
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
+from core.words import some
 from spec.phases import TERMINAL
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that no other one takes."
@@ -31,10 +32,8 @@ def update_pool(pool: NodePool, *, by: User, label_key: str, label_value: str) -
 def delete_pool(pool: NodePool, *, by: User) -> None:
     """Its nodes go to the default pool. ``InUse`` while a workload that may run asks for it."""
     _check(by)
-    names = users_of(pool)
-    if names:
-        shown = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
-        raise InUse(f"Workloads ask for {pool}: {shown}. Delete them first.")
+    if names := some(users_of(pool)):
+        raise InUse(f"Workloads ask for {pool}: {names}. Delete them first.")
     cluster = pool.cluster
     with transaction.atomic():
         pool.delete()

@@ -12,6 +12,7 @@ from clusters import nodes, states
 from clusters.engines import engine_for
 from clusters.models import PREFIX, Cluster, Connection, Kind, State
 from core import outbox
+from core.words import some
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Finding, Level
 from engines.queues import Wanted
 
@@ -124,10 +125,9 @@ def delete_cluster(cluster: Cluster, *, by: User) -> None:
     check(by)
     if cluster.kind == Kind.LOCAL:
         raise HasProjects("This machine is a cluster for as long as the local engine is on.")
-    names = list(cluster.projects.order_by("name").values_list("name", flat=True)[:4])
-    if names:
-        shown = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
-        raise HasProjects(f"{cluster} has projects: {shown}. Delete them first.")
+    present = cluster.projects.order_by("name").values_list("name", flat=True)
+    if names := some(list(present[:4])):
+        raise HasProjects(f"{cluster} has projects: {names}. Delete them first.")
     try:
         cluster.delete()
     except ProtectedError as error:

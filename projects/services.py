@@ -8,6 +8,7 @@ from django.db.models import ProtectedError
 
 from accounts.models import User
 from clusters.models import Cluster, Kind
+from core.words import some
 from projects import queues
 from projects.models import Department, Project
 
@@ -100,8 +101,7 @@ def _check_rename(project: Project, name: str) -> None:
 def _some_workloads(project: Project) -> str:
     """A few that are not deleted, in words; empty where there are none."""
     present = project.workloads.filter(deleted_at=None).order_by("name")
-    names = list(present.values_list("name", flat=True)[:4])
-    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+    return some(list(present.values_list("name", flat=True)[:4]))
 
 
 def _save(project: Project, by: User, department: str, members: Collection[User]) -> Project:
