@@ -34,14 +34,15 @@ def _missing_migrations() -> str:
 def _wait_while(reason: Callable[[], str]) -> None:
     """Each reason is said once, however long it lasts."""
     said = ""
-    while why := _silence_or(reason):
+    while why := _answer(reason):
         if why != said:
             say(f"Waiting: {why}")
         said = why
         time.sleep(EVERY)
 
 
-def _silence_or(reason: Callable[[], str]) -> str:
+def _answer(reason: Callable[[], str]) -> str:
+    """The reason to wait, if only that nobody answers; empty once there is none."""
     try:
         return reason()
     except OperationalError as error:

@@ -81,11 +81,17 @@ class TokenFile:
 
 
 def _token_file(document: Mapping[str, Any], context: str | None) -> str:
-    """Where the kubeconfig, which is known to be sound, has the token of its user; or empty."""
-    chosen = context or document["current-context"]
-    contexts = {one["name"]: one["context"] for one in document["contexts"]}
-    users = {one["name"]: one.get("user") for one in document.get("users") or []}
-    return str((users.get(contexts[chosen].get("user")) or {}).get("tokenFile") or "")
+    """Where the kubeconfig has the token of its user; or empty. What it says of other contexts than
+    the chosen one, which the client library takes, may be anything."""
+    chosen = _named(document, "context", context or document["current-context"])
+    user = _named(document, "user", chosen["user"]) if chosen.get("user") else {}
+    return str(user.get("tokenFile") or "")
+
+
+def _named(document: Mapping[str, Any], kind: str, name: str) -> Mapping[str, Any]:
+    """The entry of a list such as ``contexts``, by its name; empty where there is none."""
+    entries = document.get(f"{kind}s") or ()
+    return next((one.get(kind) or {} for one in entries if one.get("name") == name), {})
 
 
 def _document(text: str) -> dict[str, object]:

@@ -13,6 +13,7 @@ from kubernetes.client import Configuration
 from kubernetes.config import incluster_config
 
 from engines.base import EngineUnavailable
+from engines.kubernetes import connecting
 from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import TokenFile, connect
 from tests.cluster import KUBECONFIG
@@ -51,6 +52,26 @@ def test_a_file_that_is_away_or_empty_leaves_the_token(tmp_path: Path, content: 
         path.write_text(content)
     renew(settings)
     assert token(settings) == "Bearer first"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"contexts": [{"name": "unfinished"}]}, {"users": [{"name": "nobody", "user": None}]}],
+)
+def test_entries_of_no_concern_may_be_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+) -> None:
+    (tmp_path / "token").write_text("first")
+    ours: dict[str, Any] = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"tokenFile": str(tmp_path / "token")}}],
+    }
+    read: list[Path] = []
+    monkeypatch.setattr(connecting, "TokenFile", lambda path: read.append(path))
+    connect(yaml.safe_dump(ours | {key: [*ours[key], *more] for key, more in other.items()}))
+    assert read == [tmp_path / "token"]
 
 
 class Account:
