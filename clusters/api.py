@@ -95,6 +95,8 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
 def get_test(request: ApiRequest, test_id: UUID) -> TestOut:
     """What one of the caller's own tests found: right by right and part by part what is there and
     what lacks."""
+    with judged(REFUSED):
+        services.check(request.user)
     mine = ConnectionTest.objects.filter(asked_by=request.user).defer("kubeconfig")
     test = mine.filter(pk=test_id).first()
     if test is None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from accounts.models import Role, User
 from clusters import engines, tasks
 from clusters.models import Cluster, Connection, ConnectionTest, Kind, State
 from core import outbox
@@ -146,6 +147,8 @@ def test_a_test_says_right_by_right_what_lacks(
     assert SECRET not in str([asked, found])
     other = Caller(UserFactory(administrator=True))
     assert other("GET", f"/cluster-tests/{asked['id']}")[0] == 404
+    User.objects.filter(pk=boss.user.pk).update(role=Role.RESEARCHER)
+    assert boss("GET", f"/cluster-tests/{asked['id']}")[0] == 403
 
 
 def test_others_read_what_they_work_on_and_change_nothing(

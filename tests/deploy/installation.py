@@ -100,10 +100,12 @@ class Installation:
         command = [*self.kubectl, "--namespace", NAMESPACE, "port-forward", f"pod/{pod}", ":8000"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
-            port = re.search(r"127\.0\.0\.1:(\d+)", process.stdout.readline())
-            assert port, f"kubectl leads to no port of {pod}"
-            yield Door(f"http://localhost:{port[1]}", self.password)
-            process.terminate()
+            try:
+                port = re.search(r"127\.0\.0\.1:(\d+)", process.stdout.readline())
+                assert port, f"kubectl leads to no port of {pod}"
+                yield Door(f"http://localhost:{port[1]}", self.password)
+            finally:
+                process.terminate()
 
     def remove(self) -> None:
         """All of it, and what it made for its project."""
