@@ -134,7 +134,7 @@ class Follower:
                         self._bring(reader, response, tell)
                     finally:
                         self._put(reader, reader.pause())
-                        self._left = time.monotonic()
+                        self._leave(reader)
                     is_clear = not reader.was_odd or self._cuts > ODD
                     if is_last and is_clear and reader.state == before:
                         self._finish(reader)
@@ -207,6 +207,12 @@ class Follower:
             if data and reader is self._reader:
                 self.pieces.append((data, str(reader.place)))
                 self.held += len(data)
+
+    def _leave(self, reader: Reader) -> None:
+        """Another one, which took its place meanwhile, goes on from where nobody read lately."""
+        with self.lock:
+            if reader is self._reader:
+                self._left = time.monotonic()
 
     def _is_current(self, reader: Reader) -> bool:
         return reader is self._reader and not self._halted
