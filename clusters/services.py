@@ -1,9 +1,11 @@
-"""What Trainyard does with clusters: make the local one, and look at what they have."""
+"""What Trainyard does with clusters: keep them as administrators say, and look what they have."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
@@ -59,7 +61,7 @@ def create_kubernetes(
         name=name, kind=Kind.KUBERNETES, namespace_prefix=namespace_prefix, **settings
     )
     cluster.full_clean()
-    with transaction.atomic():
+    with _one_name():
         cluster.save()
         Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig)
         ask(cluster)
@@ -78,7 +80,7 @@ def update_kubernetes(
     """Change it; ``kubeconfig=None`` keeps the connection as it is. ``ValidationError`` names the
     fields that are wrong. What was seen by the way before is forgotten, and a worker looks anew."""
     check(by)
-    with transaction.atomic():
+    with _one_name():
         # Of two changes at once each gets a version of its own, and no project comes meanwhile.
         cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
         moved = namespace_prefix != cluster.namespace_prefix
@@ -103,6 +105,17 @@ def update_kubernetes(
         if anew:
             ask(cluster)
     return cluster
+
+
+@contextmanager
+def _one_name() -> Iterator[None]:
+    """A transaction. Who takes a name a moment later than somebody else is told as usual."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        taken = Cluster().unique_error_message(Cluster, ("name",))
+        raise ValidationError({"name": taken}) from error
 
 
 def _keep_connection(cluster: Cluster, kubeconfig: str) -> None:

@@ -48,6 +48,18 @@ def test_it_is_for_administrators(kept: Cluster) -> None:
     assert "+New cluster" not in client.get("/clusters/").content.decode()
 
 
+def test_a_name_that_is_taken_at_the_same_moment_is_told_at_its_field(
+    client: Client, kept: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = client.post(NEW, values(name="kept")).context["form"].errors
+    monkeypatch.setattr(Cluster, "full_clean", lambda self: None)  # nobody was there yet
+    assert client.post(NEW, values(name="kept")).context["form"].errors == usual
+    assert list(usual) == ["name"]
+    other = ClusterFactory(kind=Kind.KUBERNETES)
+    page = client.post(f"{other.get_absolute_url()}edit/", values(name="kept", way="keep"))
+    assert page.context["form"].errors == usual
+
+
 def test_a_cluster_is_added_and_waits_to_connect(client: Client) -> None:
     more = {"ingress_domain": "apps.example.com", "ingress_class": "nginx"}
     answer = client.post(NEW, values(**more))
