@@ -111,7 +111,7 @@ def _follow(cluster: Cluster, extend: Callable[[], bool]) -> None:
     except BaseException:
         watch.observations.close()
         raise
-    if extend():
+    if extend() and Cluster.objects.filter(pk=cluster.pk).exists():
         resting[cluster.pk] = watch
     else:
         watch.observations.close()
@@ -155,7 +155,8 @@ class Turn:
         return True
 
     def _is_reached_anew(self) -> bool:
-        """Whether its kubeconfig was replaced, because its token ended for instance."""
+        """Whether its kubeconfig was replaced, because its token ended for instance. A cluster that
+        was deleted is reached no more."""
         if time.monotonic() - self.looked < ANEW_SECONDS:
             return False
         self.looked = time.monotonic()

@@ -51,8 +51,11 @@ def admit(cluster_id: str) -> None:
 
 @shared_task(name="workloads.monitor_cluster")
 def monitor_cluster(cluster_id: str) -> None:
-    if monitor.turn(Cluster.objects.get(pk=cluster_id)):
-        outbox.monitor(UUID(cluster_id))
+    cluster = Cluster.objects.filter(pk=cluster_id).first()
+    if cluster is None:
+        monitor.put_away(UUID(cluster_id))
+    elif monitor.turn(cluster):
+        outbox.monitor(cluster.pk)
 
 
 @shared_task(name="workloads.sweep")

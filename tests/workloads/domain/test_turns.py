@@ -1,4 +1,4 @@
-"""A turn of watching ends when its cluster is reached in another way."""
+"""A turn of watching ends when its cluster is reached in another way, or is deleted."""
 
 import pytest
 from django.db.models import F
@@ -9,8 +9,9 @@ from engines.base import ClusterEvent
 from engines.fake import FakeEngine
 from projects.models import Project
 from spec.phases import Phase
+from tests.factories import ClusterFactory
 from tests.workloads.domain.conftest import now, waiting
-from workloads import monitor, reconcile
+from workloads import monitor, reconcile, tasks
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 
@@ -37,3 +38,23 @@ def test_a_new_connection_is_taken_long_before_the_minute_is_over(
     assert monitor.turn(Cluster.objects.get(pk=cluster.pk))
     assert now(workload).phase == Phase.RUNNING
     monitor.put_away(cluster.pk)
+
+
+def test_a_cluster_that_is_deleted_is_watched_no_more(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = ClusterFactory()
+    monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
+
+    def delete() -> list[ClusterEvent]:
+        cluster.delete()
+        return []
+
+    pk = cluster.pk
+    monkeypatch.setattr(engine, "events", delete)
+    tasks.monitor_cluster(str(pk))
+    assert pk not in monitor.resting
+    monitor.resting[pk] = watch = monitor.Watch.open(engine)  # of an earlier turn
+    tasks.monitor_cluster(str(pk))
+    assert pk not in monitor.resting
+    assert next(watch.observations, "closed") == "closed"
