@@ -10,10 +10,10 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from spec.part import Flag, Part, Whole
+from spec.patterns import K8S_NAME, NUMBERS
 
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
 IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
-K8S_NAME = re.compile(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
 SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 LONGEST_COMMAND = 10_000
 
@@ -76,7 +76,7 @@ class PullPolicy(StrEnum):
 class KeyOf(Part):
     """One key of a Secret or ConfigMap."""
 
-    name: str = Field(min_length=1, max_length=253, pattern=K8S_NAME.pattern)
+    name: str = Field(min_length=1, max_length=253, pattern=K8S_NAME)
     key: str = Field(min_length=1, max_length=253)
 
 
@@ -141,7 +141,7 @@ class Security(Part):
     uid_gid_source: UidGidSource = UidGidSource.IMAGE
     run_as_uid: Whole | None = Field(None, ge=0, le=2**31 - 1)
     run_as_gid: Whole | None = Field(None, ge=0, le=2**31 - 1)
-    supplemental_groups: str | None = Field(None, pattern=r"^$|^[0-9]+(\s*,\s*[0-9]+)*$")
+    supplemental_groups: str | None = Field(None, pattern=NUMBERS)
     run_as_non_root: Flag | None = None
     allow_privilege_escalation: Flag | None = None
     read_only_root_filesystem: Flag | None = None

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from spec.patterns import RULES
+
 Path = tuple[str | int, ...]
 
 # pydantic's own words, where people deserve better ones.
 WORDS = {
     "missing": "is required",
-    "string_too_short": "is required",
     "too_short": "is required",
     "extra_forbidden": "is not a field that Trainyard knows here",
     "int_type": "must be a whole number",
@@ -69,7 +70,10 @@ def _problem(
         "string_too_long": f"must be at most {context.get('max_length')} characters long",
         "too_long": f"must be at most {context.get('max_length')} {unit} long",
         "enum": f"must be one of {context.get('expected')}",
-        "string_pattern_mismatch": "has characters that are not allowed here",
+        "string_pattern_mismatch": RULES.get(str(context.get("pattern")), "is not allowed here"),
+        "string_too_short": "is required"
+        if (least := context.get("min_length")) == 1
+        else f"must be at least {least} characters long",
     }
     return Problem(path, WORDS.get(kind) or limits.get(kind) or _sentence(message))
 

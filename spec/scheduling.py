@@ -6,14 +6,11 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from spec.part import Part, Whole
+from spec.patterns import LABEL_KEY, LABEL_VALUE, POOL_NAME
 
-LABEL_KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
-LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
 Key = Annotated[str, Field(min_length=1, max_length=317, pattern=LABEL_KEY)]
 LabelValue = Annotated[str, Field(max_length=63, pattern=LABEL_VALUE)]
-PoolName = Annotated[
-    str, Field(min_length=1, max_length=63, pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$")
-]
+PoolName = Annotated[str, Field(min_length=1, max_length=63, pattern=POOL_NAME)]
 MAX_POOLS = 32
 
 
@@ -131,7 +128,7 @@ class Topology(Part):
     ``name`` is that of a ``Topology`` object of the KAI scheduler; a level is a node label.
     """
 
-    name: str = Field(min_length=1, max_length=63, pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$")
+    name: str = Field(min_length=1, max_length=63, pattern=POOL_NAME)
     required: Key | None = None
     preferred: Key | None = None
 

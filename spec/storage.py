@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from spec.part import Flag, Part
+from spec.patterns import BUCKET, K8S_NAME, MODE, SERVER, WEB_ADDRESS_ALONE
 from spec.quantities import Quantity
 
-K8S_NAME = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
 Name = Annotated[str, Field(min_length=1, max_length=253, pattern=K8S_NAME)]
 Title = Annotated[str, Field(max_length=63)]
-Mode = Annotated[str, Field(pattern=r"^0[0-7]{3}$")]
+Mode = Annotated[str, Field(pattern=MODE)]
 LONGEST_PATH = 4096
 
 
@@ -118,7 +118,7 @@ class Pvc(Part):
 
 class Nfs(Part):
     name: Title = ""
-    server: str = Field(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9][A-Za-z0-9.:_-]*$")
+    server: str = Field(min_length=1, max_length=253, pattern=SERVER)
     path: Place
     mount_path: Place
     read_only: Flag = True
@@ -141,9 +141,9 @@ class S3(Part):
     """A bucket, copied into ``path`` before the program starts. ``url`` is AWS where empty."""
 
     name: Title = ""
-    bucket: str = Field(min_length=3, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")
+    bucket: str = Field(min_length=3, max_length=255, pattern=BUCKET)
     path: Place
-    url: str | None = Field(None, max_length=2000, pattern=r"^https?://[^\s@]+$")
+    url: str | None = Field(None, max_length=2000, pattern=WEB_ADDRESS_ALONE)
     access_key_secret: Name | None = None
     secret_key_of_access_key_id: str = Field("AccessKeyId", min_length=1, max_length=253)
     secret_key_of_secret_key: str = Field("SecretKey", min_length=1, max_length=253)

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from spec.compute import Compute, GpuRequestType
 from spec.environment import Environment
 from spec.part import Flag, Part, Whole
+from spec.patterns import LABEL_KEY, WEB_ADDRESS
 from spec.probes import Probes
 from spec.scheduling import (
     MAX_POOLS,
@@ -84,22 +85,25 @@ class LauncherPolicy(StrEnum):
     WAIT_FOR_WORKERS_READY = "WaitForWorkersReady"
 
 
-LABEL = re.compile(r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$")
-
-
 def _label(name: str) -> str:
-    if name and not LABEL.match(name):
+    if name and not re.match(LABEL_KEY, name):
         raise ValueError(
             f"{name!r} is not a label name; use letters, digits, - _ . between letters or digits"
         )
     return name
 
 
-class Label(Part):
-    """A label or annotation of the pods."""
+class Annotation(Part):
+    """Of the pods; any text."""
 
     name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)]
     value: str = Field("", max_length=4096)
+
+
+class Label(Annotation):
+    """Of the pods. Its value is one that Kubernetes takes, or none of them would be made."""
+
+    value: LabelValue = ""
 
 
 class PullSecret(Part):
@@ -112,7 +116,7 @@ class RelatedUrl(Part):
     """A page elsewhere that belongs to the workload, such as its run at an experiment tracker."""
 
     name: str = Field("", max_length=63)
-    url: str = Field(max_length=2000, pattern=r"^https?://\S+$")
+    url: str = Field(max_length=2000, pattern=WEB_ADDRESS)
     type: str = Field(min_length=1, max_length=63)
 
 
@@ -133,7 +137,7 @@ class Replica(Environment):
     pod_affinity: PodAffinity | None = None
     tolerations: tuple[Toleration, ...] = ()
     labels: tuple[Label, ...] = ()
-    annotations: tuple[Label, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
 
     @model_validator(mode="after")
     def _labels_are_unique(self) -> Self:

@@ -95,12 +95,13 @@ WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
         "new",
     ),
     (storage("pvc", path="/data", claimInfo={"size": "much"}), "claimInfo.size", "amount"),
-    (storage("nfs", server="-o bad", path="/e", mountPath="/n"), "server", "not allowed"),
+    (storage("nfs", server="-o bad", path="/e", mountPath="/n"), "server", "without a path"),
     (storage("git", **GIT, repository="--upload-pack=sh"), "repository", "not a repository"),
     (storage("git", **GIT, repository="ext::sh -c x"), "repository", "not a repository"),
     (storage("git", **GIT, repository="https://me:pw@host/x"), "repository", "secretRef"),
     (storage("git", **GIT, repository="https://h/x", branch="-b"), "branch", "not a branch"),
-    (storage("s3", bucket="sets", path="/s", url="https://me@s3"), "url", "not allowed"),
+    (storage("s3", bucket="b", path="/s"), "bucket", "at least 3 characters long"),
+    (storage("s3", bucket="sets", path="/s", url="https://me@s3"), "url", "without a user"),
     (storage("secretVolume", secret="s", mountPath="/s", defaultMode="777"), "defaultMode", ""),
     (storage("emptyDirVolume", path="/t", medium="Tape"), "medium", "must be one of"),
     (
@@ -123,7 +124,11 @@ WRONG: list[tuple[Document, str, str]] = [
     ({"distributedFramework": "TF", "maxReplicas": 4}, "maxReplicas", "only PyTorch"),
     ({"priorityClass": "urgent"}, "priorityClass", "must be one of"),
     ({"topology": {"name": "dc"}}, "topology.required", "level"),
-    ({"relatedUrls": [{"url": "javascript:x", "type": "t"}]}, "relatedUrls.0.url", "not allowed"),
+    (
+        {"relatedUrls": [{"url": "javascript:x", "type": "t"}]},
+        "relatedUrls.0.url",
+        "https://host/path",
+    ),
     (
         expression(key="a", operator="In"),
         "worker.nodeAffinityRequired.nodeSelectorTerms.0.matchExpressions.0.values",

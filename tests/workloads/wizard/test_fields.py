@@ -79,6 +79,7 @@ NAMES = [
     ("labels", SCRIPT, "x", "is not a label name"),
     ("labels", "a: b\n  hostNetwork", "x", "is not a label name"),
     ("labels", "a" * 64, "x", "at most 63 characters"),
+    ("labels", "team", "v v", "must hold only letters, digits, and - _ . between them"),
     ("annotations", "", "x", "is required"),
     ("annotations", "a/b/c", "x", "is not a label name"),
     ("annotations", "a" * 64, "x", "at most 63 characters"),

@@ -1,0 +1,25 @@
+"""What text may hold that goes to Kubernetes: as patterns, and in words for people."""
+
+K8S_NAME = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
+POOL_NAME = r"^[a-z]([a-z0-9-]*[a-z0-9])?$"
+LABEL_KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
+WEB_ADDRESS = r"^https?://\S+$"
+WEB_ADDRESS_ALONE = r"^https?://[^\s@]+$"
+BUCKET = r"^[A-Za-z0-9][A-Za-z0-9._/-]*$"
+SERVER = r"^[A-Za-z0-9][A-Za-z0-9.:_-]*$"
+NUMBERS = r"^$|^[0-9]+(\s*,\s*[0-9]+)*$"
+MODE = r"^0[0-7]{3}$"
+
+RULES = {
+    K8S_NAME: "must hold only lower-case letters, digits, and - between them",
+    POOL_NAME: "must hold only lower-case letters, digits, and - between them; a letter first",
+    LABEL_KEY: "must be like gpu-type or example.com/gpu-type, of letters, digits, - _ .",
+    LABEL_VALUE: "must hold only letters, digits, and - _ . between them",
+    WEB_ADDRESS: "must be an address like https://host/path",
+    WEB_ADDRESS_ALONE: "must be an address like https://host, without a user",
+    BUCKET: "must hold only letters, digits, and . _ / - behind the first",
+    SERVER: "must be a host name or an address, without a path",
+    NUMBERS: "must be whole numbers with commas between them",
+    MODE: "must be four octal digits with 0 first, like 0644",
+}
