@@ -121,7 +121,7 @@ def _runtime(replica: Replica) -> Iterator[Fact]:
         get = probe.handler.http_get
         yield (
             "Ready when it answers",
-            f"{get.scheme.lower()} on port {get.port}{get.path}",
+            f"{get.scheme} on port {get.port}, {get.path}",
             "probes",
         )
 

@@ -13,6 +13,7 @@ from typing import Any
 from kubernetes.client.api_client import ApiClient
 from kubernetes.client.exceptions import ApiException
 from kubernetes.stream.ws_client import create_websocket, get_websocket_url
+from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.exceptions import HTTPError, MaxRetryError
 from urllib3.response import BaseHTTPResponse
 from websocket import (
@@ -205,7 +206,17 @@ def answered() -> Iterator[None]:
     except ApiException as error:
         raise _ours(error) from error
     except (HTTPError, OSError, ValueError) as error:  # ValueError: no JSON, or cut in the middle
-        raise EngineUnavailable(f"The API server does not answer: {_why(error)}.") from error
+        raise EngineUnavailable(_silent(error)) from error
+
+
+def _silent(error: Exception) -> str:
+    if isinstance(error, MaxRetryError) and isinstance(error.pool, HTTPConnectionPool):
+        address = f"{error.pool.host}:{error.pool.port}"
+        return (
+            f"The API server at {address} does not answer: {_why(error)}. "
+            "Look whether it runs, and whether Trainyard reaches that address."
+        )
+    return f"The API server does not answer: {_why(error)}."
 
 
 def _why(error: Exception) -> str:

@@ -57,7 +57,7 @@ def test_all_of_it_reaches_the_pod(wizard: Wizard, project: Project) -> None:
     get = {"path": "/ready", "port": 8080, "scheme": "HTTP"}
     assert container["readinessProbe"] == {"httpGet": get, "periodSeconds": 5}
     page = wizard.open(wizard.at(3)).page
-    for told in ("UID 2000, groups 10, 20", "http on port 8080/ready", "registry", "/src"):
+    for told in ("UID 2000, groups 10, 20", "HTTP on port 8080, /ready", "registry", "/src"):
         assert told in page
     command = summary.of(wizard.plan()).command
     for flag in ("--run-as-uid 2000", "--image-pull-secret registry", "--working-dir /src"):
