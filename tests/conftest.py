@@ -4,12 +4,14 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 
 from config import embedded
 from config.run import programs
+from core import outbox
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
 from tests.product import Trainyard
 from tests.settings import TEST_HOME
@@ -30,6 +32,14 @@ def _valkey_server() -> Iterator[None]:
     yield
     process.terminate()
     process.wait(10)
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What workers were asked for: task, id and queue. Nobody is asked."""
+    found: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(outbox, "send", lambda *told: found.append(told))
+    return found
 
 
 @pytest.fixture

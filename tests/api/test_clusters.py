@@ -12,20 +12,13 @@ from core import outbox
 from engines.base import Finding, Level
 from engines.fake import FakeEngine
 from tests.api.conftest import Caller
-from tests.clusters.kubeconfigs import SECRET, kubeconfig
+from tests.clusters.kubeconfigs import SECRET, kubeconfig, reached
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 URL = {"ingressDomain": "apps.example.com", "prometheusUrl": "http://prometheus.example.com"}
 WHO = Finding("Connection", "Signed in as", Level.OK, "system:serviceaccount:ml:runner")
 REFUSED = Finding("Permissions", "secrets", Level.MISSING, "create: not allowed.")
-
-
-@pytest.fixture(autouse=True)
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(outbox, "send", lambda *told: found.append(told))
-    return found
 
 
 @pytest.fixture
@@ -35,9 +28,7 @@ def boss() -> Caller:
 
 @pytest.fixture
 def kept() -> Cluster:
-    cluster = ClusterFactory(kind=Kind.KUBERNETES, name="kept")
-    Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig())
-    return cluster
+    return reached(name="kept")
 
 
 def new(**also: Any) -> dict[str, Any]:

@@ -1,8 +1,11 @@
-"""Kubeconfigs that lead nowhere."""
+"""Kubeconfigs that lead nowhere, and clusters that are reached by one."""
 
 from typing import Any
 
 import yaml
+
+from clusters.models import Cluster, Connection, Kind
+from tests.factories import ClusterFactory
 
 SECRET = "s3cret-token"
 
@@ -16,3 +19,9 @@ def kubeconfig(**user: Any) -> str:
             "users": [{"name": "u", "user": user or {"token": SECRET}}],
         }
     )
+
+
+def reached(**also: Any) -> Cluster:
+    cluster = ClusterFactory(kind=Kind.KUBERNETES, **also)
+    Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig())
+    return cluster

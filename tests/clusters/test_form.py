@@ -10,7 +10,7 @@ from clusters import engines
 from clusters.engines import engine_for
 from clusters.models import Cluster, Connection, Kind, State
 from engines.fake import FakeEngine
-from tests.clusters.kubeconfigs import SECRET, kubeconfig
+from tests.clusters.kubeconfigs import SECRET, kubeconfig, reached
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 
@@ -35,9 +35,7 @@ def values(**also: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def kept() -> Cluster:
-    cluster = ClusterFactory(kind=Kind.KUBERNETES, name="kept")
-    Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig())
-    return cluster
+    return reached(name="kept")
 
 
 def test_it_is_for_administrators(kept: Cluster) -> None:

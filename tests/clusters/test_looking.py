@@ -5,24 +5,17 @@ from typing import Any
 import pytest
 
 from clusters import engines, services, tasks
-from clusters.models import Cluster, Connection, Kind, State
+from clusters.models import Cluster, Kind, State
 from core import outbox
 from engines.base import EngineUnavailable, Finding, Level
 from engines.fake import FakeEngine
-from tests.clusters.kubeconfigs import kubeconfig
+from tests.clusters.kubeconfigs import kubeconfig, reached
 from tests.clusters.test_form import NEW, values
-from tests.factories import ClusterFactory, UserFactory
+from tests.factories import UserFactory
 from tests.web import HTMX, signed_in
 
 pytestmark = pytest.mark.django_db
 REFUSED = Finding("Permissions", "secrets", Level.MISSING, "create: not allowed.")
-
-
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(outbox, "send", lambda *told: found.append(told))
-    return found
 
 
 @pytest.fixture
@@ -34,9 +27,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 @pytest.fixture
 def kept() -> Cluster:
-    cluster = ClusterFactory(kind=Kind.KUBERNETES, state=State.DISCONNECTED, state_message="gone")
-    Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig())
-    return cluster
+    return reached(state=State.DISCONNECTED, state_message="gone")
 
 
 def test_a_new_cluster_shows_what_lacks_at_once(

@@ -10,13 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from clusters import engines, tasks, testing
-from clusters.models import Cluster, Connection, ConnectionTest, Kind, State
-from core import outbox
+from clusters.models import Cluster, ConnectionTest, Kind, State
 from engines.base import EngineUnavailable, Finding, Level
 from engines.fake import FakeEngine
-from tests.clusters.kubeconfigs import SECRET, kubeconfig
+from tests.clusters.kubeconfigs import SECRET, kubeconfig, reached
 from tests.clusters.test_form import NEW, values
-from tests.factories import ClusterFactory, UserFactory
+from tests.factories import UserFactory
 from tests.web import HTMX, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -32,11 +31,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Any, ...]]]:
-    found: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(outbox, "send", lambda *told: found.append(told))
-    yield found
-    assert SECRET not in str(found)
+def sent(sent: list[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    yield sent
+    assert SECRET not in str(sent)
 
 
 @pytest.fixture
@@ -46,9 +43,7 @@ def client() -> Client:
 
 @pytest.fixture
 def kept() -> Cluster:
-    cluster = ClusterFactory(kind=Kind.KUBERNETES, state=State.WAITING)
-    Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig())
-    return cluster
+    return reached(state=State.WAITING)
 
 
 def test_a_form_is_tested_before_it_is_saved(
