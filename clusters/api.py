@@ -60,9 +60,8 @@ def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -
         if cluster.kind != Kind.KUBERNETES:
             raise ApiError(409, "This machine is a cluster without settings.")
         form = form_of(body, cluster)
-        services.update_kubernetes(
-            cluster, by=request.user, kubeconfig=form.connection(), **form.values()
-        )
+        given = {k: v for k, v in form.values().items() if k in body.model_fields_set}
+        services.update_kubernetes(cluster, by=request.user, kubeconfig=form.connection(), **given)
     return ClusterOut.of(cluster, request.user)
 
 

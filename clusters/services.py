@@ -69,30 +69,24 @@ def create_kubernetes(
 
 
 def update_kubernetes(
-    cluster: Cluster,
-    *,
-    by: User,
-    name: str,
-    kubeconfig: str | None,
-    namespace_prefix: str,
-    **settings: str,
+    cluster: Cluster, *, by: User, kubeconfig: str | None, **values: str
 ) -> Cluster:
-    """Change it; ``kubeconfig=None`` keeps the connection as it is. ``ValidationError`` names the
-    fields that are wrong. What was seen by the way before is forgotten, and a worker looks anew."""
+    """Change it; ``kubeconfig=None`` keeps the connection as it is. ``values`` are its name, its
+    namespace prefix and those of ``SETTINGS``; what is left out stays. ``ValidationError`` names
+    the fields that are wrong. What was seen by the way before is forgotten, and a worker looks
+    anew."""
     check(by)
     with _one_name():
         # Of two changes at once each gets a version of its own, and no project comes meanwhile.
         cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
-        moved = namespace_prefix != cluster.namespace_prefix
-        if moved and cluster.projects.exists():
+        differs = {name for name, value in values.items() if value != getattr(cluster, name)}
+        if "namespace_prefix" in differs and cluster.projects.exists():
             text = "Projects have their namespaces by this prefix, so it stays while there are any."
             raise ValidationError({"namespace_prefix": text})
-        measured = settings.get("prometheus_url", cluster.prometheus_url)
-        anew = moved or measured != cluster.prometheus_url or kubeconfig is not None
-        cluster.name, cluster.namespace_prefix = name, namespace_prefix
-        for setting, value in settings.items():
-            setattr(cluster, setting, value)
-        changed = ["name", "namespace_prefix", *settings]
+        for name, value in values.items():
+            setattr(cluster, name, value)
+        changed = [*values]
+        anew = kubeconfig is not None or bool(differs & {"namespace_prefix", "prometheus_url"})
         if anew:
             cluster.connection_version += 1
             cluster.state, cluster.state_message = State.WAITING, ""

@@ -89,8 +89,16 @@ def test_of_two_changes_at_once_each_is_a_new_way_to_reach_it(
     """Both began before either was kept. A process that already uses the first takes the second."""
     boss = UserFactory(administrator=True)
     for cluster in [Cluster.objects.get(pk=kept.pk), Cluster.objects.get(pk=kept.pk)]:
-        given = {"name": kept.name, "namespace_prefix": kept.namespace_prefix}
-        services.update_kubernetes(cluster, by=boss, kubeconfig=kubeconfig(), **given)
+        services.update_kubernetes(cluster, by=boss, kubeconfig=kubeconfig())
     kept.refresh_from_db()
     assert kept.connection_version == 2
     assert len(sent) == 2
+
+
+def test_what_is_left_out_stays_as_somebody_else_has_just_changed_it(kept: Cluster) -> None:
+    begun = Cluster.objects.get(pk=kept.pk)
+    Cluster.objects.update(name="renamed")
+    boss = UserFactory(administrator=True)
+    services.update_kubernetes(begun, by=boss, kubeconfig=None, ingress_class="nginx")
+    kept.refresh_from_db()
+    assert (kept.name, kept.ingress_class) == ("renamed", "nginx")
