@@ -67,7 +67,8 @@ class KubernetesEngine:
     ) -> None:
         self._api, self._prefix, self._images = api, prefix, images
         self._meter = Meter(api, prefix=prefix, prometheus=prometheus)
-        self._output, self._inventory = Output(api, streams=log_streams), Inventory(api)
+        self._output = Output(api, streams=log_streams)
+        self._inventory = Inventory(api, self._pods)
         self._watcher: Watcher | None = None
 
     def capabilities(self) -> Capabilities:
@@ -75,6 +76,13 @@ class KubernetesEngine:
 
     def nodes(self) -> tuple[Node, ...]:
         return self._inventory.nodes()
+
+    def _pods(self) -> list[Manifest] | None:
+        """Those of workloads, where somebody watches them in this process."""
+        mine = self._watcher
+        if mine is None or not mine.is_whole:
+            return None
+        return [pod for known in list(mine.known.values()) for pod in list(known.pods.values())]
 
     def check(self) -> tuple[Finding, ...]:
         return checking.findings(self._api, self._inventory)

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Condition
 from uuid import UUID
 
@@ -59,7 +60,7 @@ class Follower:
     _cuts: int = 0
     _left: float = 0.0  # when it was read last, by this reader
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, int]:
         return self.log.origin, self.log.start
 

@@ -2,17 +2,19 @@
 
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from engines.base import Allocation, Condition, EngineRefused, Gpu, Manifest, Node, Taint
 from engines.kubernetes.api import Api
-from engines.kubernetes.kinds import GPU
+from engines.kubernetes.kinds import GPU, WORKLOAD
 from engines.kubernetes.pods import condition
 from spec.quantities import UNITS
 
 MIB = 1024**2
 PODS = "/api/v1/pods"
-PLACED = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+OVER = ("Succeeded", "Failed")
+PLACED = "spec.nodeName!=," + ",".join(f"status.phase!={phase}" for phase in OVER)
 FRESH = 1.0  # seconds
 SHARE = 0.01  # of the time, at most, goes into reading the pods of a cluster
 SMALL = {"m": 10**3, "u": 10**6, "n": 10**9}
@@ -20,10 +22,11 @@ Held = dict[str, Allocation]
 
 
 class Inventory:
-    """The pods on the nodes may be many: they are read as often as that is cheap."""
+    """The pods on the nodes may be many: they are read as often as that is cheap, and of ``ours``
+    none as long as a watch knows them."""
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
+    def __init__(self, api: Api, ours: Callable[[], Iterable[Manifest] | None]) -> None:
+        self._api, self._ours = api, ours
         self._nodes: tuple[Node, ...] = ()
         self._stale = 0.0
         self._held: Held | None = None
@@ -44,7 +47,7 @@ class Inventory:
         if started < self._again:
             return self._held
         try:
-            self._held = allocations(self._api)
+            self._held = allocations(self._api, self._ours())
         except EngineRefused:
             self._held = None
         ended = time.monotonic()
@@ -52,11 +55,16 @@ class Inventory:
         return self._held
 
 
-def allocations(api: Api) -> Held:
-    """By node, what the pods there asked for: all pods, whoever made them."""
+def allocations(api: Api, ours: Iterable[Manifest] | None = None) -> Held:
+    """By node, what the pods there asked for: all pods, whoever made them. ``ours`` are those of
+    workloads, where they are known."""
     found: dict[str, list[Allocation]] = defaultdict(list)
-    for pod in api.everything(PODS, fieldSelector=PLACED):
+    others = {} if ours is None else {"labelSelector": f"!{WORKLOAD}"}
+    for pod in api.everything(PODS, fieldSelector=PLACED, **others):
         found[pod["spec"]["nodeName"]].append(asked(pod))
+    for pod in ours or ():
+        if pod["spec"].get("nodeName") and pod["status"].get("phase") not in OVER:
+            found[pod["spec"]["nodeName"]].append(asked(pod))
     return {name: _sum(parts) for name, parts in found.items()}
 
 

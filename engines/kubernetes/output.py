@@ -27,6 +27,8 @@ LINGER = 5.0  # seconds that streams outlive a watch, for the next one follows a
 RENEW = (5 * 1024**2, 2.0)
 OPENING = 4  # streams of one node that it has not answered yet: a dead one must not take all
 AWAY = (2.0, 60.0)  # seconds until a node that did not answer is asked again: at first, at most
+SHARE = 0.005  # of the time, at most, goes into looking through thousands of logs
+LATEST = 2.0  # seconds between two such looks, however long one took
 FORGET = 600.0  # seconds after which nobody will ask for the rest of a pod that is gone
 Key = tuple[str, int]  # uid of a pod, restarts of its container
 
@@ -42,6 +44,7 @@ class Output:
         self._news: set[UUID] = set()
         self._away: dict[str, tuple[float, int]] = {}  # until when, and how often in a row
         self._end: Timer | None = None
+        self._again = 0.0
 
     # --- What the watch says --------------------------------------------------------------------
 
@@ -108,9 +111,12 @@ class Output:
     def news(self) -> set[UUID]:
         with self._lock:
             found, self._news = self._news, set()
-            self._forget()
-            self._make_room()
-            self._start()
+            if (started := time.monotonic()) >= self._again:
+                self._forget()
+                self._make_room()
+                self._start()
+                ended = time.monotonic()
+                self._again = ended + min((ended - started) / SHARE, LATEST)
         return found
 
     def logs(self, uid: UUID, run: int) -> list[Log]:
@@ -152,8 +158,8 @@ class Output:
             for follower in self._all()
             if follower.wanted
             and not follower.ended
-            and follower.key not in self._serving
             and follower.due <= now
+            and follower.key not in self._serving
             and self._away.get(follower.node, (0.0, 0))[0] <= now
             and opening[follower.node] < OPENING
         ]

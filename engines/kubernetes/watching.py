@@ -35,11 +35,12 @@ HOLD_SECONDS = 10.0  # that a new job is kept back while there is nothing to say
 
 class Watcher:
     """``known`` is the latest of every workload, for whoever asks in the same process; ``heed``
-    hears of each change before it is told."""
+    hears of each change before it is told. ``is_whole`` once all there is was listed."""
 
     def __init__(self, api: Api, heed: Callable[[UUID, Known], None]) -> None:
         self._api, self._heed = api, heed
         self.known: dict[UUID, Known] = {}
+        self.is_whole = False
         self.heard: deque[ClusterEvent] = deque(maxlen=MOST_HEARD)
         self._owners: dict[str, UUID] = {}
         self._early = Early()
@@ -74,7 +75,7 @@ class Watcher:
 
     def _list(self, sources: list[Source], changes: Changes) -> list[Feed]:
         """Everything as it is now, and the feeds that go on from there."""
-        before, self.known, feeds = self.known, {}, []
+        before, self.known, self.is_whole, feeds = self.known, {}, False, []
         upto = 0
         for source in sources:
             listing = Listing(self._api, source)
@@ -100,6 +101,7 @@ class Watcher:
             known.listed(upto)
         for uid, known in self.known.items():
             self._heed(uid, known)
+        self.is_whole = True
         return feeds
 
     def _follow(self, sources: list[Source], changes: Changes) -> Iterator[Seen | None]:

@@ -10,6 +10,7 @@ from engines.base import EngineRefused, EngineUnavailable, Launch, Observation
 from engines.kubernetes.connecting import connect
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.feed import Feed
+from engines.kubernetes.inventory import allocations
 from engines.kubernetes.kinds import PYTORCH, job_name
 from spec.compute import Compute
 from spec.phases import Phase, Reason
@@ -147,3 +148,19 @@ def test_a_server_that_is_away_is_unavailable() -> None:
 def test_a_broken_kubeconfig_is_refused(text: str) -> None:
     with pytest.raises(EngineRefused, match="kubeconfig"):
         connect(text)
+
+
+def test_what_is_watched_is_not_read_again_to_count_what_nodes_hold(rig: KubernetesRig) -> None:
+    launched = rig.submit(rig.shell("exec sleep 600", **ONLY))
+    with closing(rig.engine.watch()) as watch:
+        wait_for(lambda: (next(watch) or launched) and all_run(rig, launched), 60, "both ranks")
+        held = [node.allocated for node in rig.engine.nodes()]
+    by_node = allocations(rig.api)
+    assert held == [by_node[node.name] for node in rig.engine.nodes()]
+    asked = launched.spec.worker.compute.cpu_core_request
+    assert sum(one.cpu for one in by_node.values()) >= 2 * asked > 0
+
+
+def all_run(rig: KubernetesRig, launched: Launch) -> bool:
+    seen = rig.engine.observe(launched.handle)
+    return seen is not None and seen.phase is Phase.RUNNING
