@@ -54,7 +54,10 @@ def test_each_source_is_asked_for_and_kept(wizard: Wizard) -> None:
     [
         ({"source": "secret", "value": "", "key": "k"}, "The Secret is required."),
         ({"source": "secret", "value": "bucket", "key": ""}, "The key is required."),
-        ({"source": "configMap", "value": "No Name", "key": "k"}, "The ConfigMap has characters"),
+        (
+            {"source": "configMap", "value": "No Name", "key": "k"},
+            "The ConfigMap must hold only lower-case",
+        ),
         ({"source": "podFieldRef", "value": ""}, "The pod field is required."),
     ],
 )
