@@ -11,5 +11,5 @@ NCCL = (
 def cautions(spec: WorkloadSpec) -> tuple[str, ...]:
     """Sentences for people; nothing here stops a submission."""
     collective = spec.distributed_framework in {Framework.PYTORCH, Framework.MPI, Framework.JAX}
-    sharing = sum(bool(pod.replica.compute.gpu_request_type) for pod in spec.pods)
+    sharing = sum(pod.replica.compute.shares_gpu for pod in spec.pods)
     return (NCCL,) if collective and sharing > 1 else ()

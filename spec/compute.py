@@ -66,6 +66,11 @@ class Compute(Part):
                 raise ValueError(f"{name}: must not be less than the request")
         return self
 
+    @property
+    def shares_gpu(self) -> bool:
+        """Whether a pod takes less than its device; a portion of 1 is all of it."""
+        return bool(self.gpu_request_type) and self.gpu_portion_request != 1
+
     def gpus(self, device_memory: int = 0) -> float:
         """GPUs of one pod as a number; ``device_memory`` in bytes turns memory into a portion."""
         if self.gpu_request_type is GpuRequestType.PORTION:

@@ -34,6 +34,14 @@ KAI: dict[str, Cause] = {
         "Ask the administrator: Trainyard makes the queue when it may write queues there.",
     ),
 }
+OWN_IMAGE = (
+    "Check the image's name and tag, and that the cluster may pull it: a private registry "
+    "needs a credential. Then Copy & edit."
+)
+FETCHERS_IMAGE = (
+    "It fetches the Git and S3 data sources and is not the workload's own. Ask an administrator: "
+    "Trainyard's settings TRAINYARD_GIT_IMAGE and TRAINYARD_S3_IMAGE name others."
+)
 
 
 def grouped(group: Manifest | None) -> Cause | None:
@@ -73,18 +81,17 @@ def not_made(warnings: Iterable[Manifest]) -> Cause | None:
     return Cause(CauseKind.REFUSED, "The cluster refuses to make its pods", todo, said=said[-1])
 
 
-def stuck(waiting: Manifest, image: str, warnings: Iterable[Manifest]) -> Cause | None:
-    """Why a container that has its node does not start."""
+def stuck(
+    waiting: Manifest, image: str, warnings: Iterable[Manifest], *, fetches: bool = False
+) -> Cause | None:
+    """Why a container that has its node does not start; ``fetches`` is one for a data source."""
     reason, said = waiting.get("reason", ""), str(waiting.get("message") or "")
     words = f"{reason}: {said}".rstrip(": ")
     if reason in IMAGE:
         pulls = [str(one.get("message", "")) for one in warnings if one["reason"] == "Failed"]
         detail = next((text for text in pulls if "pull" in text), words)
         title = f"The image {image} cannot be pulled"
-        todo = (
-            "Check the image's name and tag, and that the cluster may pull it: a private registry "
-            "needs a credential. Then Copy & edit."
-        )
+        todo = FETCHERS_IMAGE if fetches else OWN_IMAGE
         return Cause(CauseKind.IMAGE, title, todo, said=detail)
     if reason in CONFIG:
         title, todo = _missing(said)

@@ -52,7 +52,7 @@ def resources(compute: Compute) -> Manifest:
     A part of a GPU is no resource of Kubernetes: ``scheduling.shares`` asks KAI for it.
     """
     whole = {item.resource: item.quantity for item in compute.extended_resources}
-    if compute.gpu_devices_request and not compute.gpu_request_type:
+    if compute.gpu_devices_request and not compute.shares_gpu:
         whole[GPU] = str(compute.gpu_devices_request)
     requests = {
         "cpu": cores(compute.cpu_core_request),

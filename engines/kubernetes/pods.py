@@ -206,18 +206,19 @@ class Seen:
             return unscheduled(why) if why else None
         if self.is_ready or self.is_over:
             return None
-        for image, waiting in self._waiting():
-            if cause := causes.stuck(waiting, image, self.warnings):
+        for one, waiting in self._waiting():
+            fetches = one["name"].startswith(FETCHER)
+            if cause := causes.stuck(waiting, one.get("image", ""), self.warnings, fetches=fetches):
                 return cause
         if self.unprepared and not self.started_at:
             return causes.unprepared(self.unprepared)
         return causes.unmounted(self.warnings) if not self.started_at else None
 
-    def _waiting(self) -> Iterator[tuple[str, Manifest]]:
-        """The image of each container that waits, and what for."""
+    def _waiting(self) -> Iterator[tuple[Manifest, Manifest]]:
+        """Each container that waits, and what for."""
         for key in ("initContainerStatuses", "containerStatuses"):
             for one in self.status.get(key) or []:
-                yield one.get("image", ""), (one.get("state") or {}).get("waiting") or {}
+                yield one, (one.get("state") or {}).get("waiting") or {}
 
 
 def failure_reason(ended: Manifest) -> Reason:

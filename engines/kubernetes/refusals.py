@@ -57,7 +57,7 @@ def _whole(launch: Launch, kind: Kind) -> Iterator[Complaint]:
 
 def _complaints(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
     compute = replica.compute
-    if compute.gpu_request_type and not kai:
+    if compute.shares_gpu and not kai:
         yield "compute.gpuRequestType", f"a part of a GPU {NO_KAI}; ask for whole GPUs"
     for field, limit in (
         ("gpuPortionLimit", compute.gpu_portion_limit),

@@ -49,7 +49,12 @@ def annotations(launch: Launch) -> dict[str, str]:
 
 
 def shares(compute: Compute) -> dict[str, str]:
-    """Of the pod template: the part of a GPU, which KAI reads there. Memory is in MiB."""
+    """Of the pod template: the part of a GPU, which KAI reads there. Memory is in MiB.
+
+    KAI refuses a fraction of 1: that is a whole device, asked of Kubernetes itself.
+    """
+    if not compute.shares_gpu:
+        return {}
     if compute.gpu_request_type is GpuRequestType.PORTION:
         return {FRACTION: f"{compute.gpu_portion_request:g}"}
     if compute.gpu_request_type is GpuRequestType.MEMORY:

@@ -103,6 +103,15 @@ def test_the_registrys_own_words_are_shown() -> None:
     assert cause.said == said
 
 
+def test_an_image_that_is_not_the_workloads_own_is_the_administrators_to_change() -> None:
+    waiting = {"reason": "ErrImagePull", "message": "no such host"}
+    own, other = (causes.stuck(waiting, "git:2", [], fetches=it) for it in (False, True))
+    assert own
+    assert other
+    assert "Copy & edit" in own.todo
+    assert "TRAINYARD_GIT_IMAGE" in other.todo
+
+
 def test_a_container_that_takes_its_time_is_not_stuck() -> None:
     assert causes.stuck({"reason": "ContainerCreating"}, "train:2", []) is None
 

@@ -10,11 +10,14 @@ import yaml
 from engines.base import EngineRefused, Launch
 from engines.kubernetes.api import Api
 from engines.kubernetes.belongings import folder
+from engines.kubernetes.containers import resources
 from engines.kubernetes.discovery import kinds_here
 from engines.kubernetes.kinds import KINDS
 from engines.kubernetes.manifests import manifests
 from engines.kubernetes.rendering import masked
+from engines.kubernetes.scheduling import shares
 from spec import documents
+from spec.compute import Compute, GpuRequestType
 from spec.workload import MAX_WORKERS
 from tests.engines.kubernetes.cases import CASES, GOLDEN, MEMORY, ONLY, SIMPLE, case, text
 
@@ -104,9 +107,17 @@ def test_no_operator_deletes_what_is_ours_to_delete(name: str) -> None:
 def test_a_part_of_a_gpu_is_asked_of_kai_on_the_pods() -> None:
     job = manifests(case("pytorch-kai"), prefix="")[-1]
     roles = job["spec"]["pytorchReplicaSpecs"]
-    shares = {name: it["template"]["metadata"]["annotations"] for name, it in roles.items()}
-    assert shares == {"Worker": {"gpu-fraction": "0.1"}, "Master": {"gpu-memory": "1908"}}
+    parts = {name: it["template"]["metadata"]["annotations"] for name, it in roles.items()}
+    assert parts == {"Worker": {"gpu-fraction": "0.1"}, "Master": {"gpu-memory": "1908"}}
     assert "nvidia.com/gpu" not in str(roles)
+
+
+def test_all_of_a_gpu_is_asked_of_kubernetes_also_as_a_portion() -> None:
+    compute = Compute(
+        gpu_devices_request=1, gpu_request_type=GpuRequestType.PORTION, gpu_portion_request=1.0
+    )
+    assert shares(compute) == {}
+    assert resources(compute)["limits"]["nvidia.com/gpu"] == "1"
 
 
 def test_a_launcher_that_inherits_takes_no_gpus() -> None:
