@@ -76,10 +76,13 @@ class ComputeForm(AssetForm):
         }
 
     @property
-    def has_virtual_gpus(self) -> bool:
-        """Whether a cluster that can be chosen counts GPUs that it does not have."""
-        clusters = {place.cluster.pk: place.cluster for place in self.places.values()}
-        return any(cluster.has_virtual_gpus for cluster in clusters.values())
+    def virtual_gpus(self) -> str:
+        """Which of the clusters that can be chosen count GPUs that they do not have."""
+        clusters = {place.cluster.pk: place.cluster for place in self.places.values()}.values()
+        names = [cluster.name for cluster in clusters if cluster.has_virtual_gpus]
+        if len(names) == len(clusters):
+            return "Virtual GPUs" if names else ""
+        return f"Virtual GPUs on {', '.join(names)}" if names else ""
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()

@@ -151,3 +151,12 @@ def test_cards_of_a_machine_without_gpus_say_virtual() -> None:
     assert facts == {virtual.name: "10 % of a virtual GPU", real.name: "10 % of a GPU"}
     page = client.get(f"/compute-resources/{virtual.pk}/").content.decode()
     assert "accounting units" in page
+
+
+def test_the_form_names_the_clusters_whose_gpus_are_virtual() -> None:
+    virtual = ProjectFactory().cluster
+    client = signed_in(UserFactory(administrator=True))
+    assert "Virtual GPUs on" not in client.get("/compute-resources/new/").content.decode()
+    ProjectFactory(cluster__nodes=0)
+    page = client.get("/compute-resources/new/").content.decode()
+    assert f"Virtual GPUs on {virtual.name}" in page
