@@ -80,9 +80,10 @@ class KubernetesEngine:
     def _pods(self) -> list[Manifest] | None:
         """Those of workloads, where somebody watches them in this process."""
         mine = self._watcher
-        if mine is None or not mine.is_whole:
+        if mine is None:
             return None
-        return [pod for known in list(mine.known.values()) for pod in list(known.pods.values())]
+        pods = [pod for known in list(mine.known.values()) for pod in list(known.pods.values())]
+        return pods if mine.is_current else None
 
     def check(self) -> tuple[Finding, ...]:
         return checking.findings(self._api, self._inventory)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from queue import Empty, SimpleQueue
 from uuid import UUID
 
@@ -30,17 +31,18 @@ AT_ONCE = 1000  # workloads whose changes are taken in before they are told
 DISCOVER_SECONDS = 30.0  # between two looks whether the cluster serves other kinds
 MOST_HEARD = 5000
 ASK_SECONDS = 1.0  # between two questions about one namespace, which may lose many at once
+CURRENT_SECONDS = 15.0  # after which a watch that rests may have missed what matters
 HOLD_SECONDS = 10.0  # that a new job is kept back while there is nothing to say of it
 
 
 class Watcher:
     """``known`` is the latest of every workload, for whoever asks in the same process; ``heed``
-    hears of each change before it is told. ``is_whole`` once all there is was listed."""
+    hears of each change before it is told."""
 
     def __init__(self, api: Api, heed: Callable[[UUID, Known], None]) -> None:
         self._api, self._heed = api, heed
         self.known: dict[UUID, Known] = {}
-        self.is_whole = False
+        self._current = -inf  # when it was last: not while it lists, nor while nobody takes in
         self.heard: deque[ClusterEvent] = deque(maxlen=MOST_HEARD)
         self._owners: dict[str, UUID] = {}
         self._early = Early()
@@ -75,7 +77,8 @@ class Watcher:
 
     def _list(self, sources: list[Source], changes: Changes) -> list[Feed]:
         """Everything as it is now, and the feeds that go on from there."""
-        before, self.known, self.is_whole, feeds = self.known, {}, False, []
+        self._current = -inf
+        before, self.known, feeds = self.known, {}, []
         upto = 0
         for source in sources:
             listing = Listing(self._api, source)
@@ -101,8 +104,14 @@ class Watcher:
             known.listed(upto)
         for uid, known in self.known.items():
             self._heed(uid, known)
-        self.is_whole = True
+        self._current = time.monotonic()
         return feeds
+
+    @property
+    def is_current(self) -> bool:
+        """Whether ``known`` is all there is, as it was a moment ago. It is not while everything is
+        listed, nor in a watch that rests, because another process has the turns for instance."""
+        return time.monotonic() - self._current < CURRENT_SECONDS
 
     def _follow(self, sources: list[Source], changes: Changes) -> Iterator[Seen | None]:
         """Until the list is too old, or the cluster serves other kinds than it did."""
@@ -112,6 +121,7 @@ class Watcher:
                 touched = self._drain(changes)
             except Gone:
                 return
+            self._current = time.monotonic()
             yield from self._news(list(self._ripe(touched)))
             yield None
             if time.monotonic() - looked > DISCOVER_SECONDS:

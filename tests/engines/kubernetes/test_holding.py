@@ -1,12 +1,16 @@
 """A job that was just made is told with the first thing there is to say of it. No cluster."""
 
+from collections.abc import Iterator
+from queue import SimpleQueue
 from typing import cast
 from uuid import UUID
 
 import pytest
 
+from engines.base import Manifest
 from engines.kubernetes import watching
 from engines.kubernetes.api import Api
+from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.feed import Source
 from engines.kubernetes.kinds import PYTORCH, WORKLOAD
 from engines.kubernetes.watching import POD, Watcher
@@ -48,3 +52,28 @@ def test_its_end_is_told_at_once(watcher: Watcher) -> None:
     watcher._take(JOBS, "DELETED", job(12))
     assert list(watcher._ripe([UID])) == [UID]
     assert watcher._held == {}
+
+
+def test_only_a_watch_that_is_current_says_which_pods_there_are(
+    watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = KubernetesEngine(cast(Api, None))
+    assert engine._pods() is None
+    engine._watcher = watcher
+    assert engine._pods() is None, "it has yet to list"
+    monkeypatch.setattr(watching, "Listing", lambda api, source: Listed())
+    monkeypatch.setattr(watching, "Feed", lambda *told, **how: None)
+    watcher._list([POD], SimpleQueue())
+    (there,) = engine._pods() or []
+    assert there["metadata"]["name"] == pod(11)["metadata"]["name"]
+    monkeypatch.setattr(watching, "CURRENT_SECONDS", 0.0)
+    assert engine._pods() is None, "it rested, and others had the turns"
+
+
+class Listed:
+    since = "20"
+
+    def __iter__(self) -> Iterator[Manifest]:
+        one = pod(11)
+        one["metadata"]["labels"][WORKLOAD] = str(UID)
+        yield one
