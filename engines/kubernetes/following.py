@@ -69,8 +69,9 @@ class Follower:
         """Nobody asked for it, or all of it was taken."""
         return not self.wanted or (self.ended and not self.pieces)
 
-    @property
+    @cached_property
     def node(self) -> str:
+        """Its container has started there, so it stays."""
         return str(self.pod["spec"].get("nodeName", ""))
 
     def stands(self, seen: Seen | None) -> bool:

@@ -44,7 +44,8 @@ class Output:
         self._news: set[UUID] = set()
         self._away: dict[str, tuple[float, int]] = {}  # until when, and how often in a row
         self._end: Timer | None = None
-        self._again = 0.0
+        self._queue: list[Follower] = []  # who may have the next streams, the neediest last
+        self._again = 0.0  # when all may be looked through again
 
     # --- What the watch says --------------------------------------------------------------------
 
@@ -62,7 +63,9 @@ class Output:
             for follower in list(mine.values()):
                 pod = here.get(follower.log.origin)
                 now = Seen(pod, known.kind) if pod and known.kind else None
-                changed = follower.stands(now) or changed
+                if follower.stands(now):
+                    self._queue.append(follower)
+                    changed = True
                 if now is None and follower.is_done:
                     self._drop(follower)
             if not mine:
@@ -104,6 +107,7 @@ class Output:
                 follower.wanted = False
                 follower.halt()
             self._followers.clear()
+            self._queue.clear()
             self._news.clear()
 
     # --- What the collector asks ----------------------------------------------------------------
@@ -111,12 +115,8 @@ class Output:
     def news(self) -> set[UUID]:
         with self._lock:
             found, self._news = self._news, set()
-            if (started := time.monotonic()) >= self._again:
-                self._forget()
-                self._make_room()
-                self._start()
-                ended = time.monotonic()
-                self._again = ended + min((ended - started) / SHARE, LATEST)
+            self._make_room()
+            self._start()
         return found
 
     def logs(self, uid: UUID, run: int) -> list[Log]:
@@ -136,6 +136,7 @@ class Output:
             if piece.ended and not piece.data and follower.gone:
                 self._drop(follower)
             if is_new:
+                self._queue.append(follower)
                 self._start()
             return piece
 
@@ -143,26 +144,43 @@ class Output:
 
     def _start(self) -> None:
         """Give the free streams to those who need one most."""
-        now = time.monotonic()
-        while len(self._serving) < self._streams and (ready := self._ready(now)):
-            chosen = min(ready, key=lambda it: (not (it.leaving or it.over), it.served))
-            chosen.served = now
+        while len(self._serving) < self._streams and (chosen := self._next()):
+            chosen.served = time.monotonic()
             self._serving[chosen.key] = chosen
             name = f"log {chosen.pod['metadata']['name']}"
             Thread(target=self._serve, args=(chosen,), name=name, daemon=True).start()
 
-    def _ready(self, now: float) -> list[Follower]:
+    def _next(self) -> Follower | None:
+        self._look()
         opening = Counter(one.node for one in self._serving.values() if not one.opened)
-        return [
-            follower
-            for follower in self._all()
-            if follower.wanted
+        while self._queue:
+            follower = self._queue.pop()
+            if self._is_ready(follower) and opening[follower.node] < OPENING:
+                return follower
+        return None
+
+    def _look(self) -> None:
+        """Queue anew all who could be served; there may be thousands, so not at every chance."""
+        started = time.monotonic()
+        if started < self._again:
+            return
+        for follower in list(self._all()):
+            if follower.gone and started - follower.gone > FORGET:
+                self._drop(follower)
+        self._queue = [follower for follower in self._all() if self._is_ready(follower)]
+        self._queue.sort(key=lambda it: (it.leaving or it.over > 0, -it.served))
+        ended = time.monotonic()
+        self._again = ended + min((ended - started) / SHARE, LATEST)
+
+    def _is_ready(self, follower: Follower) -> bool:
+        now = time.monotonic()
+        return (
+            follower.wanted
             and not follower.ended
             and follower.due <= now
             and follower.key not in self._serving
             and self._away.get(follower.node, (0.0, 0))[0] <= now
-            and opening[follower.node] < OPENING
-        ]
+        )
 
     def _serve(self, follower: Follower) -> None:
         def tell() -> None:
@@ -194,21 +212,19 @@ class Output:
 
     def _make_room(self) -> None:
         now = time.monotonic()
-        waiting = len(self._ready(now)) if len(self._serving) >= self._streams else 0
+        self._look()
         for one in self._serving.values():
             was_long = one.opened and one.brought > RENEW[0]
             if was_long and not one.pieces and one.heard < now - RENEW[1]:
                 one.halt()
         served = [one for one in self._serving.values() if 0 < one.opened < now - TURN]
-        for follower in sorted(served, key=lambda it: it.opened)[:waiting]:
-            follower.halt()
-
-    def _forget(self) -> None:
-        for follower in list(self._all()):
-            if follower.gone and time.monotonic() - follower.gone > FORGET:
-                self._drop(follower)
+        if len(self._serving) >= self._streams:
+            waiting = filter(self._is_ready, reversed(self._queue))
+            for follower, _ in zip(sorted(served, key=lambda it: it.opened), waiting, strict=False):
+                follower.halt()
 
     def _drop(self, follower: Follower) -> None:
+        follower.wanted = False
         follower.halt()
         mine = self._followers.get(follower.workload_id, {})
         mine.pop(follower.key, None)
