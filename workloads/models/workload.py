@@ -239,9 +239,13 @@ class Workload(models.Model):
     ) -> bool:
         """Move by a guarded UPDATE; ``False`` when illegal or when someone else moved first.
 
-        ``also`` are columns that change in the same statement.
+        ``at`` is the last that a cluster wrote down. Where that is not after the present phase
+        began, it tells nothing of this change, which is then dated as it is seen. ``also`` are
+        columns that change in the same statement.
         """
-        origin, now = Phase(self.phase), at or timezone.now()
+        origin, now = Phase(self.phase), timezone.now()
+        if at and at > self.phase_updated_at:
+            now = at
         if to not in MOVES[origin]:
             return False
         changes = {

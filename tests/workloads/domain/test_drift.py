@@ -1,8 +1,10 @@
 """What somebody does on the cluster itself, past Trainyard."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from engines.base import EngineRefused
 from engines.fake import FakeEngine
@@ -31,6 +33,18 @@ def test_a_job_suspended_there_is_stopped(engine: FakeEngine, workload: Workload
     monitor.observed(engine.show(workload.handle, Phase.STOPPED, reason=Reason.STOPPED_BY_USER))
     after = now(workload)
     assert (after.phase, after.message) == (Phase.STOPPED, reconcile.STOPPED_THERE)
+
+
+def test_time_that_the_cluster_does_not_date_counts_until_it_is_seen(
+    engine: FakeEngine, workload: Workload
+) -> None:
+    """A stop leaves no date on the cluster before its pods are gone."""
+    began = timezone.now() - timedelta(minutes=5)
+    Workload.objects.update(phase_updated_at=began)
+    stop = engine.show(workload.handle, Phase.STOPPING, reason=Reason.STOPPED_BY_USER)
+    monitor.observed(replace(stop, at=began))
+    assert now(workload).running_seconds >= 300
+    assert now(workload).phase_updated_at > began
 
 
 @pytest.mark.parametrize("phase", [Phase.PENDING, Phase.INITIALIZING, Phase.RUNNING])
