@@ -69,6 +69,8 @@ def failure(workload: Workload, ranks: Iterable[Rank]) -> Failure | None:
 def _ended(rank: Rank) -> str:
     if rank.reason == Reason.PREEMPTED and rank.message:
         return rank.message
+    if rank.reason == Reason.LOST and rank.exit_code is None:
+        return "is gone without an exit code"
     # A limit says more than the signal that enforced it.
     limited = rank.reason == Reason.OUT_OF_MEMORY and rank.message
     words = limited or exit_in_words(rank.exit_code) or rank.message or "it failed"

@@ -51,6 +51,16 @@ def test_a_failed_workload_opens_on_its_cause(client: Client, failed: Workload) 
     assert advice(Reason.RANK_FAILED).split(",")[0] in shown
 
 
+def test_of_a_job_that_is_gone_no_rank_is_said_to_have_failed(
+    client: Client, failed: Workload
+) -> None:
+    failed.ranks.update(reason=Reason.LOST, exit_code=None, started_at=timezone.now())
+    Workload.objects.update(reason=Reason.LOST)
+    shown = page(client, failed)
+    assert "is gone without an exit code" in shown
+    assert "failed first" not in shown
+
+
 def test_a_rank_that_had_to_give_way_is_the_cause(client: Client, failed: Workload) -> None:
     """Though its peers end sooner, and by themselves."""
     said = "was preempted by team-b/urgent on node n1"
