@@ -46,7 +46,7 @@ def complaints(launch: Launch) -> Iterator[Complaint]:
             yield (
                 place,
                 "the cluster has no domain for external URLs; its administrator can name one, or "
-                "choose ClusterIP, which leads through Trainyard",
+                "choose Through Trainyard (ClusterIP) as the tool's connection type",
             )
         elif not site.public_url:
             yield (

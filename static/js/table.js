@@ -57,6 +57,7 @@ async function refresh(ids, fresh) {
 function show(ids, html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;
+  const before = body()?.rows.length ?? 0;
   const [changed, fresh] = ["rows", "new"].map((part) => holder.content.querySelector(`[data-part=${part}]`));
   for (const id of ids) {
     const found = [...changed.rows].find((line) => line.id === `w-${id}`);
@@ -64,6 +65,7 @@ function show(ids, html) {
     else remove(row(id));
   }
   if (fresh.rows.length) welcome([...fresh.rows]);
+  recount((body()?.rows.length ?? 0) - before);
   document.body.dispatchEvent(new CustomEvent("times-changed"));
   countPicked();
 }
@@ -83,6 +85,14 @@ function remove(old) {
   const next = old?.contains(document.activeElement) ? (old.nextElementSibling ?? old.previousElementSibling) : null;
   old?.remove();
   next?.querySelector("a")?.focus({ preventScroll: true });
+}
+
+// What came or went is counted; where no row is left, the page says what that means.
+function recount(more) {
+  const shown = document.querySelector("#workloads .count");
+  const number = Number(shown?.textContent.match(/^\d+(?= workload)/)?.[0]) + more;
+  if (more && number >= 0) shown.textContent = `${number} workload${number === 1 ? "" : "s"}`;
+  if (more && !body()?.rows.length) htmx.ajax("GET", location.href, { target: "#workloads", swap: "outerHTML" });
 }
 
 // New workloads go on top of the newest first page; elsewhere a pill says how many there are.
