@@ -7,6 +7,7 @@ const title = dialog.querySelector("[data-confirm-title]");
 const text = dialog.querySelector("[data-confirm-text]");
 const yes = dialog.querySelector("[data-confirm-yes]");
 let proceed = null;
+let agreed = null; // an element whose question is answered
 
 function ask(element, question, then) {
   title.textContent = element.dataset.confirmTitle || "Are you sure?";
@@ -27,7 +28,19 @@ dialog.addEventListener("close", () => {
 document.body.addEventListener("htmx:confirm", (event) => {
   if (!event.detail.question) return;
   event.preventDefault();
-  ask(event.detail.elt, event.detail.question, () => event.detail.issueRequest(true));
+  const { elt, question, issueRequest } = event.detail;
+  if (elt === agreed) {
+    agreed = null;
+    issueRequest(true);
+    return;
+  }
+  ask(elt, question, () => {
+    if (elt.isConnected) return issueRequest(true);
+    // The page updated itself meanwhile, and htmx asks nothing for an element that is gone.
+    const address = elt.getAttribute("hx-post");
+    agreed = [...document.querySelectorAll("[hx-post]")].find((each) => each.getAttribute("hx-post") === address) ?? null;
+    agreed?.click();
+  });
 });
 document.addEventListener("submit", (event) => {
   const form = event.target;

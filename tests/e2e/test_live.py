@@ -58,6 +58,20 @@ def test_a_rows_menu_stops_it(admin_page: Page, rest: Rest) -> None:
     expect(row).to_have_attribute("data-phase", "Stopped", timeout=SOON)
 
 
+def test_an_answer_counts_though_the_page_changed_meanwhile(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("changes", workers=1, command=HELD)
+    rest.wait(workload, "Running")
+    page.goto(f"/workloads/{workload}/")
+    stop = page.get_by_role("main").get_by_role("link", name="Stop")
+    stop.click()
+    stop.evaluate(
+        "old => { const fresh = old.cloneNode(true); old.replaceWith(fresh); htmx.process(fresh); }"
+    )
+    page.get_by_role("dialog").get_by_role("button", name="Stop").click()
+    rest.wait(workload, "Stopped")
+
+
 def test_a_new_workload_appears_on_top(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     page.goto("/workloads/")
