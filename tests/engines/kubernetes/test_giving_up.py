@@ -8,7 +8,9 @@ import pytest
 
 from engines.base import Launch, Observation
 from engines.kubernetes.engine import KubernetesEngine
+from engines.kubernetes.giving_up import fetches
 from engines.kubernetes.kinds import GAVE_UP, PYTORCH
+from engines.kubernetes.known import Known
 from engines.kubernetes.observing import Look
 from engines.kubernetes.sources import Images
 from engines.kubernetes.watching import PODS
@@ -83,6 +85,11 @@ def test_the_cause_and_the_end_say_what_git_said() -> None:
 
 def test_what_others_run_before_the_program_is_theirs_to_end() -> None:
     assert not look(limit=1, restarts=9, state=BACK_OFF, name="init-pytorch").hopeless
+
+
+def test_a_job_of_somebody_else_with_our_label_fetches_nothing() -> None:
+    odd: dict[str, Any] = {"metadata": {}, "spec": {"pytorchReplicaSpecs": {"Worker": {}}}}
+    assert not fetches(Known(kind=PYTORCH, job=odd))
 
 
 def test_a_job_that_was_given_up_failed_and_was_not_stopped() -> None:
