@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.forms import BoundField
 from django.urls import NoReverseMatch, reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from core.forms import dress
@@ -28,6 +28,7 @@ HTMX_CONFIG = {
     "historyCacheSize": 0,  # a page of live data is fetched again rather than remembered
     "scrollBehavior": "auto",
 }
+SLASH = mark_safe("/<wbr>")
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
@@ -79,6 +80,12 @@ def duration(seconds: float | None) -> str:
         if count:
             parts.append(f"{count} {name}")
     return " ".join(parts[:2]) or "0 s"
+
+
+@register.filter
+def breakable(text: str) -> SafeString:
+    """The text, whose line may break after each slash."""
+    return format_html_join(SLASH, "{}", ((part,) for part in text.split("/")))
 
 
 @register.simple_tag

@@ -13,7 +13,7 @@ from engines.local.environment import MARKER
 #: Seconds. Two readings of one start differ when the clock was set; a pid is not reused so soon.
 SAME_START = 2.0
 #: Seconds that a process may take to become another program, on a machine that is very busy.
-BECOMING_SECONDS = 1.0
+BECOMING_SECONDS = 5.0
 
 
 def start_time(pid: int) -> float:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.templatetags.core import breakable
 from core.words import some
 
 
@@ -11,3 +12,8 @@ from core.words import some
 )
 def test_some_names_are_said_and_whether_there_are_others(names: list[str], words: str) -> None:
     assert some(names) == words
+
+
+def test_a_heading_may_break_after_its_slash_and_stays_text() -> None:
+    assert breakable("Running/requested pods") == "Running/<wbr>requested pods"
+    assert breakable("<b>") == "&lt;b&gt;"
