@@ -127,10 +127,13 @@ def apply(workload: Workload, seen: Observation) -> bool:
 
 def forward(row: Workload, seen: Observation) -> Observation:
     """As people are told it: no phase goes back within a run. What once ran and gathers its ranks
-    again is Degraded until all of them run, or Pending when it was preempted."""
+    again is Degraded until all of them run, what began to start is starting while a rank looks for
+    another node; only what was preempted is Pending again."""
     queued = seen.phase is Phase.PENDING and seen.reason is Reason.PREEMPTED
     if row.phase in AT_WORK and seen.phase in GATHERING and not queued:
         return replace(seen, phase=Phase.DEGRADED, message=seen.message or ANEW)
+    if row.phase == Phase.INITIALIZING and seen.phase is Phase.PENDING and not queued:
+        return replace(seen, phase=Phase.INITIALIZING)
     return seen
 
 

@@ -1,8 +1,16 @@
-"""Reading what a rank printed, as a collector does: a piece after the other."""
+"""Reading what an engine tells: a list, and what a rank printed, a piece after the other."""
 
-from engines.base import Engine, Handle, Launch
+from collections.abc import Iterator
+from itertools import takewhile
+
+from engines.base import Engine, Handle, Launch, Observation
 from engines.logs import Log, Piece
 from tests.waiting import wait_for
+
+
+def listed(watch: Iterator[Observation | None]) -> list[Observation]:
+    """All that is there when the watch begins: on a cluster that is not empty, others' as well."""
+    return [seen for seen in takewhile(lambda seen: seen is not None, watch) if seen]
 
 
 def logs(engine: Engine, handle: Handle, rank: int, *, run: int = 1) -> list[Log]:

@@ -56,6 +56,7 @@ def test_only_legal_moves_happen(started: Workload, origin: Phase, to: Phase) ->
     Workload.objects.update(phase=origin)
     reconcile.apply(Workload.objects.get(), seen(started, to, 7))
     told = P.DEGRADED if origin in AT_WORK and to in GATHERING else to
+    told = origin if (origin, to) == (P.INITIALIZING, P.PENDING) else told
     legal = told in MOVES[origin] or told == origin
     assert phases(started) == [told if legal else origin]
 
@@ -125,6 +126,18 @@ def test_what_was_preempted_is_pending_again(started: Workload) -> None:
     assert phases(started) == [P.PENDING]
     reconcile.apply(started, seen(started, P.INITIALIZING, 4))
     assert phases(started) == [P.INITIALIZING]
+
+
+def test_a_rank_that_lost_its_place_does_not_take_the_start_back(started: Workload) -> None:
+    reconcile.apply(started, seen(started, P.INITIALIZING, 1))
+    waits = seen(started, P.PENDING, 2, message="worker-0 (rank 0): no place.")
+    assert list(relist.changed(started.cluster, [waits])) == [waits]
+    reconcile.apply(started, waits)
+    assert Workload.objects.get().message == "worker-0 (rank 0): no place."
+    assert phases(started) == [P.INITIALIZING]
+    assert list(relist.changed(started.cluster, [replace(waits, sequence=3)])) == []
+    reconcile.apply(started, seen(started, P.PENDING, 4, reason=Reason.PREEMPTED, message="By a."))
+    assert phases(started) == [P.PENDING]
 
 
 def test_what_went_with_it_is_said(started: Workload) -> None:
