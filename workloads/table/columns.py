@@ -51,11 +51,11 @@ class Column:
     def filters(self) -> bool:
         return self.kind is not Kind.PLAIN
 
-    def drawn(self, workload: Workload) -> tuple[str, str, str]:
-        """For the row's template: which richer cell, if any, else the class and the text."""
+    def drawn(self, workload: Workload) -> tuple[str, str, str, str]:
+        """For the row's template: the label, and which richer cell, if any, else class and text."""
         if self.cell:
-            return self.cell, "", ""
-        return "", "num" if self.numeric else "", self.text(workload)
+            return self.label, self.cell, "", ""
+        return self.label, "", "num" if self.numeric else "", self.text(workload)
 
     @property
     def numeric(self) -> bool:
