@@ -19,8 +19,24 @@ name_rule = RegexValidator(
 
 
 class Department(models.Model):
+    """Projects with a quota together: in GPUs, cores and bytes.
+
+    What is empty of it is the sum of the projects' quotas. Without ``over_quota`` its projects
+    never hold more than that together, whatever they may for themselves.
+    """
+
     name = models.CharField(max_length=63, validators=[name_rule])
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="departments")
+    gpu_quota = models.FloatField(
+        "GPU quota", null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    cpu_quota = models.FloatField(
+        "CPU quota", null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    memory_quota = models.BigIntegerField(
+        "CPU memory quota", null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    over_quota = models.BooleanField("Over-quota", default=True)
 
     if TYPE_CHECKING:
         projects: RelatedManager["Project"]
@@ -33,6 +49,11 @@ class Department(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_quota(self) -> bool:
+        """Whether any of it is its own, and not the sum of its projects'."""
+        return (self.gpu_quota, self.cpu_quota, self.memory_quota) != (None, None, None)
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):

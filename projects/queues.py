@@ -2,7 +2,6 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import partial
 
 from clusters.engines import engine_for
@@ -10,7 +9,8 @@ from clusters.models import Cluster
 from core.outbox import SUBMIT, send
 from engines.base import EngineError
 from engines.queues import Queue
-from projects.models import Project
+from projects.models import Department, Project
+from projects.quotas import Quota, quota_of, quota_of_department
 
 log = logging.getLogger(__name__)
 
@@ -31,45 +31,37 @@ def keep(cluster: Cluster) -> None:
 
 def wanted(cluster: Cluster) -> list[Queue]:
     """One for each project, and one for each department that has any."""
-    departments: dict[str, list[Queue]] = defaultdict(list)
+    departments: dict[Department, list[Project]] = defaultdict(list)
     for project in Project.objects.filter(cluster=cluster).select_related("department"):
-        departments[project.department.name].append(_queue(project))
+        departments[project.department].append(project)
     return [
-        *(_department(name, queues) for name, queues in departments.items()),
-        *(queue for queues in departments.values() for queue in queues),
+        *(_of_department(department, projects) for department, projects in departments.items()),
+        *(_of_project(project) for projects in departments.values() for project in projects),
     ]
 
 
-def _queue(project: Project) -> Queue:
-    return Queue(
-        name=project.name,
-        department=project.department.name,
-        gpus=project.gpu_quota,
-        cpu=project.cpu_quota,
-        memory=project.memory_quota,
-        weight=int(project.over_quota),
-    )
+def _of_project(project: Project) -> Queue:
+    quota, department = quota_of(project), project.department.name
+    return _queue(project.name, department, quota, weight=int(project.over_quota))
 
 
-def _department(name: str, queues: list[Queue]) -> Queue:
-    """All that its projects deserve. What others leave over is shared by their number, so that a
+def _of_department(department: Department, projects: list[Project]) -> Queue:
+    """What others leave over is shared by the number of projects that may have it, so that a
     project gets the same in a large department and in a small one."""
-    memory = _sum(queue.memory for queue in queues)
+    weight = 0
+    if department.over_quota:
+        # Its own quota may be less than that of projects that stay within theirs.
+        least = int(department.has_quota)
+        weight = max(sum(project.over_quota for project in projects), least)
+    return _queue(department.name, "", quota_of_department(department, projects), weight)
+
+
+def _queue(name: str, department: str, quota: Quota, weight: int) -> Queue:
     return Queue(
         name=name,
-        department="",
-        gpus=round(sum(queue.gpus for queue in queues), 4),
-        cpu=_sum(queue.cpu for queue in queues),
-        memory=None if memory is None else int(memory),
-        weight=sum(queue.weight for queue in queues),
+        department=department,
+        gpus=quota.gpus,
+        cpu=quota.cpu,
+        memory=quota.memory,
+        weight=weight,
     )
-
-
-def _sum(quotas: Iterable[float | None]) -> float | None:
-    """Without a bound where one of them has none."""
-    total = 0.0
-    for quota in quotas:
-        if quota is None:
-            return None
-        total += quota
-    return round(total, 4)

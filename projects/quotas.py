@@ -1,14 +1,18 @@
 """Demand against allowance. Pure sums here; one query for many projects at once."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from django.db.models import Count, Sum
 
-from projects.models import Project
+from projects.models import Department, Project
 from spec.phases import HOLDING, Phase
 from spec.quantities import readable
 from spec.workload import WorkloadSpec
+
+SLACK = 1e-6  # of sums of fractions
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,15 @@ class Demand:
 
     def __sub__(self, other: "Demand") -> "Demand":
         return self + Demand(-other.gpus, -other.cpu, -other.memory)
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What is deserved: GPUs, CPU cores, bytes of memory; ``None`` is no bound."""
+
+    gpus: float
+    cpu: float | None
+    memory: int | None
 
 
 @dataclass(frozen=True)
@@ -65,15 +78,93 @@ def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -
     return {pk: found.get(pk, Usage(Demand(), 0)) for pk in asked}
 
 
-def excess(project: Project, demand: Demand) -> list[str]:
-    """Where ``demand`` is more than the project's quota, in words; empty when it fits."""
-    found = []
-    if demand.gpus > project.gpu_quota + 1e-6:
-        found.append(f"{demand.gpus:g} GPUs, the quota is {project.gpu_quota:g}")
-    if project.cpu_quota is not None and demand.cpu > project.cpu_quota + 1e-6:
-        found.append(f"{demand.cpu:g} CPU cores, the quota is {project.cpu_quota:g}")
-    if project.memory_quota is not None and demand.memory > project.memory_quota:
-        found.append(
-            f"{readable(demand.memory)} of memory, the quota is {readable(project.memory_quota)}"
+def quota_of(project: Project) -> Quota:
+    return Quota(project.gpu_quota, project.cpu_quota, project.memory_quota)
+
+
+def quota_of_department(department: Department, projects: Collection[Project]) -> Quota:
+    """Its own; where it has none, the sum of its projects', without a bound where one has none."""
+    gpus, cpu, memory = department.gpu_quota, department.cpu_quota, department.memory_quota
+    if gpus is None:
+        gpus = round(sum(project.gpu_quota for project in projects), 4)
+    if cpu is None:
+        cpu = _sum(project.cpu_quota for project in projects)
+    if memory is None and (total := _sum(project.memory_quota for project in projects)) is not None:
+        memory = int(total)
+    return Quota(gpus, cpu, memory)
+
+
+def _sum(quotas: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for quota in quotas:
+        if quota is None:
+            return None
+        total += quota
+    return round(total, 4)
+
+
+@dataclass
+class Account:
+    """A quota that is never passed: ``whose`` it is, by its kind and in words, and what is held."""
+
+    kind: str
+    whose: str
+    quota: Quota
+    held: Demand
+
+    def excess(self, demand: Demand) -> str:
+        """Where ``demand`` too would be more than the quota, in words; empty when it fits."""
+        quota, held, total = self.quota, self.held, self.held + demand
+        rows = (
+            ("GPUs", total.gpus, quota.gpus, held.gpus, _number),
+            ("CPU cores", total.cpu, quota.cpu, held.cpu, _number),
+            ("of memory", total.memory, quota.memory, held.memory, readable),
         )
+        return "; ".join(_beyond(*row) for row in rows if _passes(row[1], row[2]))
+
+
+def accounts_of(
+    projects: Iterable[Project], phases: Collection[Phase] = HOLDING
+) -> dict[int, list[Account]]:
+    """What each project may not go over, by its id: its own quota, then that of its department,
+    of which its projects hold together what workloads in these phases hold."""
+    asked = {project.pk: project for project in projects}
+    owners = {it.department_id: it.department for it in asked.values()}
+    strict = {pk: owner for pk, owner in owners.items() if not owner.over_quota}
+    members: dict[int, list[Project]] = {pk: [] for pk in strict}
+    for project in Project.objects.filter(department__in=members) if members else ():
+        members[project.department_id].append(project)
+    alone = [project for project in asked.values() if not project.over_quota]
+    usage = usage_of({*alone, *chain.from_iterable(members.values())}, phases)
+    found: dict[int, list[Account]] = {pk: [] for pk in asked}
+    for project in alone:
+        own = Account("project", project.name, quota_of(project), usage[project.pk].held)
+        found[project.pk].append(own)
+    shared = {
+        pk: Account(
+            "department",
+            f"the department {strict[pk]}",
+            quota_of_department(strict[pk], theirs),
+            sum((usage[it.pk].held for it in theirs), Demand()),
+        )
+        for pk, theirs in members.items()
+    }
+    for project in asked.values():
+        if project.department_id in shared:
+            found[project.pk].append(shared[project.department_id])
     return found
+
+
+def _passes(total: float, quota: float | None) -> bool:
+    return quota is not None and total > quota + SLACK
+
+
+def _beyond(
+    unit: str, total: float, quota: float | None, held: float, write: Callable[[Any], str]
+) -> str:
+    already = f" ({write(held)} held)" if held else ""
+    return f"{write(total)} {unit}, the quota is {write(quota)}{already}"
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"

@@ -1,16 +1,17 @@
 """Who may start, on clusters that have no queue of their own.
 
-First come, first served, and a gang starts whole or not at all. Quota keeps back only its own
-project; when the machine itself is full, nobody overtakes, so that a large gang is not starved.
+First come, first served, and a gang starts whole or not at all. A quota keeps back only
+its own project or department; when the machine itself is full, nobody overtakes, so that a large
+gang is not starved.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
 
 from clusters.models import Cluster
-from projects.models import Project
-from projects.quotas import Demand, excess, usage_of
+from projects.quotas import Account, Demand, accounts_of
 from spec.phases import Phase, Reason
 from spec.workload import WorkloadSpec
 from workloads import capacity, history, outbox
@@ -34,23 +35,24 @@ def admit(cluster: Cluster) -> int:
         return 0
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=cluster.pk)  # one admission at a time
-        waiting = Workload.objects.waiting().filter(cluster=cluster).select_related("project")
+        waiting = Workload.objects.waiting().filter(cluster=cluster)
+        waiting = waiting.select_related("project__department")
         return _admit(cluster, list(waiting)) if waiting else 0
 
 
 def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
     room, device_memory, admitted = capacity.free(cluster), cluster.gpu_memory, 0
-    held = {pk: u.held for pk, u in usage_of({w.project for w in waiting}).items()}
+    accounts = accounts_of({workload.project for workload in waiting})
     full: Verdict | None = None
     for workload in waiting:
         spec = workload.spec
         demand = Demand.of(spec, gpu_memory=device_memory)
-        verdict = full or judge(
-            spec, demand, workload.project, held[workload.project_id], room, device_memory
-        )
+        quotas = accounts[workload.project_id]
+        verdict = full or judge(spec, demand, quotas, room, device_memory)
         placement = verdict.placement or {}
         if verdict.starts and _start(workload, placement):
-            held[workload.project_id] += demand
+            for account in quotas:
+                account.held += demand
             capacity.occupy(room, spec, placement, device_memory)
             admitted += 1
         elif not verdict.starts:
@@ -63,16 +65,15 @@ def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
 def judge(
     spec: WorkloadSpec,
     demand: Demand,
-    project: Project,
-    held: Demand,
+    accounts: Iterable[Account],
     room: Room,
     device_memory: int,
 ) -> Verdict:
-    """Quota first, then room. Pure."""
-    over = excess(project, held + demand)
-    if over and not project.over_quota:
-        message = f"{project.name} would hold {'; '.join(over)}. It starts when others end."
-        return Verdict(False, Reason.WAITING_FOR_QUOTA, message)
+    """Quotas first, then room. Pure."""
+    for account in accounts:
+        if over := account.excess(demand):
+            message = f"With it, {account.whose} would hold {over}. It starts when others end."
+            return Verdict(False, Reason.WAITING_FOR_QUOTA, message)
     placement = place(spec, room, device_memory=device_memory)
     if placement is None:
         why = "; ".join(blockers(spec, room, device_memory=device_memory))

@@ -17,8 +17,8 @@ from assets.models import ComputeResource, Environment, Template
 from clusters.engines import refusal
 from clusters.models import Cluster
 from engines.base import Handle
-from projects.models import Project
-from projects.quotas import Demand, excess, usage_of
+from projects.models import Department, Project
+from projects.quotas import Demand, accounts_of, usage_of
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import Problem, SpecError
@@ -112,7 +112,7 @@ def _find_place(made: Plan, by: User) -> None:
 
 
 def _project(pk: int, by: User) -> Project | None:
-    visible = Project.objects.visible_to(by).select_related("cluster")
+    visible = Project.objects.visible_to(by).select_related("cluster", "department")
     return visible.filter(pk=pk).first()
 
 
@@ -226,7 +226,8 @@ def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
             made.problems.append(Problem(("worker", "compute"), message))
         room = capacity.free(cluster)
-        made.verdict = judge(spec, demand, project, made.held, room, device_memory)
+        quotas = accounts_of([project])[project.pk]
+        made.verdict = judge(spec, demand, quotas, room, device_memory)
 
 
 def held_by(project: Project) -> Demand:
@@ -246,14 +247,12 @@ def beyond_quota(project: Project, demand: Demand) -> str:
     cluster that queues and knows no quotas starts all that it is given as soon as it can, so what
     it has not started counts as well.
     """
-    if project.over_quota:
-        return ""
     at_once = _starts_at_once(project.cluster)
-    over = excess(project, held_by(project) + demand if at_once else demand)
-    if not over:
-        return ""
-    asks = "asks, with the project's other workloads," if at_once else "asks"
-    return f"{asks} for {'; '.join(over)} and {project.name} may not go over it"
+    for account in accounts_of([project], ACTIVE if at_once else ())[project.pk]:
+        if over := account.excess(demand):
+            asks = f"asks, with the {account.kind}'s other workloads," if at_once else "asks"
+            return f"{asks} for {over} and {account.whose} may not go over it"
+    return ""
 
 
 def hold_quota(project: Project, demand: Demand) -> str:
@@ -262,8 +261,23 @@ def hold_quota(project: Project, demand: Demand) -> str:
     Where what is given starts at once, nobody else is answered until that transaction ends, so that
     two do not both take what is left for one. On SQLite a transaction that writes has that anyhow.
     """
-    if not project.over_quota and _starts_at_once(project.cluster):
-        # Not the key: workloads that only refer to the project need not wait.
-        rows = Project.objects.select_for_update(of=("self",), no_key=True)
-        project = rows.select_related("cluster").filter(pk=project.pk).first() or project
+    strict = not (project.over_quota and project.department.over_quota)
+    if strict and _starts_at_once(project.cluster):
+        project = _held(project)
     return beyond_quota(project, demand)
+
+
+def _held(project: Project) -> Project:
+    """The project and its department as they are, and nobody else's until the transaction ends.
+
+    Always in this order, so that no two wait for each other; a project that is held stays in its
+    department. Not the keys: workloads that only refer to a project need not wait.
+    """
+    rows = Project.objects.select_for_update(of=("self",), no_key=True)
+    held = rows.select_related("cluster", "department").filter(pk=project.pk).first()
+    if held is None:
+        return project  # its workload cannot be made either
+    departments = Department.objects.select_for_update(no_key=True)
+    if strict := departments.filter(pk=held.department_id, over_quota=False).first():
+        held.department = strict
+    return held

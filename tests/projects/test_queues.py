@@ -64,6 +64,39 @@ def test_a_department_has_what_its_projects_have(
     ]
 
 
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, {"gpus": 3, "cpu": 5, "memory": None, "weight": 1}),
+        ({"gpu_quota": 2}, {"gpus": 2, "cpu": 5, "memory": None, "weight": 1}),
+        (
+            {"gpu_quota": 8, "cpu_quota": 4, "memory_quota": 10**9},
+            {"gpus": 8, "cpu": 4, "memory": 10**9, "weight": 1},
+        ),
+        ({"over_quota": False}, {"gpus": 3, "cpu": 5, "memory": None, "weight": 0}),
+        (
+            {"gpu_quota": 0, "over_quota": False},
+            {"gpus": 0, "cpu": 5, "memory": None, "weight": 0},
+        ),
+    ],
+)
+def test_a_department_has_its_own_quota_before_that_of_its_projects(
+    cluster: Cluster, own: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    research = DepartmentFactory(cluster=cluster, name="research", **own)
+    common: dict[str, Any] = {"cluster": cluster, "department": research}
+    ProjectFactory(name="a", gpu_quota=1, cpu_quota=2, **common)
+    ProjectFactory(name="b", gpu_quota=2, cpu_quota=3, over_quota=False, **common)
+    assert queues.wanted(cluster)[0] == Queue("research", "", **expected)
+
+
+def test_a_department_may_go_over_a_quota_that_its_projects_keep(cluster: Cluster) -> None:
+    """Each within its own, and together more than the department's."""
+    research = DepartmentFactory(cluster=cluster, gpu_quota=2)
+    ProjectFactory.create_batch(2, cluster=cluster, department=research, over_quota=False)
+    assert (queues.wanted(cluster)[0].gpus, queues.wanted(cluster)[0].weight) == (2, 1)
+
+
 def test_they_follow_each_change(
     cluster: Cluster,
     engine: FakeEngine,

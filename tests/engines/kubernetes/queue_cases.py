@@ -15,6 +15,8 @@ WANTED = [
     Queue("research", "", gpus=6.5, cpu=None, memory=64 * 10**9 + 1_500_000, weight=1),
     Queue("blocked", "none", gpus=0, cpu=0.5, memory=0, weight=0),
     Queue("none", "", gpus=0, cpu=0.5, memory=0, weight=0),
+    Queue("vision", "capped", gpus=4, cpu=None, memory=None, weight=1),
+    Queue("capped", "", gpus=3, cpu=None, memory=10**9, weight=0),
 ]
 
 

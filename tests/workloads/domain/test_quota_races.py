@@ -10,11 +10,11 @@ import pytest
 from django.db import connection, connections, transaction
 
 from accounts.models import User
-from projects.models import Project
+from projects.models import Department, Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import SpecError
 from spec.phases import Phase
-from tests.factories import UserFactory, WorkloadFactory
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from tests.waiting import wait_for
 from workloads import services
 from workloads.models import Draft, Workload
@@ -36,10 +36,15 @@ def project(transactional_db: None, project: Project) -> Project:
 
 
 @pytest.fixture
-def member(project: Project) -> User:
-    found = UserFactory()
-    project.members.add(found)
-    return found
+def twin(project: Project) -> Project:
+    """Another one of the same department, which may go over its own quota."""
+    return ProjectFactory(cluster=project.cluster, department=project.department)
+
+
+@pytest.fixture
+def member() -> User:
+    """An administrator submits everywhere."""
+    return UserFactory(administrator=True)
 
 
 @pytest.fixture
@@ -51,6 +56,7 @@ def stopped(project: Project) -> tuple[Workload, Workload]:
 @pytest.fixture
 def shared(
     member: User,
+    twin: Project,
     stopped: tuple[Workload, Workload],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -122,6 +128,20 @@ def test_of_two_submissions_one_takes_the_quota(project: Project, member: User) 
     assert sum(isinstance(outcome, Workload) for outcome in outcomes) == 1, outcomes
     assert [problem.field for error in refused for problem in error.problems] == ["worker.compute"]
     assert "6 GPUs, the quota is 4" in str(refused[0])
+
+
+@pytest.mark.usefixtures("both_looked")
+def test_of_two_projects_one_takes_the_quota_of_their_department(
+    project: Project, twin: Project, member: User
+) -> None:
+    at_once(lambda: Department.objects.update(gpu_quota=5, over_quota=False))
+    outcomes = at_once(
+        lambda: services.submit(draft(project, "one"), by=member),
+        lambda: services.submit(draft(twin, "other"), by=member),
+    )
+    refused = [outcome for outcome in outcomes if isinstance(outcome, SpecError)]
+    assert sum(isinstance(outcome, Workload) for outcome in outcomes) == 1, outcomes
+    assert "6 GPUs, the quota is 5 (3 held) and the department" in str(refused[0])
 
 
 @pytest.mark.usefixtures("both_looked")

@@ -32,7 +32,7 @@ def test_it_will_wait_for_quota(wizard: Wizard, project: Project) -> None:
     WorkloadFactory(project=project, running=True, gpus=1.9)
     found = of(wizard.ready())
     assert found.headline == "Will wait"
-    assert found.detail.startswith("team-a would hold 2.2 GPUs, the quota is 2")
+    assert found.detail.startswith("With it, team-a would hold 2.2 GPUs, the quota is 2")
     assert found.meters[0].over
 
 
