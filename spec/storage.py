@@ -173,6 +173,14 @@ class Git(Part):
     path: Place
     secret_ref: GitSecret | None = None
 
+    @property
+    def key(self) -> GitSecret | None:
+        """Where the private key is. Over ssh there is nothing else to name, whatever is said."""
+        over_ssh = not self.repository.startswith(("https://", "http://", "git://"))
+        secret = self.secret_ref
+        says_so = secret is not None and secret.authentication_method is GitMethod.SSH_KEY
+        return secret if over_ssh or says_so else None
+
 
 class ConfigMapVolume(Part):
     name: Title = ""

@@ -14,17 +14,32 @@ from engines.kubernetes.api import Api
 KUBE = os.environ.get("KUBE", "")  # a program that makes images for the nodes of its cluster
 GIT_IMAGE = os.environ.get("TRAINYARD_TEST_GIT_IMAGE", "")
 MADE = "local/git:1"
-PROGRAMS = ("git", "sh", "cat", "cp", "mkdir", "rm")
+PROGRAMS = ("git", "git-upload-pack", "ssh", "sshd", "sh", "cat", "cp", "mkdir", "rm")
+PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"  # where Debian has sshd
+USERS = """\
+root:x:0:0::/root:/bin/sh
+git:x:0:0::/tmp:/bin/sh
+sshd:x:100:100::/run/sshd:/bin/false
+"""
 
 
 def git_image(api: Api, scratch: Path) -> str:
     """The one that is named, or one that is made in a moment; else the reason why there is none."""
-    if GIT_IMAGE:
-        return GIT_IMAGE
+    return GIT_IMAGE or _made(api, scratch, "git")
+
+
+def ssh_images(api: Api, scratch: Path) -> tuple[str, str]:
+    """Of a server with sshd and git, and of what fetches from it; else the reason why not."""
+    server = _made(api, scratch, "git", "ssh", "ssh-keygen", "sshd")
+    return server, GIT_IMAGE or server
+
+
+def _made(api: Api, scratch: Path, *needed: str) -> str:
     if not KUBE:
         pytest.skip("TRAINYARD_TEST_GIT_IMAGE names no image with git, and KUBE nothing to make it")
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed, so no image can be made of it")
+    for name in needed:
+        if shutil.which(name, path=PATH) is None:
+            pytest.skip(f"{name} is not installed, so no image can be made of it")
     _fill(scratch)
     port = urlsplit(api.address).port
     command = [KUBE, "image", MADE, "--root", str(scratch)]
@@ -35,16 +50,19 @@ def git_image(api: Api, scratch: Path) -> str:
 
 
 def _fill(root: Path) -> None:
-    """Programs with the libraries that they load, each where it is here."""
+    """Programs with the libraries that they load, each where it is here; those of ssh if any."""
     asked = ["git", "--exec-path"]
     helpers = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     shutil.copytree(helpers, root / helpers.lstrip("/"), symlinks=True)
-    found = [path for name in PROGRAMS if (path := shutil.which(name))]
+    found = [path for name in PROGRAMS if (path := shutil.which(name, path=PATH))]
     for path in found:
         _copy(path, root, f"/usr/bin/{Path(path).name}")
     for path in _libraries([*found, f"{helpers}/git-remote-http"]):
         _copy(path, root, path)
     (root / "bin").symlink_to("usr/bin")
+    (root / "etc").mkdir(exist_ok=True)
+    (root / "etc" / "passwd").write_text(USERS)
+    (root / "run" / "sshd").mkdir(parents=True)
     (root / "tmp").mkdir()
     (root / "tmp").chmod(0o1777)
 

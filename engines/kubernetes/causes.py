@@ -16,6 +16,21 @@ NAMED = re.compile(r'(secret|configmap|persistentvolumeclaim)s? "([^"]+)" not fo
 KINDS = {"secret": "Secret", "configmap": "ConfigMap", "persistentvolumeclaim": "claim"}
 EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
 MOST_WORDS = 300  # characters of what a container said last
+#: What git adds to whatever ssh said.
+GITS_ADVICE = {
+    "fatal: Could not read from remote repository.",
+    "Please make sure you have the correct access rights",
+    "and the repository exists.",
+}
+#: Why ssh reaches no repository, what tells most first.
+SSH = {
+    "IDENTIFICATION HAS CHANGED": "the host has another key than known_hosts of the Secret says. "
+    "Make sure that it is the right host, then correct its line there",
+    "host key is known for": "known_hosts of the Secret has no line for this host. Add the one "
+    "that ssh-keyscan prints, once compared with what the host's owner says",
+    "Load key": "what the Secret has under ssh is no private key, or one with a passphrase",
+    "Permission denied (": "the server does not take the key that the Secret has under ssh",
+}
 
 KAI: dict[str, Cause] = {
     "NonPreemptibleOverQuota": Cause(
@@ -116,9 +131,14 @@ def unprepared(ended: Manifest) -> Cause:
 
 
 def last_words(ended: Manifest) -> str:
-    """The last line of what a container said of its end, which the cluster keeps a little of."""
-    lines = str(ended.get("message") or "").strip().splitlines()
-    return lines[-1].strip()[:MOST_WORDS].rstrip(".") if lines else ""
+    """The last line of what a container said of its end, which the cluster keeps a little of; or
+    the line in which ssh said why, and what it means."""
+    lines = [line.strip() for line in str(ended.get("message") or "").splitlines()]
+    lines = [line for line in lines if line and line not in GITS_ADVICE]
+    for why, meaning in SSH.items() if ended["name"].startswith(FETCHER) else ():
+        if telling := next((line for line in lines if why in line), ""):
+            return f"{telling.strip('@ .')[:MOST_WORDS]}: {meaning}"
+    return lines[-1][:MOST_WORDS].rstrip(".") if lines else ""
 
 
 def unmounted(warnings: Iterable[Manifest]) -> Cause | None:

@@ -6,7 +6,7 @@ from engines.kubernetes.containers import container, pod_security
 from engines.kubernetes.kinds import MPI, PROJECT, PYTORCH, TENSORFLOW, Kind, job_name
 from engines.kubernetes.naming import namespace_of, without_empty
 from engines.kubernetes.refusals import kind_of
-from engines.kubernetes.sources import Images, fetchers, key_volumes
+from engines.kubernetes.sources import Images, fetchers, passwd, ssh_volumes
 from engines.kubernetes.storage import claims, mounts
 from engines.kubernetes.tools import exposed
 from engines.kubernetes.variables import secret
@@ -123,7 +123,7 @@ def replica(
             "metadata": without_empty(
                 {
                     "labels": {item.name: item.value for item in source.labels} | marks,
-                    "annotations": own | scheduling.shares(source.compute),
+                    "annotations": own | scheduling.shares(source.compute) | passwd(source),
                 }
             ),
             "spec": pod(launch, kind, source, role, images),
@@ -150,7 +150,7 @@ def pod(launch: Launch, kind: Kind, source: Replica, role: Role, images: Images)
             "hostNetwork": source.security.host_network or None,
             "imagePullSecrets": [{"name": item.name} for item in source.image_pull_secrets],
             **scheduling.placement(launch, source),
-            "volumes": mounted.volumes + key_volumes(source),
+            "volumes": mounted.volumes + ssh_volumes(source),
             "initContainers": fetchers(source, images),
             "containers": [container(launch, kind, source, role) | without_empty(seen)],
         }

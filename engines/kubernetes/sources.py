@@ -3,30 +3,41 @@
 What the user wrote reaches the scripts as variables, never as part of their text.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engines.base import Manifest
 from engines.kubernetes.containers import container_security, resources
 from engines.kubernetes.naming import without_empty
 from engines.kubernetes.variables import Variable, from_secret
-from spec.storage import S3, Git, GitMethod, GitSecret
+from spec.storage import S3, Git, GitSecret
 from spec.workload import Replica
 
 FETCHER = "fetch-"  # what the names of these containers begin with
 KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
 SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
+KNOWN_HOSTS = "known_hosts"  # the key of the same Secret that may say which hosts to trust
+HOME = "/etc/trainyard-home"  # where ssh keeps what it writes, for the image may be read-only
+USERS = "trainyard.io/passwd"  # annotation: who runs ssh, which serves nobody it has no name of
 
 #: Starts from nothing, for a try that was cut short leaves pieces. The folder is root's: whoever
 #: else runs git has to say where the repository is, for git suspects a trap in one that it finds.
+#: A key pasted without its last line break is none to ssh. Where the Secret says nothing of hosts,
+#: the one that answers is believed: each pod meets it for the first time.
 GIT_SCRIPT = """\
 set -eu
 export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
 rm -rf -- "$TARGET"/..?* "$TARGET"/.[!.]* "$TARGET"/*
 if [ -n "${SSH_KEY_FILE:-}" ]; then
   umask 077
-  cp "$SSH_KEY_FILE" "$HOME/key"
-  export GIT_SSH_COMMAND="ssh -i $HOME/key -o StrictHostKeyChecking=accept-new \\
--o UserKnownHostsFile=$HOME/known_hosts"
+  { cat "$SSH_KEY_FILE"; echo; } >"$HOME/key"
+  check=accept-new
+  if [ -n "${SSH_KNOWN_HOSTS+told}" ]; then
+    check=yes
+    printf '%s\\n' "$SSH_KNOWN_HOSTS" >"$HOME/known_hosts"
+  fi
+  export GIT_SSH_COMMAND="ssh -i $HOME/key -o IdentitiesOnly=yes -o BatchMode=yes \\
+-o StrictHostKeyChecking=$check -o UserKnownHostsFile=$HOME/known_hosts -o LogLevel=ERROR"
   umask 022
 fi
 helper='!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
@@ -54,20 +65,35 @@ def fetchers(replica: Replica, images: Images) -> list[Manifest]:
     return made + [_s3(replica, f"s3-{i}", s3, images.s3) for i, s3 in enumerate(storage.s3)]
 
 
-def key_volumes(replica: Replica) -> list[Manifest]:
-    """The Secrets with ssh keys. Readable by all in the pod: ssh gets a copy of its own."""
-    return [
-        {
-            "name": f"git-{number}-key",
-            "secret": {
-                "secretName": git.secret_ref.name,
-                "items": [{"key": SSH_KEY, "path": SSH_KEY}],
-                "defaultMode": 0o444,
-            },
-        }
-        for number, git in enumerate(replica.storage.git)
-        if git.secret_ref and git.secret_ref.authentication_method is GitMethod.SSH_KEY
-    ]
+def ssh_volumes(replica: Replica) -> list[Manifest]:
+    """The Secrets with ssh keys, readable by all in the pod, and where ssh gets a copy of its own.
+    ``git-passwd`` names the user."""
+    made: list[Manifest] = []
+    for number, secret in _by_ssh(replica):
+        items = [{"key": SSH_KEY, "path": SSH_KEY}]
+        kept = {"secretName": secret.name, "items": items, "defaultMode": 0o444}
+        made.append({"name": f"git-{number}-key", "secret": kept})
+        made.append({"name": f"git-{number}-home", "emptyDir": {"medium": "Memory"}})
+    if passwd(replica):
+        where = {"fieldPath": f"metadata.annotations['{USERS}']"}
+        told = {"items": [{"path": "passwd", "fieldRef": where}]}
+        made.append({"name": "git-passwd", "downwardAPI": told})
+    return made
+
+
+def passwd(replica: Replica) -> dict[str, str]:
+    """The annotation that becomes ``/etc/passwd`` of what fetches by ssh, where the user that the
+    spec names may be none of the image's."""
+    uid, gid = replica.security.run_as_uid, replica.security.run_as_gid
+    if not uid or not any(_by_ssh(replica)):
+        return {}
+    return {USERS: f"trainyard:x:{uid}:{gid or 0}::{HOME}:/bin/sh\n"}
+
+
+def _by_ssh(replica: Replica) -> Iterator[tuple[int, GitSecret]]:
+    for number, git in enumerate(replica.storage.git):
+        if git.key:
+            yield number, git.key
 
 
 def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
@@ -89,22 +115,26 @@ def _git(replica: Replica, name: str, git: Git, image: str) -> Manifest:
     told = {"REPOSITORY": git.repository, "TARGET": git.path}
     told |= {"BRANCH": git.branch or "", "REVISION": git.revision or ""}
     env: list[Variable] = [{"name": key, "value": value} for key, value in told.items() if value]
-    if git.secret_ref:
-        env += _access(git.secret_ref)
-        if git.secret_ref.authentication_method is GitMethod.SSH_KEY:
-            made["volumeMounts"].append(
-                {"name": f"{name}-key", "mountPath": KEYS, "readOnly": True}
-            )
+    if git.key:
+        env.append({"name": "TMPDIR", "value": HOME})
+        env.append({"name": "SSH_KEY_FILE", "value": f"{KEYS}/{SSH_KEY}"})
+        env.append(from_secret("SSH_KNOWN_HOSTS", git.key.name, KNOWN_HOSTS, optional=True))
+        made["volumeMounts"] += _ssh_mounts(replica, name)
+    elif secret := git.secret_ref:
+        env.append(from_secret("GIT_USER", secret.name, secret.secret_key_of_user))
+        env.append(from_secret("GIT_PASSWORD", secret.name, secret.secret_key_of_password))
     return made | {"command": ["/bin/sh", "-c", GIT_SCRIPT], "env": env}
 
 
-def _access(secret: GitSecret) -> list[Variable]:
-    if secret.authentication_method is GitMethod.SSH_KEY:
-        return [{"name": "SSH_KEY_FILE", "value": f"{KEYS}/{SSH_KEY}"}]
-    return [
-        from_secret("GIT_USER", secret.name, secret.secret_key_of_user),
-        from_secret("GIT_PASSWORD", secret.name, secret.secret_key_of_password),
+def _ssh_mounts(replica: Replica, name: str) -> list[Manifest]:
+    made: list[Manifest] = [
+        {"name": f"{name}-key", "mountPath": KEYS, "readOnly": True},
+        {"name": f"{name}-home", "mountPath": HOME},
     ]
+    if passwd(replica):
+        file = {"mountPath": "/etc/passwd", "subPath": "passwd", "readOnly": True}
+        made.append({"name": "git-passwd", **file})
+    return made
 
 
 def _s3(replica: Replica, name: str, s3: S3, image: str) -> Manifest:

@@ -85,8 +85,13 @@ def rendezvous(launch: Launch) -> list[Variable]:
     return [*made, _field("RANK", index), _field("PET_NODE_RANK", index)]
 
 
-def from_secret(name: str, secret: str, key: str) -> Variable:
-    return {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
+def from_secret(name: str, secret: str, key: str, *, optional: bool = False) -> Variable:
+    """An optional one is not set where the Secret has no such key."""
+    where: dict[str, object] = {"name": secret, "key": key}
+    return {
+        "name": name,
+        "valueFrom": {"secretKeyRef": where | ({"optional": True} if optional else {})},
+    }
 
 
 def _field(name: str, path: str) -> Variable:

@@ -94,11 +94,13 @@ SOURCES = (
         "Git repository",
         "GIT",
         (
-            _text("repository", "Repository", "https://host/path.git", required=True),
+            _text(
+                "repository", "Repository", "https://host/path.git or git@host:path", required=True
+            ),
             _text("branch", "Branch"),
             _text("revision", "Tag or commit"),
             _path(),
-            _text("secretRef.name", "Secret with the password"),
+            _text("secretRef.name", "Secret with the password or SSH key"),
         ),
     ),
     (

@@ -128,3 +128,30 @@ def test_a_volume_that_cannot_be_mounted_names_what_is_missing() -> None:
     assert other
     assert (other.kind, other.title) == (CauseKind.STORAGE, "A volume cannot be mounted")
     assert causes.unmounted([]) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("Host key verification failed.", "Host key verification failed"),
+        (
+            "ssh: Could not resolve hostname x: Unknown",
+            "ssh: Could not resolve hostname x: Unknown",
+        ),
+        ("@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key ...", "another key than"),
+        (
+            'Load key "/tmp/key": error in libcrypto\na@b: Permission denied (publickey).',
+            "Load key",
+        ),
+        ("git@x: Permission denied (publickey).", "does not take the key"),
+    ],
+)
+def test_what_ssh_said_comes_before_gits_advice(said: str, words: str) -> None:
+    advice = (
+        "fatal: Could not read from remote repository.\n\n"
+        "Please make sure you have the correct access rights\nand the repository exists.\n"
+    )
+    ended = {"name": "fetch-git-0", "exitCode": 128, "message": f"{said}\n{advice}"}
+    told = causes.unprepared(ended).said
+    assert words in told
+    assert "access rights" not in told
