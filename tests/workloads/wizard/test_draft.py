@@ -57,6 +57,15 @@ def test_fields_that_nobody_left_say_nothing_wrong(wizard: Wizard) -> None:
     assert "Select an environment." in page, "it is on the list of what is still open"
 
 
+def test_an_empty_number_of_workers_is_one_and_not_called_required(wizard: Wizard) -> None:
+    page = wizard.ready().open(wizard.at(2)).page
+    label = page.split('for="numWorkers"', 1)[0].rsplit("<label", 1)[1]
+    assert "field-required" not in label
+    assert "1 to 512. Empty is 1." in page
+    wizard.save(2, numWorkers="")
+    assert wizard.plan().ready().spec.num_workers == 1
+
+
 def test_leaving_a_field_judges_that_field_only(wizard: Wizard) -> None:
     wizard.open()
     page = wizard.save(2, numWorkers="0")
