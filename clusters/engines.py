@@ -74,6 +74,16 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
     )
 
 
+def external_urls(cluster: Cluster) -> str:
+    """Why tools can have no URL of their own there; empty where they can. On one machine such a URL
+    leads through Trainyard."""
+    if cluster.kind != Kind.KUBERNETES:
+        return ""
+    if not cluster.ingress_domain:
+        return f"the cluster {cluster.name} has no domain for it, which its administrator can name"
+    return "" if settings.PUBLIC_URL else "Trainyard's own address, PUBLIC_URL, is not set"
+
+
 def refusal(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> EngineRefused | None:
     """What the engine would refuse at submission, as far as that is known without asking the
     cluster or looking at the machine."""

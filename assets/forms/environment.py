@@ -8,7 +8,9 @@ from accounts.models import User
 from assets.forms.base import AssetForm
 from assets.forms.rows import ToolForm, ToolRows, VariableRows, items, variable_initial
 from assets.models import Environment
-from spec.environment import CAPABILITIES, PullPolicy, Seccomp, UidGidSource
+from assets.scopes import Place
+from clusters.engines import external_urls
+from spec.environment import CAPABILITIES, ConnectionType, PullPolicy, Seccomp, UidGidSource
 from spec.workload import Framework
 
 SECURITY_FIELDS = ("uid_gid_source", "run_as_uid", "run_as_gid", "supplemental_groups")
@@ -102,6 +104,7 @@ class EnvironmentForm(AssetForm):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, user=user, **kwargs)
         spec = self.initial.get("document", {})
+        self.why_no_urls, connection = self._connections(kwargs.get("place"))
         self.rows = {
             "environmentVariables": VariableRows(
                 self.data if self.is_bound else None,
@@ -112,8 +115,19 @@ class EnvironmentForm(AssetForm):
                 self.data if self.is_bound else None,
                 prefix="tools",
                 initial=[tool_initial(c) for c in spec.get("connections", ())],
+                form_kwargs={"offers_urls": not self.why_no_urls, "begins": connection},
             ),
         }
+
+    def _connections(self, place: Place | None) -> tuple[str, ConnectionType]:
+        """Why no external URL is offered, if none is, and the connection type of a new tool."""
+        clusters = {one.cluster.pk: one.cluster for one in self.places.values()}
+        whys = {pk: external_urls(cluster) for pk, cluster in clusters.items()}
+        lacking = [why for why in whys.values() if why]
+        here = [whys[place.cluster.pk]] if place and place.cluster.pk in whys else whys.values()
+        works = not any(here)
+        why = lacking[0] if lacking and len(lacking) == len(whys) else ""
+        return why, ConnectionType.EXTERNAL_URL if works else ConnectionType.CLUSTER_IP
 
     @property
     def opened(self) -> dict[str, bool]:
@@ -169,6 +183,7 @@ class EnvironmentForm(AssetForm):
 def tool_initial(item: dict[str, Any]) -> dict[str, Any]:
     values = {field: item.get(wire) for wire, field in ToolForm.WIRE.items()}
     values["tool_type"] = item.get("toolType", "custom")
+    values["connection_type"] = item.get("connectionType", ConnectionType.EXTERNAL_URL)
     values["who"] = ", ".join(item.get("authorizedUsers") or item.get("authorizedGroups") or ())
     return values
 

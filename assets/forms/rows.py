@@ -119,6 +119,18 @@ class ToolForm(RowForm):
     access = forms.ChoiceField(label="Who may access", choices=ACCESS, required=False)
     who = forms.CharField(label="Names, comma-separated", required=False)
 
+    def __init__(
+        self, *args: Any, offers_urls: bool, begins: ConnectionType, **kwargs: Any
+    ) -> None:
+        """``offers_urls``: to whom has none yet. A new row ``begins`` with a type that works."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["connection_type"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 -- declared above
+        field.initial = begins
+        url = ConnectionType.EXTERNAL_URL
+        if not offers_urls and self["connection_type"].value() != url:
+            field.choices = [it for it in self.CONNECTIONS if it[0] != url]
+
     def item(self) -> dict[str, Any]:
         data = self.cleaned_data
         values = {wire: data.get(field) for wire, field in self.WIRE.items()}
@@ -160,7 +172,9 @@ class Rows(BaseFormSet):  # type: ignore[type-arg]  # not subscriptable at run t
         return [self._spare(index) for index in range(first, first + self.SPARE)]
 
     def _spare(self, index: int) -> forms.BaseForm:
-        form: forms.BaseForm = self.form(prefix=self.add_prefix(index), empty_permitted=True)
+        form: forms.BaseForm = self.form(
+            prefix=self.add_prefix(index), empty_permitted=True, **self.get_form_kwargs(None)
+        )
         self.add_fields(form, None)
         return form
 

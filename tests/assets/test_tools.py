@@ -1,0 +1,70 @@
+"""How a tool is reached: what the environment's form offers, and what a new tool begins with."""
+
+import re
+
+import pytest
+from pytest_django import Settings
+
+from clusters.models import Cluster, Kind
+from tests.assets import posts
+from tests.factories import ClusterFactory, EnvironmentFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
+
+pytestmark = pytest.mark.django_db
+NOT_OFFERED = "External URL is not offered"
+
+
+def choices(page: str, row: str) -> tuple[list[str], str]:
+    """The connection types that a row offers, and the one that is chosen."""
+    found = re.search(rf'<select name="tools-{row}-connection_type".*?</select>', page, re.DOTALL)
+    assert found
+    options = re.findall(r'<option value="(\w+)"( selected)?', found[0])
+    return [value for value, _ in options], next((it for it, chosen in options if chosen), "")
+
+
+def new_environment(cluster: Cluster) -> str:
+    user = UserFactory()
+    ProjectFactory(cluster=cluster, members=[user])
+    return str(signed_in(user).get("/environments/new/").content.decode())
+
+
+def test_a_cluster_without_a_domain_offers_no_url_and_says_why() -> None:
+    cluster = ClusterFactory(kind=Kind.KUBERNETES, name="gpu")
+    page = new_environment(cluster)
+    offered, chosen = choices(page, "__prefix__")
+    assert (chosen, "ExternalUrl" in offered) == ("ClusterIP", False)
+    assert f"{NOT_OFFERED}: the cluster gpu has no domain for it" in page
+
+
+def test_a_cluster_with_a_domain_begins_with_a_url(settings: Settings) -> None:
+    settings.PUBLIC_URL = "https://trainyard.example.com"
+    page = new_environment(ClusterFactory(kind=Kind.KUBERNETES, ingress_domain="apps.example.com"))
+    assert choices(page, "__prefix__")[1] == "ExternalUrl"
+    assert NOT_OFFERED not in page
+
+
+def test_of_two_clusters_the_one_that_is_asked_for_decides(settings: Settings) -> None:
+    settings.PUBLIC_URL = "https://trainyard.example.com"
+    user = UserFactory()
+    plain = ProjectFactory(cluster=ClusterFactory(kind=Kind.KUBERNETES), members=[user])
+    domain = ClusterFactory(kind=Kind.KUBERNETES, ingress_domain="apps.example.com")
+    ProjectFactory(cluster=domain, members=[user])
+    page = signed_in(user).get(f"/environments/new/?project={plain.pk}").content.decode()
+    offered, chosen = choices(page, "__prefix__")
+    assert (chosen, "ExternalUrl" in offered) == ("ClusterIP", True)
+    assert NOT_OFFERED not in page
+
+
+def test_an_environment_keeps_the_url_that_it_has() -> None:
+    user = UserFactory(administrator=True)
+    project = ProjectFactory(cluster=ClusterFactory(kind=Kind.KUBERNETES))
+    tool = {"name": "Board", "toolType": "tensorboard", "containerPort": 6006}
+    made = EnvironmentFactory(home=project, spec_json={"image": "img:1", "connections": [tool]})
+    client, address = signed_in(user), f"/environments/{made.pk}/edit/"
+    assert choices(client.get(address).content.decode(), "0")[1] == "ExternalUrl"
+    row = {"tool_type": "tensorboard", "name": "Board", "container_port": "6006"}
+    row["connection_type"] = "ExternalUrl"
+    post = posts.environment(project, **posts.rows("tools", row)) | {"tools-INITIAL_FORMS": 1}
+    assert client.post(address, post).status_code == 302
+    made.refresh_from_db()
+    assert made.spec.connections[0].connection_type == "ExternalUrl"
