@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
 
 from clusters.models import DEFAULT_POOL, Cluster, Node, NodePool
 from clusters.occupancy import occupancies
@@ -14,6 +16,7 @@ from spec.quantities import readable
 
 READY, NOT_READY, UNKNOWN, CORDONED = "Ready", "NotReady", "Unknown", "Cordoned"
 STATUS_TONES = {READY: "success", NOT_READY: "danger", UNKNOWN: "danger", CORDONED: "warning"}
+LOOKED_FOR = timedelta(seconds=30)  # how long a new pool's first nodes may take to be seen
 Meter = tuple[str, float, float, str]  # label, used, total, text
 
 
@@ -123,6 +126,12 @@ class PoolRow:
     @property
     def tone(self) -> str:
         return {"Ready": "success", "Empty": "neutral"}.get(self.status, "danger")
+
+    @property
+    def is_looked_for(self) -> bool:
+        """Whether its nodes may be seen any moment."""
+        pool = None if self.nodes else self.pool
+        return pool is not None and timezone.now() - pool.updated_at < LOOKED_FOR
 
     @property
     def label(self) -> str:

@@ -4,7 +4,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 
 from accounts.models import User
-from clusters import nodes
+from clusters import nodes, services
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from core.words import some
 from spec.phases import TERMINAL
@@ -57,6 +57,8 @@ def _save(pool: NodePool, by: User, label_key: str, label_value: str) -> NodePoo
     with transaction.atomic():
         pool.save()
         nodes.sort(pool.cluster)
+        if not pool.nodes.exists():  # their labels may be newer than the last look at them
+            services.ask(pool.cluster)
     return pool
 
 

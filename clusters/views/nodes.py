@@ -70,10 +70,12 @@ def detail(request: Request, pk: UUID, node: int) -> HttpResponse:
 @login_required
 def pools(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
+    rows = pool_rows(cluster)
     context = {
         "cluster": cluster,
         "tabs": tabs_of(cluster, request.user),
         "tab": "pools",
-        "rows": pool_rows(cluster),
+        "rows": rows,
+        "every": "2s" if any(row.is_looked_for for row in rows) else "30s",
     }
     return render_partial(request, "clusters/pools.html", "rows", context)

@@ -1,11 +1,14 @@
 """Nodes and node pools: their pages, and how pools are changed."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from clusters import nodes
 from clusters.models import Cluster, Kind, NodePool
+from core import outbox
 from engines.base import Allocation, Condition, Gpu, Node, Taint
 from spec import documents
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
@@ -140,6 +143,22 @@ def test_a_pool_that_cannot_be_is_refused(
     answer = client.post(address(cluster, "node-pools/new/"), new)
     assert answer.status_code == 422
     assert said in answer.content.decode()
+
+
+def test_a_pool_without_known_nodes_has_the_cluster_looked_at(
+    client: Client, cluster: Cluster, sent: list[tuple[Any, ...]]
+) -> None:
+    new = {"name": "fast", "label_key": "gpu", "label_value": "h100"}
+    client.post(address(cluster, "node-pools/new/"), new)
+    assert not sent
+    page, pools = address(cluster, "node-pools/"), address(cluster, "node-pools/new/")
+    assert "every 30s" in client.get(page).content.decode()
+    client.post(pools, {"name": "late", "label_key": "gpu", "label_value": "a100"})
+    assert sent == [("clusters.look", cluster.pk, outbox.SUBMIT)]
+    assert "every 2s" in client.get(page).content.decode()
+    models = ("h100", "a100")
+    nodes.store(cluster, [Node(model, 8.0, 10**10, labels={"gpu": model}) for model in models])
+    assert "every 2s" not in client.get(page, **HTMX).content.decode()
 
 
 def test_a_pool_that_a_workload_asks_for_stays(client: Client, cluster: Cluster) -> None:
