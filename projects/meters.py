@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from projects.models import Project
-from projects.quotas import Usage
+from projects.quotas import Demand, Quota
 from spec.quantities import readable
 
 
@@ -19,12 +18,11 @@ class Meter:
     tone: str = ""
 
 
-def meters(project: Project, usage: Usage) -> list[Meter]:
-    held = usage.held
+def meters(quota: Quota, held: Demand) -> list[Meter]:
     return [
-        _meter("GPUs", held.gpus, project.gpu_quota, _number),
-        _meter("CPU cores", held.cpu, project.cpu_quota, _number),
-        _meter("CPU memory", held.memory, project.memory_quota, readable),
+        _meter("GPUs", held.gpus, quota.gpus, _number),
+        _meter("CPU cores", held.cpu, quota.cpu, _number),
+        _meter("CPU memory", held.memory, quota.memory, readable),
     ]
 
 

@@ -94,6 +94,29 @@ def quota_of_department(department: Department, projects: Collection[Project]) -
     return Quota(gpus, cpu, memory)
 
 
+def overbooked(department: Department, projects: Collection[Project]) -> str:
+    """Where the quotas of its projects are together more than its own, and what that means, in
+    words; empty where they are not. Projects without a bound are bound by the department."""
+    rows = (
+        ("GPUs", department.gpu_quota, [it.gpu_quota for it in projects], _number),
+        ("CPU cores", department.cpu_quota, [it.cpu_quota for it in projects], _number),
+        ("of memory", department.memory_quota, [it.memory_quota for it in projects], readable),
+    )
+    found = []
+    for unit, quota, quotas, write in rows:
+        total = round(sum(filter(None, quotas)), 4)
+        if quota is not None and _passes(total, quota):
+            found.append(f"{write(total)} {unit} where the department has {write(quota)}")
+    if not found:
+        return ""
+    beyond = (
+        "What is beyond it they get only while others leave it idle."
+        if department.over_quota
+        else "Together they never hold more than the department has."
+    )
+    return f"The quotas of {department}'s projects sum to {'; '.join(found)}. {beyond}"
+
+
 def _sum(quotas: Iterable[float | None]) -> float | None:
     total = 0.0
     for quota in quotas:

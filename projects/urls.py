@@ -1,10 +1,14 @@
-"""``/projects/``: who works together, and how much of a cluster is theirs."""
+"""``/departments/`` and ``/projects/``: who works together, and how much of a cluster is theirs."""
 
 from django.urls import path
 
-from projects.views import pages
+from projects.views import departments, pages
 
 urlpatterns = [
+    path("departments/", departments.listing, name="department-list"),
+    path("departments/new/", departments.create, name="department-create"),
+    path("departments/<int:pk>/edit/", departments.edit, name="department-edit"),
+    path("departments/<int:pk>/delete/", departments.delete, name="department-delete"),
     path("projects/", pages.listing, name="project-list"),
     path("projects/new/", pages.create, name="project-create"),
     path("projects/<int:pk>/", pages.detail, name="project-detail"),

@@ -19,10 +19,10 @@ from core.http import render_partial
 from core.pages import done, form_page, in_drawer, question_page
 from core.query import search_text
 from projects import services
-from projects.forms import ProjectForm, blank, initial
+from projects.forms import ProjectForm, blank, initial_of_project
 from projects.meters import meters
-from projects.models import Project
-from projects.quotas import usage_of
+from projects.models import Department, Project
+from projects.quotas import overbooked, quota_of, usage_of
 
 PROJECTS_A_PAGE = 50
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -45,7 +45,7 @@ def listing(request: Request) -> HttpResponse:
     rows = [
         {
             "project": project,
-            "meters": meters(project, usage[project.pk]),
+            "meters": meters(quota_of(project), usage[project.pk].held),
             "workloads": usage[project.pk].workloads,
             "members": counts[project.pk],
         }
@@ -65,7 +65,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
     workloads = project.workloads.visible_to(request.user).order_by("-created_at")
     context = {
         "project": project,
-        "meters": meters(project, usage),
+        "meters": meters(quota_of(project), usage.held),
         "facts": (
             ("Cluster", project.cluster.name),
             ("Department", project.department.name),
@@ -73,6 +73,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
         ),
         "members": project.members.order_by("username"),
         "workloads": workloads[:10],
+        "warning": overbooked_now(project.department),
         "has_virtual_gpus": project.cluster.has_virtual_gpus,
         "in_drawer": in_drawer(request),
     }
@@ -90,6 +91,7 @@ def create(request: Request) -> HttpResponse:
             add_errors(form, error)
         else:
             messages.success(request, f"The project {project} is created.")
+            warn(request, project.department)
             return done(request, project.get_absolute_url())
     return _form(request, form, "New project", "Create project")
 
@@ -99,7 +101,7 @@ def create(request: Request) -> HttpResponse:
 def edit(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project.objects.for_list(), pk=pk)
     data = request.POST if request.method == "POST" else None
-    form = ProjectForm(data, initial=initial(project))
+    form = ProjectForm(data, initial=initial_of_project(project))
     form.fields["cluster"].disabled = True  # its workloads and assets are there
     if request.method == "POST" and form.is_valid():
         values: dict[str, Any] = form.values()
@@ -110,8 +112,10 @@ def edit(request: Request, pk: int) -> HttpResponse:
             add_errors(form, error)
         else:
             messages.success(request, f"{project} is saved.")
+            warn(request, project.department)
             return done(request, project.get_absolute_url())
-    return _form(request, form, f"Edit {form.initial['name']}", "Save changes")
+    warning = overbooked_now(project.department)
+    return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
 
 
 @form_methods
@@ -138,7 +142,19 @@ def delete(request: Request, pk: int) -> HttpResponse:
     )
 
 
-def _form(request: Request, form: ProjectForm, title: str, submit: str) -> HttpResponse:
+def overbooked_now(department: Department) -> str:
+    return overbooked(department, department.projects.all())
+
+
+def warn(request: Request, department: Department) -> None:
+    """What was saved holds; that it is more than the department has is said all the same."""
+    if warning := overbooked_now(department):
+        messages.warning(request, warning)
+
+
+def _form(
+    request: Request, form: ProjectForm, title: str, submit: str, warning: str = ""
+) -> HttpResponse:
     return form_page(
         request,
         form,
@@ -146,4 +162,5 @@ def _form(request: Request, form: ProjectForm, title: str, submit: str) -> HttpR
         submit=submit,
         fields="projects/fields.html",
         crumb=("Projects", reverse("project-list")),
+        warning=warning,
     )

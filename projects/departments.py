@@ -1,0 +1,83 @@
+"""What administrators do with departments. Values are judged by the model's own rules."""
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import ProtectedError
+
+from accounts.models import User
+from clusters.models import Cluster
+from core.words import some
+from projects import queues
+from projects.models import Department
+
+
+class HasProjects(Exception):
+    """The department cannot go while projects belong to it; the text names some."""
+
+
+def create_department(
+    *,
+    by: User,
+    name: str,
+    cluster: Cluster,
+    gpu_quota: float | None = None,
+    cpu_quota: float | None = None,
+    memory_quota: int | None = None,
+    over_quota: bool = True,
+) -> Department:
+    """A department without projects. Memory in bytes; what is ``None`` is the sum of its projects'.
+
+    ``ValidationError`` names the fields that are wrong.
+    """
+    department = Department(
+        name=name,
+        cluster=cluster,
+        gpu_quota=gpu_quota,
+        cpu_quota=cpu_quota,
+        memory_quota=memory_quota,
+        over_quota=over_quota,
+    )
+    return _save(department, by)
+
+
+def update_department(
+    department: Department,
+    *,
+    by: User,
+    name: str,
+    gpu_quota: float | None,
+    cpu_quota: float | None,
+    memory_quota: int | None,
+    over_quota: bool,
+) -> Department:
+    """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
+    department.name, department.over_quota = name, over_quota
+    department.gpu_quota, department.cpu_quota = gpu_quota, cpu_quota
+    department.memory_quota = memory_quota
+    return _save(department, by)
+
+
+def delete_department(department: Department, *, by: User) -> None:
+    """Remove it with its assets. ``HasProjects`` while it has any."""
+    _check(by)
+    try:
+        with transaction.atomic():
+            department.delete()
+    except ProtectedError as error:
+        names = list(department.projects.values_list("name", flat=True)[:4])
+        text = f"{department} has projects: {some(names)}. Delete them or move them first."
+        raise HasProjects(text) from error
+
+
+def _save(department: Department, by: User) -> Department:
+    _check(by)
+    department.full_clean()
+    with transaction.atomic():
+        department.save()
+        queues.ask(department.cluster)
+    return department
+
+
+def _check(by: User) -> None:
+    if not by.is_administrator:
+        raise PermissionDenied("Departments are for administrators to manage.")

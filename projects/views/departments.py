@@ -1,0 +1,135 @@
+"""Departments: administrators give each a quota and see what its projects hold of it."""
+
+from collections import defaultdict
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.http import Request, administrators_only
+from core.forms import add_errors
+from core.http import render_partial
+from core.pages import done, form_page, question_page
+from core.query import search_text
+from projects import departments
+from projects.forms import DepartmentForm, initial_of
+from projects.meters import meters
+from projects.models import Department, Project
+from projects.quotas import Demand, overbooked, quota_of_department, usage_of
+from projects.views.pages import form_methods, overbooked_now, warn
+
+DEPARTMENTS_A_PAGE = 50
+
+
+@require_safe
+@administrators_only
+def listing(request: Request) -> HttpResponse:
+    text = search_text(request.GET)
+    found = Department.objects.select_related("cluster").order_by("name", "pk")
+    if text:
+        found = found.filter(name__icontains=text)
+    page = Paginator(found, DEPARTMENTS_A_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "rows": _rows(list(page)), "q": text}
+    return render_partial(request, "projects/departments.html", "rows", context)
+
+
+def _rows(page: list[Department]) -> list[dict[str, Any]]:
+    projects: dict[int, list[Project]] = defaultdict(list)
+    for project in Project.objects.filter(department__in=page):
+        projects[project.department_id].append(project)
+    usage = usage_of(project for theirs in projects.values() for project in theirs)
+    rows = []
+    for department in page:
+        theirs = projects[department.pk]
+        held = sum((usage[project.pk].held for project in theirs), Demand())
+        rows.append(
+            {
+                "department": department,
+                "projects": len(theirs),
+                "total": round(sum(project.gpu_quota for project in theirs), 4),
+                "meters": meters(quota_of_department(department, theirs), held),
+                "warning": overbooked(department, theirs),
+            }
+        )
+    return rows
+
+
+@form_methods
+@administrators_only
+def create(request: Request) -> HttpResponse:
+    form = DepartmentForm(
+        request.POST if request.method == "POST" else None, initial={"over_quota": True}
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            department = departments.create_department(by=request.user, **form.values())
+        except ValidationError as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, f"The department {department} is created.")
+            return done(request, reverse("department-list"))
+    return _form(request, form, "New department", "Create department")
+
+
+@form_methods
+@administrators_only
+def edit(request: Request, pk: int) -> HttpResponse:
+    department = get_object_or_404(Department.objects.select_related("cluster"), pk=pk)
+    data = request.POST if request.method == "POST" else None
+    form = DepartmentForm(data, initial=initial_of(department))
+    form.fields["cluster"].disabled = True  # its projects and assets are there
+    warning = overbooked_now(department)
+    if request.method == "POST" and form.is_valid():
+        values: dict[str, Any] = form.values()
+        values.pop("cluster")
+        try:
+            departments.update_department(department, by=request.user, **values)
+        except ValidationError as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, f"{department} is saved.")
+            warn(request, department)
+            return done(request, reverse("department-list"))
+    return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
+
+
+@form_methods
+@administrators_only
+def delete(request: Request, pk: int) -> HttpResponse:
+    department = get_object_or_404(Department, pk=pk)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            departments.delete_department(department, by=request.user)
+        except departments.HasProjects as error:
+            refusal = str(error)
+        else:
+            messages.success(request, f"The department {department} is deleted.")
+            return done(request, reverse("department-list"))
+    return question_page(
+        request,
+        title=f"Delete {department}?",
+        text="Its environments, compute resources and templates go with it.",
+        submit="Delete department",
+        crumb=("Departments", reverse("department-list")),
+        refusal=refusal,
+    )
+
+
+def _form(
+    request: Request, form: DepartmentForm, title: str, submit: str, warning: str = ""
+) -> HttpResponse:
+    return form_page(
+        request,
+        form,
+        title=title,
+        submit=submit,
+        fields="projects/department_fields.html",
+        crumb=("Departments", reverse("department-list")),
+        warning=warning,
+    )
