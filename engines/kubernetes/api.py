@@ -4,7 +4,6 @@ Objects travel as plain dicts, as they stand on the wire, so that a server older
 client library loses no field.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from urllib.parse import urlencode
@@ -13,8 +12,7 @@ import orjson
 from kubernetes.client.api_client import ApiClient
 from kubernetes.client.exceptions import ApiException
 from kubernetes.stream.ws_client import create_websocket, get_websocket_url
-from urllib3.connectionpool import HTTPConnectionPool
-from urllib3.exceptions import HTTPError, MaxRetryError
+from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 from websocket import (
@@ -25,6 +23,7 @@ from websocket import (
 )
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
+from engines.kubernetes.unanswered import words
 
 FIELD_MANAGER = "trainyard"
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two pieces of an answer
@@ -212,23 +211,7 @@ def answered() -> Iterator[None]:
     except ApiException as error:
         raise _ours(error) from error
     except (HTTPError, OSError, ValueError) as error:  # ValueError: no JSON, or cut in the middle
-        raise EngineUnavailable(_silent(error)) from error
-
-
-def _silent(error: Exception) -> str:
-    if isinstance(error, MaxRetryError) and isinstance(error.pool, HTTPConnectionPool):
-        address = f"{error.pool.host}:{error.pool.port}"
-        return (
-            f"The API server at {address} does not answer: {_why(error)}. "
-            "Look whether it runs, and whether Trainyard reaches that address."
-        )
-    return f"The API server does not answer: {_why(error)}."
-
-
-def _why(error: Exception) -> str:
-    """Without the client library's own retries and objects around it."""
-    cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-    return re.sub(r"^\w+\(.*?\): ", "", str(cause)).rstrip(".")
+        raise EngineUnavailable(words(error)) from error
 
 
 def _ours(error: ApiException) -> Exception:

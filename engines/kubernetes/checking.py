@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from engines.base import EngineRefused, EngineUnavailable, Finding, Level, Manifest
 from engines.kubernetes import discovery
-from engines.kubernetes.api import Api
+from engines.kubernetes.api import Api, Denied
 from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import GPU
 from engines.kubernetes.rights import CORE, JOBS, PERMISSIONS, RIGHTS, SIGNED_IN, Right
+from engines.kubernetes.unanswered import STRANGE
 from spec.workload import Framework
 
 OLDEST = (1, 20)
@@ -24,7 +25,7 @@ SCHEDULING, STORAGE, METERING, NODES = "Scheduling", "Storage", "Metrics", "Node
 
 def findings(api: Api, inventory: Inventory) -> tuple[Finding, ...]:
     """Everything in the order in which one would mend it. ``EngineUnavailable``: no answer."""
-    version = api.get("/version")
+    version = _version(api)
     groups = api.get("/apis")["groups"]
     jobs = discovery.job_kinds(api, groups)
     return (
@@ -36,6 +37,19 @@ def findings(api: Api, inventory: Inventory) -> tuple[Finding, ...]:
         *_metrics(api, groups),
         *_nodes(inventory),
     )
+
+
+def _version(api: Api) -> Manifest:
+    """Any web server may be at that address."""
+    try:
+        found = api.get("/version")
+    except Denied:
+        raise
+    except EngineRefused as error:
+        raise EngineUnavailable(f"{STRANGE} ({error})") from error
+    if not isinstance(found, dict) or "gitVersion" not in found:
+        raise EngineUnavailable(STRANGE)
+    return found
 
 
 def _server(api: Api, version: Manifest) -> Iterator[Finding]:

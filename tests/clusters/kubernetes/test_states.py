@@ -55,7 +55,7 @@ def test_states_follow_rights_and_the_api_server(
 
     relay.close()
     assert state(cluster) is State.DISCONNECTED
-    assert "does not answer: Failed to establish a new connection" in cluster.state_message
+    assert "does not answer: nothing listens there" in cluster.state_message
     assert f"at 127.0.0.1:{relay.port}" in cluster.state_message
     assert "asks again" in cluster.state_message
     relay.open()
