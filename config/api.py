@@ -14,6 +14,7 @@ from clusters.api import router as clusters
 from clusters.nodeapi import router as nodes
 from core.api import ApiError, Issue
 from projects.api import router as projects
+from projects.departmentapi import router as departments
 from spec.errors import WORDS
 from workloads.api.distributed import router as distributed
 from workloads.api.listing import router as workloads
@@ -32,6 +33,7 @@ api = NinjaAPI(
 api.add_router("", accounts)
 api.add_router("", clusters)
 api.add_router("", nodes)
+api.add_router("", departments)
 api.add_router("", projects)
 api.add_router("/workloads", distributed)
 api.add_router("/workloads", workloads)
@@ -59,11 +61,10 @@ def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 
 def _issue(item: dict[str, Any]) -> Issue:
-    # ninja puts where the value stood (body, query, path) and the argument's name first
-    field = ".".join(str(step) for step in item["loc"] if step not in {"body", "query", "path"})
-    return Issue(
-        field=field.partition(".")[2] or field, details=WORDS.get(item["type"], item["msg"])
-    )
+    # ninja puts where the value stood (body, query, path) and mostly the argument's name first
+    steps = [str(step) for step in item["loc"][1:]]
+    field = ".".join(steps[1:] or steps)
+    return Issue(field=field, details=WORDS.get(item["type"], item["msg"]))
 
 
 @api.exception_handler(Http404)

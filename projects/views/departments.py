@@ -1,6 +1,5 @@
 """Departments: administrators give each a quota and see what its projects hold of it."""
 
-from collections import defaultdict
 from typing import Any
 
 from django.contrib import messages
@@ -19,8 +18,7 @@ from core.query import search_text
 from projects import departments
 from projects.forms import DepartmentForm, initial_of
 from projects.meters import meters
-from projects.models import Department, Project
-from projects.quotas import Demand, overbooked, quota_of_department, usage_of
+from projects.models import Department
 from projects.views.pages import form_methods, overbooked_now, warn
 
 DEPARTMENTS_A_PAGE = 50
@@ -34,29 +32,12 @@ def listing(request: Request) -> HttpResponse:
     if text:
         found = found.filter(name__icontains=text)
     page = Paginator(found, DEPARTMENTS_A_PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "rows": _rows(list(page)), "q": text}
+    rows = [
+        {"share": share, "meters": meters(share.quota, share.held)}
+        for share in departments.shares_of(list(page))
+    ]
+    context = {"page": page, "rows": rows, "q": text}
     return render_partial(request, "projects/departments.html", "rows", context)
-
-
-def _rows(page: list[Department]) -> list[dict[str, Any]]:
-    projects: dict[int, list[Project]] = defaultdict(list)
-    for project in Project.objects.filter(department__in=page):
-        projects[project.department_id].append(project)
-    usage = usage_of(project for theirs in projects.values() for project in theirs)
-    rows = []
-    for department in page:
-        theirs = projects[department.pk]
-        held = sum((usage[project.pk].held for project in theirs), Demand())
-        rows.append(
-            {
-                "department": department,
-                "projects": len(theirs),
-                "total": round(sum(project.gpu_quota for project in theirs), 4),
-                "meters": meters(quota_of_department(department, theirs), held),
-                "warning": overbooked(department, theirs),
-            }
-        )
-    return rows
 
 
 @form_methods
