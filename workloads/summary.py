@@ -9,7 +9,7 @@ from spec.cautions import cautions
 from spec.errors import SpecError
 from spec.quantities import readable
 from spec.workload import Pod, WorkloadSpec
-from workloads import commandline
+from workloads import capacity, commandline
 from workloads.plan import Plan
 
 FEW = 8  # ranks listed one by one; of more, the first and the last
@@ -55,7 +55,10 @@ def of(made: Plan) -> Summary:
     if spec and made.project and made.cluster:
         demand = Demand.of(spec, gpu_memory=made.cluster.gpu_memory)
         summary.meters = list(_meters(made, demand))
-    _judge(summary, made)
+    lacking = capacity.lacking(made.cluster, spec) if spec and made.cluster else ""
+    _judge(summary, made, lacking)
+    if lacking not in {"", summary.detail}:
+        summary.cautions = (lacking, *summary.cautions)
     return summary
 
 
@@ -113,7 +116,7 @@ def _number(value: float) -> str:
     return f"{round(value, 3):g}"
 
 
-def _judge(summary: Summary, made: Plan) -> None:
+def _judge(summary: Summary, made: Plan, lacking: str) -> None:
     never = [p.message for p in made.problems if p.message.startswith(("asks for", "can never"))]
     if never:
         summary.tone, summary.headline = "danger", "Can never start"
@@ -123,6 +126,8 @@ def _judge(summary: Summary, made: Plan) -> None:
         summary.detail = (
             f"{count} thing{'s' if count != 1 else ''} to fill in or correct, see below."
         )
+    elif lacking:
+        summary.tone, summary.headline, summary.detail = "warning", "Will wait", lacking
     elif made.verdict is None:
         summary.tone, summary.headline = "info", "Ready to submit"
         summary.detail = "The cluster's own queue decides when it starts."

@@ -24,6 +24,7 @@ from engines.kubernetes.api import Api, Conflict, Missing
 from engines.kubernetes.feed import Listing, Source
 from engines.kubernetes.forwarding import forward
 from engines.kubernetes.giving_up import GivingUp
+from engines.kubernetes.impossible import judged
 from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import Kind, job_name
 from engines.kubernetes.known import Known
@@ -119,7 +120,7 @@ class KubernetesEngine:
             self._output.heed(uid, known)
             giving_up.heed(uid, known)
 
-        mine = self._watcher = Watcher(self._api, heed)
+        mine = self._watcher = Watcher(self._api, heed, self._inventory.last)
         self._output.wake()
         try:
             with closing(iter(mine)) as news:
@@ -138,7 +139,8 @@ class KubernetesEngine:
 
     def observe(self, handle: Handle) -> Observation | None:
         known = self._known(handle)
-        return known.observation if known else None
+        seen = known.observation if known else None
+        return judged(seen, known.pods.values(), self._inventory.last) if known and seen else None
 
     def stop(self, handle: Handle, *, run: int) -> None:
         for _ in range(TRIES):

@@ -3,9 +3,19 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from decimal import Decimal
 
-from engines.base import Allocation, Condition, EngineRefused, Gpu, Manifest, Node, Taint
+from engines.base import (
+    Allocation,
+    Condition,
+    EngineError,
+    EngineRefused,
+    Gpu,
+    Manifest,
+    Node,
+    Taint,
+)
 from engines.kubernetes.api import Api
 from engines.kubernetes.kinds import GPU, WORKLOAD
 from engines.kubernetes.pods import condition
@@ -39,6 +49,14 @@ class Inventory:
             found = self._api.everything("/api/v1/nodes")
             self._nodes = tuple(node(item, held) for item in found)
             self._stale = time.monotonic() + FRESH
+        return self._nodes
+
+    def last(self) -> tuple[Node, ...]:
+        """As they were read the last time, which the monitor does every minute; empty where that
+        cannot be."""
+        if not self._nodes:
+            with suppress(EngineError):
+                return self.nodes()
         return self._nodes
 
     def _allocations(self) -> Held | None:

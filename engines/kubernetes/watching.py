@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,13 +10,14 @@ from math import inf
 from queue import Empty, SimpleQueue
 from uuid import UUID
 
-from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest
+from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest, Node
 from engines.base import Observation as Seen
 from engines.kubernetes.api import Api, Gone
 from engines.kubernetes.belongings import NAMESPACES
 from engines.kubernetes.discovery import KAI_GROUP, kinds_here, served
 from engines.kubernetes.events import EVENTS, GAVE_WAY, SELECTOR, Early, is_telling, told
 from engines.kubernetes.feed import Changes, Feed, Listing, Pulse, Source
+from engines.kubernetes.impossible import judged
 from engines.kubernetes.kinds import workload_of
 from engines.kubernetes.known import Known, lighter
 from engines.kubernetes.observing import END, WHOLE, sequence
@@ -37,10 +38,15 @@ HOLD_SECONDS = 10.0  # that a new job is kept back while there is nothing to say
 
 class Watcher:
     """``known`` is the latest of every workload, for whoever asks in the same process; ``heed``
-    hears of each change before it is told."""
+    hears of each change before it is told. ``nodes`` are the cluster's, as they were lately."""
 
-    def __init__(self, api: Api, heed: Callable[[UUID, Known], None]) -> None:
-        self._api, self._heed = api, heed
+    def __init__(
+        self,
+        api: Api,
+        heed: Callable[[UUID, Known], None],
+        nodes: Callable[[], Sequence[Node]] = tuple,
+    ) -> None:
+        self._api, self._heed, self._nodes = api, heed, nodes
         self.known: dict[UUID, Known] = {}
         self._current = -inf  # when it was last: not while it lists, nor while nobody takes in
         self.heard: deque[ClusterEvent] = deque(maxlen=MOST_HEARD)
@@ -210,9 +216,11 @@ class Watcher:
                 continue
             if known.job is None and known.kind is not None:
                 yield self._gone(uid, known)
-            elif (seen := known.observation) and is_news(seen, self._told.get(uid)):
-                self._told[uid] = seen
-                yield seen
+            elif seen := known.observation:
+                seen = judged(seen, known.pods.values(), self._nodes)
+                if is_news(seen, self._told.get(uid)):
+                    self._told[uid] = seen
+                    yield seen
 
     def _gone(self, uid: UUID, known: Known) -> Seen:
         del self.known[uid]

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from clusters.models import Kind
+from clusters.models import Kind, Node, NodePool
 from projects.models import Project
 from spec.workload import Framework
+from tests.factories import ComputeResourceFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads import summary
 from workloads.models import Workload
@@ -74,3 +75,54 @@ def test_ranks_that_may_share_a_real_gpu_are_warned_of_nccl(
     assert made.submittable, made.problems
     assert summary.of(made).cautions
     assert "NCCL" in wizard.open(wizard.at(2)).page
+
+
+def asking(project: Project, gpus: int) -> str:
+    document = {"gpuDevicesRequest": gpus} if gpus else {}
+    return str(ComputeResourceFactory(home=project, spec_json=document).pk)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "gpus", "told"),
+    [
+        ([0, 0], 1, "No node of {cluster} has GPUs. It waits until such nodes are added"),
+        ([0, 8], 9, "No node of {cluster} has 9 GPUs for a pod, the most is 8."),
+        ([0, 8], 8, ""),
+        ([0, 8], 0, ""),
+        ([], 1, ""),  # nobody looked yet
+    ],
+)
+def test_what_no_node_has_is_a_warning_and_no_refusal(
+    wizard: Wizard, on_kubernetes: Project, nodes: list[int], gpus: int, told: str
+) -> None:
+    on_kubernetes.over_quota = True
+    on_kubernetes.save()
+    cluster = on_kubernetes.cluster
+    cluster.nodes.all().delete()
+    for index, have in enumerate(nodes):
+        Node.objects.create(cluster=cluster, name=f"n{index}", cpu=8, memory=10**10, gpu_count=have)
+    wizard.ready()
+    draft = wizard.draft
+    draft.document["worker"]["compute"] = asking(on_kubernetes, gpus)
+    draft.save()
+    made = wizard.plan()
+    found = summary.of(made)
+    assert made.submittable
+    assert found.detail.startswith(told.format(cluster=cluster.name) or "The cluster's own queue")
+    assert (found.tone == "warning") is bool(told)
+
+
+def test_a_pool_without_gpus_is_a_warning_before_all_is_filled_in(
+    wizard: Wizard, on_kubernetes: Project
+) -> None:
+    cluster = on_kubernetes.cluster
+    pool = NodePool.objects.create(cluster=cluster, name="cpu", label_key="a", label_value="b")
+    Node.objects.create(cluster=cluster, name="plain", cpu=8, memory=10**10, pool=pool)
+    wizard.ready(name="")
+    draft = wizard.draft
+    draft.document["values"]["nodePools"] = ["cpu"]
+    draft.document["worker"]["compute"] = asking(on_kubernetes, 1)
+    draft.save()
+    found = summary.of(wizard.plan())
+    assert "No node of the node pools cpu has GPUs." in found.cautions[0]
+    assert wizard.open(wizard.at(2)).page.count("No node of the node pools cpu has GPUs.") == 1
