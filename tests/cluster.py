@@ -41,13 +41,13 @@ class RealCluster:
         trainyard.manage("add_project", project, "--cluster", name)
 
     def jobs(self, workload: str) -> list[Manifest]:
-        return [job for kind in kinds_here(self.api) for job in self._of(workload, kind.everywhere)]
+        return [job for kind in kinds_here(self.api) for job in self.of(workload, kind.everywhere)]
 
     def pods(self, workload: str) -> list[Manifest]:
-        return self._of(workload, PODS)
+        return self.of(workload, PODS)
 
     def secrets(self, workload: str) -> list[Manifest]:
-        return self._of(workload, "/api/v1/secrets")
+        return self.of(workload, "/api/v1/secrets")
 
     def wipe(self, namespace: str) -> None:
         """What an interrupted test left there."""
@@ -68,5 +68,5 @@ class RealCluster:
         path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
         self.api.delete(path, gracePeriodSeconds=0)
 
-    def _of(self, workload: str, path: str) -> list[Manifest]:
+    def of(self, workload: str, path: str) -> list[Manifest]:
         return self.api.items(path, labelSelector=f"{WORKLOAD}={workload}")

@@ -40,6 +40,7 @@ class Trainyard:
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "TRAINYARD_HOME": str(home),
             "PORT": str(self.port),
+            "PUBLIC_URL": self.url,
             "TRAINYARD_ADMIN_PASSWORD": PASSWORD,
             # Its own file even where the suite runs on PostgreSQL: the suite's tables are there.
             "DATABASE_URL": "",

@@ -54,6 +54,17 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
     return visible
 
 
+def audience(workload: Workload, tool: Tool) -> str:
+    rule = tool.connection
+    if rule.authorization_type is Access.EVERYONE:
+        return "All signed-in users"
+    if rule.authorization_type is Access.USERS:
+        return ", ".join(rule.authorized_users)
+    if rule.authorization_type is Access.GROUPS:
+        return f"Groups {', '.join(rule.authorized_groups)}"
+    return f"Members of {workload.project.name}"
+
+
 def why_closed(workload: Workload, tool: Tool) -> str:
     """Why a tool cannot be opened now; empty where it can."""
     rank = workload.ranks.filter(rank=tool.pod.rank).first()

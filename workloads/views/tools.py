@@ -1,6 +1,6 @@
 """CONNECT: the tools of a workload, and the way from our address to a tool's."""
 
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -35,7 +35,12 @@ UNREACHABLE = (
 def tool_list(request: Request, pk: UUID) -> HttpResponse:
     workload = find(request, pk)
     rows = [
-        (tool, access.why_closed(workload, tool), bool(access.find(request.user, pk, tool.slug)))
+        (
+            tool,
+            access.audience(workload, tool),
+            access.why_closed(workload, tool),
+            bool(access.find(request.user, pk, tool.slug)),
+        )
         for tool in tools_of(workload.spec)
     ]
     context = {"workload": workload, "rows": rows, "in_drawer": bool(request.htmx)}
@@ -48,7 +53,7 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
     """Leads to the tool, with a word that lets this browser in there."""
     found = access.find(request.user, pk, slug)
     if found is None:
-        raise Http404
+        return _kept_out(request, pk, slug)
     workload, tool = found
     target, problem = "", access.why_closed(workload, tool)
     try:
@@ -56,8 +61,7 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
     except EngineError as error:
         problem = str(error)
     if not target:
-        context = {"workload": workload, "tool": tool, "problem": problem or UNREACHABLE}
-        return render(request, "workloads/closed.html", context, status=409)
+        return _closed(request, workload, tool, problem or UNREACHABLE)
     history.act(workload, f"Opened {tool.connection.name}.", actor=request.user, verb="connect")
     if tool.connection.connection_type in PAST_US:
         return redirect(target)
@@ -69,15 +73,18 @@ def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
     """Asked by an ingress controller about each request to a tool: 200 lets it through.
 
     A code in the visitor's address becomes a cookie of the tool's own host, which the controller
-    passes on.
+    passes on. Who is not let in, or finds nothing that runs, is sent to ``tool_signin``.
     """
+    if _comes_from_elsewhere(request):
+        return HttpResponse(status=403)
     code = _code_of(request)
-    secret = access.redeem(code, pk, slug) if code else request.COOKIES.get(COOKIE, "")
-    if not access.admit(secret, pk, slug):
+    new = access.redeem(code, pk, slug) if code else ""
+    found = access.admit(new or request.COOKIES.get(COOKIE, ""), pk, slug)
+    if found is None or access.why_closed(*found[1:]):
         return HttpResponse(status=401)
     response = HttpResponse()
-    if code:
-        name, value = set_cookie(secret)
+    if new:
+        name, value = set_cookie(new)
         response[name.decode()] = value.decode()
     return response
 
@@ -88,18 +95,36 @@ def tool_signin(request: Request, pk: UUID, slug: str) -> HttpResponse:
     """Where an ingress controller sends whoever it may not let through; ``rd`` is where back to."""
     found = access.find(request.user, pk, slug)
     if found is None:
-        raise Http404
+        return _kept_out(request, pk, slug)
     workload, tool = found
+    if problem := access.why_closed(workload, tool):
+        return _closed(request, workload, tool, problem)
     back = request.GET.get("rd", "")
     try:
         home = _outside(workload, tool)
     except EngineError as error:
-        context = {"workload": workload, "tool": tool, "problem": str(error)}
-        return render(request, "workloads/closed.html", context, status=409)
+        return _closed(request, workload, tool, str(error))
     if not home or not back.startswith(f"{home}/"):
         text = "This leads to another address than the tool's."
         return HttpResponse(text, status=400, content_type="text/plain")
     return redirect(_with_code(request, back, pk, slug))
+
+
+def _closed(
+    request: Request, workload: Workload, tool: Tool, problem: str, *, status: int = 409
+) -> HttpResponse:
+    context = {"workload": workload, "tool": tool, "problem": problem}
+    return render(request, "workloads/closed.html", context, status=status)
+
+
+def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
+    """Who sees the workload is told whose the tool is; others find nothing."""
+    workload = find(request, pk)
+    tool = next((tool for tool in tools_of(workload.spec) if tool.slug == slug), None)
+    if tool is None:
+        raise Http404
+    problem = f"You may not open it. Who may: {access.audience(workload, tool)}."
+    return _closed(request, workload, tool, problem, status=403)
 
 
 def _outside(workload: Workload, tool: Tool) -> str:
@@ -107,12 +132,25 @@ def _outside(workload: Workload, tool: Tool) -> str:
 
 
 def _with_code(request: Request, target: str, pk: UUID, slug: str) -> str:
+    """Instead of a code that was there before."""
     grant = Grant(request.user.pk, request.session.session_key or "", str(pk), slug)
-    mark = "&" if "?" in target else "?"
-    return f"{target}{mark}{urlencode({CODE: access.issue_code(grant)})}"
+    parts = urlsplit(target)
+    kept = [pair for pair in parts.query.split("&") if pair and not pair.startswith(f"{CODE}=")]
+    query = "&".join([*kept, urlencode({CODE: access.issue_code(grant)})])
+    return urlunsplit(parts._replace(query=query))
 
 
 def _code_of(request: HttpRequest) -> str:
     """From the visitor's address, as ingress-nginx, or Traefik, tells it."""
     asked = request.headers.get("X-Original-URL") or request.headers.get("X-Forwarded-Uri", "")
     return dict(parse_qsl(urlsplit(asked).query)).get(CODE, "")
+
+
+def _comes_from_elsewhere(request: HttpRequest) -> bool:
+    """Whether a page that is not the tool's opens a websocket to it. Browsers let it, and send the
+    visitor's cookie where both are below one domain, as all tools of a cluster are."""
+    if "Sec-WebSocket-Key" not in request.headers:
+        return False
+    asked = urlsplit(request.headers.get("X-Original-URL", "")).netloc
+    host = asked or request.headers.get("X-Forwarded-Host", "")
+    return urlsplit(request.headers.get("Origin", "")).netloc != host

@@ -5,7 +5,9 @@ from django.test import Client
 
 from accounts.models import User
 from engines.fake import FakeEngine
+from tests.factories import UserFactory
 from tests.web import signed_in
+from tests.workloads.tools.conftest import serve
 from workloads.models import Event, Workload
 
 pytestmark = pytest.mark.django_db
@@ -18,9 +20,11 @@ def outside(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "address", lambda handle, tool: HOME)
 
 
-def asked(workload: Workload, *, url: str = f"{HOME}/lab", cookie: str = "") -> tuple[int, str]:
+def asked(
+    workload: Workload, *, url: str = f"{HOME}/lab", cookie: str = "", **headers: str
+) -> tuple[int, str]:
     """The answer to the controller, and the cookie that it passes on."""
-    visitor = Client(headers={"X-Original-URL": url})
+    visitor = Client(headers={"X-Original-URL": url, **headers})
     visitor.cookies["trainyard_tool"] = cookie
     answer = visitor.get(f"/tools/auth/{workload.pk}/my-notebook/")
     made = answer.cookies.get("trainyard_tool") or answer.headers.get("Set-Cookie", "")
@@ -37,6 +41,7 @@ def test_connect_leads_to_the_external_url_and_in(served: Workload, member: User
     secret = cookie.split("trainyard_tool=")[1].split(";")[0]
     assert asked(served, cookie=secret)[0] == 200
     assert asked(served, url=leads)[0] == 401, "a code is good once"
+    assert asked(served, url=leads, cookie=secret)[0] == 200, "as after a reload"
     client.logout()
     assert asked(served, cookie=secret)[0] == 401
     assert Event.objects.filter(workload=served, verb="connect").count() == 1
@@ -56,6 +61,47 @@ def test_who_comes_by_the_url_itself_signs_in_and_goes_on(served: Workload, memb
     leads = client.get(signin, {"rd": f"{HOME}/lab?a=b"})["Location"]
     assert leads.startswith(f"{HOME}/lab?a=b&trainyard_code=")
     assert asked(served, url=leads)[0] == 200
+
+
+def admitted(workload: Workload, member: User) -> str:
+    """The secret of a visitor who came in."""
+    signin = f"/tools/signin/{workload.pk}/my-notebook/"
+    leads = signed_in(member).get(signin, {"rd": f"{HOME}/"})["Location"]
+    return asked(workload, url=leads)[1].split("trainyard_tool=")[1].split(";")[0]
+
+
+def test_a_spent_code_is_replaced(served: Workload, member: User) -> None:
+    signin = f"/tools/signin/{served.pk}/my-notebook/"
+    leads = signed_in(member).get(signin, {"rd": f"{HOME}/?trainyard_code=old&a=b"})["Location"]
+    assert leads.startswith(f"{HOME}/?a=b&trainyard_code=")
+    assert "old" not in leads
+
+
+def test_a_websocket_is_opened_from_the_tools_own_pages(served: Workload, member: User) -> None:
+    """Those of another tool below the same domain would bring the visitor's cookie."""
+    secret, key = admitted(served, member), {"Sec-WebSocket-Key": "x"}
+    assert asked(served, cookie=secret, Origin=HOME, **key)[0] == 200
+    for origin in ("https://mallory.train.example.com", "null", ""):
+        assert asked(served, cookie=secret, Origin=origin, **key)[0] == 403
+
+
+def test_what_does_not_run_is_told_at_sign_in(served: Workload, member: User) -> None:
+    secret = admitted(served, member)
+    served.ranks.update(phase="Pending")
+    assert asked(served, cookie=secret)[0] == 401
+    answer = signed_in(member).get(f"/tools/signin/{served.pk}/my-notebook/", {"rd": f"{HOME}/"})
+    assert answer.status_code == 409
+    assert "can be opened while master-0 runs" in answer.content.decode()
+
+
+def test_who_sees_the_workload_is_told_whose_the_tool_is(served: Workload, member: User) -> None:
+    colleague = UserFactory()
+    served.project.members.add(colleague)
+    rule = {"authorizationType": "authorizedUsers", "authorizedUsers": ["maria"]}
+    serve(served, {"name": "My Notebook", "containerPort": 8888} | rule)
+    answer = signed_in(colleague).get(f"/tools/signin/{served.pk}/my-notebook/")
+    assert answer.status_code == 403
+    assert "Who may: maria." in answer.content.decode()
 
 
 @pytest.mark.parametrize(
