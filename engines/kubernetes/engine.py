@@ -127,7 +127,7 @@ class KubernetesEngine:
                 for seen in news:
                     yield seen
                     if seen is None:
-                        giving_up.act()
+                        mine.heard.extend(giving_up.act())
         finally:
             if self._watcher is mine:
                 self._watcher = None

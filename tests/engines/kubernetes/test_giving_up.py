@@ -2,14 +2,16 @@
 
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
+from uuid import uuid4
 
 import pytest
 
 from engines.base import Launch, Observation
+from engines.kubernetes.api import Api
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.giving_up import fetches
-from engines.kubernetes.kinds import GAVE_UP, PYTORCH
+from engines.kubernetes.giving_up import GivingUp, fetches
+from engines.kubernetes.kinds import GAVE_UP, PYTORCH, job_name
 from engines.kubernetes.known import Known
 from engines.kubernetes.observing import Look
 from engines.kubernetes.sources import Images
@@ -97,6 +99,29 @@ def test_a_job_that_was_given_up_failed_and_was_not_stopped() -> None:
     assert (seen.phase, seen.reason, seen.message) == (Phase.FAILED, Reason.RANK_FAILED, "no data")
 
 
+def test_a_job_that_was_given_up_and_is_resumed_is_suspended_again() -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Server:
+        def merge(self, path: str, body: dict[str, Any]) -> None:
+            asked.append(body)
+
+    resumed = look(limit=2, restarts=0, state={}, why="no data").job
+    resumed["spec"]["runPolicy"]["suspend"] = False
+    resumed["metadata"] |= {"namespace": "a", "name": "b"}
+    known = Known.read(PYTORCH, resumed, (), upto=10)
+    giving_up, uid = GivingUp(cast(Api, Server())), uuid4()
+    giving_up.heed(uid, known)
+    (event,) = giving_up.act()
+    assert (event.workload_id, event.reason) == (uid, "Resumed")
+    assert asked[0]["spec"] == {"runPolicy": {"suspend": True}}
+    assert asked[0]["metadata"]["annotations"] == {GAVE_UP: "no data"}
+    assert not giving_up.act()
+    known.take_job(PYTORCH, "MODIFIED", look(limit=2, restarts=0, state={}, why="no data").job)
+    giving_up.heed(uid, known)
+    assert not giving_up.act()
+
+
 def without_data(rig: KubernetesRig, limit: int) -> Launch:
     """The image has a shell and no git, as good a reason as any."""
     rig.engine = KubernetesEngine(rig.api, prefix=PREFIX, images=Images(git=SHELL_IMAGE))
@@ -118,8 +143,18 @@ def test_the_job_ends_for_everyone_who_looks(rig: KubernetesRig) -> None:
             told.append(seen)
         return bool(told) and told[-1].phase is Phase.FAILED
 
+    path = PYTORCH.path(f"{PREFIX}{launched.handle.project}", job_name(launched.handle))
+    resume = {"spec": {"runPolicy": {"suspend": False}}}
+
+    def is_told() -> bool:
+        next(watch)
+        return any(event.reason == "Resumed" for event in rig.engine.events())
+
     with closing(rig.engine.watch()) as watch:
         wait_for(ask, 240, "the job to be given up", every=0)
+        rig.api.merge(path, resume)
+        wait_for(is_told, 60, "the resumption to be told", every=0)
+    assert rig.api.get(path)["spec"]["runPolicy"]["suspend"]
     assert {seen.phase for seen in told} <= {Phase.PENDING, Phase.INITIALIZING, Phase.FAILED}
     message = told[-1].message
     assert "did not start: fetch-git-0 exited with code 127" in message
