@@ -12,7 +12,7 @@ from assets import cards
 from assets.models import ComputeResource, Environment, Template
 from clusters.models import Cluster, State
 from projects.models import Project
-from projects.quotas import Demand, usage_of
+from projects.quotas import Account, Demand, accounts_of, usage_of
 from spec.draft import ReplicaDraft
 from spec.workload import Architecture, Framework
 
@@ -89,7 +89,7 @@ def _gpus_of(cluster: Cluster) -> str:
 def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
     """The user's projects in a cluster, each with what is free of its quota."""
     found = list(_projects(user).filter(cluster=cluster))
-    usage = usage_of(found)
+    usage, accounts = usage_of(found), accounts_of(found)
     for project in found:
         held = usage[project.pk].held
         yield Card(
@@ -97,7 +97,7 @@ def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
             project.name,
             project.description,
             icon="folder",
-            facts=(("building", "Department", project.department.name),),
+            facts=(("building", "Department", _department(project, accounts[project.pk])),),
             chips=(("may go over quota", "neutral"),) if project.over_quota else (),
             checked=project.pk == chosen,
             meter=_quota(project, held),
@@ -108,10 +108,21 @@ def _projects(user: User) -> QuerySet[Project]:
     return Project.objects.visible_to(user).for_list()
 
 
+def _department(project: Project, accounts: list[Account]) -> str:
+    """With what is free of a quota that it may not go over: the project's own may promise more."""
+    for account in accounts:
+        if account.kind == "department":
+            return f"{project.department}, {_free(project, account.held, account.quota.gpus)}"
+    return project.department.name
+
+
 def _quota(project: Project, held: Demand) -> tuple[float, float, str]:
-    free = max(round(project.gpu_quota - held.gpus, 3), 0)
+    return held.gpus, project.gpu_quota, _free(project, held, project.gpu_quota)
+
+
+def _free(project: Project, held: Demand, quota: float) -> str:
     noun = "virtual GPUs" if project.cluster.has_virtual_gpus else "GPUs"
-    return held.gpus, project.gpu_quota, f"{free:g} of {project.gpu_quota:g} {noun} free"
+    return f"{max(round(quota - held.gpus, 3), 0):g} of {quota:g} {noun} free"
 
 
 def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:

@@ -11,7 +11,7 @@ from clusters.models import Cluster, Kind
 from engines.base import EngineRefused
 from engines.fake import FakeEngine
 from engines.queues import Queue
-from projects import queues, services, tasks
+from projects import departments, queues, services, tasks
 from tests.factories import ClusterFactory, DepartmentFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -118,6 +118,28 @@ def test_they_follow_each_change(
     with django_capture_on_commit_callbacks(execute=True):
         services.delete_project(project, by=by)
     assert engine.kept == []
+
+
+def test_they_follow_the_quota_of_a_department(
+    cluster: Cluster,
+    engine: FakeEngine,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    project = ProjectFactory(cluster=cluster, name="vision", gpu_quota=3)
+    with django_capture_on_commit_callbacks(execute=True):
+        departments.update_department(
+            project.department,
+            by=UserFactory(administrator=True),
+            name="research",
+            gpu_quota=2,
+            cpu_quota=None,
+            memory_quota=10**9,
+            over_quota=False,
+        )
+    assert engine.kept == [
+        Queue("research", "", gpus=2, cpu=None, memory=10**9, weight=0),
+        Queue("vision", "research", gpus=3, cpu=None, memory=None, weight=1),
+    ]
 
 
 def test_a_refusal_keeps_no_project_back(

@@ -131,6 +131,17 @@ def test_what_is_left_over_goes_and_others_stay(kai: Api) -> None:
 
 
 @pytest.mark.kubernetes
+def test_a_department_that_is_renamed_keeps_its_projects(kai: Api) -> None:
+    keep(kai, TEAM, RESEARCH)
+    wanted = [replace(TEAM, department="science"), replace(RESEARCH, name="science")]
+    assert len(keep(kai, *wanted)) == 2
+    keep(kai, *wanted)  # the old one has no project any more and goes
+    science, team = department_queue("science", PREFIX), project_queue("team-a", PREFIX)
+    assert names(kai, PREFIX) == {science, team}
+    assert kai.get(f"{QUEUES}/{team}")["spec"]["parentQueue"] == science
+
+
+@pytest.mark.kubernetes
 def test_what_was_made_while_it_was_looked_for_stays(kai: Api) -> None:
     def wanted() -> list[Queue]:
         keep(kai, TEAM, RESEARCH)  # another process, for a project that is new

@@ -4,7 +4,13 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from projects.models import Project
-from tests.factories import ComputeResourceFactory, EnvironmentFactory, TemplateFactory
+from tests.factories import (
+    ComputeResourceFactory,
+    EnvironmentFactory,
+    ProjectFactory,
+    TemplateFactory,
+    WorkloadFactory,
+)
 from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
 from workloads.models import Workload
 
@@ -93,6 +99,16 @@ def test_the_projects_free_quota_is_shown(wizard: Wizard) -> None:
     wizard.ready("one").open(wizard.at(3)).press("create")
     Workload.objects.update(phase="Running")
     assert "1.7 of 2 virtual GPUs free" in wizard.open("/workloads/new/").page
+
+
+def test_what_is_free_of_a_department_that_caps_is_shown(wizard: Wizard, project: Project) -> None:
+    department = project.department
+    department.gpu_quota, department.over_quota = 1, False
+    department.save()
+    other = ProjectFactory(cluster=project.cluster, department=department)
+    WorkloadFactory(project=other, running=True, gpus=0.6)
+    words = f"{department}, 0.4 of 1 virtual GPUs free"
+    assert words in wizard.open("/workloads/new/").page
 
 
 def test_virtual_gpus_say_so(wizard: Wizard) -> None:
