@@ -94,9 +94,7 @@ SOURCES = (
         "Git repository",
         "GIT",
         (
-            _text(
-                "repository", "Repository", "https://host/path.git or git@host:path", required=True
-            ),
+            _text("repository", "Repository", "https://… or git@host:path", required=True),
             _text("branch", "Branch"),
             _text("revision", "Tag or commit"),
             _path(),

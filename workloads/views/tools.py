@@ -62,7 +62,7 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
         problem = str(error)
     if not target:
         return _closed(request, workload, tool, problem or UNREACHABLE)
-    history.act(workload, f"Opened {tool.connection.name}.", actor=request.user, verb="connect")
+    _note(request, workload, tool)
     if tool.connection.connection_type in PAST_US:
         return redirect(target)
     return redirect(_with_code(request, f"{target}/", pk, slug))
@@ -107,7 +107,12 @@ def tool_signin(request: Request, pk: UUID, slug: str) -> HttpResponse:
     if not home or not back.startswith(f"{home}/"):
         text = "This leads to another address than the tool's."
         return HttpResponse(text, status=400, content_type="text/plain")
+    _note(request, workload, tool)
     return redirect(_with_code(request, back, pk, slug))
+
+
+def _note(request: Request, workload: Workload, tool: Tool) -> None:
+    history.act(workload, f"Opened {tool.connection.name}.", actor=request.user, verb="connect")
 
 
 def _closed(

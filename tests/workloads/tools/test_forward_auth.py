@@ -61,6 +61,7 @@ def test_who_comes_by_the_url_itself_signs_in_and_goes_on(served: Workload, memb
     leads = client.get(signin, {"rd": f"{HOME}/lab?a=b"})["Location"]
     assert leads.startswith(f"{HOME}/lab?a=b&trainyard_code=")
     assert asked(served, url=leads)[0] == 200
+    assert Event.objects.filter(workload=served, verb="connect").count() == 1
 
 
 def admitted(workload: Workload, member: User) -> str:
