@@ -4,8 +4,11 @@ Objects travel as plain dicts, as they stand on the wire, so that a server older
 client library loses no field.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from math import inf
+from threading import Lock
 from urllib.parse import urlencode
 
 import orjson
@@ -33,9 +36,11 @@ JSON, MERGE, APPLY = (
     "application/merge-patch+json",
     "application/apply-patch+yaml",
 )
+RENEW_SECONDS = 10.0  # between two times that a plugin is asked for credentials
 PAGE = 500  # items of a list at once
 CHANNELS = "v4.channel.k8s.io"
-UNAVAILABLE = {401, 408, 429}  # and all of 5xx; a revoked token may be renewed
+UNAUTHORIZED = 401
+UNAVAILABLE = {UNAUTHORIZED, 408, 429}  # and all of 5xx; a revoked token may be renewed
 Query = Mapping[str, str | int]
 
 
@@ -61,8 +66,10 @@ class Gone(EngineUnavailable):
 class Api:
     """Answers as dicts. Every method may raise ``EngineRefused`` and ``EngineUnavailable``."""
 
-    def __init__(self, client: ApiClient) -> None:
-        self._client = client
+    def __init__(self, client: ApiClient, renew: Callable[[], ApiClient] | None = None) -> None:
+        """``renew`` makes another client, with new credentials, when those of this one ended."""
+        self._client, self._renew = client, renew
+        self._renewing, self._renewed = Lock(), -inf
 
     @property
     def address(self) -> str:
@@ -171,23 +178,55 @@ class Api:
         *,
         silence: float = TIMEOUT[1],
     ) -> BaseHTTPResponse:
-        """By the client library's connections and credentials; its own calls would copy each body
-        twice before it is sent."""
-        headers = {"Accept": "application/json, */*", "Content-Type": content}
-        self._client.update_params_for_auth(headers, [], ["BearerToken"])
-        response: BaseHTTPResponse = self._client.rest_client.pool_manager.request(
-            method,
-            f"{self.address}{path}{f'?{urlencode(query)}' if query else ''}",
-            body=None if body is None else orjson.dumps(body),
-            headers={**self._client.default_headers, **headers},
-            preload_content=False,
-            timeout=Timeout(connect=TIMEOUT[0], read=silence),
-        )
+        client = self._client
+        response = _send(client, method, path, query, body, content, silence)
+        if response.status == UNAUTHORIZED and self._has_other(client):
+            response.close()
+            response = _send(self._client, method, path, query, body, content, silence)
         if response.status >= 300:
             failed = ApiException(status=response.status, reason=response.reason)
             failed.body = response.read()
             raise failed
         return response
+
+    def _has_other(self, used: ApiClient) -> bool:
+        """Whether there are newer credentials than these, which the server did not take."""
+        if self._renew is None:
+            return False
+        with self._renewing:
+            if self._client is used and time.monotonic() - self._renewed > RENEW_SECONDS:
+                self._renewed = time.monotonic()
+                with suppress(EngineRefused):
+                    found = self._renew()
+                    settings = found.configuration
+                    if settings.api_key or settings.cert_file:  # else the plugin failed
+                        self._client = found
+            return self._client is not used
+
+
+def _send(
+    client: ApiClient,
+    method: str,
+    path: str,
+    query: Query,
+    body: Manifest | None,
+    content: str,
+    silence: float,
+) -> BaseHTTPResponse:
+    """By the client library's connections and credentials; its own calls would copy each body twice
+    before it is sent."""
+    headers = {"Accept": "application/json, */*", "Content-Type": content}
+    client.update_params_for_auth(headers, [], ["BearerToken"])
+    address = f"{client.configuration.host}{path}"
+    found: BaseHTTPResponse = client.rest_client.pool_manager.request(
+        method,
+        f"{address}?{urlencode(query)}" if query else address,
+        body=None if body is None else orjson.dumps(body),
+        headers={**client.default_headers, **headers},
+        preload_content=False,
+        timeout=Timeout(connect=TIMEOUT[0], read=silence),
+    )
+    return found
 
 
 def events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
@@ -220,7 +259,7 @@ def _ours(error: ApiException) -> Exception:
     ending = any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
     if error.status == 410:
         return Gone(message)
-    if error.status == 401:
+    if error.status == UNAUTHORIZED:
         return EngineUnavailable(
             f"The API server does not accept the credentials (401: {message}). If they ended or "
             "were revoked, replace the kubeconfig of the cluster."

@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,30 +34,44 @@ def connect(kubeconfig: str | None, *, context: str | None = None) -> Api:
 
     ``EngineRefused`` says what is wrong with it. Nothing is asked of the server yet.
     """
+    if kubeconfig is None:
+        return Api(_client(None, None))
+    try:
+        document = _document(kubeconfig)
+    except ConfigException as error:
+        raise _unusable(error) from error
+    client = _client(document, context)
+    # A plugin need not say when its credentials end. The client library asks it again only then.
+    asks = "exec" in _user(document, context)
+    return Api(client, partial(_client, document, context) if asks else None)
+
+
+def _client(document: dict[str, object] | None, context: str | None) -> ApiClient:
     settings = Configuration()
     settings.connection_pool_maxsize = CONNECTIONS
     settings.retries = 1
     settings.socket_options = [*HTTPConnection.default_socket_options, *KEEP_ALIVE]
     try:
-        if kubeconfig is None:
+        if document is None:
             config.load_incluster_config(client_configuration=settings)
             token_file = incluster_config.SERVICE_TOKEN_FILENAME
         else:
-            document = _document(kubeconfig)
             config.load_kube_config_from_dict(
                 document,
                 context=context,
                 client_configuration=settings,
                 persist_config=False,
             )
-            token_file = _token_file(document, context)
+            token_file = str(_user(document, context).get("tokenFile") or "")
     except ConfigException as error:
-        raise EngineRefused(
-            f"The kubeconfig cannot be used: {error}", field="kubeconfig"
-        ) from error
+        raise _unusable(error) from error
     if token_file:
         settings.refresh_api_key_hook = TokenFile(Path(token_file))
-    return Api(ApiClient(configuration=settings))
+    return ApiClient(configuration=settings)
+
+
+def _unusable(error: ConfigException) -> EngineRefused:
+    return EngineRefused(f"The kubeconfig cannot be used: {error}", field="kubeconfig")
 
 
 class TokenFile:
@@ -80,12 +95,11 @@ class TokenFile:
                 self._read = now
 
 
-def _token_file(document: Mapping[str, Any], context: str | None) -> str:
-    """Where the kubeconfig has the token of its user; or empty. What it says of other contexts than
-    the chosen one, which the client library takes, may be anything."""
+def _user(document: Mapping[str, Any], context: str | None) -> Mapping[str, Any]:
+    """The user of the chosen context; empty where it names none. What the kubeconfig says of other
+    contexts, which the client library takes, may be anything."""
     chosen = _named(document, "context", context or document["current-context"])
-    user = _named(document, "user", chosen["user"]) if chosen.get("user") else {}
-    return str(user.get("tokenFile") or "")
+    return _named(document, "user", chosen["user"]) if chosen.get("user") else {}
 
 
 def _named(document: Mapping[str, Any], kind: str, name: str) -> Mapping[str, Any]:
