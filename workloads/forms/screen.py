@@ -1,5 +1,7 @@
 """One page of the wizard as its template reads it: values, notes, errors, steps."""
 
+from functools import cached_property
+
 from django.urls import reverse
 
 from assets.forms.rows import VariableForm, variable_initial
@@ -89,7 +91,18 @@ class Screen:
 
     @property
     def open(self) -> list[Open]:
-        """Every problem once, in the order of the pages."""
+        """Every problem once, in the order of the pages: those of this page and earlier ones, and
+        those that the author was told at the field."""
+        return [it for it in self._problems if it.shown or it.field.page <= self.page]
+
+    @property
+    def later(self) -> list[Open]:
+        """One for each field that is asked for on a later page."""
+        told = self.open
+        return list({it.field.name: it for it in self._problems if it not in told}.values())
+
+    @cached_property
+    def _problems(self) -> list[Open]:
         order = {item.name: number for number, item in enumerate(FIELDS)}
         found = sorted(self.found, key=lambda pair: order[pair[0].name])
         return [

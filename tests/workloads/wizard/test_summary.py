@@ -52,6 +52,18 @@ def test_what_is_open_is_counted_and_linked(wizard: Wizard) -> None:
     assert 'href="#worker-environment"' in page
 
 
+def test_what_later_pages_ask_for_is_no_problem_yet(wizard: Wizard) -> None:
+    first = wizard.open().page
+    assert "Select an environment." not in first
+    assert "Still to fill in on the next pages" in first
+    assert f'<li><a href="{wizard.at(2)}#worker-environment">Environment</a></li>' in first
+    second = wizard.open(wizard.at(2)).page
+    assert "Select an environment." in second
+    assert "on the next pages" not in second
+    wizard.save(2, numWorkers="0")
+    assert "Number of workers must be at least 1." in wizard.open(wizard.at(1)).page
+
+
 def test_numbers_are_told_before_an_environment_is_chosen(wizard: Wizard, project: Project) -> None:
     compute = ComputeResourceFactory(home=project)
     wizard.open()
