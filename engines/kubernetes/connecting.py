@@ -63,14 +63,14 @@ def _client(document: dict[str, object] | None, context: str | None) -> ApiClien
                 persist_config=False,
             )
             token_file = str(_user(document, context).get("tokenFile") or "")
-    except ConfigException as error:
+    except (ConfigException, ValueError) as error:  # ValueError: data that is not base64
         raise _unusable(error) from error
     if token_file:
         settings.refresh_api_key_hook = TokenFile(Path(token_file))
     return ApiClient(configuration=settings)
 
 
-def _unusable(error: ConfigException) -> EngineRefused:
+def _unusable(error: Exception) -> EngineRefused:
     return EngineRefused(f"The kubeconfig cannot be used: {error}", field="kubeconfig")
 
 

@@ -21,6 +21,7 @@ from urllib3.exceptions import (
 #: Of OpenSSL, as X509_V_ERR_… in its x509_vfy.h.
 NOT_YET, EXPIRED, OTHER_HOST, OTHER_IP = 9, 10, 62, 64
 NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
+NO_CA = re.compile("NO_CERTIFICATE_OR_CRL_FOUND|NO_START_LINE|BAD_BASE64|NOT_ENOUGH_DATA")
 NO_CLIENT = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|.*ACCESS_DENIED)")
 LOOK = "Look whether it runs, and whether Trainyard reaches that address."
 STRANGE = (
@@ -62,6 +63,9 @@ def _tls(error: ssl.SSLError) -> Told:
     if NO_TLS.search(code):
         what = "does not speak TLS"
         todo = "Check the server in the kubeconfig: its name and its port."
+    elif NO_CA.search(code):
+        what = "cannot be asked: the CA in the kubeconfig is no certificate"
+        todo = "Check certificate-authority-data there."
     elif NO_CLIENT.search(code):
         what = "does not take the client certificate"
         todo = "If it ended or is of another cluster, replace the kubeconfig."

@@ -144,7 +144,13 @@ def test_a_server_that_is_away_is_unavailable() -> None:
         KubernetesEngine(connect(kubeconfig)).capabilities()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{current-context: x}"])
+NOT_BASE64 = """
+    {clusters: [{name: a, cluster: {server: "https://a:1", certificate-authority-data: "not it"}}],
+     contexts: [{name: a, context: {cluster: a, user: ""}}], current-context: a, users: []}
+"""
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{current-context: x}", NOT_BASE64])
 def test_a_broken_kubeconfig_is_refused(text: str) -> None:
     with pytest.raises(EngineRefused, match="kubeconfig"):
         connect(text)

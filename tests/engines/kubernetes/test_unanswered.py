@@ -104,6 +104,10 @@ def test_a_certificate_that_does_not_do_says_why(tmp_path: Path) -> None:
         assert f"127.0.0.1:{port} has a certificate that the kubeconfig's CA did not sign" in told
         assert "certificate-authority-data" in told
         assert "not a Kubernetes API server" in said(f"https://127.0.0.1:{port}", ours)
+        broken = base64.b64encode(b"no certificate").decode()
+        assert "the CA in the kubeconfig is no certificate" in said(
+            f"https://127.0.0.1:{port}", broken
+        )
     with serving(named) as port:
         assert "a certificate for other names" in said(f"https://127.0.0.1:{port}", of_named)
     with serving(old) as port:
