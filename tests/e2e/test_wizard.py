@@ -38,6 +38,24 @@ def test_nothing_typed_is_lost_and_errors_stand_at_their_fields(admin_page: Page
     expect(workers).to_have_value("3")
 
 
+def test_a_new_row_takes_the_cursor_once(admin_page: Page) -> None:
+    """Who goes on to the next field at once stays there."""
+    page = admin_page
+    begin(page, "quick-hands")
+    page.evaluate("""
+        window.taken = 0;
+        document.addEventListener("focusin", ({ target }) => {
+          if (!target.id.endsWith("-0-name")) return;
+          taken += 1;
+          document.getElementById(target.id.replace(/name$/, "value")).focus();
+        });
+    """)
+    page.get_by_role("button", name="+ENVIRONMENT VARIABLE").click()
+    expect(page.get_by_label("Value 1")).to_be_focused()
+    expect(page.locator(".htmx-added, .htmx-settling, .htmx-request")).to_have_count(0)
+    assert page.evaluate("taken") == 1
+
+
 def test_typing_survives_a_change_of_the_page_around_it(admin_page: Page) -> None:
     """A choice that renders the page anew while someone types must not take the text away."""
     page = admin_page
