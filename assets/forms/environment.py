@@ -104,7 +104,7 @@ class EnvironmentForm(AssetForm):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, user=user, **kwargs)
         spec = self.initial.get("document", {})
-        self.why_no_urls, connection = self._connections(kwargs.get("place"))
+        connection = self._connections(kwargs.get("place"))
         self.rows = {
             "environmentVariables": VariableRows(
                 self.data if self.is_bound else None,
@@ -115,19 +115,19 @@ class EnvironmentForm(AssetForm):
                 self.data if self.is_bound else None,
                 prefix="tools",
                 initial=[tool_initial(c) for c in spec.get("connections", ())],
-                form_kwargs={"offers_urls": not self.why_no_urls, "begins": connection},
+                form_kwargs={"offers_urls": self.offers_urls, "begins": connection},
             ),
         }
 
-    def _connections(self, place: Place | None) -> tuple[str, ConnectionType]:
-        """Why no external URL is offered, if none is, and the connection type of a new tool."""
+    def _connections(self, place: Place | None) -> ConnectionType:
+        """The connection type that a new tool begins with. Where the asset will be may yet be
+        chosen: an external URL is offered as long as one cluster has them."""
         clusters = {one.cluster.pk: one.cluster for one in self.places.values()}
         whys = {pk: external_urls(cluster) for pk, cluster in clusters.items()}
-        lacking = [why for why in whys.values() if why]
+        self.offers_urls = not whys or "" in whys.values()
         here = [whys[place.cluster.pk]] if place and place.cluster.pk in whys else whys.values()
-        works = not any(here)
-        why = lacking[0] if lacking and len(lacking) == len(whys) else ""
-        return why, ConnectionType.EXTERNAL_URL if works else ConnectionType.CLUSTER_IP
+        self.why_no_urls = next(filter(None, here), "")
+        return ConnectionType.CLUSTER_IP if self.why_no_urls else ConnectionType.EXTERNAL_URL
 
     @property
     def opened(self) -> dict[str, bool]:

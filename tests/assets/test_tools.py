@@ -46,13 +46,14 @@ def test_a_cluster_with_a_domain_begins_with_a_url(settings: Settings) -> None:
 def test_of_two_clusters_the_one_that_is_asked_for_decides(settings: Settings) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"
     user = UserFactory()
-    plain = ProjectFactory(cluster=ClusterFactory(kind=Kind.KUBERNETES), members=[user])
+    without = ClusterFactory(kind=Kind.KUBERNETES, name="gpu")
+    plain = ProjectFactory(cluster=without, members=[user])
     domain = ClusterFactory(kind=Kind.KUBERNETES, ingress_domain="apps.example.com")
     ProjectFactory(cluster=domain, members=[user])
     page = signed_in(user).get(f"/environments/new/?project={plain.pk}").content.decode()
     offered, chosen = choices(page, "__prefix__")
     assert (chosen, "ExternalUrl" in offered) == ("ClusterIP", True)
-    assert NOT_OFFERED not in page
+    assert "External URL does not work everywhere: the cluster gpu has no domain for it" in page
 
 
 def test_an_environment_keeps_the_url_that_it_has() -> None:
