@@ -1,66 +1,28 @@
 """Samples of what ranks use, from a fake metrics API and a fake Prometheus. No cluster."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from kubernetes.client import Configuration
-from kubernetes.client.api_client import ApiClient
 
 from engines.kubernetes import usage
-from engines.kubernetes.api import Api
 from engines.kubernetes.kinds import PYTORCH
 from engines.kubernetes.observing import Look
 from engines.kubernetes.usage import METRICS, Meter
+from tests.engines.kubernetes.answering import Answering, answering
 from tests.engines.kubernetes.test_observing import MASTER, START, WORKER
 
 NAMES = ("demo-master-0", "demo-worker-0")
 AGO = datetime.now(UTC) - timedelta(hours=1)
 
 
-class Fake(ThreadingHTTPServer):
-    """Plays both: answers by path, and counts what it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers: dict[str, Any] = {}
-        self.asked: list[str] = []
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Fake
-
-    def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        self.server.asked.append(url.path)
-        answer = self.server.answers.get(url.path)
-        if url.path.endswith("/query"):
-            assert "DCGM_FI_DEV_GPU_UTIL" in parse_qs(url.query)["query"][0]
-        self.send_response(200 if answer else 404)
-        self.end_headers()
-        self.wfile.write(json.dumps(answer or {}).encode())
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
-
-
 @pytest.fixture
-def fake() -> Iterator[Fake]:
-    with Fake() as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def fake() -> Iterator[Answering]:
+    with answering() as server:
         yield server
-        server.shutdown()
-        thread.join()
+        asked = [query["query"] for query in server.queries if "query" in query]
+        assert all("DCGM_FI_DEV_GPU_UTIL" in query for query in asked)
 
 
 def look() -> Look:
@@ -73,13 +35,9 @@ def look() -> Look:
     return Look.at(PYTORCH, {"metadata": meta, "spec": spec}, pods)
 
 
-def meter(fake: Fake, *, prometheus: bool = True) -> Meter:
-    configuration = Configuration()
-    configuration.host = fake.address
-    configuration.retries = False
-    api = Api(ApiClient(configuration))
+def meter(fake: Answering, *, prometheus: bool = True) -> Meter:
     address = fake.address if prometheus else ""
-    return Meter(api, prefix="trainyard-", prometheus=address)
+    return Meter(fake.api, prefix="trainyard-", prometheus=address)
 
 
 def pods(cpu: str, memory: str) -> dict[str, Any]:
@@ -111,7 +69,7 @@ def series(*, exported: bool = False) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("exported", [False, True])
-def test_each_rank_has_a_sample(fake: Fake, exported: bool) -> None:
+def test_each_rank_has_a_sample(fake: Answering, exported: bool) -> None:
     fake.answers = {
         METRICS: pods("1500m", "2Gi"),
         "/api/v1/query": series(exported=exported),
@@ -122,7 +80,7 @@ def test_each_rank_has_a_sample(fake: Fake, exported: bool) -> None:
     assert (second.origin, second.attempt) == ("worker-0", 0)
 
 
-def test_one_request_serves_every_workload_for_a_while(fake: Fake) -> None:
+def test_one_request_serves_every_workload_for_a_while(fake: Answering) -> None:
     fake.answers = {METRICS: pods("123456789n", "1000Ki")}
     read = meter(fake, prometheus=False)
     found = read.read(look(), AGO)
@@ -133,7 +91,7 @@ def test_one_request_serves_every_workload_for_a_while(fake: Fake) -> None:
 
 
 def test_a_source_that_is_missing_is_left_alone(
-    fake: Fake, monkeypatch: pytest.MonkeyPatch
+    fake: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(usage, "EVERY", 0.0)
     fake.answers = {"/api/v1/query": series()}
@@ -144,5 +102,5 @@ def test_a_source_that_is_missing_is_left_alone(
     assert fake.asked.count("/api/v1/query") == 3
 
 
-def test_without_either_there_are_no_samples(fake: Fake) -> None:
+def test_without_either_there_are_no_samples(fake: Answering) -> None:
     assert meter(fake).read(look(), None) == []

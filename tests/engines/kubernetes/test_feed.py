@@ -1,0 +1,95 @@
+"""One watch of a server that answers as a test says: bookmarks, errors, and how long it waits."""
+
+import json
+from collections.abc import Iterator
+from queue import SimpleQueue
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from engines.base import EngineError, EngineUnavailable
+from engines.kubernetes import api, feed
+from engines.kubernetes.api import Gone, Missing
+from engines.kubernetes.feed import Change, Changes, Feed, Pulse
+from engines.kubernetes.watching import POD, PODS
+from tests.engines.kubernetes.answering import Answering, answering
+from tests.waiting import wait_for
+
+
+@pytest.fixture
+def server() -> Iterator[Answering]:
+    with answering() as made:
+        yield made
+
+
+def lines(*told: tuple[str, Any]) -> bytes:
+    """What a watch says before it ends; a number is the version of an object."""
+    written = [
+        {"type": what, "object": {"metadata": {"resourceVersion": str(it)}}}
+        if isinstance(it, int)
+        else {"type": what, "object": it}
+        for what, it in told
+    ]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in written)
+
+
+def told(changes: Changes) -> list[Change | EngineError]:
+    return [changes.get_nowait() for _ in range(changes.qsize())]
+
+
+def test_a_bookmark_is_where_it_goes_on_and_no_news(
+    server: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "PAUSE", 0.0)
+    bodies = [
+        lines(("ADDED", 11), ("BOOKMARK", 42)),
+        lines(("MODIFIED", 43)),
+        lines(("ERROR", {"code": 410, "message": "too old resource version"})),
+    ]
+    server.answers[PODS] = list(bodies)
+    changes: Changes = SimpleQueue()
+    Feed(server.api, POD, since="10", changes=changes).run()
+    assert [query["resourceVersion"] for query in server.queries] == ["10", "42", "43"]
+    assert {query["allowWatchBookmarks"] for query in server.queries} == {"true"}
+    *news, last = told(changes)
+    assert [change[1] for change in news if isinstance(change, tuple)] == ["ADDED", "MODIFIED"]
+    assert isinstance(last, Gone)
+
+
+def test_a_kind_that_is_served_no_more_ends_it(server: Answering) -> None:
+    changes: Changes = SimpleQueue()
+    Feed(server.api, POD, since="10", changes=changes).run()
+    assert isinstance(changes.get_nowait(), Missing)
+
+
+def test_a_slow_answer_is_waited_for_and_silence_is_not(
+    server: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers[PODS] = {"items": []}
+    server.awake.clear()
+    waits = server.api
+    monkeypatch.setattr(api, "READING", 0.2)
+    with pytest.raises(EngineUnavailable, match="does not answer"):
+        waits.items(PODS)
+    monkeypatch.undo()
+    Timer(0.5, server.awake.set).start()
+    assert waits.items(PODS) == []
+
+
+def test_a_server_that_hangs_is_noticed_though_its_watches_are_open(
+    server: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "PULSE", 0.05)
+    server.answers["/version"] = {}
+    changes: Changes = SimpleQueue()
+    pulse = Pulse(server.api, changes=changes)
+    pulse.start()
+    wait_for(lambda: len(server.asked) > 1, 10, "it to ask")
+    assert not changes.qsize()
+    server.awake.clear()
+    monkeypatch.setattr(api, "TIMEOUT", (0.2, 0.2))
+    wait_for(changes.qsize, 10, "it to notice")
+    assert isinstance(changes.get_nowait(), EngineUnavailable)
+    pulse.join(10)
+    assert not pulse.is_alive()
