@@ -44,8 +44,9 @@ def test_a_cluster_that_answers_is_added(
 
 
 def test_without_a_kubeconfig_the_pods_account_is_used(fake: FakeEngine) -> None:
-    call_command("add_cluster", "gpu", "--in-cluster")
+    call_command("add_cluster", "gpu", "--in-cluster", "--namespace-prefix", "ml-")
     assert Connection.objects.get().kubeconfig == ""
+    assert Cluster.objects.get().namespace_prefix == "ml-"
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("It is away."), EngineRefused("No.")])

@@ -207,6 +207,8 @@ CASES: dict[str, dict[str, Any]] = {
         "worker": SIMPLE | {"connections": [NOTEBOOK, BALANCED]},
     },
     "jax-workers-only": {"distributedFramework": "JAX", "numWorkers": 2, **ONLY},
+    "jax-every-option": {"distributedFramework": "JAX", **EVERY, **ONLY, "master": None},
+    "jax-kai": {"distributedFramework": "JAX", **ON_KAI, **ONLY, "master": None},
 }
 
 

@@ -93,6 +93,8 @@ def test_a_value_that_looks_secret_is_in_a_secret_alone(name: str) -> None:
     assert "not to be read" not in str(made)
     values = [b64decode(value).decode() for item in hidden for value in item["data"].values()]
     wanted = ["the master's", "not to be read"] if name.endswith("every-option") else []
+    if case(name).spec.master is None:
+        wanted = wanted[1:]
     assert values == wanted
     assert all(value not in str(masked(made)) for item in hidden for value in item["data"].values())
 

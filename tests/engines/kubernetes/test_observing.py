@@ -70,6 +70,7 @@ def look(*pods: dict[str, Any], true: str = "", suspend: bool = False) -> Observ
 
 MASTER, WORKER = pod("master", 0), pod("worker", 0)
 WAITS = {"state": {"waiting": {"reason": "PodInitializing"}}}
+UNREADY = pod("worker", 0, container=RUNNING | {"ready": False})  # its probe says so
 STARTING = pod("worker", 0, phase="Pending", container=WAITS)
 UNPLACED = pod("worker", 0, phase="Pending", container=WAITS, spec={}, status=UNSCHEDULED)
 REPLACED = pod("worker", 0, phase="Pending", container=WAITS, age=60)
@@ -83,6 +84,7 @@ LEAVING = pod("worker", 0, metadata={"deletionTimestamp": START.isoformat()})
         (look(), Phase.PENDING),
         (look(MASTER, UNPLACED), Phase.PENDING),
         (look(MASTER, STARTING), Phase.INITIALIZING),
+        (look(MASTER, UNREADY), Phase.INITIALIZING),
         (look(MASTER, WORKER), Phase.RUNNING),
         (look(MASTER, pod("worker", 0, phase="Succeeded", container=DONE)), Phase.RUNNING),
         (look(MASTER), Phase.DEGRADED),
