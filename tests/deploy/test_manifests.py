@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
+from django.urls import reverse
 
+from config import health
 from config.run.install import ROOT
 from config.run.process import NAMES
 from tests.cluster import RealCluster
@@ -83,6 +85,51 @@ def test_only_those_who_talk_to_clusters_have_an_account() -> None:
         if pod.get("automountServiceAccountToken", True)
     }
     assert with_account == {"web", "worker"}
+
+
+def named(kind: str, name: str) -> Document:
+    (found,) = [one for one in documents(kind) if one["metadata"]["name"] == name]
+    return found
+
+
+def test_two_web_pods_that_their_health_lets_serve() -> None:
+    spec = named("Deployment", "web")["spec"]
+    assert spec["replicas"] == 2
+    (web,) = spec["template"]["spec"]["containers"]
+    asked = [web[probe]["httpGet"]["path"] for probe in ("readinessProbe", "livenessProbe")]
+    assert asked == [f"{reverse('healthz')}?of={part}" for part in ("database", "web")]
+    assert set(health.PARTS) >= {"database", "web"}
+
+
+def test_every_process_that_stays_has_a_probe() -> None:
+    stays = [*documents("Deployment"), *documents("StatefulSet")]
+    names = {one["metadata"]["name"] for one in stays}
+    assert names == {"web", "worker", "beat", "valkey", "postgres"}
+    for one in stays:
+        (container,) = one["spec"]["template"]["spec"]["containers"]
+        assert container.keys() & {"livenessProbe", "readinessProbe"}, one["metadata"]["name"]
+
+
+def test_tables_are_made_by_a_job_that_all_wait_for() -> None:
+    (job,) = documents("Job")
+    (prepare,) = job["spec"]["template"]["spec"]["containers"]
+    assert prepare["args"] == ["prepare"]
+    for name in ("web", "worker", "beat"):
+        (first,) = named("Deployment", name)["spec"]["template"]["spec"]["initContainers"]
+        assert first["args"] == ["wait"]
+
+
+def test_nobody_gets_in_but_where_it_is_said() -> None:
+    everyone, web, data = (
+        named("NetworkPolicy", name)["spec"] for name in ("nobody-gets-in", "web", "data")
+    )
+    assert everyone == {"podSelector": {}, "policyTypes": ["Ingress"]}
+    (port,) = named("Deployment", "web")["spec"]["template"]["spec"]["containers"][0]["ports"]
+    assert [it["port"] for it in web["ingress"][0]["ports"]] == [port["containerPort"]]
+    (chosen,) = data["podSelector"]["matchExpressions"]
+    assert set(chosen["values"]) == {"postgres", "valkey"}
+    assert "Egress" in data["policyTypes"], "and they ask nobody"
+    assert "egress" not in data
 
 
 def copied() -> list[str]:

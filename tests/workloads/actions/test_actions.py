@@ -98,6 +98,23 @@ def test_bulk_reports_each_outcome(client: Client, workload: Workload, stranger:
     assert (phase(workload.pk), phase(hidden.pk)) == (Phase.STOPPING, Phase.RUNNING)
 
 
+@pytest.mark.parametrize(
+    ("verb", "before", "after"),
+    [
+        ("stop", Phase.RUNNING, Phase.STOPPING),
+        ("run", Phase.STOPPED, Phase.RESUMING),
+        ("delete", Phase.COMPLETED, Phase.DELETING),
+    ],
+)
+def test_bulk_does_it_to_each(
+    client: Client, workload: Workload, verb: str, before: Phase, after: Phase
+) -> None:
+    other, left = (WorkloadFactory(name=name, project=workload.project) for name in ("b", "c"))
+    Workload.objects.update(phase=before)
+    client.post("/workloads/bulk/", {"verb": verb, "id": [str(workload.pk), str(other.pk)]})
+    assert [phase(one.pk) for one in (workload, other, left)] == [after, after, before]
+
+
 def test_bulk_without_a_verb_or_a_choice(client: Client, workload: Workload) -> None:
     assert client.post("/workloads/bulk/", {"verb": "explode"}).status_code == 400
     many = {"verb": "delete", "id": [str(workload.pk)] * 201}

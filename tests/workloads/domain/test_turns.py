@@ -40,6 +40,26 @@ def test_a_new_connection_is_taken_long_before_the_minute_is_over(
     monitor.put_away(cluster.pk)
 
 
+def test_every_few_minutes_a_list_shows_what_the_watch_missed(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
+    workload = waiting(project, "a", gpus=1)
+    engine.submit(reconcile.launch_of(workload))
+    assert monitor.turn(project.cluster)
+    engine.show(workload.handle, Phase.RUNNING)
+    for told in engine._watchers:
+        told.clear()
+    assert monitor.turn(project.cluster)
+    assert now(workload).phase == Phase.INITIALIZING
+    with monkeypatch.context() as later:
+        later.setattr(monitor, "RELIST_SECONDS", 0.0)
+        assert monitor.turn(project.cluster), "it begins with a list, which the next one ends"
+    assert monitor.turn(project.cluster)
+    assert now(workload).phase == Phase.RUNNING
+    monitor.put_away(project.cluster.pk)
+
+
 def test_a_cluster_that_is_deleted_is_watched_no_more(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
