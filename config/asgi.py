@@ -12,6 +12,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.sessions import CookieMiddleware  # noqa: E402
 
 from config.handler import Handler  # noqa: E402
+from core import garbage  # noqa: E402
 from core.websockets import Receive, Scope, Send, own_pages_only  # noqa: E402
 from workloads.tools.addresses import is_a_tools  # noqa: E402
 from workloads.tools.app import tools  # noqa: E402
@@ -27,3 +28,6 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """What a pod serves and what we serve never share an address."""
     host = value_of(scope["headers"], b"host").decode("latin-1")
     await (tools if is_a_tools(host) else own)(scope, receive, send)
+
+
+garbage.settle()

@@ -4,10 +4,10 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 
 from config.heartbeat import WorkerPulse
-from core import lease
+from core import garbage, lease
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -15,6 +15,11 @@ app = Celery("trainyard")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["consumer"].add(WorkerPulse)
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator] # celery has no types
+def settle(**signal: Any) -> None:
+    garbage.settle()
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator] # celery has no types

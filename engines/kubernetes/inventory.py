@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 
 from engines.base import (
     Allocation,
@@ -175,6 +176,7 @@ def _readiness(item: Manifest) -> tuple[bool, str]:
     return True, ""
 
 
+@lru_cache(maxsize=4096)
 def amount(text: str) -> Decimal:
     """A quantity as API servers write it: ``1900m``, ``8046488Ki``, ``2``, ``1e3``."""
     for suffix, factor in sorted(UNITS.items(), key=lambda unit: -len(unit[0])):

@@ -27,8 +27,8 @@ LINGER = 5.0  # seconds that streams outlive a watch, for the next one follows a
 RENEW = (5 * 1024**2, 2.0)
 OPENING = 4  # streams of one node that it has not answered yet: a dead one must not take all
 AWAY = (2.0, 60.0)  # seconds until a node that did not answer is asked again: at first, at most
-SHARE = 0.005  # of the time, at most, goes into looking through thousands of logs
-LATEST = 2.0  # seconds between two such looks, however long one took
+SHARE = 0.002  # of the time, at most, goes into looking through thousands of logs
+LATEST = 5.0  # seconds between two such looks, however long one took
 FORGET = 600.0  # seconds after which nobody will ask for the rest of a pod that is gone
 Key = tuple[str, int]  # uid of a pod, restarts of its container
 
@@ -204,6 +204,8 @@ class Output:
             failures = self._away.get(follower.node, (0.0, 0))[1]
             pause = min(AWAY[0] * 2 ** min(failures, 8), AWAY[1])
             self._away[follower.node] = (time.monotonic() + pause, failures + 1)
+            if follower.late:
+                return  # all who wait for this node have been told
             for other in self._all():
                 waits = other.wanted and not (other.ended or other.opened or other.late)
                 if waits and other.node == follower.node:

@@ -1,0 +1,37 @@
+"""Rare looks for garbage, in processes that live long."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from core import garbage
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("collector")
+def test_what_is_there_at_the_start_is_never_looked_through_again() -> None:
+    garbage.settle()
+    assert gc.get_freeze_count() > 10_000
+    looks = gc.get_stats()[0]["collections"]
+    kept = [[number] for number in range(garbage.YOUNG // 2)]
+    assert gc.get_stats()[0]["collections"] - looks <= 1, "for half of what one look is for"
+    assert len(kept) == garbage.YOUNG // 2
+
+
+@pytest.mark.usefixtures("collector")
+def test_garbage_in_cycles_is_found_all_the_same() -> None:
+    garbage.settle()
+    looks = gc.get_stats()[0]["collections"]
+    for _ in range(garbage.YOUNG * 2):
+        cycle: list[object] = []
+        cycle.append(cycle)
+    assert gc.get_stats()[0]["collections"] > looks
+    assert gc.get_count()[0] <= garbage.YOUNG
