@@ -27,6 +27,7 @@ class Known:
     floor: int = 0
     order: int = 0
     space: str = ""  # namespace of its job
+    _looked: tuple[tuple[int, int], Look] | None = None  # at which floor and order
 
     @classmethod
     def read(cls, kind: Kind, job: Manifest, pods: Iterable[Manifest], *, upto: int) -> "Known":
@@ -115,11 +116,17 @@ class Known:
         """``None`` without a job, and while its deletion is under way."""
         if self.job is None or self.kind is None or self.job["metadata"].get("deletionTimestamp"):
             return None
-        if (self.job["spec"].get("runPolicy") or {}).get("suspend"):
+        moment = self.floor, self.order  # with every change they are others
+        if self._looked is None or self._looked[0] != moment:
+            self._looked = moment, self._look_at(self.kind, self.job)
+        return self._looked[1]
+
+    def _look_at(self, kind: Kind, job: Manifest) -> Look:
+        if (job["spec"].get("runPolicy") or {}).get("suspend"):
             self.gone.clear()
         return Look.at(
-            self.kind,
-            self.job,
+            kind,
+            job,
             [*self.gone.values(), *self.pods.values()],
             group=self.group,
             warnings=self.warnings.values(),
