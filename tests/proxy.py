@@ -42,6 +42,7 @@ class ApiProxy:
         self._anyone = urllib3.PoolManager(ca_certs=client.configuration.ssl_ca_cert)
         self.down = False  # nobody listens
         self.blind = False  # no watch is let through
+        self.delay = 0.0  # seconds that the server takes to begin each answer
         self.token = ""  # what to show the server instead of the kubeconfig's own identity
         self.watches: set[socket.socket] = set()
         self.lock = Lock()
@@ -109,7 +110,7 @@ class ApiProxy:
                     watch.shutdown(socket.SHUT_RDWR)
 
     def heal(self) -> None:
-        self.down = self.blind = False
+        self.down, self.blind, self.delay = False, False, 0.0
         self.token, self._traps = "", []
         if not self.passing.is_set():
             self.cut()
@@ -134,6 +135,7 @@ class Passing(BaseHTTPRequestHandler):
         if refused or self.proxy.sprung(method, self.path, after=False):
             self.close_connection = True
             return
+        Event().wait(self.proxy.delay)
         try:
             answer = self._ask(body)
         except HTTPError:

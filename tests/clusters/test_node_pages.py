@@ -68,8 +68,13 @@ def test_nodes_show_what_they_have_and_what_is_free(client: Client, cluster: Clu
     assert "8 × H100, 80 GB" in page
     assert "2 of 8 free" in page
     assert "48 of 64 free" in page
+    assert "499 GB free" in page
     assert "dedicated=web:NoSchedule" in page
     assert "Unknown" in page
+    pool(cluster)
+    page = client.get(address(cluster, "nodes/")).content.decode()
+    assert "<td>fast</td>" in page
+    assert page.count("<td>default</td>") == 2
 
 
 def test_nodes_are_searched_and_narrowed(client: Client, cluster: Cluster) -> None:
@@ -89,6 +94,10 @@ def test_a_node_has_a_page_and_a_drawer(client: Client, cluster: Cluster) -> Non
     node = cluster.nodes.get(name="sick")
     page = client.get(address(cluster, f"nodes/{node.pk}/")).content.decode()
     assert "Kubelet stopped posting." in page
+    for name, told in (("fast-1", "gpu=h100"), ("plain", "dedicated=web:NoSchedule")):
+        other = cluster.nodes.get(name=name)
+        shown = client.get(address(cluster, f"nodes/{other.pk}/")).content.decode()
+        assert f"<code>{told}</code>" in shown
     part = client.get(address(cluster, f"nodes/{node.pk}/"), **DRAWER).content.decode()
     assert "drawer-head" in part
 

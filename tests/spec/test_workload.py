@@ -128,6 +128,14 @@ WRONG: list[tuple[Document, str, str]] = [
         "worker.security.capabilities.0",
         "not a Linux capability",
     ),
+    *[
+        (
+            worker(connections=[{"name": "n", "containerPort": 80, "nodePort": port}]),
+            "worker.connections.0.nodePort",
+            words,
+        )
+        for port, words in ((29_999, "at least 30000"), (32_768, "at most 32767"))
+    ],
     (worker(security={"runAsUid": 5}), "worker.security.runAsUid", "uidGidSource is custom"),
     (worker(tty=True), "worker.tty", "stdin"),
     (

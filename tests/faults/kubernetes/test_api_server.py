@@ -25,6 +25,7 @@ def test_a_minute_without_the_api_server(site: Site) -> None:
         site.rest.act(stopping, "suspend")
         site.rest.act(resuming, "resume")
         site.disconnects("does not answer", timeout=OUTAGE)
+        assert "shaky is disconnected" in site.page(f"/workloads/{counting}/")
         phases = [site.rest.phase(one) for one in (counting, stopping, resuming, fresh)]
         assert phases == ["Running", "Stopping", "Resuming", "Creating"]
         wait_for(lambda: time.monotonic() > over, OUTAGE + 1, "a minute to pass", every=0.5)

@@ -116,6 +116,7 @@ def test_a_revoked_token_is_told_and_a_new_one_goes_on(site: Site) -> None:
     site.cluster.api.delete(f"{SECRETS}/{NAME}-1")
     site.proxy.cut()
     site.disconnects("401")
+    assert "shaky is disconnected" in site.page(f"/workloads/{counting}/")
     assert site.rest.phase(counting) == "Running"
     site.proxy.token = new_token(site, f"{NAME}-2")
     site.ends_once(counting, "Completed")

@@ -9,6 +9,7 @@ from engines.base import ClusterEvent
 from engines.fake import FakeEngine
 from projects.models import Project
 from spec.phases import Phase
+from spec.workload import Framework
 from tests.factories import ClusterFactory
 from tests.workloads.domain.conftest import now, waiting
 from workloads import monitor, reconcile, tasks
@@ -37,6 +38,20 @@ def test_a_new_connection_is_taken_long_before_the_minute_is_over(
     assert monitor.turn(cluster), "so that the next turn follows at once"
     assert monitor.turn(Cluster.objects.get(pk=cluster.pk))
     assert now(workload).phase == Phase.RUNNING
+    monitor.put_away(cluster.pk)
+
+
+def test_each_turn_finds_out_what_the_cluster_offers(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
+    cluster = project.cluster
+    for offered in ([], [Framework.MPI]):
+        engine.frameworks = offered
+        assert monitor.turn(cluster)
+        cluster.refresh_from_db()
+        mpi = cluster.capabilities.framework(Framework.MPI)
+        assert (mpi.available, bool(mpi.why)) == (bool(offered), not offered)
     monitor.put_away(cluster.pk)
 
 
