@@ -24,3 +24,4 @@ def test_it_has_the_prefix_the_images_and_the_bounds(settings: Settings) -> None
     images = {it["image"].rpartition("/")[2] for it in pod["initContainers"]}
     assert images == {"git:1", "aws:1"}
     assert engine._meter._prometheus == "http://prometheus.example.com"
+    assert engine._output._streams == 7

@@ -118,6 +118,12 @@ def test_what_is_there_is_said(server: Answering) -> None:
         ({"/readyz": (500, "etcd failed")}, "Readiness", Level.ISSUE, "etcd failed"),
         ({KUBEFLOW: resources("tfjobs")}, "PyTorch", Level.WARNING, "has no PyTorchJob. Install"),
         (
+            {KUBEFLOW: resources("pytorchjobs", "jaxjobs")},
+            "JAX",
+            Level.OK,
+            "kubeflow.org/v1",
+        ),
+        (
             {MPI: resources()},
             "MPI",
             Level.WARNING,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from queue import SimpleQueue
 from threading import Timer
 from typing import Any
@@ -9,11 +10,17 @@ from typing import Any
 import pytest
 
 from engines.base import EngineError, EngineUnavailable
-from engines.kubernetes import api, feed
-from engines.kubernetes.api import Gone, Missing
-from engines.kubernetes.feed import Change, Changes, Feed, Pulse
-from engines.kubernetes.watching import POD, PODS
+from engines.kubernetes import api as client
+from engines.kubernetes import feed
+from engines.kubernetes.api import Api, Gone, Missing
+from engines.kubernetes.discovery import kinds_here
+from engines.kubernetes.engine import KubernetesEngine
+from engines.kubernetes.feed import Change, Changes, Feed, Pulse, Source
+from engines.kubernetes.kinds import WORKLOAD
+from engines.kubernetes.watching import EVENT, GROUP, POD, PODS
 from tests.engines.kubernetes.answering import Answering, answering
+from tests.engines.kubernetes.conftest import PREFIX
+from tests.engines.reading import listed
 from tests.waiting import wait_for
 
 
@@ -57,6 +64,23 @@ def test_a_bookmark_is_where_it_goes_on_and_no_news(
     assert isinstance(last, Gone)
 
 
+@pytest.mark.kubernetes
+def test_a_cluster_is_watched_once_a_kind_and_by_our_label(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources: list[Source] = []
+    monkeypatch.setattr(Feed, "start", lambda one: sources.append(one._source))
+    with closing(KubernetesEngine(api, prefix=PREFIX).watch()) as watch:
+        listed(watch)
+        next(watch)  # the watches begin behind the list
+    paths = [one.path for one in sources]
+    assert len(paths) == len(set(paths))
+    jobs = {kind.everywhere for kind in kinds_here(api)}
+    assert jobs | {PODS, EVENT.path} <= set(paths) <= jobs | {PODS, EVENT.path, GROUP.path}
+    labelled = [one.query.get("labelSelector") for one in sources if one != EVENT]
+    assert set(labelled) == {WORKLOAD}
+
+
 def test_a_kind_that_is_served_no_more_ends_it(server: Answering) -> None:
     changes: Changes = SimpleQueue()
     Feed(server.api, POD, since="10", changes=changes).run()
@@ -69,7 +93,7 @@ def test_a_slow_answer_is_waited_for_and_silence_is_not(
     server.answers[PODS] = {"items": []}
     server.awake.clear()
     waits = server.api
-    monkeypatch.setattr(api, "READING", 0.2)
+    monkeypatch.setattr(client, "READING", 0.2)
     with pytest.raises(EngineUnavailable, match="does not answer"):
         waits.items(PODS)
     monkeypatch.undo()
@@ -88,7 +112,7 @@ def test_a_server_that_hangs_is_noticed_though_its_watches_are_open(
     wait_for(lambda: len(server.asked) > 1, 10, "it to ask")
     assert not changes.qsize()
     server.awake.clear()
-    monkeypatch.setattr(api, "TIMEOUT", (0.2, 0.2))
+    monkeypatch.setattr(client, "TIMEOUT", (0.2, 0.2))
     wait_for(changes.qsize, 10, "it to notice")
     assert isinstance(changes.get_nowait(), EngineUnavailable)
     pulse.join(10)

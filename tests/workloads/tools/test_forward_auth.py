@@ -47,6 +47,20 @@ def test_connect_leads_to_the_external_url_and_in(served: Workload, member: User
     assert Event.objects.filter(workload=served, verb="connect").count() == 1
 
 
+@pytest.mark.parametrize("kind", ["NodePort", "LoadBalancer"])
+def test_connect_leads_past_us_where_nobody_asks(
+    served: Workload, member: User, kind: str, monkeypatch: pytest.MonkeyPatch, engine: FakeEngine
+) -> None:
+    """A code would be shown to the tool, and open nothing there."""
+    tool = {"name": "My Notebook", "containerPort": 8888, "connectionType": kind}
+    serve(served, tool)
+    monkeypatch.setattr(engine, "address", lambda handle, tool: "http://10.0.0.1:30217")
+    client = signed_in(member)
+    leads = client.get(f"/workloads/{served.pk}/connect/my-notebook/")["Location"]
+    assert leads == "http://10.0.0.1:30217"
+    assert Event.objects.filter(workload=served, verb="connect").count() == 1
+
+
 def test_strangers_are_not_let_through(served: Workload, stranger: User) -> None:
     assert asked(served)[0] == 401
     assert asked(served, cookie="guessed")[0] == 401

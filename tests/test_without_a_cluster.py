@@ -1,0 +1,35 @@
+"""``make test-kubernetes`` where there is nothing to test on says how to get it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import kubernetes
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "setup-envtest"),
+        ({"KUBECONFIG": "/nowhere/config"}, "KUBECONFIG: there is no /nowhere/config."),
+        ({"KUBEBUILDER_ASSETS": "/nowhere"}, "KUBEBUILDER_CRDS="),
+        (
+            {"KUBEBUILDER_ASSETS": ".", "KUBEBUILDER_CRDS": "."},
+            "has no etcd, kube-apiserver, kubectl.",
+        ),
+    ],
+)
+def test_it_says_what_lacks(
+    given: dict[str, str],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["kubernetes"])
+    for name in ("KUBECONFIG", "KUBEBUILDER_ASSETS", "KUBEBUILDER_CRDS"):
+        monkeypatch.setenv(name, given.get(name, ""))
+    assert kubernetes.main() == 1
+    assert told in capsys.readouterr().err
