@@ -9,7 +9,7 @@ YOUNG, MIDDLE, OLD = 50_000, 20, 10
 
 
 def settle() -> None:
-    """Call it once, when everything is imported: that stays, so it is never looked through again."""
+    """Call it once, when everything is imported: that stays, and is never looked through again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)
