@@ -14,6 +14,8 @@ MOUNT = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
 NOT_MADE = re.compile(r"^FailedCreate")  # the operator's FailedCreatePod, a Job's FailedCreate
 NAMED = re.compile(r'(secret|configmap|persistentvolumeclaim)s? "([^"]+)" not found', re.IGNORECASE)
 KINDS = {"secret": "Secret", "configmap": "ConfigMap", "persistentvolumeclaim": "claim"}
+#: Pods of a namespace just made may come before its service account, and are tried again.
+UNPREPARED = re.compile(r"No API token found for service account|serviceaccount .+ not found")
 EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
 MOST_WORDS = 300  # characters of what a container said last
 #: What git adds to whatever ssh said.
@@ -92,6 +94,10 @@ def not_made(warnings: Iterable[Manifest]) -> Cause | None:
             "workloads of the project end, or have it raised."
         )
         return Cause(CauseKind.QUOTA, title, todo, said=said[-1])
+    if UNPREPARED.search(said[-1]):
+        title = "The namespace has no service account yet"
+        todo = "The cluster makes one within seconds. When this lasts, ask its administrator."
+        return Cause(CauseKind.OPERATOR, title, todo, said=said[-1])
     todo = "Change what the cluster refuses, then Copy & edit; or ask its administrator."
     return Cause(CauseKind.REFUSED, "The cluster refuses to make its pods", todo, said=said[-1])
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
 from engines.kubernetes import causes, preempted
+from engines.kubernetes.events import said_at
 from engines.kubernetes.kinds import GAVE_UP, RUN, Kind, workload_of
 from engines.kubernetes.pods import (
     Seen,
@@ -74,9 +75,10 @@ class Look:
         for one in warnings:
             about.setdefault(one["involvedObject"].get("uid", ""), []).append(one)
         seen = (Seen(pod, kind, tuple(about.get(pod["metadata"]["uid"], ()))) for pod in pods)
-        mine = tuple(about.get(job["metadata"]["uid"], ()))
-        others = preempted.told(warnings, since=began(job))
-        return cls(kind, job, tuple(seen), group, mine, others)
+        start = began(job)  # what was said of the job in an earlier run explains nothing now
+        mine = (one for one in about.get(job["metadata"]["uid"], ()) if said_at(one) >= start)
+        others = preempted.told(warnings, since=start)
+        return cls(kind, job, tuple(seen), group, tuple(mine), others)
 
     def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
         """``floor`` is the newest resource version up to which nothing is missing, or that of

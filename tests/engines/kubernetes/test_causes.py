@@ -7,6 +7,7 @@ import pytest
 from engines.kubernetes import causes
 from spec.causes import CauseKind
 from spec.phases import Reason
+from tests.engines.kubernetes.test_preempted import at, look
 
 QUOTA = (
     'Error creating: pods "a-worker-0" is forbidden: exceeded quota: team, requested: '
@@ -67,6 +68,36 @@ def test_pods_that_are_refused_are_told_in_the_servers_words() -> None:
     assert cause
     assert (cause.kind, cause.said) == (CauseKind.REFUSED, "pods is forbidden: no host network")
     assert causes.not_made([event("BackOff", "again")]) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Error creating: No API token found for service account "default", retry after the token',
+        'pods "demo-master-0" is forbidden: error looking up service account team/default: '
+        'serviceaccount "default" not found',
+    ],
+)
+def test_pods_that_come_before_the_service_account_are_not_called_refused(said: str) -> None:
+    cause = causes.not_made([event("FailedCreatePod", said)])
+    assert cause
+    assert (cause.reason, cause.title) == (
+        Reason.NONE,
+        "The namespace has no service account yet",
+    )
+
+
+def test_what_kept_an_earlier_run_from_its_pods_is_not_told_of_this_one() -> None:
+    refused = event("FailedCreatePod", "pods is forbidden: no host network") | {
+        "involvedObject": {"uid": "job"},
+        "lastTimestamp": at(10),
+    }
+    cause = look(events=[refused], resumed=10).cause
+    assert cause
+    assert cause.kind is CauseKind.REFUSED
+    cause = look(events=[refused], resumed=30).cause
+    assert cause
+    assert cause.kind is CauseKind.OPERATOR
 
 
 @pytest.mark.parametrize(
