@@ -28,6 +28,7 @@ from tests.waiting import wait_for
 
 FEW, MANY = 200, 2_000
 CALLERS = 8
+SETTLING = 60.0  # seconds after all run, for what their submission left to write down
 QUIET = 310.0  # seconds of watching while nothing happens; in them all is listed anew once
 CHANGES = 100
 LONGEST = 900.0
@@ -85,6 +86,7 @@ def _run(place: Place, rest: Rest, names: list[str]) -> dict[str, str]:
 
 def _quiet(place: Place) -> Cost:
     worker = psutil.Process(place.trainyard.pids()["worker"])
+    time.sleep(SETTLING)
     before = worker.cpu_times()
     time.sleep(QUIET)
     after = worker.cpu_times()
