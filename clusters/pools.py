@@ -32,12 +32,18 @@ def update_pool(pool: NodePool, *, by: User, label_key: str, label_value: str) -
 def delete_pool(pool: NodePool, *, by: User) -> None:
     """Its nodes go to the default pool. ``InUse`` while a workload that may run asks for it."""
     _check(by)
-    if names := some(users_of(pool)):
-        raise InUse(f"Workloads ask for {pool}: {names}. Delete them first.")
+    if obstacle := obstacle_to_delete(pool):
+        raise InUse(obstacle)
     cluster = pool.cluster
     with transaction.atomic():
         pool.delete()
         nodes.sort(cluster)
+
+
+def obstacle_to_delete(pool: NodePool) -> str:
+    """Why it cannot be deleted now, in words; empty where it can."""
+    names = some(users_of(pool))
+    return f"Workloads ask for {pool}: {names}. Delete them first." if names else ""
 
 
 def users_of(pool: NodePool) -> list[str]:

@@ -130,15 +130,21 @@ def ask(cluster: Cluster) -> None:
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
     """Forget a cluster, its nodes and node pools. ``HasProjects`` while any project is on it."""
     check(by)
-    if cluster.kind == Kind.LOCAL:
-        raise HasProjects("This machine is a cluster for as long as the local engine is on.")
-    present = cluster.projects.order_by("name").values_list("name", flat=True)
-    if names := some(list(present[:4])):
-        raise HasProjects(f"{cluster} has projects: {names}. Delete them first.")
+    if obstacle := obstacle_to_delete(cluster):
+        raise HasProjects(obstacle)
     try:
         cluster.delete()
     except ProtectedError as error:
         raise HasProjects(f"{cluster} got a project a moment ago. Look again.") from error
+
+
+def obstacle_to_delete(cluster: Cluster) -> str:
+    """Why it cannot be deleted now, in words; empty where it can."""
+    if cluster.kind == Kind.LOCAL:
+        return "This machine is a cluster for as long as the local engine is on."
+    present = cluster.projects.order_by("name").values_list("name", flat=True)
+    names = some(list(present[:4]))
+    return f"{cluster} has projects: {names}. Delete them first." if names else ""
 
 
 def check(by: User) -> None:

@@ -53,7 +53,7 @@ def question_page(
     back: str = "",
     refusal: str = "",
 ) -> HttpResponse:
-    """Are you sure? With a ``refusal`` there is nothing to be sure about, and the status is 422."""
+    """Are you sure? With a ``refusal`` there is nothing to be sure about; a POST gets 422."""
     context = {
         "title": title,
         "text": text,
@@ -64,7 +64,7 @@ def question_page(
         "refusal": refusal,
         "in_drawer": in_drawer(request),
     }
-    status = 422 if refusal else 200
+    status = 422 if refusal and request.method == "POST" else 200
     return render_partial(request, "question_page.html", "question", context, status=status)
 
 

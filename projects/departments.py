@@ -105,9 +105,13 @@ def delete_department(department: Department, *, by: User) -> None:
         with transaction.atomic():
             department.delete()
     except ProtectedError as error:
-        names = list(department.projects.values_list("name", flat=True)[:4])
-        text = f"{department} has projects: {some(names)}. Delete them or move them first."
-        raise HasProjects(text) from error
+        raise HasProjects(obstacle_to_delete(department)) from error
+
+
+def obstacle_to_delete(department: Department) -> str:
+    """Why it cannot be deleted now, in words; empty where it can."""
+    names = some(list(department.projects.values_list("name", flat=True)[:4]))
+    return f"{department} has projects: {names}. Delete them or move them first." if names else ""
 
 
 def _save(department: Department, by: User) -> Department:

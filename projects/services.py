@@ -73,14 +73,20 @@ def delete_project(project: Project, *, by: User) -> None:
     """Remove it with its assets. ``HasWorkloads`` while it has any that is not deleted."""
     _check(by)
     with transaction.atomic():
-        if names := _some_workloads(project):
-            raise HasWorkloads(f"{project} has workloads: {names}. Delete them first.")
+        if obstacle := obstacle_to_delete(project):
+            raise HasWorkloads(obstacle)
         project.workloads.filter(deleted_at__isnull=False).delete()  # traces of deleted ones
         try:
             project.delete()
         except ProtectedError as error:
             raise HasWorkloads(f"{project} got a workload a moment ago. Look again.") from error
         queues.ask(project.cluster)
+
+
+def obstacle_to_delete(project: Project) -> str:
+    """Why it cannot be deleted now, in words; empty where it can."""
+    names = _some_workloads(project)
+    return f"{project} has workloads: {names}. Delete them first." if names else ""
 
 
 def _check_rename(project: Project, name: str) -> None:

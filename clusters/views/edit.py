@@ -67,7 +67,7 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
 @administrators_only
 def delete(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster, pk=pk)
-    refusal = ""
+    refusal = services.obstacle_to_delete(cluster)
     if request.method == "POST":
         try:
             services.delete_cluster(cluster, by=request.user)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.http import Request, administrators_only
 from clusters.forms import NodePoolForm
 from clusters.models import Cluster, NodePool
-from clusters.pools import InUse, create_pool, delete_pool, update_pool
+from clusters.pools import InUse, create_pool, delete_pool, obstacle_to_delete, update_pool
 from core.forms import add_errors
 from core.pages import done, form_page, question_page
 
@@ -62,7 +62,7 @@ def edit(request: Request, pk: UUID, pool: int) -> HttpResponse:
 @administrators_only
 def delete(request: Request, pk: UUID, pool: int) -> HttpResponse:
     found = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
-    refusal = ""
+    refusal = obstacle_to_delete(found)
     if request.method == "POST":
         try:
             delete_pool(found, by=request.user)

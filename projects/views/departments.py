@@ -83,7 +83,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @administrators_only
 def delete(request: Request, pk: int) -> HttpResponse:
     department = get_object_or_404(Department, pk=pk)
-    refusal = ""
+    refusal = departments.obstacle_to_delete(department)
     if request.method == "POST":
         try:
             departments.delete_department(department, by=request.user)

@@ -122,7 +122,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @administrators_only
 def delete(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project.objects.for_list(), pk=pk)
-    refusal = ""
+    refusal = services.obstacle_to_delete(project)
     if request.method == "POST":
         try:
             services.delete_project(project, by=request.user)

@@ -153,6 +153,7 @@ def test_the_prefix_stays_while_there_are_projects(client: Client, kept: Cluster
 
 def test_a_cluster_with_projects_is_not_deleted(client: Client, kept: Cluster) -> None:
     project, address = ProjectFactory(cluster=kept), f"{kept.get_absolute_url()}delete/"
+    assert f"kept has projects: {project.name}." in client.get(address).content.decode()
     answer = client.post(address)
     assert answer.status_code == 422
     assert f"kept has projects: {project.name}." in answer.content.decode()

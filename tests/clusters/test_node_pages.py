@@ -175,6 +175,8 @@ def test_a_pool_that_a_workload_asks_for_stays(client: Client, cluster: Cluster)
     workload = WorkloadFactory(running=True, project__cluster=cluster)
     asked = documents.dump(workload.spec) | {"nodePools": ["fast", "default"]}
     type(workload).objects.filter(pk=workload.pk).update(spec_json=asked)
+    question = client.get(address(cluster, f"node-pools/{made.pk}/delete/"))
+    assert f"Workloads ask for fast: {workload.name}." in question.content.decode()
     answer = client.post(address(cluster, f"node-pools/{made.pk}/delete/"))
     assert f"Workloads ask for fast: {workload.name}." in answer.content.decode()
     type(workload).objects.filter(pk=workload.pk).update(phase="Completed")

@@ -109,6 +109,7 @@ def test_a_name_is_taken_once_a_cluster(administrator: Client) -> None:
 def test_one_with_projects_stays(administrator: Client, overbooked: Project) -> None:
     EnvironmentFactory(home=overbooked, in_department=True)
     address = f"/departments/{overbooked.department_id}/delete/"
+    assert "Delete them or move" in administrator.get(address).content.decode()
     response = administrator.post(address)
     assert response.status_code == 422
     assert "research has projects: vision. Delete them or move" in response.content.decode()

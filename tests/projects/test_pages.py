@@ -179,7 +179,10 @@ def test_on_this_machine_a_project_with_workloads_is_renamed(administrator: Clie
 def test_a_project_with_workloads_stays(administrator: Client) -> None:
     workload = WorkloadFactory(completed=True)
     address = f"/projects/{workload.project.pk}/delete/"
-    assert "Delete" in administrator.get(address).content.decode()
+    asked = administrator.get(address)
+    assert asked.status_code == 200
+    assert workload.name in asked.content.decode()
+    assert "Delete project" not in asked.content.decode()
     response = administrator.post(address)
     assert response.status_code == 422
     assert workload.name in response.content.decode()

@@ -166,7 +166,8 @@ def bulk(request: Request) -> HttpResponse:
     wanted = rows.filter(pk__in=uuids(chosen)).order_by("name")
     outcomes = [(workload, _try(workload, verb, request.user)) for workload in wanted]
     failed = sum(bool(problem) for _, problem in outcomes)
-    context = {"verb": verb, "outcomes": outcomes, "failed": failed}
+    done = len(outcomes) - failed
+    context = {"verb": verb, "outcomes": outcomes, "done": done, "failed": failed}
     response = render_partial(request, "workloads/bulk.html", "outcome", context)
     names = [f"w-{workload.pk}" for workload, _ in outcomes]
     return trigger_client_event(response, "live-changed", {"value": names})

@@ -93,6 +93,7 @@ def test_bulk_reports_each_outcome(client: Client, workload: Workload, stranger:
     data = {"verb": "stop", "id": [str(workload.pk), str(done.pk), str(hidden.pk), "nonsense"]}
     page = client.post("/workloads/bulk/", data).content.decode()
     assert "1 of 2 could not be done" in page
+    assert "Stopping 1, 1 not possible" in page
     assert "finished is Completed; there is nothing to stop." in page
     assert "of-others" not in page
     assert (phase(workload.pk), phase(hidden.pk)) == (Phase.STOPPING, Phase.RUNNING)
