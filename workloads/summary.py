@@ -10,7 +10,7 @@ from spec.errors import SpecError
 from spec.quantities import readable
 from spec.workload import Pod, WorkloadSpec
 from workloads import capacity, commandline
-from workloads.plan import Plan
+from workloads.plan import Plan, waits_for_quota
 
 FEW = 8  # ranks listed one by one; of more, the first and the last
 NOT_YET = "to-be-selected"
@@ -56,6 +56,8 @@ def of(made: Plan) -> Summary:
         demand = Demand.of(spec, gpu_memory=made.cluster.gpu_memory)
         summary.meters = list(_meters(made, demand))
     lacking = capacity.lacking(made.cluster, spec) if spec and made.cluster else ""
+    if made.submittable and made.project and made.demand and not lacking:
+        lacking = waits_for_quota(made.project, made.demand)
     _judge(summary, made, lacking)
     if lacking not in {"", summary.detail}:
         summary.cautions = (lacking, *summary.cautions)

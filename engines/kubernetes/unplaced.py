@@ -144,7 +144,7 @@ RULES = (
         NODES,
         "not of the node pool or type asked for",
         "No node is of the pool or type asked for",
-        f"{_POOL.capitalize()}; the Nodes page shows what there is.",
+        f"{_POOL.capitalize()}; the tab Nodes of the cluster shows what there is.",
         near=False,
     ),
 )

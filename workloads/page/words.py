@@ -35,7 +35,8 @@ ADVICE = {
     Reason.PREEMPTED: "Others went first. Give it a higher priority, or a backoff limit so that it "
     "starts again by itself, then Copy & edit.",
     Reason.REFUSED: "Change what the cluster refused, then Copy & edit.",
-    Reason.LOST: "Look whether the cluster was reset. Copy & edit starts it again.",
+    Reason.LOST: "Look whether somebody deleted it there, or the cluster was reset. Copy & edit "
+    "starts it again.",
 }
 OTHERWISE = "Read the last lines and the event history, then Copy & edit to try again."
 

@@ -9,7 +9,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from tests.workloads.domain.conftest import now, phases, waiting
-from workloads import admission, services
+from workloads import admission, services, summary
 from workloads.models import Workload
 from workloads.plan import plan
 
@@ -112,6 +112,23 @@ def test_where_queues_know_quotas_only_what_never_fits_is_refused(
     assert ["department research" in problem.message for problem in made.problems] == (
         [] if fits else [True]
     )
+
+
+@pytest.mark.parametrize(("gpus", "headline"), [(1, "Ready to submit"), (2, "Will wait")])
+def test_where_queues_know_quotas_the_wizard_says_what_waits_there(
+    queued: Project, other: Project, member: User, gpus: int, headline: str
+) -> None:
+    queued.cluster.capabilities_json["quotas"] = True
+    queued.cluster.save()
+    queued.cluster.nodes.update(gpu_count=4)
+    WorkloadFactory(project=other, running=True, gpus=4)
+    found = summary.of(plan(draft(queued, gpus), by=member))
+    assert found.headline == headline
+    if headline == "Will wait":
+        assert found.detail == (
+            "It waits until other workloads end: together they ask for 6 GPUs, the quota is 5 "
+            "(4 held), and the department research may not go over it."
+        )
 
 
 def test_on_this_machine_it_keeps_back_its_own_projects_only(
