@@ -1,8 +1,10 @@
-"""How a cluster learns that a rank is ready. Fields are those of Run:ai's REST API (``probes``)."""
+"""How a cluster learns how a rank is. ``readiness`` is as in Run:ai's REST API (``probes``), which
+has no other; ``liveness`` and ``startup`` are alike and mean what they do on Kubernetes."""
 
 from enum import StrEnum
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from spec.part import Part, Whole
 
@@ -35,4 +37,16 @@ class Probe(Part):
 
 
 class Probes(Part):
+    """Without an answer a rank is not ready, is restarted, or has not started yet."""
+
     readiness: Probe | None = None
+    liveness: Probe | None = None
+    startup: Probe | None = None
+
+    @model_validator(mode="after")
+    def _one_good_answer_is_enough(self) -> Self:
+        """As Kubernetes has it for those whose failure restarts."""
+        for name, probe in (("liveness", self.liveness), ("startup", self.startup)):
+            if probe and probe.success_threshold not in {None, 1}:
+                raise ValueError(f"successThreshold of a {name} probe has to be 1.")
+        return self

@@ -117,13 +117,15 @@ def _runtime(replica: Replica) -> Iterator[Fact]:
     given = ", ".join(f"{name} {value}" for name, value in ids if value is not None)
     yield "Runs as", given, "security"
     yield "Linux capabilities", ", ".join(security.capabilities), "security"
-    if probe := replica.probes.readiness:
-        get = probe.handler.http_get
-        yield (
-            "Ready when it answers",
-            f"{get.scheme} on port {get.port}, {get.path}",
-            "probes",
-        )
+    probes = replica.probes
+    for name, probe in (
+        ("Ready when it answers", probes.readiness),
+        ("Restarted unless it answers", probes.liveness),
+        ("Started when it answers", probes.startup),
+    ):
+        if probe:
+            get = probe.handler.http_get
+            yield name, f"{get.scheme} on port {get.port}, {get.path}", "probes"
 
 
 def _taint(toleration: Toleration) -> str:

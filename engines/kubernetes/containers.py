@@ -1,4 +1,4 @@
-"""A replica's container: resources, rights and readiness. Pure functions from spec to manifest."""
+"""A replica's container: resources, rights and probes. Pure functions from spec to manifest."""
 
 import shlex
 
@@ -23,6 +23,8 @@ def container(launch: Launch, kind: Kind, replica: Replica, role: Role) -> Manif
         "resources": resources(replica.compute),
         "securityContext": container_security(replica.security),
         "readinessProbe": probe(replica.probes.readiness),
+        "livenessProbe": probe(replica.probes.liveness),
+        "startupProbe": probe(replica.probes.startup),
         "stdin": replica.stdin or None,
         "tty": replica.tty or None,
     }

@@ -13,7 +13,7 @@ BELOW = (
     (r"containers(?:\[0\])?\.(command|args|workingDir)", r"\1"),
     (r"containers(?:\[0\])?\.resources", "compute"),
     (r"containers(?:\[0\])?\.securityContext|\.securityContext", "security"),
-    (r"containers(?:\[0\])?\.readinessProbe", "probes.readiness"),
+    (r"containers(?:\[0\])?\.(readiness|liveness|startup)Probe", r"probes.\1"),
     (r"containers(?:\[0\])?\.volume(Mounts|Devices)|\.volumes|initContainers", "storage"),
     (r"\.tolerations", "tolerations"),
     (r"\.affinity", "nodeAffinityRequired"),

@@ -60,8 +60,12 @@ def _complaints(replica: Replica) -> Iterator[Complaint]:
         yield "compute.extendedResources", "the local engine knows CPU, memory and GPUs only"
     if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
         yield "restartPolicy", "the ranks are started again together; backoffLimit says how often"
-    if replica.probes.readiness:
-        yield "probes.readiness", "a rank of the local engine is ready when it runs"
+    for name in type(replica.probes).model_fields:
+        if getattr(replica.probes, name):
+            yield (
+                f"probes.{name}",
+                "a rank of the local engine is well while it runs; none is asked",
+            )
     for kind, path in replica.storage.places():
         yield f"storage.{kind}", f"nothing is mounted on this machine; {path} is what it has there"
     if replica.node_type:

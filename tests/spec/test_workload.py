@@ -128,6 +128,11 @@ WRONG: list[tuple[Document, str, str]] = [
         "worker.security.capabilities.0",
         "not a Linux capability",
     ),
+    (
+        worker(probes={"liveness": {"successThreshold": 2, "handler": {"httpGet": {"port": 80}}}}),
+        "worker.probes",
+        "liveness probe has to be 1",
+    ),
     *[
         (
             worker(connections=[{"name": "n", "containerPort": 80, "nodePort": port}]),

@@ -57,7 +57,9 @@ FULL = {
             "initialDelaySeconds": 5,
             "failureThreshold": 3,
             "handler": {"httpGet": {"path": "/ready", "port": 8080}},
-        }
+        },
+        "liveness": {"periodSeconds": 20, "handler": {"httpGet": {"port": 8080}}},
+        "startup": {"failureThreshold": 30, "handler": {"httpGet": {"port": 8081}}},
     },
     "storage": {
         "pvc": [

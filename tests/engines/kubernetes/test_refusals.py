@@ -35,6 +35,7 @@ IN_CONTAINER = "template.spec.containers[0]"
         ("", f"denied: {AT}[Worker].{IN_CONTAINER}.image: Required value", "worker.image"),
         (f"{AT}.Worker.template.spec.tolerations[0].effect", "", "worker.tolerations"),
         (f"{AT}.Worker.template.spec.volumes[2].name", "", "worker.storage"),
+        (f"{AT}.Worker.{IN_CONTAINER}.livenessProbe.httpGet", "", "worker.probes.liveness"),
         (f"{AT}.Worker.replicas", "", "numWorkers"),
         (f"{AT}.Worker.template.spec.hostAliases", "", "worker"),
         ("metadata.name", "", "name"),

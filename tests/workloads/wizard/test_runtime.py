@@ -84,6 +84,19 @@ def test_the_page_shows_what_the_draft_holds_and_what_the_environment_says(
     assert pod(wizard)["securityContext"] == {"runAsUser": 1000}
 
 
+def test_probes_that_only_rest_makes_are_kept_and_reviewed(wizard: Wizard) -> None:
+    wizard.ready()
+    alive = {"periodSeconds": 20, "handler": {"httpGet": {"port": 9090, "path": "/alive"}}}
+    draft = wizard.draft
+    draft.document["worker"]["values"] = {"probes": {"liveness": alive}}
+    draft.save()
+    wizard.save(2, **{PORT: "8080"})
+    container = pod(wizard)["containers"][0]
+    assert container["livenessProbe"]["httpGet"]["port"] == 9090
+    assert container["readinessProbe"]["httpGet"]["port"] == 8080
+    assert "HTTP on port 9090, /alive" in wizard.open(wizard.at(3)).page
+
+
 def test_capabilities_take_the_place_of_the_environments(wizard: Wizard, project: Project) -> None:
     with_environment(wizard, project).open(wizard.at(2)).press(f"add:{CAPABILITIES}")
     assert f"up:{CAPABILITIES}" not in wizard.page
