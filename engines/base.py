@@ -57,6 +57,9 @@ class Level(StrEnum):
     MISSING = "missing"  # without it nothing runs
 
 
+METERING = "Metrics"  # the area of findings about the use that ranks make of their machines
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that was looked at: what was found, or what lacks and what to do."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from engines.base import EngineRefused, EngineUnavailable, Finding, Level, Manifest
+from engines.base import METERING, EngineRefused, EngineUnavailable, Finding, Level, Manifest
 from engines.kubernetes import discovery
 from engines.kubernetes.api import Api, Denied
 from engines.kubernetes.inventory import Inventory
@@ -20,7 +20,7 @@ PRIVILEGED = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 METRICS = "metrics.k8s.io"
 AT_ONCE = 8  # reviews
 CONNECTION, FRAMEWORKS = "Connection", "Frameworks"
-SCHEDULING, STORAGE, METERING, NODES = "Scheduling", "Storage", "Metrics", "Nodes"
+SCHEDULING, STORAGE, NODES = "Scheduling", "Storage", "Nodes"
 
 
 def findings(api: Api, inventory: Inventory) -> tuple[Finding, ...]:

@@ -11,8 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
+from assets.cards import gpu_words
 from core.http import render_partial
 from core.query import whole_number
+from engines.base import METERING, Level
 from spec.phases import RankPhase
 from workloads import terminals
 from workloads.logs.choice import Choice
@@ -96,8 +98,14 @@ def _overview(request: Request, workload: Workload) -> dict[str, Any]:
 def _ranks(request: Request, workload: Workload) -> dict[str, Any]:
     usage = last_usage(workload)
     nothing = {"cpu": None, "memory": None, "gpu": None, "gpu_memory": None}
+    asked = {pod.rank: pod.replica.compute for pod in workload.spec.pods}
     rows = [
-        (rank, exit_in_words(rank.exit_code), nothing | usage.get(rank.rank, {}))
+        (
+            rank,
+            exit_in_words(rank.exit_code),
+            nothing | usage.get(rank.rank, {}),
+            gpu_words(asked[rank.rank]) if rank.node and rank.rank in asked else "–",
+        )
         for rank in workload.ranks.all()
     ]
     return {"rows": rows}
@@ -118,7 +126,9 @@ def _logs(request: Request, workload: Workload) -> dict[str, Any]:
 
 
 def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
-    return {"runs": range(1, workload.run + 1)}
+    found = (one for one in workload.cluster.findings if one.area == METERING)
+    unmetered = next((one.text for one in found if one.level is not Level.OK), "")
+    return {"runs": range(1, workload.run + 1), "unmetered": unmetered}
 
 
 def _terminal(request: Request, workload: Workload) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from engines.base import Finding, Level
+from engines.base import METERING, Finding, Level
 from engines.kubernetes.api import Api
 from engines.kubernetes.checking import (
     CONNECTION,
     FRAMEWORKS,
-    METERING,
     NODES,
     PRIVILEGED,
     REVIEW_OF_SELF,

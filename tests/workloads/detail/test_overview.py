@@ -1,5 +1,6 @@
 """What the page says first: the cause."""
 
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from clusters.models import Cluster, State
+from engines.base import METERING, Finding, Level
 from projects.models import Project
 from spec.phases import RankPhase, Reason
 from tests.factories import TemplateFactory, WorkloadFactory
@@ -119,6 +121,22 @@ def test_ranks_show_how_they_ended(client: Client, failed: Workload) -> None:
     shown = page(client, failed, "ranks/")
     assert "SIGTERM: asked to end" in shown
     assert "exit code 143 (SIGTERM)" in shown
+
+
+def test_ranks_on_nodes_that_number_no_devices_show_how_many_they_have(
+    client: Client, project: Project
+) -> None:
+    workload = WorkloadFactory(project=project, pending=True)
+    assert "<td>10 % of a GPU</td>" not in page(client, workload, "ranks/")
+    workload.ranks.update(node="n1")
+    assert "<td>10 % of a GPU</td>" in page(client, workload, "ranks/")
+
+
+def test_why_a_cluster_tells_no_usage_is_said(client: Client, workload: Workload) -> None:
+    assert "it is sampled while ranks run" in page(client, workload, "metrics/")
+    lacks = Finding(METERING, "Metrics API", Level.WARNING, "Install metrics-server.")
+    Cluster.objects.update(findings_json=[asdict(lacks)])
+    assert "tells no usage. Install metrics-server." in page(client, workload, "metrics/")
 
 
 def test_events_show_who_did_what(client: Client, workload: Workload) -> None:
