@@ -49,7 +49,7 @@ def refused(workload: Workload, refusal: EngineRefused) -> None:
         if workload.move(
             Phase.FAILED,
             reason=refusal.reason,
-            message=str(refusal),
+            message=refusal.words,
             logs_complete=not workload.observed_run,
         ):
             _end_ranks(workload)

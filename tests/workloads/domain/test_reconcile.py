@@ -163,6 +163,17 @@ def test_a_refusal_ends_it_with_what_was_said(engine: FakeEngine, started: Workl
     )
 
 
+@pytest.mark.parametrize(
+    "said", ["The cluster refused: no.", "worker.image: The cluster refused: no."]
+)
+def test_a_refusal_names_the_field_that_it_is_about(
+    engine: FakeEngine, started: Workload, said: str
+) -> None:
+    engine.raises = EngineRefused(said, field="worker.image")
+    reconcile.launch(started)
+    assert Workload.objects.get().message == "worker.image: The cluster refused: no."
+
+
 def test_what_never_reached_the_engine_stops_at_once(engine: FakeEngine, project: Project) -> None:
     workload = waiting(project, "a", gpus=1)
     workload.move(P.STOPPING, reason=Reason.STOPPED_BY_USER)
