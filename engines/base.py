@@ -43,12 +43,6 @@ class EngineRefused(EngineError):
         self.reason, self.field = reason, field
         super().__init__(message)
 
-    @property
-    def words(self) -> str:
-        """What was said, behind the field of the spec that it is about."""
-        said = str(self)
-        return said if said.startswith(self.field) else f"{self.field}: {said}"
-
 
 class EngineUnavailable(EngineError):
     """No answer; the same call may succeed later."""

@@ -44,12 +44,13 @@ def launch(workload: Workload) -> None:
 
 
 def refused(workload: Workload, refusal: EngineRefused) -> None:
-    """The cluster will not have it: the workload ends with what was said."""
+    """The cluster will not have it: the workload ends with what was said, and of which field."""
+    said, field = str(refusal), refusal.field
     with transaction.atomic():
         if workload.move(
             Phase.FAILED,
             reason=refusal.reason,
-            message=refusal.words,
+            message=said if said.startswith(field) else f"{field}: {said}",
             logs_complete=not workload.observed_run,
         ):
             _end_ranks(workload)
