@@ -9,6 +9,8 @@ import pytest
 from engines.kubernetes.api import Api
 from engines.kubernetes.kinds import WORKLOAD
 from engines.kubernetes.watching import EVENT, POD, Watcher
+from spec.causes import CauseKind
+from tests.engines.kubernetes.test_causes import QUOTA
 from tests.engines.kubernetes.test_holding import JOBS, UID
 from tests.engines.kubernetes.test_order import job, pod
 
@@ -47,6 +49,14 @@ def test_events_of_the_job_and_of_its_pods_are_those_of_the_workload(watcher: Wa
     assert heard(watcher) == [(UID, "PyTorchJob job", "FailedCreatePod")]
     watcher._take(POD, "ADDED", its_pod())
     assert heard(watcher)[1:] == [(UID, "Pod a-worker-0", "BackOff")], "said before it was seen"
+
+
+def test_a_warning_is_evidence_of_what_it_waits_for(watcher: Watcher) -> None:
+    watcher._take(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod", message=QUOTA))
+    seen = watcher.known[UID].observation
+    assert seen
+    assert seen.cause
+    assert (seen.cause.kind, seen.cause.said) == (CauseKind.QUOTA, QUOTA)
 
 
 def test_everyday_events_and_those_of_others_are_not(watcher: Watcher) -> None:
