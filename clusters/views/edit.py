@@ -79,7 +79,8 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
     return question_page(
         request,
         title=f"Delete {cluster}?",
-        text="Trainyard forgets it with its node pools. Nothing is removed from the cluster.",
+        text="Trainyard forgets it with its node pools, departments, environments, compute "
+        "resources and templates. Nothing is removed from the cluster.",
         submit="Delete cluster",
         crumb=("Clusters", reverse("cluster-list")),
         back=cluster.get_absolute_url(),
