@@ -83,7 +83,8 @@ def quota_of(project: Project) -> Quota:
 
 
 def quota_of_department(department: Department, projects: Collection[Project]) -> Quota:
-    """Its own; where it has none, the sum of its projects', without a bound where one has none."""
+    """Its own; where it has none, the sum of its projects', without a bound where one has none or
+    there are no projects yet."""
     gpus, cpu, memory = department.gpu_quota, department.cpu_quota, department.memory_quota
     if gpus is None:
         gpus = round(sum(project.gpu_quota for project in projects), 4)
@@ -118,12 +119,9 @@ def overbooked(department: Department, projects: Collection[Project]) -> str:
 
 
 def _sum(quotas: Iterable[float | None]) -> float | None:
-    total = 0.0
-    for quota in quotas:
-        if quota is None:
-            return None
-        total += quota
-    return round(total, 4)
+    found = list(quotas)
+    bounds = [quota for quota in found if quota is not None]
+    return round(sum(bounds), 4) if found and len(bounds) == len(found) else None
 
 
 @dataclass

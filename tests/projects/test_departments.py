@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from clusters.models import Cluster
 from projects.models import Department, Project
+from projects.quotas import Quota, quota_of_department
 from tests.factories import (
     ClusterFactory,
     DepartmentFactory,
@@ -76,6 +77,14 @@ def test_one_is_made_changed_and_deleted(administrator: Client) -> None:
     assert (made.over_quota, made.cluster) == (True, was)
     assert administrator.post(f"/departments/{made.pk}/delete/")["Location"] == "/departments/"
     assert not Department.objects.exists()
+
+
+def test_one_without_projects_has_no_bound_of_theirs() -> None:
+    assert quota_of_department(DepartmentFactory(), []) == Quota(0, None, None)
+    bounded = ProjectFactory(gpu_quota=1, cpu_quota=2, memory_quota=3)
+    assert quota_of_department(bounded.department, [bounded]) == Quota(1, 2, 3)
+    unbounded = ProjectFactory(gpu_quota=1, cpu_quota=None, memory_quota=3)
+    assert quota_of_department(bounded.department, [bounded, unbounded]) == Quota(2, None, 6)
 
 
 @pytest.mark.parametrize(
