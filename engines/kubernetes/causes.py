@@ -125,6 +125,16 @@ def stuck(
     return None
 
 
+def failing(how: str) -> Cause:
+    """The program of a rank ended, as ``how`` says, and kubelet pauses before it starts it anew."""
+    title = "The program of a rank failed and waits to be started again"
+    todo = (
+        "Read the rank's log for why. It is started again, after longer and longer pauses, until "
+        "the backoff limit is reached. Stop the workload to end it now."
+    )
+    return Cause(CauseKind.OTHER, title, todo, said=how)
+
+
 def unprepared(ended: Manifest) -> Cause:
     """What has to run before the program fails, with its ``name`` and exit code. It is tried again,
     to fetch data as often as the backoff limit says (``giving_up``), else for ever."""

@@ -210,6 +210,9 @@ class Seen:
             fetches = one["name"].startswith(FETCHER)
             if cause := causes.stuck(waiting, one.get("image", ""), self.warnings, fetches=fetches):
                 return cause
+        waits = (self.container.get("state") or {}).get("waiting") or {}
+        if waits.get("reason") == "CrashLoopBackOff" and self.ended:
+            return causes.failing(exit_words(self.ended))
         if self.unprepared and not self.started_at:
             return causes.unprepared(self.unprepared)
         return causes.unmounted(self.warnings) if not self.started_at else None

@@ -6,7 +6,9 @@ import pytest
 
 from engines.kubernetes import causes
 from spec.causes import CauseKind
-from spec.phases import Reason
+from spec.phases import Phase, Reason
+from tests.engines.kubernetes.test_observing import MASTER, RUNNING, ended, pod
+from tests.engines.kubernetes.test_observing import look as looked
 from tests.engines.kubernetes.test_preempted import at, look
 
 QUOTA = (
@@ -186,3 +188,15 @@ def test_what_ssh_said_comes_before_gits_advice(said: str, words: str) -> None:
     told = causes.unprepared(ended).said
     assert words in told
     assert "access rights" not in told
+
+
+def test_a_program_that_fails_again_and_again_comes_with_a_next_step() -> None:
+    pause = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "restartCount": 3}
+    seen = looked(MASTER, pod("worker", 0, container=pause | {"lastState": ended(3, 9)["state"]}))
+    assert (seen.phase, seen.reason) == (Phase.DEGRADED, Reason.RANK_FAILED)
+    assert seen.message == "worker-0 (rank 1): exited with code 3"
+    assert seen.cause
+    assert (seen.cause.who, seen.cause.said) == ("worker-0 (rank 1)", "exited with code 3")
+    assert "Read the rank's log" in seen.cause.todo
+    again = pod("worker", 0, container=RUNNING | {"restartCount": 3})
+    assert looked(MASTER, again).cause is None
