@@ -48,7 +48,8 @@ def test_one_is_made_with_its_quota(boss: Caller, cluster: Cluster) -> None:
     assert (status, answer["id"], answer["name"]) == (201, str(department.pk), "research")
     assert own(department) == (8, None, 1_500_000_000)
     assert answer["gpu"] == {"deserved": 8, "limit": 8, "allocated": 0}
-    assert answer["cpu"] == {"deserved": 0, "limit": 0, "allocated": 0}
+    no_bound = {"deserved": None, "limit": None, "allocated": 0}
+    assert answer["cpu"] == no_bound, "nor have projects that are not there"
     assert answer["resources"] == [
         {
             "gpu": {"deserved": 8},
