@@ -130,7 +130,7 @@ def test_what_kai_says_of_the_gang_comes_before_what_its_pods_say(
         "spec": {"minMember": 2},
     }
     with closing(rig.engine.watch()) as watch:
-        awaited(watch, launched, CauseKind.CAPACITY)
+        awaited(watch, launched, CauseKind.NODES)
         rig.api.create(group, made)
         rig.api.merge(f"{group}/told/status", {"status": status})
         seen, cause = awaited(watch, launched, CauseKind.QUOTA)
