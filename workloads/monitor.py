@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from uuid import UUID
 
 from clusters import services as clusters
@@ -51,6 +52,8 @@ class Watch:
 
 #: Watches of this process that wait for their cluster's next turn.
 resting: dict[UUID, Watch] = {}
+#: Held by the thread of this process that has a cluster's turn, or finds out who has it.
+turns: dict[UUID, Lock] = {}
 
 
 def lease_name(cluster_id: UUID) -> str:
@@ -58,14 +61,23 @@ def lease_name(cluster_id: UUID) -> str:
 
 
 def turn(cluster: Cluster) -> bool:
-    """Watch for a minute. ``False`` when someone else watches, or nobody answers any more.
+    """Watch for a minute. ``False`` when someone else watches, or nobody answers any more."""
+    mine = turns.setdefault(cluster.pk, Lock())
+    if not mine.acquire(blocking=False):
+        return False
+    try:
+        return _turn(cluster)
+    finally:
+        mine.release()
 
-    The lease expires on its own when this process dies, and the next sweep starts another turn.
-    """
+
+def _turn(cluster: Cluster) -> bool:
+    """The lease expires on its own when this process dies, and the next sweep starts another
+    turn."""
     name = lease_name(cluster.pk)
     with lease(name, seconds=LEASE_SECONDS, first=REFRESH_SECONDS) as extend:
         if extend is None:
-            put_away(cluster.pk)  # who watches now need not be in this process
+            put_away(cluster.pk)  # another process watches now
             return False
         wanted = partial(queues.wanted, cluster)
         before = cluster.state

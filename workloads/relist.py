@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from django.db.models import Prefetch
+from django.db.models import F, Prefetch
 
 from clusters.models import Cluster
 from engines.base import Observation
@@ -27,12 +27,17 @@ def changed(cluster: Cluster, listed: Sequence[Observation]) -> Iterator[Observa
 
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
     """What was handed over in this run and is not there any more is lost."""
-    there = {seen.workload_id for seen in listed}
     rows = Workload.objects.filter(
-        cluster=cluster, phase__in=reconcile.HANDED_OVER, deleted_at=None
+        cluster=cluster,
+        phase__in=reconcile.HANDED_OVER,
+        deleted_at=None,
+        observed_run=F("run"),
     )
-    for workload in rows.select_related("project", "cluster").defer(*HEAVY):
-        if workload.pk not in there and workload.observed_run == workload.run:
+    there = {seen.workload_id for seen in listed}
+    missing = [pk for pk in rows.values_list("pk", flat=True) if pk not in there]
+    whole = rows.select_related("project", "cluster").defer(*HEAVY)
+    for start in range(0, len(missing), AT_ONCE):
+        for workload in whole.filter(pk__in=missing[start : start + AT_ONCE]):
             reconcile.lost(workload)
 
 

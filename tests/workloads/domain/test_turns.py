@@ -3,8 +3,9 @@
 import pytest
 from django.db.models import F
 
-from clusters import engines
+from clusters import engines, services
 from clusters.models import Cluster, Kind
+from core.lease import lease
 from engines.base import ClusterEvent
 from engines.fake import FakeEngine
 from projects.models import Project
@@ -92,4 +93,38 @@ def test_a_cluster_that_is_deleted_is_watched_no_more(
     monitor.resting[pk] = watch = monitor.Watch.open(engine)  # of an earlier turn
     tasks.monitor_cluster(str(pk))
     assert pk not in monitor.resting
+    assert next(watch.observations, "closed") == "closed"
+
+
+def test_whoever_finds_the_cluster_watched_here_leaves_the_watch_alone(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
+    cluster = project.cluster
+    assert monitor.turn(cluster)
+    before, answers = monitor.resting[cluster.pk], []
+
+    def refresh(*_: object) -> bool:
+        """A turn begins with it; the sweep's message comes just then."""
+        answers.append(monitor.turn(cluster))
+        return True
+
+    monkeypatch.setattr(services, "refresh", refresh)
+    assert monitor.turn(cluster)
+    assert answers == [False]
+    assert monitor.resting[cluster.pk] is before, "else all is listed anew"
+    monitor.put_away(cluster.pk)
+
+
+def test_a_watch_ends_when_another_process_has_the_turns(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
+    cluster = project.cluster
+    assert monitor.turn(cluster)
+    watch = monitor.resting[cluster.pk]
+    with lease(monitor.lease_name(cluster.pk), seconds=5.0) as extend:
+        assert extend
+        assert not monitor.turn(cluster)
+    assert cluster.pk not in monitor.resting
     assert next(watch.observations, "closed") == "closed"
