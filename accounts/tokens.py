@@ -35,10 +35,10 @@ def owner(token: str) -> User | None:
     """Whose token it is; ``None`` when it is forged, expired, or its owner may not sign in."""
     try:
         claims = jwt.decode(token, _signing_key(), algorithms=[ALGORITHM], audience=AUDIENCE)
-        user = User.objects.filter(pk=int(claims["sub"]), is_active=True).first()
-    except (jwt.InvalidTokenError, KeyError, ValueError):
+        user = User.objects.get(pk=int(claims["sub"]), is_active=True)
+    except (jwt.InvalidTokenError, KeyError, ValueError, User.DoesNotExist):
         return None
-    if user is None or claims.get("pwd") != _password_mark(user):
+    if claims.get("pwd") != _password_mark(user):
         return None
     key = claims.get("key")
     return user if key is None or user.access_keys.filter(pk=key).exists() else None

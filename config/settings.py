@@ -88,7 +88,9 @@ CACHES = {
     }
 }
 WEB_THREADS = env_int("WEB_THREADS", 8)  # pages that are answered at once
-API_THREADS = env_int("API_THREADS", 3)  # REST calls that are answered at once, beside the pages
+# REST calls that are answered at once, beside the pages. SQLite lets one write at a time, and more
+# threads would only keep each other, and the pages, from the interpreter.
+API_THREADS = env_int("API_THREADS", 1 if "sqlite" in DATABASES["default"]["ENGINE"] else 3)
 LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
 LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64)  # open at a time to one Kubernetes cluster
 

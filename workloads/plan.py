@@ -7,7 +7,6 @@ never promise what the submission refuses.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -17,18 +16,18 @@ from assets.models import ComputeResource, Environment, Template
 from clusters.engines import refusal
 from clusters.models import Cluster
 from engines.base import Handle
-from projects.models import Department, Project
-from projects.quotas import Demand, accounts_of, usage_of
+from projects.models import Project
+from projects.quotas import Demand, accounts_of
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import Problem, SpecError
 from spec.names import check_name
-from spec.phases import ACTIVE, HOLDING
 from spec.workload import Framework, WorkloadSpec
 from workloads import capacity
 from workloads.admission import Verdict, judge
 from workloads.models import Workload
 from workloads.placement import blockers
+from workloads.quota import beyond_quota
 
 UNSAVED = UUID(int=0)
 WORKERS_AND_MASTER = "workers_and_master"
@@ -61,11 +60,6 @@ class Plan:
     demand: Demand | None = None
     verdict: Verdict | None = None
 
-    @cached_property
-    def held(self) -> Demand:
-        """What the project holds already. Not every plan wants to know."""
-        return held_by(self.project) if self.project else Demand()
-
     @property
     def submittable(self) -> bool:
         return self.spec is not None and not self.problems
@@ -77,16 +71,20 @@ class Plan:
         return Ready(self.spec, self.project, self.demand)
 
 
-def plan(draft: WorkloadDraft, *, by: User) -> Plan:
-    """Everything that can be said of a draft without touching a cluster."""
+def plan(draft: WorkloadDraft, *, by: User, submits: bool = False) -> Plan:
+    """Everything that can be said of a draft without touching a cluster. Whoever ``submits`` it
+    finds out by that, and for good, whether its name is free and its quota has room."""
     made = Plan(draft)
     _find_place(made, by)
     if made.project and made.cluster:
         _resolve(made, made.project, by)
         made.problems += _framework_problems(made.cluster, draft.framework)
-        made.problems += name_problems(draft.name, made.project, workers=_workers(made))
+        made.problems += _odd_name(draft.name, _workers(made))
         if made.spec:
             _weigh(made, made.spec, made.cluster, made.project)
+        if not submits:
+            made.problems += _taken(draft.name, made.project)
+            made.problems += _over_quota(made.demand, made.project)
     elif not draft.name:
         made.problems.append(Problem(("name",), "is required"))
     return made
@@ -113,7 +111,10 @@ def _find_place(made: Plan, by: User) -> None:
 
 def _project(pk: int, by: User) -> Project | None:
     visible = Project.objects.visible_to(by).select_related("cluster", "department")
-    return visible.filter(pk=pk).first()
+    try:
+        return visible.get(pk=pk)  # first() would have it put in order
+    except Project.DoesNotExist:
+        return None
 
 
 def _resolve(made: Plan, project: Project, by: User) -> None:
@@ -200,16 +201,29 @@ def _workers(made: Plan) -> int:
     return made.spec.num_workers if made.spec else 1
 
 
-def name_problems(name: str, project: Project, *, workers: int = 1) -> list[Problem]:
+def name_problems(name: str, project: Project) -> list[Problem]:
     """Whether a workload may have this name in this project."""
+    return _odd_name(name, workers=1) or _taken(name, project)
+
+
+def _odd_name(name: str, workers: int) -> list[Problem]:
     try:
         check_name(name, workers=workers)
     except ValueError as error:
         return [Problem(("name",), str(error))]
+    return []
+
+
+def _taken(name: str, project: Project) -> list[Problem]:
     if Workload.objects.filter(project=project, name=name, deleted_at=None).exists():
         message = f"{name!r} is taken in {project.name}; enter a different name"
         return [Problem(("name",), message)]
     return []
+
+
+def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
+    over = beyond_quota(project, demand) if demand else ""
+    return [Problem(("worker", "compute"), over)] if over else []
 
 
 def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -> None:
@@ -218,8 +232,6 @@ def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
-    if over := beyond_quota(project, demand):
-        made.problems.append(Problem(("worker", "compute"), over))
     if not cluster.capabilities.queues:
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
@@ -228,70 +240,3 @@ def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -
         room = capacity.free(cluster)
         quotas = accounts_of([project])[project.pk]
         made.verdict = judge(spec, demand, quotas, room, device_memory)
-
-
-def held_by(project: Project) -> Demand:
-    """What counts against the project's quota now."""
-    phases = ACTIVE if _starts_at_once(project.cluster) else HOLDING
-    return usage_of([project], phases)[project.pk].held
-
-
-def _starts_at_once(cluster: Cluster) -> bool:
-    return cluster.capabilities.queues and not cluster.capabilities.quotas
-
-
-def beyond_quota(project: Project, demand: Demand) -> str:
-    """Why the project may not ask for this too; empty where it may.
-
-    A workload waits for its quota here, or in the queue that the cluster has for the project. A
-    cluster that queues and knows no quotas starts all that it is given as soon as it can, so what
-    it has not started counts as well.
-    """
-    at_once = _starts_at_once(project.cluster)
-    for account in accounts_of([project], ACTIVE if at_once else ())[project.pk]:
-        if over := account.excess(demand):
-            asks = f"asks, with the {account.kind}'s other workloads," if at_once else "asks"
-            return f"{asks} for {over} and {account.whose} may not go over it"
-    return ""
-
-
-def waits_for_quota(project: Project, demand: Demand) -> str:
-    """What a workload waits for in the queue that the cluster has for the project; empty where
-    nothing of a quota is lacking now, or where no such queue is."""
-    if not project.cluster.capabilities.quotas:
-        return ""
-    for account in accounts_of([project])[project.pk]:
-        if over := account.excess(demand):
-            return (
-                f"It waits until other workloads end: together they ask for {over}, and "
-                f"{account.whose} may not go over it."
-            )
-    return ""
-
-
-def hold_quota(project: Project, demand: Demand) -> str:
-    """``beyond_quota`` for whoever takes it now, in a transaction.
-
-    Where what is given starts at once, nobody else is answered until that transaction ends, so that
-    two do not both take what is left for one. On SQLite a transaction that writes has that anyhow.
-    """
-    strict = not (project.over_quota and project.department.over_quota)
-    if strict and _starts_at_once(project.cluster):
-        project = _held(project)
-    return beyond_quota(project, demand)
-
-
-def _held(project: Project) -> Project:
-    """The project and its department as they are, and nobody else's until the transaction ends.
-
-    Always in this order, so that no two wait for each other; a project that is held stays in its
-    department. Not the keys: workloads that only refer to a project need not wait.
-    """
-    rows = Project.objects.select_for_update(of=("self",), no_key=True)
-    held = rows.select_related("cluster", "department").filter(pk=project.pk).first()
-    if held is None:
-        return project  # its workload cannot be made either
-    departments = Department.objects.select_for_update(no_key=True)
-    if strict := departments.filter(pk=held.department_id, over_quota=False).first():
-        held.department = strict
-    return held

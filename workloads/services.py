@@ -16,7 +16,8 @@ from spec.errors import Problem, SpecError
 from spec.phases import Phase, RankPhase, Reason
 from workloads import history, outbox
 from workloads.models import Attempt, Draft, Rank, Source, Workload
-from workloads.plan import Plan, Ready, hold_quota, plan
+from workloads.plan import Plan, Ready, plan
+from workloads.quota import hold_quota
 
 MOST_AT_ONCE = 200  # workloads that one request may act on
 
@@ -39,18 +40,18 @@ def submit(
     """
     if draft_id and (earlier := Workload.objects.filter(draft_id=draft_id).first()):
         return earlier
-    made = plan(draft, by=by)
-    ready = made.ready()
+    made = plan(draft, by=by, submits=True)
     try:
+        ready = made.ready()
         with transaction.atomic():
             if over := hold_quota(ready.project, ready.demand):
                 raise SpecError([Problem(("worker", "compute"), over)])
             workload = _create(made, ready, by, source, draft_id, copied_from)
     except (IntegrityError, SpecError):
-        # Someone else was quicker: with this very draft, or with what the plan relied on.
+        # It is wrong, or someone else was quicker: with this very draft, or with what it needs.
         if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
             return twin
-        plan(draft, by=by).ready()  # says what is wrong now, such as a name that was just taken
+        plan(draft, by=by).ready()  # says all that is wrong now, such as a name that is taken
         raise
     return workload
 

@@ -1,16 +1,21 @@
 """What the wizard's summary says of a plan: will it start, what it needs, what is submitted."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from typing import Any
 
-from projects.quotas import Demand
+from clusters.models import Cluster
+from projects.quotas import Account, Demand
 from spec import documents
 from spec.cautions import cautions
 from spec.errors import SpecError
 from spec.quantities import readable
 from spec.workload import Pod, WorkloadSpec
 from workloads import capacity, commandline
-from workloads.plan import Plan, waits_for_quota
+from workloads.plan import Plan
+from workloads.quota import bounds_of, waits_for_quota
 
 FEW = 8  # ranks listed one by one; of more, the first and the last
 NOT_YET = "to-be-selected"
@@ -19,7 +24,7 @@ _ROLES = {"worker", "master"}
 
 @dataclass
 class Meter:
-    """``after`` is what the project holds once this workload runs. A quota of ``None`` is none."""
+    """``used`` is what is held once this workload runs. A ``total`` of ``None`` is no bound."""
 
     label: str
     used: float
@@ -54,7 +59,7 @@ def of(made: Plan) -> Summary:
         summary.cautions = () if summary.virtual else cautions(spec)
     if spec and made.project and made.cluster:
         demand = Demand.of(spec, gpu_memory=made.cluster.gpu_memory)
-        summary.meters = list(_meters(made, demand))
+        summary.meters = list(_meters(made.cluster, bounds_of(made.project), demand))
     lacking = capacity.lacking(made.cluster, spec) if spec and made.cluster else ""
     if made.submittable and made.project and made.demand and not lacking:
         lacking = waits_for_quota(made.project, made.demand)
@@ -90,26 +95,37 @@ def _rank(pod: Pod) -> tuple[str, str]:
     return str(pod.rank), pod.name
 
 
-def _meters(made: Plan, demand: Demand) -> list[Meter]:
-    project, held = made.project, made.held
-    if project is None:
-        return []
-    after = held + demand
-    unit = "Virtual GPUs" if made.cluster and made.cluster.has_virtual_gpus else "GPUs"
-    rows = [
-        (unit, demand.gpus, after.gpus, project.gpu_quota, _number),
-        ("CPU cores", demand.cpu, after.cpu, project.cpu_quota, _number),
-        ("Memory", demand.memory, after.memory, project.memory_quota, readable),
-    ]
-    return [_meter(*row) for row in rows]
+def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator[Meter]:
+    """Each of the quota that has the least left."""
+    unit = "Virtual GPUs" if cluster.has_virtual_gpus else "GPUs"
+    rows = (
+        (unit, "gpus", _number),
+        ("CPU cores", "cpu", _number),
+        ("Memory", "memory", readable),
+    )
+    for label, name, words in rows:
+        least = min(bounds, key=partial(_left, name=name))
+        after = getattr(least.held + demand, name)
+        quota, asked = getattr(least.quota, name), getattr(demand, name)
+        whose = "" if least.kind == "project" else f"the {least.kind}'s "
+        yield _meter(label, asked, after, quota, words, whose)
 
 
-def _meter(label: str, asked: float, after: float, quota: float | None, words: Any) -> Meter:
+def _left(account: Account, name: str) -> float:
+    quota: float | None = getattr(account.quota, name)
+    return inf if quota is None else quota - getattr(account.held, name)
+
+
+def _meter(
+    label: str, asked: float, after: float, quota: float | None, words: Any, whose: str
+) -> Meter:
     if quota is None:
         return Meter(label, after, None, words(asked))
     over = after > quota + 1e-6
     rest = (
-        f"{words(after - quota)} over the quota of" if over else f"leaves {words(quota - after)} of"
+        f"{words(after - quota)} over {whose or 'the '}quota of"
+        if over
+        else f"leaves {words(quota - after)} of {whose}".rstrip()
     )
     return Meter(label, after, quota, f"{words(asked)} · {rest} {words(quota)}", over)
 

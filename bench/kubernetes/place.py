@@ -57,12 +57,13 @@ def place(kubeconfig: Path) -> Iterator[Place]:
             yield made
         finally:
             trainyard.stop()
-            for space in (made.namespace, peer_namespace(made)):
-                api.delete(f"/api/v1/namespaces/{space}")
+            for space in api.items("/api/v1/namespaces"):
+                if space["metadata"]["name"].startswith(made.namespace):
+                    api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
 
 
-def peer_namespace(place: Place) -> str:
-    return f"{place.namespace}-peer"
+def peer_namespace(place: Place, turn: int) -> str:
+    return f"{place.namespace}-peer-{turn}"
 
 
 def _manage(trainyard: Trainyard, *command: str) -> None:

@@ -108,7 +108,7 @@ def both_looked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody goes on before both have seen that it fits."""
     barrier, seen = threading.Barrier(2), threading.local()
 
-    def looked(content: WorkloadDraft, *, by: User) -> Plan:
+    def looked(content: WorkloadDraft, *, by: User, submits: bool = False) -> Plan:
         made = plan(content, by=by)
         if not hasattr(seen, "once"):
             seen.once = True

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from projects.models import Project
-from tests.factories import ComputeResourceFactory, WorkloadFactory
+from tests.factories import ComputeResourceFactory, ProjectFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads import commandline, summary
 from workloads.summary import Summary
@@ -34,6 +34,20 @@ def test_it_will_wait_for_quota(wizard: Wizard, project: Project) -> None:
     assert found.headline == "Will wait"
     assert found.detail.startswith("With it, team-a would hold 2.2 GPUs, the quota is 2")
     assert found.meters[0].over
+
+
+def test_the_meter_is_of_the_quota_that_has_the_least_left(
+    wizard: Wizard, project: Project
+) -> None:
+    department = project.department
+    department.gpu_quota, department.over_quota = 1, False
+    department.save()
+    assert of(wizard.ready()).meters[0].text == "0.3 · leaves 0.7 of the department's 1"
+    sibling = ProjectFactory(cluster=project.cluster, department=department)
+    WorkloadFactory(project=sibling, running=True, gpus=0.9)
+    over = of(wizard).meters[0]
+    assert (over.text, over.over) == ("0.3 · 0.2 over the department's quota of 1", True)
+    assert (over.used, over.total) == (1.2, 1)
 
 
 def test_it_can_never_start(wizard: Wizard, project: Project) -> None:
