@@ -1,5 +1,7 @@
 """Forms that look like ours: Tabler's classes on Django's widgets."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django import forms
@@ -37,9 +39,14 @@ class Form(forms.Form):
             field.is_needed = asked or name in self.NEEDED  # type: ignore[attr-defined]  # for the star
 
 
-def add_errors(form: forms.BaseForm, error: ValidationError) -> None:
-    """Put a verb's verdict beside the fields it is about, and the rest above the form."""
-    found = error.message_dict if hasattr(error, "error_dict") else {"__all__": error.messages}
-    for field, texts in found.items():
-        for text in texts:
-            form.add_error(field if field in form.fields else None, text)
+@contextmanager
+def judged(form: forms.BaseForm) -> Iterator[None]:
+    """Puts the verdict of a verb that refuses the form's values beside the fields it is about, and
+    the rest above the form. What stands in the block below the verb is for its success."""
+    try:
+        yield
+    except ValidationError as error:
+        found = error.message_dict if hasattr(error, "error_dict") else {"__all__": error.messages}
+        for field, texts in found.items():
+            for text in texts:
+                form.add_error(field if field in form.fields else None, text)

@@ -16,7 +16,7 @@ from accounts import services
 from accounts.forms import EditUserForm, PasswordForm, UserForm
 from accounts.http import Request, administrators_only
 from accounts.models import User
-from core.forms import add_errors
+from core.forms import judged
 from core.http import render_partial
 from core.pages import done, form_page
 from core.query import search_text
@@ -42,11 +42,8 @@ def listing(request: Request) -> HttpResponse:
 def create(request: Request) -> HttpResponse:
     form = UserForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with judged(form):
             user = services.create_user(by=request.user, **form.values())
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"{user} can sign in now.")
             return done(request, reverse("user-list"))
     return _form(request, form, "New user", "Create user")
@@ -65,11 +62,8 @@ def edit(request: Request, pk: int) -> HttpResponse:
     }
     form = EditUserForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        try:
+        with judged(form):
             services.update_user(user, by=request.user, **form.values())
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"{user} is saved.")
             return done(request, reverse("user-list"))
     return _form(request, form, f"Edit {user}", "Save changes")
@@ -81,11 +75,8 @@ def password(request: Request, pk: int) -> HttpResponse:
     user = get_object_or_404(User, pk=pk)
     form = PasswordForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with judged(form):
             services.reset_password(user, form.cleaned_data["password"], by=request.user)
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"{user} has a new password and signs in again.")
             return done(request, reverse("user-list"))
     return _form(request, form, f"Reset the password of {user}", "Reset password")

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,7 +13,7 @@ from clusters import services, testing
 from clusters.forms import ClusterForm, blank, initial
 from clusters.models import Cluster, ConnectionTest, Kind
 from clusters.views.findings import shown_test
-from core.forms import add_errors
+from core.forms import judged
 from core.http import render_partial
 from core.pages import done, question_page
 from core.query import uuid_of
@@ -29,13 +28,10 @@ def create(request: Request) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
             return _test(request, form, None)
-        try:
+        with judged(form):
             cluster = services.create_kubernetes(
                 by=request.user, kubeconfig=form.connection() or "", **form.values()
             )
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             _forget(form)
             messages.success(request, f"{cluster} is added and is asked within seconds.")
             return redirect(cluster)
@@ -50,13 +46,10 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
             return _test(request, form, cluster)
-        try:
+        with judged(form):
             services.update_kubernetes(
                 cluster, by=request.user, kubeconfig=form.connection(), **form.values()
             )
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             _forget(form)
             messages.success(request, f"{cluster} is saved.")
             return redirect(cluster)

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -14,7 +13,7 @@ from accounts.http import Request, administrators_only
 from clusters.forms import NodePoolForm
 from clusters.models import Cluster, NodePool
 from clusters.pools import InUse, create_pool, delete_pool, obstacle_to_delete, update_pool
-from core.forms import add_errors
+from core.forms import judged
 from core.pages import done, form_page, question_page
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -26,11 +25,8 @@ def create(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster, pk=pk)
     form = NodePoolForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with judged(form):
             pool = create_pool(cluster, by=request.user, **form.cleaned_data)
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"The node pool {pool} is created.")
             return done(request, address_of(cluster))
     return _page(request, form, cluster, "New node pool", "Create node pool")
@@ -48,11 +44,8 @@ def edit(request: Request, pk: UUID, pool: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = {**form.cleaned_data}
         values.pop("name")
-        try:
+        with judged(form):
             update_pool(found, by=request.user, **values)
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"{found} is saved.")
             return done(request, address_of(found.cluster))
     return _page(request, form, found.cluster, f"Edit {first['name']}", "Save changes")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
@@ -11,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request, administrators_only
-from core.forms import add_errors
+from core.forms import judged
 from core.http import render_partial
 from core.pages import done, form_page, question_page
 from core.query import search_text
@@ -19,7 +18,7 @@ from projects import departments
 from projects.forms import DepartmentForm, initial_of
 from projects.meters import meters
 from projects.models import Department
-from projects.views.pages import form_methods, overbooked_now, warn
+from projects.views.pages import form_methods, overbooked_now
 
 DEPARTMENTS_A_PAGE = 50
 
@@ -47,11 +46,8 @@ def create(request: Request) -> HttpResponse:
         request.POST if request.method == "POST" else None, initial={"over_quota": True}
     )
     if request.method == "POST" and form.is_valid():
-        try:
+        with judged(form):
             department = departments.create_department(by=request.user, **form.values())
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"The department {department} is created.")
             return done(request, reverse("department-list"))
     return _form(request, form, "New department", "Create department")
@@ -68,13 +64,11 @@ def edit(request: Request, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values: dict[str, Any] = form.values()
         values.pop("cluster")
-        try:
+        with judged(form):
             departments.update_department(department, by=request.user, **values)
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"{department} is saved.")
-            warn(request, department)
+            if warning := overbooked_now(department):  # the list that follows has no room for it
+                messages.warning(request, warning)
             return done(request, reverse("department-list"))
     return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpResponse
@@ -14,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request, administrators_only
 from clusters.models import Cluster
-from core.forms import add_errors
+from core.forms import judged
 from core.http import render_partial
 from core.pages import done, form_page, in_drawer, question_page
 from core.query import search_text
@@ -85,13 +84,9 @@ def detail(request: Request, pk: int) -> HttpResponse:
 def create(request: Request) -> HttpResponse:
     form = ProjectForm(request.POST if request.method == "POST" else None, initial=blank())
     if request.method == "POST" and form.is_valid():
-        try:
+        with judged(form):
             project = services.create_project(by=request.user, **form.values())
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"The project {project} is created.")
-            warn(request, project.department)
             return done(request, project.get_absolute_url())
     return _form(request, form, "New project", "Create project")
 
@@ -106,13 +101,9 @@ def edit(request: Request, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values: dict[str, Any] = form.values()
         values.pop("cluster")
-        try:
+        with judged(form):
             services.update_project(project, by=request.user, **values)
-        except ValidationError as error:
-            add_errors(form, error)
-        else:
             messages.success(request, f"{project} is saved.")
-            warn(request, project.department)
             return done(request, project.get_absolute_url())
     warning = overbooked_now(project.department)
     return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
@@ -144,12 +135,6 @@ def delete(request: Request, pk: int) -> HttpResponse:
 
 def overbooked_now(department: Department) -> str:
     return overbooked(department, department.projects.all())
-
-
-def warn(request: Request, department: Department) -> None:
-    """What was saved holds; that it is more than the department has is said all the same."""
-    if warning := overbooked_now(department):
-        messages.warning(request, warning)
 
 
 def _form(
