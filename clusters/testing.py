@@ -14,6 +14,7 @@ from clusters.models import Cluster, Connection, ConnectionTest, Kind
 from core import outbox
 from engines.base import EngineError, Finding, Level
 from engines.kubernetes import rights
+from engines.kubernetes.checking import CONNECTION
 
 KEPT = timedelta(hours=1)
 PATIENCE = timedelta(seconds=60)  # until the page says that no worker took it up
@@ -75,7 +76,7 @@ def _look(test: ConnectionTest) -> tuple[Finding, ...]:
 
 
 def _away(message: str) -> tuple[Finding, ...]:
-    return (Finding("Connection", "API server", Level.MISSING, message),)
+    return (Finding(CONNECTION, "API server", Level.ISSUE, message),)
 
 
 def is_late(test: ConnectionTest) -> bool:

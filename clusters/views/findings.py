@@ -16,6 +16,7 @@ from core.http import render_partial
 from core.query import search_text
 from engines.base import Finding, Level
 from engines.kubernetes import rights
+from engines.kubernetes.checking import CONNECTION
 
 TONES = {
     Level.OK: ("success", "OK"),
@@ -35,6 +36,7 @@ def findings_context(found: Iterable[Finding]) -> dict[str, Any]:
     return {
         "areas": list(areas.items()),
         "bad": bad,
+        "away": bad and all(found.area == CONNECTION for found in findings),
         "warnings": sum(f.level is Level.WARNING for f in findings),
         "manifest": rights_to_apply(findings),
         "manifest_user": user_of(findings),

@@ -81,7 +81,9 @@ def test_a_cluster_that_is_away_says_so(
     test = ConnectionTest.objects.get()
     tasks.test_connection(str(test.pk))
     page = client.get(f"/clusters/tests/{test.pk}/").content.decode()
+    assert "The cluster cannot be reached" in page
     assert "The API server does not answer" in page
+    assert "is missing" not in page
 
 
 def test_a_kept_cluster_is_tested_with_what_is_kept(
