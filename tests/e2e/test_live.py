@@ -65,6 +65,22 @@ def test_a_phone_shows_a_rows_status_whole(admin_page: Page, rest: Rest) -> None
     page.wait_for_function(FITS, arg=f"w-{workload}")  # a row that changes is another element
 
 
+ALL_SHOWN = """() => {
+  const table = document.querySelector(".table-wrap");
+  return table.scrollWidth <= table.clientWidth;
+}"""
+PRINTS = """sh -c 'echo "{\\"step\\": 900, \\"loss\\": 0.002599}"; sleep 600'"""
+
+
+def test_a_small_screen_shows_all_columns_of_what_trains(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    rest.submit("trains-and-tells-of-it", workers=1, command=PRINTS)
+    page.goto("/workloads/")
+    expect(page.locator(".metrics-cell")).to_contain_text("0.002599", timeout=SOON)
+    page.wait_for_function(ALL_SHOWN)
+
+
 def test_a_rows_menu_stops_it(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     workload = rest.submit("menu-stops-me", workers=1, command=HELD)
