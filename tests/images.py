@@ -1,9 +1,10 @@
-"""An image with git for the nodes of a test cluster, made of this machine's own git."""
+"""Images for the nodes of a test cluster, made of what this machine has: git, sshd, Open MPI."""
 
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,8 +14,11 @@ from engines.kubernetes.api import Api
 
 KUBE = os.environ.get("KUBE", "")  # a program that makes images for the nodes of its cluster
 GIT_IMAGE = os.environ.get("TRAINYARD_TEST_GIT_IMAGE", "")
-MADE = "local/git:1"
-PROGRAMS = ("git", "git-upload-pack", "ssh", "sshd", "sh", "cat", "cp", "mkdir", "rm")
+BASICS = ("sh", "cat", "cp", "mkdir", "rm")
+GIT = ("git", "git-upload-pack", *BASICS)
+SSH = ("ssh", "ssh-keygen", "sshd")
+MPI = ("mpirun", "orted", *SSH, *BASICS)
+MPI_PACKAGES = ("openmpi-common", "openmpi-bin", "libopenmpi3", "libpmix2")
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"  # where Debian has sshd
 USERS = """\
 root:x:0:0::/root:/bin/sh
@@ -25,40 +29,59 @@ sshd:x:100:100::/run/sshd:/bin/false
 
 def git_image(api: Api, scratch: Path) -> str:
     """The one that is named, or one that is made in a moment; else the reason why there is none."""
-    return GIT_IMAGE or _made(api, scratch, "git")
+    return GIT_IMAGE or _with_git(api, scratch, "local/git:1", GIT)
 
 
 def ssh_images(api: Api, scratch: Path) -> tuple[str, str]:
     """Of a server with sshd and git, and of what fetches from it; else the reason why not."""
-    server = _made(api, scratch, "git", "ssh", "ssh-keygen", "sshd")
+    server = _with_git(api, scratch, "local/git-ssh:1", (*GIT, *SSH))
     return server, GIT_IMAGE or server
 
 
-def _made(api: Api, scratch: Path, *needed: str) -> str:
+def mpi_image(api: Api, scratch: Path) -> str:
+    """With Open MPI, and an sshd that takes root's key though the MPI operator mounts it in a
+    folder that everybody may write to; else the reason why there is none."""
+    _need(MPI)
+    installed = _asked("dpkg", "-L", *MPI_PACKAGES).split("\n")
+    files = [path for path in installed if re.match(r"/usr/lib/|/usr/share/\w*mpi|/etc/", path)]
+    _fill(scratch, MPI, [path for path in files if Path(path).is_file()])
+    (scratch / "usr" / "sbin").symlink_to("bin")
+    (scratch / "etc" / "ssh").mkdir()
+    (scratch / "etc" / "ssh" / "sshd_config").write_text("StrictModes no\nPidFile none\n")
+    trusting = "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n"
+    (scratch / "etc" / "ssh" / "ssh_config").write_text(trusting)
+    _asked("ssh-keygen", "-A", "-f", str(scratch))
+    return _made(api, scratch, "local/mpi:1")
+
+
+def _with_git(api: Api, scratch: Path, name: str, programs: Iterable[str]) -> str:
+    _need(programs)
+    helpers = _asked("git", "--exec-path").strip()
+    shutil.copytree(helpers, scratch / helpers.lstrip("/"), symlinks=True)
+    _fill(scratch, programs, [f"{helpers}/git-remote-http"])
+    return _made(api, scratch, name)
+
+
+def _need(programs: Iterable[str]) -> None:
     if not KUBE:
-        pytest.skip("TRAINYARD_TEST_GIT_IMAGE names no image with git, and KUBE nothing to make it")
-    for name in needed:
+        pytest.skip("KUBE names no program that makes images for the nodes of this cluster")
+    for name in programs:
         if shutil.which(name, path=PATH) is None:
             pytest.skip(f"{name} is not installed, so no image can be made of it")
-    _fill(scratch)
-    port = urlsplit(api.address).port
-    command = [KUBE, "image", MADE, "--root", str(scratch)]
-    env = os.environ | {"KUBE_PORT": str(port)}
-    made = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
-    assert made.returncode == 0, made.stderr
-    return MADE
 
 
-def _fill(root: Path) -> None:
-    """Programs with the libraries that they load, each where it is here; those of ssh if any."""
-    asked = ["git", "--exec-path"]
-    helpers = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-    shutil.copytree(helpers, root / helpers.lstrip("/"), symlinks=True)
-    found = [path for name in PROGRAMS if (path := shutil.which(name, path=PATH))]
-    for path in found:
-        _copy(path, root, f"/usr/bin/{Path(path).name}")
-    for path in _libraries([*found, f"{helpers}/git-remote-http"]):
-        _copy(path, root, path)
+def _fill(root: Path, programs: Iterable[str], files: Iterable[str]) -> None:
+    """Programs, all in one folder, and files, each with the libraries that it loads where they are
+    here; and what there is in every image."""
+    found = {
+        path: f"/usr/bin/{name}" for name in programs if (path := shutil.which(name, path=PATH))
+    }
+    found |= {path: path for path in files}
+    found |= {path: path for path in _libraries(found)}
+    for path, place in found.items():
+        target = root / place.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, target)
     (root / "bin").symlink_to("usr/bin")
     (root / "etc").mkdir(exist_ok=True)
     (root / "etc" / "passwd").write_text(USERS)
@@ -67,13 +90,18 @@ def _fill(root: Path) -> None:
     (root / "tmp").chmod(0o1777)
 
 
-def _libraries(programs: list[str]) -> set[str]:
-    command = ["/usr/bin/ldd", *programs]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True)
-    return set(re.findall(r"(?:=> |^\t)(/\S+) \(", listed.stdout, re.MULTILINE))
+def _libraries(files: Iterable[str]) -> set[str]:
+    loading = [path for path in files if re.search(r"bin/|\.so|/git-remote", path)]
+    return set(re.findall(r"(?:=> |^\t)(/\S+) \(", _asked("ldd", *loading), re.MULTILINE))
 
 
-def _copy(source: str, root: Path, place: str) -> None:
-    target = root / place.lstrip("/")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(source, target)
+def _made(api: Api, root: Path, name: str) -> str:
+    command = [KUBE, "image", name, "--root", str(root)]
+    env = os.environ | {"KUBE_PORT": str(urlsplit(api.address).port)}
+    made = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert made.returncode == 0, made.stderr
+    return name
+
+
+def _asked(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

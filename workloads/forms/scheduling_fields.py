@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from spec.scheduling import Effect, Preemptibility, Strictness
+from spec.workload import LauncherPolicy
 from workloads.forms.kinds import WORKERS, Cell, Field, Kind, Option, Part
 
 SCHEDULING = "scheduling"
@@ -55,6 +56,19 @@ SIZE_FIELDS = (
         framework="MPI",
         placeholder="1",
         hint="Processes that the launcher starts on each worker. Empty is 1.",
+    ),
+    Field(
+        "mpiLauncherCreationPolicy",
+        "Start of the launcher",
+        WORKERS,
+        Kind.SELECT,
+        section=SIZE,
+        framework="MPI",
+        options=(
+            ("", "At once"),
+            (LauncherPolicy.WAIT_FOR_WORKERS_READY, "When the workers are ready"),
+        ),
+        hint="mpirun needs workers that answer by ssh.",
     ),
 )
 

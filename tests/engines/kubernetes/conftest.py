@@ -16,7 +16,7 @@ from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import connect
 from engines.kubernetes.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.kinds import PROJECT, WORKLOAD
+from engines.kubernetes.kinds import WORKLOAD
 from engines.kubernetes.watching import PODS
 from spec.workload import Architecture
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, SHELL_IMAGE
@@ -100,9 +100,21 @@ def rig(api: Api) -> Iterator[KubernetesRig]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _empty_namespaces() -> Iterator[None]:
+    """Gone in the end, and before: a run that follows another one meets those that still go."""
+    if not KUBECONFIG:
+        yield
+        return
+    api = connect(Path(KUBECONFIG).read_text())
+
+    def mine(*, going: bool) -> list[str]:
+        spaces = [space["metadata"] for space in api.items("/api/v1/namespaces")]
+        return [
+            meta["name"]
+            for meta in spaces
+            if meta["name"].startswith(PREFIX) and ("deletionTimestamp" in meta) is going
+        ]
+
+    wait_for(lambda: not mine(going=True), 120, "the namespaces of an earlier run to be gone")
     yield
-    if KUBECONFIG:
-        api = connect(Path(KUBECONFIG).read_text())
-        for space in api.items("/api/v1/namespaces", labelSelector=PROJECT):
-            if space["metadata"]["name"].startswith(PREFIX):
-                api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
+    for name in mine(going=False):
+        api.delete(f"/api/v1/namespaces/{name}")

@@ -26,8 +26,10 @@ def first_line(rig: KubernetesRig, launched: Launch) -> str:
 
 
 def test_elastic_workers_meet_by_rendezvous(rig: KubernetesRig) -> None:
+    """The first worker that ends takes the others away, logs and all: so the others wait."""
     told = "echo $PET_NNODES $PET_RDZV_BACKEND $PET_RDZV_ENDPOINT [$MASTER_ADDR]"
-    launched = rig.submit(rig.shell(told, min_replicas=1, max_replicas=3, **ONLY))
+    first = 'case "$(hostname)" in *-0) ;; *) exec sleep 600 ;; esac'
+    launched = rig.submit(rig.shell(f"{told}; {first}", min_replicas=1, max_replicas=3, **ONLY))
     assert rig.over(launched).phase is Phase.COMPLETED
     place = f"{job_name(launched.handle)}-worker-0"
     assert first_line(rig, launched).startswith(f"1:3 c10d {place}")

@@ -157,6 +157,15 @@ def test_only_its_framework_has_a_field(wizard: Wizard) -> None:
     assert 'name="slotsPerWorker"' in page  # or nobody could empty it
 
 
+def test_the_launcher_may_wait_for_its_workers(wizard: Wizard) -> None:
+    wizard.ready(framework="MPI")
+    wizard.save(2, mpiLauncherCreationPolicy="WaitForWorkersReady")
+    assert wizard.draft.content.values["mpiLauncherCreationPolicy"] == "WaitForWorkersReady"
+    assert 'value="WaitForWorkersReady" selected' in wizard.open(wizard.at(2)).page
+    wizard.save(2, mpiLauncherCreationPolicy="")
+    assert "mpiLauncherCreationPolicy" not in wizard.draft.content.values
+
+
 def test_where_nothing_is_mounted_the_wizard_says_so(wizard: Wizard, project: Project) -> None:
     project.cluster.kind = Kind.LOCAL
     project.cluster.save()
