@@ -22,15 +22,18 @@ from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
 API = "/api/"
+SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
 CONNECTION_SECONDS = 300  # then a thread opens another
 
 
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
-        # Each with its own, so that a program that calls and calls keeps nobody from a page.
+        # Each with its own, so that a program that calls and calls keeps nobody from a page, and
+        # whoever signs in, as often as it may be, keeps no program from its calls.
         self.pages = ThreadPoolExecutor(settings.WEB_THREADS, "web", _keep_connections)
         self.calls = ThreadPoolExecutor(settings.API_THREADS, "api", _keep_connections)
+        self.sign_ins = ThreadPoolExecutor(1, "sign-in", _keep_connections)
         self.plain = BaseHandler()
         self.plain.load_middleware()
 
@@ -43,12 +46,17 @@ class Handler(ASGIHandler):
         except RequestAborted:
             return
         run = asyncio.get_running_loop().run_in_executor
-        threads = self.calls if scope["path"].startswith(API) else self.pages
+        threads = self.threads_for(scope["path"])
         with body:
             response = await run(threads, self.answer, scope, body)
             await self.send_response(response, send)
             if response.streaming:
                 await run(threads, response.close)
+
+    def threads_for(self, path: str) -> ThreadPoolExecutor:
+        if path == SIGN_IN:
+            return self.sign_ins
+        return self.calls if path.startswith(API) else self.pages
 
     def answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """One request from start to end, but for what its response still has to make."""

@@ -55,16 +55,17 @@ def mpi_image(api: Api, scratch: Path) -> str:
 
 
 def _with_git(api: Api, scratch: Path, name: str, programs: Iterable[str]) -> str:
-    _need(programs)
+    _need(programs, ", and TRAINYARD_TEST_GIT_IMAGE none that is there")
     helpers = _asked("git", "--exec-path").strip()
     shutil.copytree(helpers, scratch / helpers.lstrip("/"), symlinks=True)
     _fill(scratch, programs, [f"{helpers}/git-remote-http"])
     return _made(api, scratch, name)
 
 
-def _need(programs: Iterable[str]) -> None:
+def _need(programs: Iterable[str], instead: str = "") -> None:
     if not KUBE:
-        pytest.skip("KUBE names no program that makes images for the nodes of this cluster")
+        why = "KUBE names no program that makes images for the nodes of this cluster"
+        pytest.skip(f"{why}{instead}")
     for name in programs:
         if shutil.which(name, path=PATH) is None:
             pytest.skip(f"{name} is not installed, so no image can be made of it")

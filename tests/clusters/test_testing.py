@@ -81,7 +81,7 @@ def test_a_cluster_that_is_away_says_so(
     test = ConnectionTest.objects.get()
     tasks.test_connection(str(test.pk))
     page = client.get(f"/clusters/tests/{test.pk}/").content.decode()
-    assert "The cluster cannot be reached" in page
+    assert "No connection to the cluster" in page
     assert "The API server does not answer" in page
     assert "is missing" not in page
 

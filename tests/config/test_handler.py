@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import reverse
 from pytest_django import Settings
 
-from config.handler import Handler, is_asynchronous
+from config.handler import SIGN_IN, Handler, is_asynchronous
 
 ANSWERED: list[str] = []
 
@@ -39,6 +40,7 @@ def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handl
     yield made
     made.pages.shutdown()
     made.calls.shutdown()
+    made.sign_ins.shutdown()
 
 
 def ask(application: Handler, path: str, body: bytes = b"") -> tuple[int, bytes]:
@@ -75,6 +77,12 @@ def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
 def test_calls_of_the_api_do_not_take_the_threads_of_pages(small: Handler) -> None:
     assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
     assert ANSWERED == ["api_0"]
+
+
+def test_signing_in_does_not_take_the_threads_of_calls(small: Handler) -> None:
+    assert reverse("api:create_token", urlconf="config.urls") == SIGN_IN
+    assert ask(small, SIGN_IN, b"hello") == (200, b"HELLO")
+    assert ANSWERED == ["sign-in_0"]
 
 
 def test_streams_do_not_take_a_thread(small: Handler) -> None:

@@ -16,7 +16,7 @@ from engines.kubernetes.api import Api
 from engines.kubernetes.connecting import connect
 from engines.kubernetes.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.kinds import WORKLOAD
+from engines.kubernetes.kinds import PROJECT, WORKLOAD
 from engines.kubernetes.watching import PODS
 from spec.workload import Architecture
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, SHELL_IMAGE
@@ -106,15 +106,15 @@ def _empty_namespaces() -> Iterator[None]:
         return
     api = connect(Path(KUBECONFIG).read_text())
 
-    def mine(*, going: bool) -> list[str]:
-        spaces = [space["metadata"] for space in api.items("/api/v1/namespaces")]
-        return [
-            meta["name"]
-            for meta in spaces
-            if meta["name"].startswith(PREFIX) and ("deletionTimestamp" in meta) is going
-        ]
+    def mine() -> list[Manifest]:
+        """Those of projects: other tests have namespaces of such names, too."""
+        found = api.items("/api/v1/namespaces", labelSelector=PROJECT)
+        return [space for space in found if space["metadata"]["name"].startswith(PREFIX)]
 
-    wait_for(lambda: not mine(going=True), 120, "the namespaces of an earlier run to be gone")
+    def is_going() -> bool:
+        return any("deletionTimestamp" in space["metadata"] for space in mine())
+
+    wait_for(lambda: not is_going(), 120, "the namespaces of an earlier run to be gone")
     yield
-    for name in mine(going=False):
-        api.delete(f"/api/v1/namespaces/{name}")
+    for space in mine():
+        api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")

@@ -11,7 +11,7 @@ from engines.kubernetes.api import Api
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.sources import Images
 from spec.phases import Phase
-from tests.cluster import SHELL_IMAGE
+from tests.cluster import NO_NODE, SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, SPACE, KubernetesRig
 from tests.engines.kubernetes.serving import serving
 from tests.engines.kubernetes.test_places import ONE, with_spec
@@ -80,7 +80,7 @@ def with_images(rig: KubernetesRig, images: Images) -> None:
 @pytest.fixture(scope="module")
 def git(api: Api, tmp_path_factory: pytest.TempPathFactory) -> str:
     if not api.items("/api/v1/nodes"):
-        pytest.skip("this cluster has no node")
+        pytest.skip(NO_NODE)
     return git_image(api, tmp_path_factory.mktemp("git") / "root")
 
 

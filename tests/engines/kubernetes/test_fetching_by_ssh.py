@@ -10,6 +10,7 @@ import pytest
 from engines.kubernetes.api import Api
 from engines.kubernetes.sources import Images
 from spec.phases import Phase
+from tests.cluster import NO_NODE
 from tests.engines.kubernetes.conftest import SPACE, KubernetesRig
 from tests.engines.kubernetes.serving import serving
 from tests.engines.kubernetes.test_fetching import REPOSITORY, USER, fetched, server, with_images
@@ -54,7 +55,7 @@ def made_key(path: Path) -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def forge(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
     if not api.items("/api/v1/nodes"):
-        pytest.skip("this cluster has no node")
+        pytest.skip(NO_NODE)
     scratch = tmp_path_factory.mktemp("ssh")
     image, client = ssh_images(api, scratch / "root")
     (host, public), (key, allowed) = made_key(scratch / "host"), made_key(scratch / "key")

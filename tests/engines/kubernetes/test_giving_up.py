@@ -146,12 +146,18 @@ def test_the_job_ends_for_everyone_who_looks(rig: KubernetesRig) -> None:
     path = PYTORCH.path(f"{PREFIX}{launched.handle.project}", job_name(launched.handle))
     resume = {"spec": {"runPolicy": {"suspend": False}}}
 
+    def is_without_pods() -> bool:
+        ask()
+        return not rig.mine(PODS)
+
     def is_told() -> bool:
-        next(watch)
+        ask()
         return any(event.reason == "Resumed" for event in rig.engine.events())
 
     with closing(rig.engine.watch()) as watch:
         wait_for(ask, 240, "the job to be given up", every=0)
+        # The operator ends a job that has pods which failed, so that nothing is left to resume.
+        wait_for(is_without_pods, 60, "its pods to go", every=0)
         rig.api.merge(path, resume)
         wait_for(is_told, 60, "the resumption to be told", every=0)
     assert rig.api.get(path)["spec"]["runPolicy"]["suspend"]
@@ -161,7 +167,7 @@ def test_the_job_ends_for_everyone_who_looks(rig: KubernetesRig) -> None:
     assert "It was tried 2 times." in message
     causes = [seen.cause for seen in told if seen.cause]
     assert any("git: not found" in cause.said for cause in causes)
-    wait_for(lambda: not rig.mine(PODS), 60, "its pods to go")
+    wait_for(lambda: not rig.mine(PODS), 60, "the pods of the resumption to go")
     later = KubernetesEngine(rig.api, prefix=PREFIX).observe(launched.handle)
     assert later
     assert (later.phase, later.message) == (Phase.FAILED, message)

@@ -6,6 +6,7 @@ from engines.kubernetes.api import Api
 from engines.kubernetes.kinds import job_name
 from spec.phases import Phase
 from spec.workload import Framework
+from tests.cluster import NO_NODE
 from tests.engines.kubernetes.conftest import KubernetesRig
 from tests.engines.kubernetes.test_places import with_spec
 from tests.engines.reading import printed
@@ -21,7 +22,7 @@ AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 @pytest.fixture(scope="module")
 def image(api: Api, tmp_path_factory: pytest.TempPathFactory) -> str:
     if not api.items("/api/v1/nodes"):
-        pytest.skip("this cluster has no node")
+        pytest.skip(NO_NODE)
     return mpi_image(api, tmp_path_factory.mktemp("mpi"))
 
 

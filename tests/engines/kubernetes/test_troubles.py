@@ -48,11 +48,11 @@ def changed(launched: Launch, **fields: Any) -> Launch:
 
 def test_an_image_that_is_not_there(rig: KubernetesRig) -> None:
     launched = rig.submit(changed(rig.endless(), image="127.0.0.1:1/nothing:1"))
-    heard: list[ClusterEvent] = []
+    mine, heard = launched.handle.workload_id, list[ClusterEvent]()
 
     def hear() -> bool:
         next(watch)
-        heard.extend(rig.engine.events())
+        heard.extend(event for event in rig.engine.events() if event.workload_id == mine)
         return any("Failed to pull image" in event.message for event in heard)
 
     with closing(rig.engine.watch()) as watch:
@@ -62,7 +62,6 @@ def test_an_image_that_is_not_there(rig: KubernetesRig) -> None:
         Phase.INITIALIZING,
         "The image 127.0.0.1:1/nothing:1 cannot be pulled",
     )
-    assert {event.workload_id for event in heard} == {launched.handle.workload_id}
     assert len({event.key for event in heard}) >= 2
     assert any(event.about.startswith("Pod demo-") for event in heard)
 
