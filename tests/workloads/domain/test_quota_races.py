@@ -109,7 +109,7 @@ def both_looked(monkeypatch: pytest.MonkeyPatch) -> None:
     barrier, seen = threading.Barrier(2), threading.local()
 
     def looked(content: WorkloadDraft, *, by: User, submits: bool = False) -> Plan:
-        made = plan(content, by=by)
+        made = plan(content, by=by, submits=submits)
         if not hasattr(seen, "once"):
             seen.once = True
             barrier.wait(PATIENCE)
@@ -142,6 +142,23 @@ def test_of_two_projects_one_takes_the_quota_of_their_department(
     refused = [outcome for outcome in outcomes if isinstance(outcome, SpecError)]
     assert sum(isinstance(outcome, Workload) for outcome in outcomes) == 1, outcomes
     assert "6 GPUs, the quota is 5 (3 held) and the department" in str(refused[0])
+
+
+@pytest.mark.usefixtures("both_looked")
+def test_of_two_with_one_name_one_is_made(project: Project, member: User) -> None:
+    at_once(lambda: Project.objects.update(gpu_quota=100))
+    outcomes = at_once(*[lambda: services.submit(draft(project, "one"), by=member)] * 2)
+    refused = [outcome for outcome in outcomes if isinstance(outcome, SpecError)]
+    assert sum(isinstance(outcome, Workload) for outcome in outcomes) == 1, outcomes
+    assert [problem.field for error in refused for problem in error.problems] == ["name"]
+
+
+def test_all_that_is_wrong_is_said_at_once(project: Project, member: User) -> None:
+    """Though making it is what finds out, and stops at the first."""
+    services.submit(draft(project, "one"), by=member)
+    with pytest.raises(SpecError) as refused:
+        services.submit(draft(project, "one"), by=member)
+    assert {problem.field for problem in refused.value.problems} == {"name", "worker.compute"}
 
 
 @pytest.mark.usefixtures("both_looked")
