@@ -95,6 +95,15 @@ class Feed(Thread):
         self._response: BaseHTTPResponse | None = None
 
     def run(self) -> None:
+        try:
+            self._go_on()
+        except Exception as error:
+            # Our own mistake, which goes to the log; in silence the watch would miss all of a kind.
+            broke = f"Reading the changes of {self._source.path} broke: {error!r}"
+            self._changes.put(EngineUnavailable(broke))
+            raise
+
+    def _go_on(self) -> None:
         answered = time.monotonic()
         while not self._over.is_set():
             opened = False

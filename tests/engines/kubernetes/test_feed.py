@@ -87,6 +87,16 @@ def test_a_kind_that_is_served_no_more_ends_it(server: Answering) -> None:
     assert isinstance(changes.get_nowait(), Missing)
 
 
+def test_a_watch_that_breaks_does_not_end_in_silence(server: Answering) -> None:
+    server.answers[PODS] = [lines(("ADDED", {"kind": "Pod"}))]
+    changes: Changes = SimpleQueue()
+    with pytest.raises(KeyError):
+        Feed(server.api, POD, since="10", changes=changes).run()
+    broke = changes.get_nowait()
+    assert isinstance(broke, EngineUnavailable)
+    assert "the changes of /api/v1/pods broke: KeyError('metadata')" in str(broke)
+
+
 def test_a_slow_answer_is_waited_for_and_silence_is_not(
     server: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
