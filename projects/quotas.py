@@ -186,6 +186,7 @@ def _beyond(
     unit: str, total: float, quota: float | None, held: float, write: Callable[[Any], str]
 ) -> str:
     already = f" ({write(held)} held)" if held else ""
+    unit = unit.removesuffix("s") if write(total) == "1" else unit
     return f"{write(total)} {unit}, the quota is {write(quota)}{already}"
 
 
