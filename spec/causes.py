@@ -20,6 +20,7 @@ class CauseKind(StrEnum):
     MISSING = "Missing"  # a Secret or ConfigMap is not there
     REFUSED = "Refused"  # the cluster does not make its pods
     OPERATOR = "Operator"  # nobody makes its pods
+    PROGRAM = "Program"  # what a rank runs fails, or cannot be started
     OTHER = "Other"
 
 
@@ -30,6 +31,7 @@ REASONS = {
     CauseKind.DATA: Reason.REFUSED,
     CauseKind.REFUSED: Reason.REFUSED,
     CauseKind.QUEUE: Reason.REFUSED,
+    CauseKind.PROGRAM: Reason.RANK_FAILED,
     CauseKind.OPERATOR: Reason.NONE,
 }
 

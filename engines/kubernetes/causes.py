@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable
 
 from engines.base import Manifest
+from engines.kubernetes.ends import exit_words, last_words, unstarted
 from engines.kubernetes.sources import FETCHER
 from spec.causes import Cause, CauseKind
 
 #: Waiting for these ends only when somebody acts.
 IMAGE = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
-CONFIG = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
+CONFIG = frozenset({"CreateContainerConfigError", "CreateContainerError"})
 MOUNT = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
 NOT_MADE = re.compile(r"^FailedCreate")  # the operator's FailedCreatePod, a Job's FailedCreate
 NAMED = re.compile(r'(secret|configmap|persistentvolumeclaim)s? "([^"]+)" not found', re.IGNORECASE)
@@ -17,22 +18,6 @@ KINDS = {"secret": "Secret", "configmap": "ConfigMap", "persistentvolumeclaim": 
 #: Pods of a namespace just made may come before its service account, and are tried again.
 UNPREPARED = re.compile(r"No API token found for service account|serviceaccount .+ not found")
 EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
-MOST_WORDS = 300  # characters of what a container said last
-#: What git adds to whatever ssh said.
-GITS_ADVICE = {
-    "fatal: Could not read from remote repository.",
-    "Please make sure you have the correct access rights",
-    "and the repository exists.",
-}
-#: Why ssh reaches no repository, what tells most first.
-SSH = {
-    "IDENTIFICATION HAS CHANGED": "the host has another key than known_hosts of the Secret says. "
-    "Make sure that it is the right host, then correct its line there",
-    "host key is known for": "known_hosts of the Secret has no line for this host. Add the one "
-    "that ssh-keyscan prints, once compared with what the host's owner says",
-    "Load key": "what the Secret has under ssh is no private key, or one with a passphrase",
-    "Permission denied (": "the server does not take the key that the Secret has under ssh",
-}
 
 KAI: dict[str, Cause] = {
     "NonPreemptibleOverQuota": Cause(
@@ -114,6 +99,8 @@ def stuck(
         title = f"The image {image} cannot be pulled"
         todo = FETCHERS_IMAGE if fetches else OWN_IMAGE
         return Cause(CauseKind.IMAGE, title, todo, said=detail)
+    if reason == "RunContainerError":
+        return unstartable(unstarted({"reason": reason, "message": said}) or words)
     if reason in CONFIG:
         title, todo = _missing(said)
         return Cause(
@@ -125,14 +112,31 @@ def stuck(
     return None
 
 
-def failing(how: str) -> Cause:
-    """The program of a rank ended, as ``how`` says, and kubelet pauses before it starts it anew."""
+def failing(ended: Manifest) -> Cause:
+    """The program of a rank ended, and kubelet pauses before it starts it anew."""
+    if why := unstarted(ended):
+        return unstartable(why)
     title = "The program of a rank failed and waits to be started again"
     todo = (
         "Read the rank's log for why. It is started again, after longer and longer pauses, until "
         "the backoff limit is reached. Stop the workload to end it now."
     )
-    return Cause(CauseKind.OTHER, title, todo, said=how)
+    return Cause(CauseKind.PROGRAM, title, todo, said=exit_words(ended))
+
+
+def lost(ended: Manifest) -> Cause:
+    """A rank is over before all the others are there, and its pod is not started again."""
+    if why := unstarted(ended):
+        return unstartable(why)
+    title = "A rank failed before all of them were there"
+    todo = "Read the rank's log for why, then Copy & edit. Stop the workload to end it now."
+    return Cause(CauseKind.PROGRAM, title, todo, said=exit_words(ended))
+
+
+def unstartable(why: str) -> Cause:
+    title = "The program of a rank cannot be started"
+    todo = "Check the command, and that the image holds what it names, then Copy & edit."
+    return Cause(CauseKind.PROGRAM, title, todo, said=why)
 
 
 def unprepared(ended: Manifest) -> Cause:
@@ -144,17 +148,6 @@ def unprepared(ended: Manifest) -> Cause:
         return Cause(CauseKind.OTHER, f"{words[:1].upper()}{words[1:]}", said=said)
     todo = "Check the repository or bucket, its revision and its credential, then Copy & edit."
     return Cause(CauseKind.DATA, f"The data could not be fetched: {words}", todo, said=said)
-
-
-def last_words(ended: Manifest) -> str:
-    """The last line of what a container said of its end, which the cluster keeps a little of; or
-    the line in which ssh said why, and what it means."""
-    lines = [line.strip() for line in str(ended.get("message") or "").splitlines()]
-    lines = [line for line in lines if line and line not in GITS_ADVICE]
-    for why, meaning in SSH.items() if ended["name"].startswith(FETCHER) else ():
-        if telling := next((line for line in lines if why in line), ""):
-            return f"{telling.strip('@ .')[:MOST_WORDS]}: {meaning}"
-    return lines[-1][:MOST_WORDS].rstrip(".") if lines else ""
 
 
 def unmounted(warnings: Iterable[Manifest]) -> Cause | None:

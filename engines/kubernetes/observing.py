@@ -9,16 +9,10 @@ from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
 from engines.kubernetes import causes, preempted
+from engines.kubernetes.ends import exit_words, failure_reason
 from engines.kubernetes.events import said_at
 from engines.kubernetes.kinds import GAVE_UP, RUN, Kind, workload_of
-from engines.kubernetes.pods import (
-    Seen,
-    condition,
-    exit_words,
-    failure_reason,
-    holds,
-    moment,
-)
+from engines.kubernetes.pods import Seen, condition, holds, moment
 from engines.kubernetes.preempted import Preemption
 from spec.causes import Cause, CauseKind
 from spec.phases import Phase, RankPhase, Reason

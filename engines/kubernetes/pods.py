@@ -8,6 +8,7 @@ from typing import Any
 
 from engines.base import Manifest, RankState
 from engines.kubernetes import causes
+from engines.kubernetes.ends import exit_words, failure_reason, unstarted
 from engines.kubernetes.kinds import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, Kind
 from engines.kubernetes.sources import FETCHER
 from engines.kubernetes.unplaced import unscheduled
@@ -145,7 +146,8 @@ class Seen:
     @property
     def started_at(self) -> datetime | None:
         state = self.container.get("state") or {}
-        at = (state.get("running") or self.ended or {}).get("startedAt")
+        now = state.get("running") or self.ended or {}
+        at = now.get("startedAt") if not unstarted(now) else None  # else it is that of 1970
         return moment(at) if at else None
 
     @property
@@ -204,6 +206,8 @@ class Seen:
         if not self.is_scheduled:
             why = condition(self.status, "PodScheduled").get("message", "")
             return unscheduled(why) if why else None
+        if self.phase is RankPhase.FAILED and self.ended:
+            return causes.lost(self.ended)
         if self.is_ready or self.is_over:
             return None
         for one, waiting in self._waiting():
@@ -212,7 +216,7 @@ class Seen:
                 return cause
         waits = (self.container.get("state") or {}).get("waiting") or {}
         if waits.get("reason") == "CrashLoopBackOff" and self.ended:
-            return causes.failing(exit_words(self.ended))
+            return causes.failing(self.ended)
         if self.unprepared and not self.started_at:
             return causes.unprepared(self.unprepared)
         return causes.unmounted(self.warnings) if not self.started_at else None
@@ -222,24 +226,6 @@ class Seen:
         for key in ("initContainerStatuses", "containerStatuses"):
             for one in self.status.get(key) or []:
                 yield one, (one.get("state") or {}).get("waiting") or {}
-
-
-def failure_reason(ended: Manifest) -> Reason:
-    return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
-
-
-def exit_words(ended: Manifest) -> str:
-    """``name`` is only with the ends of init containers."""
-    code = int(ended["exitCode"])
-    if "name" in ended:
-        said = causes.last_words(ended)
-        words = f"did not start: {ended['name']} exited with code {code}"
-        return f"{words}: {said}" if said else words
-    if ended.get("reason") == "OOMKilled":
-        return f"exited with code {code}: it used more memory than its limit"
-    if 128 < code < 128 + signal.NSIG and code - 128 in set(signal.Signals):
-        return f"exited with code {code}, as after {signal.Signals(code - 128).name}"
-    return f"exited with code {code}"
 
 
 def condition(status: Manifest, kind: str) -> dict[str, Any]:

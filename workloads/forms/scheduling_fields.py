@@ -66,9 +66,9 @@ SIZE_FIELDS = (
         framework="MPI",
         options=(
             ("", "At once"),
-            (LauncherPolicy.WAIT_FOR_WORKERS_READY, "When the workers are ready"),
+            (LauncherPolicy.WAIT_FOR_WORKERS_READY, "After its workers"),
         ),
-        hint="mpirun needs workers that answer by ssh.",
+        hint="mpirun needs workers that are ready and answer by ssh.",
     ),
 )
 

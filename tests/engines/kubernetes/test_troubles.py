@@ -16,7 +16,9 @@ from spec.causes import Cause, CauseKind
 from spec.compute import Compute
 from spec.phases import Phase, Reason
 from spec.storage import Pvc, SecretVolume, Storage
+from spec.workload import Framework
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.kubernetes.test_places import with_spec
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
@@ -64,6 +66,25 @@ def test_an_image_that_is_not_there(rig: KubernetesRig) -> None:
     )
     assert len({event.key for event in heard}) >= 2
     assert any(event.about.startswith("Pod demo-") for event in heard)
+
+
+def test_a_program_that_the_image_does_not_have(rig: KubernetesRig) -> None:
+    seen = rig.over(rig.submit(changed(rig.endless(), command="no-such-program --x")))
+    assert (seen.phase, seen.reason) == (Phase.FAILED, Reason.COMMAND_NOT_FOUND)
+    assert "could not be started" in seen.message
+    assert 'exec: "no-such-program": executable file not found in $PATH.' in seen.message
+
+
+def test_an_mpi_worker_without_sshd_is_the_cause(rig: KubernetesRig) -> None:
+    """Its launcher waits for it for ever."""
+    launched = rig.shell("true", distributed_framework=Framework.MPI, num_workers=1)
+    launched = rig.submit(
+        with_spec(launched, worker={}, mpiLauncherCreationPolicy="WaitForWorkersReady")
+    )
+    with closing(rig.engine.watch()) as watch:
+        _, cause = awaited(watch, launched, CauseKind.PROGRAM)
+    assert cause.title == "The program of a rank cannot be started"
+    assert "/usr/sbin/sshd" in cause.said
 
 
 def test_a_claim_that_is_not_there(rig: KubernetesRig) -> None:
