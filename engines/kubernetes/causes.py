@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from engines.base import Manifest
-from engines.kubernetes.ends import exit_words, last_words, unstarted
+from engines.kubernetes.ends import EXEC, exit_words, last_words, unstarted
 from engines.kubernetes.sources import FETCHER
 from spec.causes import Cause, CauseKind
 
@@ -36,6 +36,7 @@ KAI: dict[str, Cause] = {
         "Ask the administrator: Trainyard makes the queue when it may write queues there.",
     ),
 }
+CANNOT_START = "The program cannot be started"
 OWN_IMAGE = (
     "Check the image's name and tag, and that the cluster may pull it: a private registry "
     "needs a credential. Then Copy & edit."
@@ -116,7 +117,7 @@ def failing(ended: Manifest) -> Cause:
     """The program of a rank ended, and kubelet pauses before it starts it anew."""
     if why := unstarted(ended):
         return unstartable(why)
-    title = "The program of a rank failed and waits to be started again"
+    title = "The program failed and waits to be started again"
     todo = (
         "Read the rank's log for why. It is started again, after longer and longer pauses, until "
         "the backoff limit is reached. Stop the workload to end it now."
@@ -128,13 +129,14 @@ def lost(ended: Manifest) -> Cause:
     """A rank is over before all the others are there, and its pod is not started again."""
     if why := unstarted(ended):
         return unstartable(why)
-    title = "A rank failed before all of them were there"
+    title = "The rank failed before all of them were there"
     todo = "Read the rank's log for why, then Copy & edit. Stop the workload to end it now."
     return Cause(CauseKind.PROGRAM, title, todo, said=exit_words(ended))
 
 
 def unstartable(why: str) -> Cause:
-    title = "The program of a rank cannot be started"
+    program = EXEC.match(why)
+    title = f"{program[1]} cannot be started: {program[2]}" if program else CANNOT_START
     todo = "Check the command, and that the image holds what it names, then Copy & edit."
     return Cause(CauseKind.PROGRAM, title, todo, said=why)
 

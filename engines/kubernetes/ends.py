@@ -12,6 +12,7 @@ from spec.phases import Reason
 UNSTARTED = frozenset({"StartError", "ContainerCannotRun", "RunContainerError"})
 #: What runc says last is what people can do something about; the rest is how it came to know.
 RUNC = re.compile(r"container process(?: caused)?: (.+?)(?:: unknown)?$", re.DOTALL)
+EXEC = re.compile(r'^exec: "([^"]+)": (?:.+: )?(.+)$')
 MOST_WORDS = 300  # characters of what a container said last
 #: What git adds to whatever ssh said.
 GITS_ADVICE = {
@@ -34,6 +35,11 @@ def failure_reason(ended: Manifest) -> Reason:
     if unstarted(ended):
         return Reason.COMMAND_NOT_FOUND
     return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
+
+
+def exit_code(ended: Manifest) -> int | None:
+    """What the program gave back; kubelet makes up one where none was started."""
+    return None if unstarted(ended) else ended.get("exitCode")
 
 
 def exit_words(ended: Manifest) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from engines.base import Manifest, RankState
 from engines.kubernetes import causes
-from engines.kubernetes.ends import exit_words, failure_reason, unstarted
+from engines.kubernetes.ends import exit_code, exit_words, failure_reason, unstarted
 from engines.kubernetes.kinds import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, Kind
 from engines.kubernetes.sources import FETCHER
 from engines.kubernetes.unplaced import unscheduled
@@ -164,7 +164,7 @@ class Seen:
             phase=self.phase,
             node=self.pod["spec"].get("nodeName", ""),
             restarts=self.restarts,
-            exit_code=(self.ended or {}).get("exitCode") if not self.is_ready else None,
+            exit_code=exit_code(self.ended) if self.ended and not self.is_ready else None,
             reason=reason,
             message=message,
             started_at=self.started_at,
@@ -181,7 +181,7 @@ class Seen:
         return replace(
             state,
             phase=RankPhase.FAILED,
-            exit_code=ended["exitCode"],
+            exit_code=exit_code(ended),
             reason=failure_reason(ended),
             message=exit_words(ended),
             finished_at=moment(at) if at else None,

@@ -227,10 +227,27 @@ def test_a_program_that_cannot_be_started_is_named(message: str, words: str) -> 
     assert (seen.phase, seen.reason) == (Phase.PENDING, Reason.RANK_FAILED)
     assert seen.cause
     assert (seen.cause.kind, seen.cause.said) == (CauseKind.PROGRAM, words)
-    assert seen.cause.title == "The program of a rank cannot be started"
+    assert "cannot be started" in seen.cause.title
     rank = seen.ranks[1]
-    assert (rank.reason, rank.started_at) == (Reason.COMMAND_NOT_FOUND, None)
+    assert rank.reason is Reason.COMMAND_NOT_FOUND
+    assert (rank.exit_code, rank.started_at) == (None, None), "kubelet's 128, and 1970"
     assert rank.message == f"could not be started: {words}"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (SSHD, "/usr/sbin/sshd cannot be started: no such file or directory"),
+        (
+            'exec: "trian": executable file not found in $PATH',
+            "trian cannot be started: executable file not found in $PATH",
+        ),
+        ("chdir to cwd (/none) set in config.json failed", "The program cannot be started"),
+    ],
+)
+def test_the_program_stands_in_the_title(said: str, title: str) -> None:
+    cause = causes.unstartable(said)
+    assert (cause.title, cause.said) == (title, said)
 
 
 @pytest.mark.parametrize(
@@ -255,6 +272,6 @@ def test_a_rank_that_fails_before_the_others_are_there_is_the_cause() -> None:
     cause = looked(pod("worker", 0, phase="Failed", container=ended(3, 9))).cause
     assert cause
     assert (cause.title, cause.said) == (
-        "A rank failed before all of them were there",
+        "The rank failed before all of them were there",
         "exited with code 3",
     )

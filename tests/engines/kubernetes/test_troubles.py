@@ -83,7 +83,7 @@ def test_an_mpi_worker_without_sshd_is_the_cause(rig: KubernetesRig) -> None:
     )
     with closing(rig.engine.watch()) as watch:
         _, cause = awaited(watch, launched, CauseKind.PROGRAM)
-    assert cause.title == "The program of a rank cannot be started"
+    assert cause.title == "/usr/sbin/sshd cannot be started: no such file or directory"
     assert "/usr/sbin/sshd" in cause.said
 
 
