@@ -5,11 +5,24 @@ from dataclasses import dataclass
 
 from assets import cards
 from spec.scheduling import Toleration, TolerationOperator
-from spec.workload import Architecture, Framework, Replica, WorkloadSpec
+from spec.workload import (
+    DEFAULT_SSH_PATH,
+    Architecture,
+    CleanPodPolicy,
+    Framework,
+    LauncherPolicy,
+    Replica,
+    WorkloadSpec,
+)
 from workloads.forms.durations import split
 from workloads.forms.screen import Screen
 
 Fact = tuple[str, str, str]  # name, value, where it came from
+WHICH_PODS = {
+    CleanPodPolicy.RUNNING: "Those that still run",
+    CleanPodPolicy.ALL: "All",
+    CleanPodPolicy.NONE: "None",
+}
 
 
 @dataclass(frozen=True)
@@ -54,12 +67,7 @@ def _workers(screen: Screen, spec: WorkloadSpec) -> Iterator[Fact]:
         yield "Elastic workers", f"{least} to {most}", ""
     if spec.node_pools:
         yield "Node pools", ", ".join(spec.node_pools), ""
-    if spec.slots_per_worker > 1:
-        yield (
-            "Slots per worker",
-            str(spec.slots_per_worker),
-            _from(origins.get("slotsPerWorker", "")),
-        )
+    yield from ((name, value, _from(origins.get(key, ""))) for name, value, key in _mpi(spec))
     if spec.priority_class:
         yield "Priority", str(spec.priority_class), _from(origins.get("priorityClass", ""))
     if spec.preemptibility:
@@ -68,9 +76,21 @@ def _workers(screen: Screen, spec: WorkloadSpec) -> Iterator[Fact]:
         levels = [f"{topology.required} (required)"] if topology.required else []
         levels += [f"{topology.preferred} (preferred)"] if topology.preferred else []
         yield "Network topology", f"{topology.name}: {', '.join(levels)}", ""
+    if spec.clean_pod_policy:
+        yield "Pods to delete at the end", WHICH_PODS[spec.clean_pod_policy], ""
     yield "Grace period", _time(spec.termination_grace_period_seconds), ""
     yield "Backoff limit", str(spec.backoff_limit), _from(origins.get("backoffLimit", ""))
     yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
+
+
+def _mpi(spec: WorkloadSpec) -> Iterator[Fact]:
+    """Name, value, and the key of the spec that it is of, where it is not the default."""
+    if spec.slots_per_worker > 1:
+        yield "Slots per worker", str(spec.slots_per_worker), "slotsPerWorker"
+    if spec.mpi_launcher_creation_policy is LauncherPolicy.WAIT_FOR_WORKERS_READY:
+        yield "Start of the launcher", "After its workers", "mpiLauncherCreationPolicy"
+    if spec.ssh_auth_mount_path != DEFAULT_SSH_PATH:
+        yield "SSH auth mount path", spec.ssh_auth_mount_path, "sshAuthMountPath"
 
 
 def _replica(screen: Screen, role: str, replica: Replica) -> Iterator[Fact]:

@@ -78,3 +78,20 @@ def test_the_last_page_reviews_everything(wizard: Wizard) -> None:
     page = wizard.open(wizard.at(3)).page
     for words in ("team-a", "from environment env-train", "from compute resource compute-train"):
         assert words in page
+
+
+def test_it_reviews_what_only_mpi_has(wizard: Wizard) -> None:
+    values = {
+        "slotsPerWorker": 2,
+        "mpiLauncherCreationPolicy": "WaitForWorkersReady",
+        "sshAuthMountPath": "/keys",
+        "cleanPodPolicy": "All",
+    }
+    wizard.ready(framework="MPI", values=values)
+    page = wizard.open(wizard.at(3)).page
+    for words in ("Slots per worker", "After its workers", "/keys", "Pods to delete at the end"):
+        assert words in page
+    wizard.ready("plain", framework="MPI")
+    page = wizard.open(wizard.at(3)).page
+    for words in ("Slots per worker", "After its workers", "SSH auth", "Pods to delete"):
+        assert words not in page
