@@ -30,7 +30,7 @@ def log(rig: KubernetesRig, launched: Launch, rank: int) -> str:
 def changes(watch: Iterator[Observation | None], launched: Launch) -> Generator[Observation]:
     """What the watch tells of one workload."""
     while True:
-        seen = wait_for(lambda: next(watch), 30, "a change")
+        seen = wait_for(lambda: next(watch), 90, "a change")
         if seen and seen.workload_id == launched.handle.workload_id:
             yield seen
 
