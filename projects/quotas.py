@@ -109,7 +109,7 @@ def overbooked(department: Department, projects: Collection[Project]) -> str:
     for unit, quota, quotas, write in rows:
         total = round(sum(filter(None, quotas)), 4)
         if quota is not None and _passes(total, quota):
-            found.append(f"{write(total)} {unit} where the department has {write(quota)}")
+            found.append(f"{_counted(write(total), unit)} where the department has {write(quota)}")
     if not found:
         return ""
     beyond = (
@@ -186,8 +186,12 @@ def _beyond(
     unit: str, total: float, quota: float | None, held: float, write: Callable[[Any], str]
 ) -> str:
     already = f" ({write(held)} held)" if held else ""
-    unit = unit.removesuffix("s") if write(total) == "1" else unit
-    return f"{write(total)} {unit}, the quota is {write(quota)}{already}"
+    return f"{_counted(write(total), unit)}, the quota is {write(quota)}{already}"
+
+
+def _counted(total: str, unit: str) -> str:
+    """``1 GPU``, ``2 GPUs``."""
+    return f"{total} {unit.removesuffix('s') if total == '1' else unit}"
 
 
 def _number(value: float) -> str:

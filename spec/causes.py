@@ -58,10 +58,11 @@ class Cause:
     who: str = ""
     shares: tuple[Share, ...] = ()
     total: int = 0
+    own_reason: Reason = Reason.NONE  # where that of its kind says less
 
     @property
     def reason(self) -> Reason:
-        return REASONS.get(self.kind, Reason.WAITING_FOR_CAPACITY)
+        return self.own_reason or REASONS.get(self.kind, Reason.WAITING_FOR_CAPACITY)
 
     @property
     def message(self) -> str:

@@ -41,8 +41,8 @@ def ssh_images(api: Api, scratch: Path) -> tuple[str, str]:
 def mpi_image(api: Api, scratch: Path) -> str:
     """With Open MPI, and an sshd that takes root's key though the MPI operator mounts it in a
     folder that everybody may write to; else the reason why there is none."""
-    _need(MPI)
-    installed = _asked("dpkg", "-L", *MPI_PACKAGES).split("\n")
+    _need((*MPI, "dpkg"))
+    installed = _installed(*MPI_PACKAGES)
     files = [path for path in installed if re.match(r"/usr/lib/|/usr/share/\w*mpi|/etc/", path)]
     _fill(scratch, MPI, [path for path in files if Path(path).is_file()])
     (scratch / "usr" / "sbin").symlink_to("bin")
@@ -54,8 +54,16 @@ def mpi_image(api: Api, scratch: Path) -> str:
     return _made(api, scratch, "local/mpi:1")
 
 
+def _installed(*packages: str) -> list[str]:
+    command = ["dpkg", "-L", *packages]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip(f"not all of the Debian packages {', '.join(packages)} are installed")
+    return found.stdout.splitlines()
+
+
 def _with_git(api: Api, scratch: Path, name: str, programs: Iterable[str]) -> str:
-    _need(programs, ", and TRAINYARD_TEST_GIT_IMAGE none that is there")
+    _need(programs, ", and TRAINYARD_TEST_GIT_IMAGE names no image")
     helpers = _asked("git", "--exec-path").strip()
     shutil.copytree(helpers, scratch / helpers.lstrip("/"), symlinks=True)
     _fill(scratch, programs, [f"{helpers}/git-remote-http"])

@@ -1,7 +1,7 @@
 """From a draft to a plan: the spec it would become, everything wrong with it, what it would need.
 
-The same object drives the wizard's summary, the API's answer and the submission, so a preview can
-never promise what the submission refuses.
+The same object drives the wizard's summary, the API's answer and the submission, so that all three
+judge alike. Whether a name is free and a quota has room is settled by whoever is first.
 """
 
 import re
@@ -65,15 +65,15 @@ class Plan:
         return self.spec is not None and not self.problems
 
     def ready(self) -> Ready:
-        """What a submission needs. ``SpecError`` carries every problem."""
+        """What a submission needs. ``SpecError`` carries every problem that was looked for."""
         if self.problems or not (self.spec and self.project and self.demand):
             raise SpecError(self.problems)
         return Ready(self.spec, self.project, self.demand)
 
 
 def plan(draft: WorkloadDraft, *, by: User, submits: bool = False) -> Plan:
-    """Everything that can be said of a draft without touching a cluster. Whoever ``submits`` it
-    finds out by that, and for good, whether its name is free and its quota has room."""
+    """Everything that can be said of a draft without touching a cluster. It leaves out whether the
+    name is free and the quota has room where it ``submits``, which finds that out for good."""
     made = Plan(draft)
     _find_place(made, by)
     if made.project and made.cluster:

@@ -220,6 +220,7 @@ def enforce(workload: Workload, seen: Observation) -> None:
 
 
 ENDED = TERMINAL | {Phase.STOPPED}
+OF_THE_PROGRAM = {Reason.COMMAND_NOT_FOUND, Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}
 STATE_FIELDS = (
     "node",
     "phase",
@@ -238,7 +239,7 @@ def kept(row: Rank, state: RankState, seen: Observation) -> RankState:
     if seen.phase not in TERMINAL or state.node or not row.node:
         return state
     known = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
-    failed = seen.phase is Phase.FAILED and row.exit_code
+    failed = seen.phase is Phase.FAILED and (row.exit_code or row.reason in OF_THE_PROGRAM)
     return replace(state, **known, phase=RankPhase.FAILED if failed else state.phase)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from engines.base import Manifest
-from engines.kubernetes.ends import EXEC, exit_words, last_words, unstarted
+from engines.kubernetes.ends import EXEC, exit_words, failure_reason, last_words, unstarted
 from engines.kubernetes.sources import FETCHER
 from spec.causes import Cause, CauseKind
 
@@ -36,7 +36,6 @@ KAI: dict[str, Cause] = {
         "Ask the administrator: Trainyard makes the queue when it may write queues there.",
     ),
 }
-CANNOT_START = "The program cannot be started"
 OWN_IMAGE = (
     "Check the image's name and tag, and that the cluster may pull it: a private registry "
     "needs a credential. Then Copy & edit."
@@ -101,7 +100,7 @@ def stuck(
         todo = FETCHERS_IMAGE if fetches else OWN_IMAGE
         return Cause(CauseKind.IMAGE, title, todo, said=detail)
     if reason == "RunContainerError":
-        return unstartable(unstarted({"reason": reason, "message": said}) or words)
+        return unstartable(waiting)
     if reason in CONFIG:
         title, todo = _missing(said)
         return Cause(
@@ -115,30 +114,44 @@ def stuck(
 
 def failing(ended: Manifest) -> Cause:
     """The program of a rank ended, and kubelet pauses before it starts it anew."""
-    if why := unstarted(ended):
-        return unstartable(why)
+    if unstarted(ended):
+        return unstartable(ended)
     title = "The program failed and waits to be started again"
     todo = (
         "Read the rank's log for why. It is started again, after longer and longer pauses, until "
         "the backoff limit is reached. Stop the workload to end it now."
     )
-    return Cause(CauseKind.PROGRAM, title, todo, said=exit_words(ended))
+    return _of_the_program(ended, title, todo, said=exit_words(ended))
 
 
-def lost(ended: Manifest) -> Cause:
-    """A rank is over before all the others are there, and its pod is not started again."""
-    if why := unstarted(ended):
-        return unstartable(why)
-    title = "The rank failed before all of them were there"
-    todo = "Read the rank's log for why, then Copy & edit. Stop the workload to end it now."
-    return Cause(CauseKind.PROGRAM, title, todo, said=exit_words(ended))
+def over(ended: Manifest) -> Cause:
+    """A rank failed while others are not there yet, and its pod is not started again."""
+    if unstarted(ended):
+        return unstartable(ended)
+    todo = (
+        "Read the rank's log for why, then Copy & edit. Where the operator does not make its pod "
+        "anew, Stop the workload to end it."
+    )
+    words = exit_words(ended)
+    return _of_the_program(ended, f"The rank {words}", todo, said=words)
 
 
-def unstartable(why: str) -> Cause:
-    program = EXEC.match(why)
-    title = f"{program[1]} cannot be started: {program[2]}" if program else CANNOT_START
-    todo = "Check the command, and that the image holds what it names, then Copy & edit."
-    return Cause(CauseKind.PROGRAM, title, todo, said=why)
+def unstartable(ended: Manifest) -> Cause:
+    why = unstarted(ended)
+    if command := EXEC.match(why):
+        title = f"{command['program'][:100]} cannot be started: {command['why'][:100]}"
+        todo = "Check the command, and that the image holds what it names, then Copy & edit."
+    else:
+        title = "The container cannot be started"
+        todo = (
+            "Read what the node's runtime says. Where that is about GPUs, their driver or a mount, "
+            "ask the cluster's administrator."
+        )
+    return _of_the_program(ended, title, todo, said=why)
+
+
+def _of_the_program(ended: Manifest, title: str, todo: str, said: str) -> Cause:
+    return Cause(CauseKind.PROGRAM, title, todo, said=said, own_reason=failure_reason(ended))
 
 
 def unprepared(ended: Manifest) -> Cause:

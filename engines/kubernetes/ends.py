@@ -10,9 +10,14 @@ from spec.phases import Reason
 #: Why a runtime could not start a program: kubelet's words with containerd, with dockershim, and
 #: while it pauses before the next try.
 UNSTARTED = frozenset({"StartError", "ContainerCannotRun", "RunContainerError"})
-#: What runc says last is what people can do something about; the rest is how it came to know.
-RUNC = re.compile(r"container process(?: caused)?: (.+?)(?:: unknown)?$", re.DOTALL)
-EXEC = re.compile(r'^exec: "([^"]+)": (?:.+: )?(.+)$')
+#: What runc says last is what people can do something about; the rest is how it came to know. A
+#: hook, such as that of the GPUs, is quoted behind its stderr.
+RUNC = re.compile(
+    r"container process(?: caused)?: (?:error during container init: )?(?:.*stderr: )?(.+?)"
+    r"(?:: unknown)?$",
+    re.DOTALL,
+)
+EXEC = re.compile(r'^exec: "(?P<program>[^"]+)": (?:.+: )?(?P<why>.+)$')
 MOST_WORDS = 300  # characters of what a container said last
 #: What git adds to whatever ssh said.
 GITS_ADVICE = {
@@ -32,7 +37,7 @@ SSH = {
 
 
 def failure_reason(ended: Manifest) -> Reason:
-    if unstarted(ended):
+    if EXEC.match(unstarted(ended)):
         return Reason.COMMAND_NOT_FOUND
     return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
 

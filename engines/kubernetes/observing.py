@@ -188,19 +188,21 @@ class Look:
         here = [seen for seen in self.present.values() if not seen.is_leaving]
         ready = [seen for seen in here if seen.is_ready]
         waiting = [seen for seen in here if not seen.is_ready and not seen.is_over]
+        failed = [seen for seen in here if seen.phase is RankPhase.FAILED]
+        held_up = waiting + failed
         missing = len(self.slots) - len(here)
-        if ready and (self._lost(waiting, ready, missing) or self._failed(here)):
-            cause = self._cause(waiting, missing) if waiting else None
+        if ready and (failed or self._lost(waiting, ready, missing)):
+            cause = self._cause(held_up, missing) if held_up else None
             return Verdict(Phase.DEGRADED, *self._first_trouble(here, REPLACED), cause)
         if missing or not all(seen.is_scheduled for seen in here):
             cause = self._cause(here, missing)
             why = (cause.reason, cause.message) if cause else self._first_trouble(here, "")
             return Verdict(Phase.PENDING, *why, cause)
         if waiting:
-            reason, why_not = self._first_trouble(waiting, "")
+            reason, why_not = self._first_trouble(held_up, "")
             restarting = any(seen.restarts for seen in waiting)
             reason = Reason.RESTARTING if restarting else reason
-            return Verdict(Phase.INITIALIZING, reason, why_not, self._cause(waiting, 0))
+            return Verdict(Phase.INITIALIZING, reason, why_not, self._cause(held_up, 0))
         return Verdict(Phase.RUNNING)
 
     def _cause(self, among: list[Seen], missing: int) -> Cause | None:
@@ -219,9 +221,6 @@ class Look:
         first = min(seen.created for seen in ready)
         replaced = any(s.restarts or s.created > first + GATHERING for s in waiting)
         return replaced or (missing > 0 and not waiting)
-
-    def _failed(self, here: list[Seen]) -> bool:
-        return any(seen.phase is RankPhase.FAILED for seen in here)
 
     def _first_trouble(self, among: list[Seen], otherwise: str) -> tuple[Reason, str]:
         for seen in sorted(among, key=self._number):

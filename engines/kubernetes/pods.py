@@ -207,7 +207,7 @@ class Seen:
             why = condition(self.status, "PodScheduled").get("message", "")
             return unscheduled(why) if why else None
         if self.phase is RankPhase.FAILED and self.ended:
-            return causes.lost(self.ended)
+            return causes.over(self.ended)
         if self.is_ready or self.is_over:
             return None
         for one, waiting in self._waiting():

@@ -78,8 +78,9 @@ def _ended(rank: Rank) -> str:
 
 
 def _began(rank: Rank) -> bool:
-    """Not so where the cluster refused the gang: then no rank is to blame."""
-    return rank.exit_code is not None or rank.started_at is not None
+    """Not so where the cluster refused the gang: then no rank is to blame. One whose program could
+    not be started has a node and no exit code."""
+    return rank.exit_code is not None or rank.started_at is not None or bool(rank.node)
 
 
 def first_failing(ranks: Iterable[Rank]) -> Rank | None:

@@ -81,11 +81,27 @@ class KubernetesRig(Rig):
         return [item for item in found if item["metadata"]["namespace"].startswith(PREFIX)]
 
 
+def projects(api: Api) -> list[dict[str, Any]]:
+    """The namespaces of the tests' projects: other tests have namespaces of such names, too."""
+    found = api.items("/api/v1/namespaces", labelSelector=PROJECT)
+    return [space for space in found if space["metadata"]["name"].startswith(PREFIX)]
+
+
 @pytest.fixture(scope="session")
-def api() -> Api:
+def api() -> Iterator[Api]:
+    """Its namespaces are gone in the end, and before: a run that follows another one meets those
+    that still go."""
     if not KUBECONFIG:
         pytest.skip(NO_CLUSTER)
-    return connect(Path(KUBECONFIG).read_text())
+    api = connect(Path(KUBECONFIG).read_text())
+
+    def is_going() -> bool:
+        return any("deletionTimestamp" in space["metadata"] for space in projects(api))
+
+    wait_for(lambda: not is_going(), 120, "the namespaces of an earlier run to be gone")
+    yield api
+    for space in projects(api):
+        api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
 
 
 @pytest.fixture
@@ -96,25 +112,3 @@ def rig(api: Api) -> Iterator[KubernetesRig]:
     found.clean()
     yield found
     found.clean()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _empty_namespaces() -> Iterator[None]:
-    """Gone in the end, and before: a run that follows another one meets those that still go."""
-    if not KUBECONFIG:
-        yield
-        return
-    api = connect(Path(KUBECONFIG).read_text())
-
-    def mine() -> list[Manifest]:
-        """Those of projects: other tests have namespaces of such names, too."""
-        found = api.items("/api/v1/namespaces", labelSelector=PROJECT)
-        return [space for space in found if space["metadata"]["name"].startswith(PREFIX)]
-
-    def is_going() -> bool:
-        return any("deletionTimestamp" in space["metadata"] for space in mine())
-
-    wait_for(lambda: not is_going(), 120, "the namespaces of an earlier run to be gone")
-    yield
-    for space in mine():
-        api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")

@@ -84,6 +84,15 @@ def test_ranks_that_were_taken_along_are_not_the_cause(failed: Workload) -> None
     assert found.rank == 2, "then the one that ended first"
 
 
+def test_a_rank_that_could_not_be_started_failed_first(client: Client, failed: Workload) -> None:
+    failed.ranks.update(exit_code=1, finished_at=timezone.now())
+    unstarted = failed.ranks.filter(rank=2)
+    why = "could not be started: no such file"
+    before = timezone.now() - timedelta(minutes=1)
+    unstarted.update(exit_code=None, started_at=None, finished_at=before, node="n1", message=why)
+    assert f"worker-1 (rank 2) failed first: {why}" in page(client, failed)
+
+
 def test_one_that_never_started_says_why(client: Client, project: Project) -> None:
     refused = WorkloadFactory(
         project=project,

@@ -102,6 +102,17 @@ def test_what_was_seen_of_a_rank_stays_when_it_is_removed_before_the_end(
     assert list(relist.changed(started.cluster, [replace(last, sequence=3)])) == []
 
 
+def test_a_rank_that_could_not_be_started_stays_failed(started: Workload) -> None:
+    """Though it has no exit code, and its operator removed its pod at the backoff limit."""
+    why = Reason.COMMAND_NOT_FOUND
+    waits = RankState(0, Role.WORKER, 0, RankPhase.PENDING, node="n1", reason=why)
+    reconcile.apply(started, seen(started, P.INITIALIZING, 1, ranks=(waits,)))
+    removed = RankState(0, Role.WORKER, 0, RankPhase.STOPPED)
+    reconcile.apply(Workload.objects.get(), seen(started, P.FAILED, 2, ranks=(removed,)))
+    rank = Workload.objects.get().ranks.all()[0]
+    assert (rank.phase, rank.reason) == (RankPhase.FAILED, why)
+
+
 def test_a_restart_is_noted(started: Workload) -> None:
     reconcile.apply(started, seen(started, P.RUNNING, 1, attempt=2, message="Rank 1 died."))
     assert Workload.objects.get().attempt == 2
