@@ -29,7 +29,7 @@ from engines.kubernetes.inventory import Inventory
 from engines.kubernetes.kinds import Kind, job_name
 from engines.kubernetes.known import Known
 from engines.kubernetes.manifests import IMAGES, manifests
-from engines.kubernetes.naming import namespace_of
+from engines.kubernetes.naming import is_of, namespace_of
 from engines.kubernetes.observing import ENDS, Look, run_of, was_resumed
 from engines.kubernetes.output import STREAMS, Output
 from engines.kubernetes.pods import Seen
@@ -117,8 +117,9 @@ class KubernetesEngine:
         giving_up = GivingUp(self._api)
 
         def heed(uid: UUID, known: Known) -> None:
-            self._output.heed(uid, known)
-            giving_up.heed(uid, known)
+            if known.job is None or is_of(self._prefix, known.job):
+                self._output.heed(uid, known)
+                giving_up.heed(uid, known)
 
         mine = self._watcher = Watcher(self._api, heed, self._inventory.last)
         self._output.wake()

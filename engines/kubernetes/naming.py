@@ -15,6 +15,14 @@ def namespace_of(project: str, prefix: str) -> str:
     return f"{prefix}{project}"
 
 
+def is_of(prefix: str, job: Manifest) -> bool:
+    """Whether the Trainyard with this prefix made it. Another one may use the same cluster, and its
+    prefix may begin alike; it reads the logs of its jobs and ends them itself."""
+    meta = job["metadata"]
+    project = str((meta.get("labels") or {}).get(PROJECT, ""))
+    return bool(meta.get("namespace") == namespace_of(project, prefix))
+
+
 def project_queue(project: str, prefix: str) -> str:
     """Also the value of the label by which KAI finds it."""
     return _queue("project", project, prefix)

@@ -11,8 +11,9 @@ from engines.base import Launch, Observation
 from engines.kubernetes.api import Api
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.giving_up import GivingUp, fetches
-from engines.kubernetes.kinds import GAVE_UP, PYTORCH, job_name
+from engines.kubernetes.kinds import GAVE_UP, PROJECT, PYTORCH, job_name
 from engines.kubernetes.known import Known
+from engines.kubernetes.naming import is_of
 from engines.kubernetes.observing import Look
 from engines.kubernetes.sources import Images
 from engines.kubernetes.watching import PODS
@@ -23,6 +24,7 @@ from spec.workload import Architecture
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.engines.kubernetes.test_observing import START, WAITS, pod
+from tests.engines.reading import listed
 from tests.waiting import wait_for
 
 MISSING = "Cloning into '/src'...\nfatal: repository 'https://example.com/none/' not found\n"
@@ -99,27 +101,41 @@ def test_a_job_that_was_given_up_failed_and_was_not_stopped() -> None:
     assert (seen.phase, seen.reason, seen.message) == (Phase.FAILED, Reason.RANK_FAILED, "no data")
 
 
+class Server:
+    """What it is asked for is kept, and done for nobody."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def merge(self, path: str, body: dict[str, Any]) -> None:
+        self.asked.append(body)
+
+
 def test_a_job_that_was_given_up_and_is_resumed_is_suspended_again() -> None:
-    asked: list[dict[str, Any]] = []
-
-    class Server:
-        def merge(self, path: str, body: dict[str, Any]) -> None:
-            asked.append(body)
-
-    resumed = look(limit=2, restarts=0, state={}, why="no data").job
-    resumed["spec"]["runPolicy"]["suspend"] = False
-    resumed["metadata"] |= {"namespace": "a", "name": "b"}
-    known = Known.read(PYTORCH, resumed, (), upto=10)
-    giving_up, uid = GivingUp(cast(Api, Server())), uuid4()
+    job = look(limit=2, restarts=0, state={}, why="no data").job
+    job["spec"]["runPolicy"]["suspend"] = False
+    job["metadata"] |= {"namespace": "a", "name": "b"}
+    server, known, uid = Server(), Known.read(PYTORCH, job, (), upto=10), uuid4()
+    giving_up = GivingUp(cast(Api, server))
     giving_up.heed(uid, known)
     (event,) = giving_up.act()
     assert (event.workload_id, event.reason) == (uid, "Resumed")
-    assert asked[0]["spec"] == {"runPolicy": {"suspend": True}}
-    assert asked[0]["metadata"]["annotations"] == {GAVE_UP: "no data"}
+    (asked,) = server.asked
+    assert asked["spec"] == {"runPolicy": {"suspend": True}}
+    assert asked["metadata"]["annotations"] == {GAVE_UP: "no data"}
     assert not giving_up.act()
     known.take_job(PYTORCH, "MODIFIED", look(limit=2, restarts=0, state={}, why="no data").job)
     giving_up.heed(uid, known)
     assert not giving_up.act()
+
+
+@pytest.mark.parametrize(
+    ("namespace", "ours"),
+    [("a-team", True), ("a-b-team", False), ("b-team", False), ("team", False), ("a-", False)],
+)
+def test_whose_a_job_is_its_namespace_tells(namespace: str, ours: bool) -> None:
+    job = {"metadata": {"namespace": namespace, "labels": {PROJECT: "team"}}}
+    assert is_of("a-", job) is ours
 
 
 def without_data(rig: KubernetesRig, limit: int) -> Launch:
@@ -146,18 +162,12 @@ def test_the_job_ends_for_everyone_who_looks(rig: KubernetesRig) -> None:
     path = PYTORCH.path(f"{PREFIX}{launched.handle.project}", job_name(launched.handle))
     resume = {"spec": {"runPolicy": {"suspend": False}}}
 
-    def is_without_pods() -> bool:
-        ask()
-        return not rig.mine(PODS)
-
     def is_told() -> bool:
         ask()
         return any(event.reason == "Resumed" for event in rig.engine.events())
 
     with closing(rig.engine.watch()) as watch:
         wait_for(ask, 240, "the job to be given up", every=0)
-        # The operator ends a job that has pods which failed, so that nothing is left to resume.
-        wait_for(is_without_pods, 60, "its pods to go", every=0)
         rig.api.merge(path, resume)
         wait_for(is_told, 60, "the resumption to be told", every=0)
     assert rig.api.get(path)["spec"]["runPolicy"]["suspend"]
@@ -171,3 +181,24 @@ def test_the_job_ends_for_everyone_who_looks(rig: KubernetesRig) -> None:
     later = KubernetesEngine(rig.api, prefix=PREFIX).observe(launched.handle)
     assert later
     assert (later.phase, later.message) == (Phase.FAILED, message)
+
+
+@pytest.mark.kubernetes
+def test_another_trainyard_on_the_cluster_leaves_it_alone(rig: KubernetesRig) -> None:
+    launched = without_data(rig, limit=1)
+    path = PYTORCH.path(f"{PREFIX}{launched.handle.project}", job_name(launched.handle))
+    other = KubernetesEngine(rig.api, prefix="trainyard-")
+
+    def is_hopeless() -> bool:
+        next(watch)
+        seen = other._watcher.known if other._watcher else {}
+        known = seen.get(launched.handle.workload_id)
+        return bool(known and known.look and known.look.hopeless)
+
+    with closing(other.watch()) as watch:
+        listed(watch)
+        wait_for(is_hopeless, 240, "the other one to see that it is hopeless", every=0)
+        for _ in range(3):  # looks, after which it would have acted
+            listed(watch)
+        assert other.logs(launched.handle, run=1) == []
+    assert not rig.api.get(path)["spec"]["runPolicy"]["suspend"]
