@@ -37,7 +37,7 @@ SSH = {
 
 
 def failure_reason(ended: Manifest) -> Reason:
-    if EXEC.match(unstarted(ended)):
+    if "name" not in ended and EXEC.match(unstarted(ended)):
         return Reason.COMMAND_NOT_FOUND
     return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
 
@@ -48,10 +48,10 @@ def exit_code(ended: Manifest) -> int | None:
 
 
 def exit_words(ended: Manifest) -> str:
-    """``name`` is only with the ends of init containers."""
+    """``name`` is only with the ends of init containers, whose commands are not the workload's."""
     code = int(ended["exitCode"])
     if "name" in ended:
-        said = last_words(ended)
+        said = unstarted(ended) or last_words(ended)
         words = f"did not start: {ended['name']} exited with code {code}"
         return f"{words}: {said}" if said else words
     if why := unstarted(ended):

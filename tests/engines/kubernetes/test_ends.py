@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from engines.kubernetes.ends import exit_words, failure_reason
 from spec.causes import CauseKind
 from spec.phases import Phase, Reason
-from tests.engines.kubernetes.test_observing import MASTER, ended, look, pod
+from tests.engines.kubernetes.test_observing import MASTER, WAITS, ended, look, pod
 
 RUNC = "OCI runtime create failed: runc create failed: unable to start container process: "
 OLDER = "OCI runtime create failed: container_linux.go:380: starting container process caused: "
@@ -96,9 +97,6 @@ def test_it_is_named_as_well_while_it_is_tried_again(container: dict[str, Any]) 
     assert seen.ranks[1].reason is Reason.COMMAND_NOT_FOUND
 
 
-WAITS = {"state": {"waiting": {"reason": "PodInitializing"}}}
-
-
 @pytest.mark.parametrize(
     ("others", "phase"),
     [
@@ -116,3 +114,10 @@ def test_a_rank_that_failed_is_the_cause_while_others_are_not_there(
     assert seen.cause
     words = "exited with code 137: it used more memory than its limit"
     assert (seen.cause.title, seen.cause.said) == (f"The rank {words}", words)
+
+
+def test_a_fetcher_that_cannot_be_started_is_not_the_commands_fault() -> None:
+    said = f"{RUNC}{TYPO}: unknown"
+    end = {"name": "fetch-git-0", "reason": "StartError", "exitCode": 128, "message": said}
+    assert failure_reason(end) is Reason.RANK_FAILED
+    assert exit_words(end) == f"did not start: fetch-git-0 exited with code 128: {TYPO}"
