@@ -4,6 +4,8 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -16,6 +18,7 @@ from core.api import ApiError, Issue
 from projects.api import router as projects
 from projects.departmentapi import router as departments
 from spec.errors import WORDS
+from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
 from workloads.api.listing import router as workloads
 
@@ -35,6 +38,7 @@ api.add_router("", clusters)
 api.add_router("", nodes)
 api.add_router("", departments)
 api.add_router("", projects)
+api.add_router("/workloads", batches)
 api.add_router("/workloads", distributed)
 api.add_router("/workloads", workloads)
 
@@ -65,6 +69,13 @@ def _issue(item: dict[str, Any]) -> Issue:
     steps = [str(step) for step in item["loc"][1:]]
     field = ".".join(steps[1:] or steps)
     return Issue(field=field, details=WORDS.get(item["type"], item["msg"]))
+
+
+@api.exception_handler(RequestDataTooBig)
+def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 1024**2:g} MiB"
+    details = f"A request has at most {most}; send a batch in several."
+    return _answer(request, ApiError(413, "The request is too large.", details=details))
 
 
 @api.exception_handler(Http404)

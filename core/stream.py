@@ -22,12 +22,15 @@ GATHER_SECONDS = 0.1  # changes that come together are told together
 MOST_AT_ONCE = 1000
 
 
-def publish(channel: str, name: str) -> None:
-    """Tell listeners of ``channel`` that ``name`` changed. Losing one is harmless: pages poll."""
+def publish(channel: str, *names: str) -> None:
+    """Tell listeners of ``channel`` that these changed. Losing one is harmless: pages poll."""
     try:
-        connection().publish(PREFIX + channel, name)
+        with connection().pipeline(transaction=False) as together:
+            for name in names:
+                together.publish(PREFIX + channel, name)
+            together.execute()
     except RedisError as error:
-        log.warning("No live update for %s: %s", name, error)
+        log.warning("No live update for %s: %s", ", ".join(names), error)
 
 
 async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:

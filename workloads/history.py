@@ -1,6 +1,6 @@
 """Writing an event down, and telling the pages that look at the workload."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.db import transaction
 
@@ -23,15 +23,23 @@ def announce(workload: Workload) -> None:
     transaction.on_commit(lambda: stream.publish(where, name))
 
 
-def announce_new(workload: Workload) -> None:
-    """After the commit, tell open tables that there is one more."""
-    name, where = f"new-{workload.pk}", channel(workload.project_id)
-    transaction.on_commit(lambda: stream.publish(where, name))
+def nobody_yet(workload: Workload) -> None:
+    """For whoever tells it with the rest that changes."""
 
 
 def announce_output(workload: Workload) -> None:
     """Tell pages that follow logs and metrics that there is more."""
     stream.publish(channel(workload.project_id), f"o-{workload.pk}")
+
+
+def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
+    """That these, of one project, were made. Open tables are told that there are more."""
+    Event.objects.bulk_create(
+        Event(workload=workload, phase=workload.phase, verb="submit", actor=actor)
+        for workload in workloads
+    )
+    names, where = [f"new-{it.pk}" for it in workloads], channel(workloads[0].project_id)
+    transaction.on_commit(lambda: stream.publish(where, *names))
 
 
 def phase(

@@ -18,11 +18,13 @@ log = logging.getLogger(__name__)
 ASKED_SECONDS = 5  # a message that nobody takes is lost: send another
 
 
-def submit(workload: Workload) -> None:
-    """To the cluster where that has a queue of its own, else to admission."""
-    if workload.cluster.capabilities.queues:
-        hand_over(workload.cluster_id)
-    else:
+def submit(*workloads: Workload) -> None:
+    """To their one cluster where that has a queue of its own, else to admission."""
+    cluster = workloads[0].cluster
+    if cluster.capabilities.queues:
+        hand_over(cluster.pk)
+        return
+    for workload in workloads:
         send("workloads.submit", workload.pk, SUBMIT)
 
 

@@ -5,8 +5,9 @@ judge alike. Whether a name is free and a quota has room is settled by whoever i
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -71,18 +72,28 @@ class Plan:
         return Ready(self.spec, self.project, self.demand)
 
 
-def plan(draft: WorkloadDraft, *, by: User, submits: bool = False) -> Plan:
+def plan(
+    draft: WorkloadDraft,
+    *,
+    by: User,
+    submits: bool = False,
+    find: Callable[[int], Project | None] | None = None,
+) -> Plan:
     """Everything that can be said of a draft without touching a cluster. It leaves out whether the
-    name is free and the quota has room where it ``submits``, which finds that out for good."""
+    name is free and the quota has room where it ``submits``, which finds that out for good.
+
+    ``find`` looks a project up; who plans many passes one that remembers.
+    """
     made = Plan(draft)
-    _find_place(made, by)
+    _find_place(made, find or partial(visible_project, by=by))
     if made.project and made.cluster:
         _resolve(made, made.project, by)
         made.problems += _framework_problems(made.cluster, draft.framework)
         made.problems += _odd_name(draft.name, _workers(made))
         if made.spec:
-            _weigh(made, made.spec, made.cluster, made.project)
+            _weigh(made, made.spec, made.cluster)
         if not submits:
+            _foresee(made, made.cluster, made.project)
             made.problems += _taken(draft.name, made.project)
             made.problems += _over_quota(made.demand, made.project)
     elif not draft.name:
@@ -90,12 +101,12 @@ def plan(draft: WorkloadDraft, *, by: User, submits: bool = False) -> Plan:
     return made
 
 
-def _find_place(made: Plan, by: User) -> None:
+def _find_place(made: Plan, find: Callable[[int], Project | None]) -> None:
     draft = made.draft
     if draft.project is None:
         made.problems.append(Problem(("project",), "select a project"))
     else:
-        made.project = _project(draft.project, by)
+        made.project = find(draft.project)
         if made.project is None:
             message = "this project does not exist, or you are not a member of it"
             made.problems.append(Problem(("project",), message))
@@ -109,8 +120,10 @@ def _find_place(made: Plan, by: User) -> None:
         made.cluster = made.project.cluster
 
 
-def _project(pk: int, by: User) -> Project | None:
+def visible_project(pk: int, by: User) -> Project | None:
+    """With what a plan asks of it, its cluster and its department."""
     visible = Project.objects.visible_to(by).select_related("cluster", "department")
+    visible = visible.defer("description", "cluster__findings_json", "cluster__state_message")
     try:
         return visible.get(pk=pk)  # first() would have it put in order
     except Project.DoesNotExist:
@@ -226,17 +239,23 @@ def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
     return [Problem(("worker", "compute"), over)] if over else []
 
 
-def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster, project: Project) -> None:
-    """Demand against quota and machines: what can never start is a problem, what waits is not."""
+def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
+    """Demand against machines: what can never start is a problem, what waits is not."""
     made.problems += _engine_problems(made, spec, cluster)
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
-    made.demand = demand = Demand.of(spec, gpu_memory=device_memory)
+    made.demand = Demand.of(spec, gpu_memory=device_memory)
     if not cluster.capabilities.queues:
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
             made.problems.append(Problem(("worker", "compute"), message))
-        room = capacity.free(cluster)
+
+
+def _foresee(made: Plan, cluster: Cluster, project: Project) -> None:
+    """Whether it would start now, where Trainyard admits."""
+    if made.spec and made.demand and not cluster.capabilities.queues:
+        device_memory = cluster.gpu_memory if made.spec.asks_gpu_memory else 0
         quotas = accounts_of([project])[project.pk]
-        made.verdict = judge(spec, demand, quotas, room, device_memory)
+        room = capacity.free(cluster)
+        made.verdict = judge(made.spec, made.demand, quotas, room, device_memory)

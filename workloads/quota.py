@@ -8,14 +8,15 @@ from spec.phases import ACTIVE, HOLDING
 
 def bounds_of(project: Project) -> list[Account]:
     """What the project's workloads are counted against, with what counts now."""
-    phases = ACTIVE if _starts_at_once(project.cluster) else HOLDING
+    phases = ACTIVE if starts_at_once(project.cluster) else HOLDING
     held = usage_of([project], phases)[project.pk].held
     own = Account("project", project.name, quota_of(project), held)
     strict = accounts_of([project], phases)[project.pk]
     return [own, *(account for account in strict if account.kind != own.kind)]
 
 
-def _starts_at_once(cluster: Cluster) -> bool:
+def starts_at_once(cluster: Cluster) -> bool:
+    """Whether all that is given counts against a quota, for nothing else keeps it back."""
     return cluster.capabilities.queues and not cluster.capabilities.quotas
 
 
@@ -26,7 +27,7 @@ def beyond_quota(project: Project, demand: Demand) -> str:
     cluster that queues and knows no quotas starts all that it is given as soon as it can, so what
     it has not started counts as well.
     """
-    at_once = _starts_at_once(project.cluster)
+    at_once = starts_at_once(project.cluster)
     for account in accounts_of([project], ACTIVE if at_once else ())[project.pk]:
         if over := account.excess(demand):
             asks = f"asks, with the {account.kind}'s other workloads," if at_once else "asks"
@@ -55,7 +56,7 @@ def hold_quota(project: Project, demand: Demand) -> str:
     two do not both take what is left for one. On SQLite a transaction that writes has that anyhow.
     """
     strict = not (project.over_quota and project.department.over_quota)
-    if strict and _starts_at_once(project.cluster):
+    if strict and starts_at_once(project.cluster):
         project = _held(project)
     return beyond_quota(project, demand)
 

@@ -10,13 +10,12 @@ from assets import services as assets
 from assets.models import Template
 from assets.scopes import Holder, Place
 from projects.quotas import Demand
-from spec import documents
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from spec.phases import Phase, RankPhase, Reason
-from workloads import history, outbox
-from workloads.models import Attempt, Draft, Rank, Source, Workload
-from workloads.plan import Plan, Ready, plan
+from workloads import creation, history, outbox
+from workloads.models import Attempt, Draft, Source, Workload
+from workloads.plan import plan
 from workloads.quota import hold_quota
 
 MOST_AT_ONCE = 200  # workloads that one request may act on
@@ -46,7 +45,11 @@ def submit(
         with transaction.atomic():
             if over := hold_quota(ready.project, ready.demand):
                 raise SpecError([Problem(("worker", "compute"), over)])
-            workload = _create(made, ready, by, source, draft_id, copied_from)
+            (workload,) = creation.create(
+                [made], by=by, source=source, draft_id=draft_id, copied_from=copied_from
+            )
+            if draft_id:
+                Draft.objects.filter(pk=draft_id, owner=by).delete()
     except (IntegrityError, SpecError):
         # It is wrong, or someone else was quicker: with this very draft, or with what it needs.
         if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
@@ -62,54 +65,6 @@ def _hold(workload: Workload) -> None:
     A phase that moved since a page was drawn is then no reason to refuse what is still possible.
     """
     workload.refresh_from_db(from_queryset=Workload.objects.select_for_update())
-
-
-def _create(
-    made: Plan,
-    ready: Ready,
-    by: User,
-    source: Source,
-    draft_id: uuid.UUID | None,
-    copied_from: Workload | None,
-) -> Workload:
-    spec, demand = ready.spec, ready.demand
-    workload = Workload.objects.create(
-        name=made.draft.name,
-        project=ready.project,
-        cluster=ready.project.cluster,
-        created_by=by,
-        source=source,
-        draft_id=draft_id,
-        draft_json=made.draft.model_dump(mode="json", by_alias=True),
-        spec_json=documents.dump(spec),
-        origins_json=made.origins,
-        template=made.template,
-        copied_from=copied_from,
-        framework=spec.distributed_framework,
-        architecture=spec.architecture,
-        image=spec.worker.image,
-        num_pods=spec.num_pods,
-        gpus=demand.gpus,
-        cpu_cores=demand.cpu,
-        memory_bytes=demand.memory,
-    )
-    _link(workload, made)
-    Rank.objects.bulk_create(
-        Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index) for pod in spec.pods
-    )
-    if draft_id:
-        Draft.objects.filter(pk=draft_id, owner=by).delete()
-    history.phase(workload, actor=by, verb="submit", tell=history.announce_new)
-    outbox.submit(workload)
-    return workload
-
-
-def _link(workload: Workload, made: Plan) -> None:
-    """To the assets it was made of. Setting none would ask the database for what a new row has."""
-    if made.environments:
-        workload.environments.set(made.environments)
-    if made.compute_resources:
-        workload.compute_resources.set(made.compute_resources)
 
 
 def stop(workload: Workload, *, by: User) -> None:

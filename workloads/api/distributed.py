@@ -56,17 +56,19 @@ def create(request: ApiRequest, body: DistributedIn) -> Status[DistributedOut]:
 
 
 def draft_of(body: DistributedIn) -> WorkloadDraft:
-    """The request as a draft: no assets, every value given by the user."""
+    """The request as a draft: no assets, every value given by the user. ``SpecError`` where no
+    draft could say it."""
     if body.master_spec is not None and body.no_master:
-        raise _bad("masterSpec", "leave it out when noMaster is true")
+        raise SpecError([Problem(("master",), "leave it out when noMaster is true")])
     project = whole_number(body.project_id)
     if project is None:
-        raise _bad("projectId", f"{body.project_id!r} is not a project id; list the projects")
+        message = f"{body.project_id!r} is not a project id; list the projects"
+        raise SpecError([Problem(("project",), message)])
     document = documents.from_wire(body.spec, no_master=body.no_master, master=body.master_spec)
     worker, master = document.pop("worker"), document.pop("master", None)
     framework = document.pop("distributedFramework", "")
     architecture = document.pop("architecture")
-    suffix = f"-{secrets.token_hex(3)}" if body.use_given_name_as_prefix else ""
+    suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
     return WorkloadDraft(
         name=body.name + suffix,
         cluster=body.cluster_id,
@@ -79,19 +81,15 @@ def draft_of(body: DistributedIn) -> WorkloadDraft:
     )
 
 
-def _bad(field: str, message: str) -> ApiError:
-    issue = Issue(field=field, details=message)
-    return ApiError(400, CANNOT, details=f"{field}: {message}", issues=[issue])
-
-
 def refused(error: SpecError, body: DistributedIn) -> ApiError:
     """The problems under the names that the request uses."""
-    issues = [Issue(field=_wire_field(p, body), details=p.message) for p in error.problems]
+    issues = [Issue(field=wire_field(p, body), details=p.message) for p in error.problems]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
     return ApiError(400, CANNOT, details=first, issues=issues)
 
 
-def _wire_field(problem: Problem, body: DistributedIn) -> str:
+def wire_field(problem: Problem, body: DistributedIn) -> str:
+    """The field of the request that a problem is about."""
     head, *rest = problem.path or ("",)
     given = {"worker": body.spec, "master": body.master_spec or {}}
     if head in given:

@@ -12,6 +12,7 @@ from spec.phases import Phase
 from workloads.models import Event, Rank, Workload
 
 WORKLOAD_TYPE = "Distributed"
+MOST_IN_A_BATCH = 100
 
 
 class DistributedIn(Closed):
@@ -28,6 +29,12 @@ class DistributedIn(Closed):
     master_spec_same_as_worker: bool = True
     master_spec: dict[str, Any] | None = None
     no_master: bool = False
+
+
+class BatchIn(Closed):
+    """Requests of one project; all of them become workloads, or none."""
+
+    workloads: list[DistributedIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)
 
 
 class DistributedOut(Wire):
@@ -67,6 +74,10 @@ class DistributedOut(Wire):
             master_spec=documents.master_to_wire(document),
             no_master=document.get("architecture") == "workers_only",
         )
+
+
+class BatchOut(Wire):
+    workloads: list[DistributedOut]
 
 
 def author(workload: Workload) -> str:

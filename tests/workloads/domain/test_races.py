@@ -10,8 +10,8 @@ from spec.errors import SpecError
 from spec.phases import Phase
 from tests.factories import IMAGE, WorkloadFactory
 from tests.workloads.domain.conftest import now
+from workloads import creation, services
 from workloads import plan as planning
-from workloads import services
 from workloads.models import Workload
 from workloads.services import NotPossible
 
@@ -83,9 +83,9 @@ def test_a_name_taken_after_the_plan_is_a_problem_of_the_name(
 def test_what_the_plan_cannot_explain_is_not_called_a_taken_name(
     workload: Workload, member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*args: object) -> Workload:
+    def broken(*args: object, **kwargs: object) -> list[Workload]:
         raise IntegrityError("a row that something refers to is gone")
 
-    monkeypatch.setattr(services, "_create", broken)
+    monkeypatch.setattr(creation, "create", broken)
     with pytest.raises(IntegrityError):
         services.submit(draft(workload, "other"), by=member)

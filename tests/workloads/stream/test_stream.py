@@ -53,7 +53,7 @@ def test_changes_that_come_together_are_told_together(
         messages = await opened(member)
         for _ in range(3):
             await sync_to_async(history.announce)(workload)
-        await sync_to_async(history.announce_new)(workload)
+        await sync_to_async(history.submitted)([workload], actor=member)
         return await heard(messages)
 
     names = async_to_sync(scenario)().removeprefix("data: ").split()
@@ -70,7 +70,7 @@ def test_nobody_hears_of_other_projects(
         await sync_to_async(history.announce)(workload)
         first = await heard(all_of_it)
         workload.project_id = own.pk
-        await sync_to_async(history.announce_new)(workload)
+        await sync_to_async(history.submitted)([workload], actor=stranger)
         return first, await heard(theirs)
 
     of_all, of_own = async_to_sync(scenario)()
