@@ -17,10 +17,10 @@ def is_resumed(workload: Workload, seen: Observation) -> bool:
     return (
         workload.phase == Phase.STOPPED
         and workload.deleted_at is None
-        and workload.cluster.capabilities.queues
         and workload.run == seen.run == workload.observed_run
         and seen.sequence > workload.observed_sequence
         and seen.phase in ACTIVE - {Phase.STOPPING}
+        and workload.cluster.capabilities.queues
     )
 
 

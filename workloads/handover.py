@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.utils import timezone
 
 from clusters.engines import engine_for
@@ -21,13 +21,15 @@ from core.lease import ending, lease
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
 from spec.phases import Phase
 from workloads import outbox, reconcile
-from workloads.models import Workload
+from workloads.models import Workload, WorkloadQuerySet
 
 log = logging.getLogger(__name__)
 
 CALLS = 8  # to one cluster at the same time
 AT_ONCE = 64  # workloads between two looks at the database
-UNSEEN = timedelta(seconds=30)  # given and never seen there: once more, for twice is once
+GATHER_SECONDS = 0.2  # in which more come where some came, so that many take few looks
+# Given and never seen there: once more, for twice is once. Later than an engine tells of a new job.
+UNSEEN = timedelta(seconds=30)
 LEASE_SECONDS = 10.0  # so soon somebody else goes on when its holder dies; twice is once
 
 
@@ -52,23 +54,30 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
     late: dict[UUID, EngineUnavailable] = {}
     with ThreadPoolExecutor(CALLS) as pool:
         while extend():
-            some = list(waiting(cluster).exclude(pk__in=late)[:AT_ONCE])
+            some = list(_to_launch(cluster).exclude(pk__in=late)[:AT_ONCE])
             late |= (now := _give(cluster, some, pool, extend))
             if len(now) == len(some):
                 break
+            if len(some) < AT_ONCE and not late:  # what is late is told soon, and tried again
+                ending.wait(GATHER_SECONDS)
     for error in late.values():
         raise error
 
 
-def waiting(cluster: Cluster) -> QuerySet[Workload]:
+def waiting(cluster: Cluster) -> WorkloadQuerySet:
     """What was asked to run and is not known to be there, first come first."""
     unseen = Q(handed_over_at__lt=timezone.now() - UNSEEN, observed_run__lt=F("run"))
     return (
         Workload.objects.filter(Q(handed_over_at=None) | unseen, cluster=cluster, deleted_at=None)
         .filter(phase__in=[Phase.CREATING, Phase.RESUMING])
-        .select_related("project", "cluster", "created_by")
         .order_by("queued_at", "pk")
     )
+
+
+def _to_launch(cluster: Cluster) -> WorkloadQuerySet:
+    """With what a launch tells of each, and no more."""
+    found = waiting(cluster).select_related("project", "created_by")
+    return found.standing("name", "spec_json", "project__name", "created_by__username")
 
 
 def _give(
@@ -80,6 +89,7 @@ def _give(
     """One round; returns what has to wait, and why. The threads leave the database alone."""
     launches = {}
     for workload in workloads:
+        workload.cluster = cluster
         try:
             launches[workload] = reconcile.launch_of(workload)
         except ValueError:  # a row that cannot be read must not stop the others

@@ -187,10 +187,9 @@ class Turn:
 
 def observed(seen: Observation) -> None:
     """Apply one observation. A row that cannot be read must not stop the others."""
-    workload = (
-        Workload.objects.select_related("project", "cluster").filter(pk=seen.workload_id).first()
-    )
-    if workload is None:
+    try:
+        workload = Workload.objects.standing().get(pk=seen.workload_id)
+    except Workload.DoesNotExist:
         return
     try:
         if drift.is_resumed(workload, seen):

@@ -171,7 +171,7 @@ def _apply_phase(workload: Workload, seen: Observation) -> None:
     elif seen.phase != before:
         message = _message(workload, seen)
         if workload.move(seen.phase, reason=seen.reason, message=message, at=seen.at):
-            history.phase(workload)
+            history.phase(workload, tell=history.nobody_yet)
             if before in HOLDING and not workload.holds:
                 outbox.admit(workload.cluster_id)
     elif (seen.reason, seen.message) != (workload.reason, workload.message) and seen.message:
@@ -193,7 +193,10 @@ def _apply_ranks(workload: Workload, seen: Observation) -> None:
         if row is not None and _copy_state(row, kept(row, state, seen)):
             changed.append(row)
     if changed:
-        Rank.objects.bulk_update(changed, STATE_FIELDS)
+        # One row a rank with plain values; an UPDATE of many takes a CASE for each rank and field.
+        Rank.objects.bulk_create(
+            changed, update_conflicts=True, unique_fields=["id"], update_fields=STATE_FIELDS
+        )
 
 
 def _end_ranks(workload: Workload) -> None:

@@ -11,7 +11,6 @@ from workloads import reconcile, waiting
 from workloads.models import Cause, Workload
 
 AT_ONCE = 500  # rows of one query
-HEAVY = ("spec_json", "draft_json", "origins_json")
 
 
 def changed(cluster: Cluster, listed: Sequence[Observation]) -> Iterator[Observation]:
@@ -35,7 +34,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
     )
     there = {seen.workload_id for seen in listed}
     missing = [pk for pk in rows.values_list("pk", flat=True) if pk not in there]
-    whole = rows.select_related("project", "cluster").defer(*HEAVY)
+    whole = rows.select_related("project", "cluster").standing()
     for start in range(0, len(missing), AT_ONCE):
         for workload in whole.filter(pk__in=missing[start : start + AT_ONCE]):
             reconcile.lost(workload)
@@ -59,5 +58,5 @@ def is_known(row: Workload, seen: Observation) -> bool:
 
 def _rows(cluster: Cluster, ids: Sequence[UUID]) -> dict[UUID, Workload]:
     open_causes = Prefetch("causes", Cause.objects.filter(until=None), to_attr="open_causes")
-    found = Workload.objects.filter(cluster=cluster, pk__in=ids).defer(*HEAVY)
+    found = Workload.objects.filter(cluster=cluster, pk__in=ids).standing()
     return {row.pk: row for row in found.prefetch_related("ranks", open_causes)}

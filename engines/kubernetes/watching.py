@@ -33,7 +33,7 @@ DISCOVER_SECONDS = 30.0  # between two looks whether the cluster serves other ki
 MOST_HEARD = 5000
 ASK_SECONDS = 1.0  # between two questions about one namespace, which may lose many at once
 CURRENT_SECONDS = 15.0  # after which a watch that rests may have missed what matters
-HOLD_SECONDS = 10.0  # that a new job is kept back while there is nothing to say of it
+HOLD_SECONDS = 20.0  # that a new job is kept back while there is nothing to say of it; see UNSEEN
 
 
 class Watcher:

@@ -4,10 +4,11 @@ from workloads.models.attempt import Attempt
 from workloads.models.cause import Cause
 from workloads.models.draft import Draft
 from workloads.models.event import Event
+from workloads.models.queries import WorkloadQuerySet
 from workloads.models.rank import Rank
 from workloads.models.sample import Sample, SampleKind
 from workloads.models.view import SavedView
-from workloads.models.workload import Source, Workload, WorkloadQuerySet
+from workloads.models.workload import Source, Workload
 
 __all__ = [
     "Attempt",

@@ -25,7 +25,7 @@ class Attempt(models.Model):
     complete = models.BooleanField(default=False)
 
     class Meta:
-        ordering = ["workload", "run", "attempt"]
+        ordering = ["workload_id", "run", "attempt"]
         constraints = [
             models.UniqueConstraint(
                 fields=["workload", "run", "attempt"], name="one_row_an_attempt"

@@ -30,7 +30,7 @@ class Cause(models.Model):
     until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ["workload", "since", "id"]
+        ordering = ["workload_id", "since", "id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["workload"], condition=models.Q(until=None), name="one_cause_at_a_time"

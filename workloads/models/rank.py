@@ -30,7 +30,7 @@ class Rank(models.Model):
     gpu_devices = models.JSONField(default=list, blank=True)
 
     class Meta:
-        ordering = ["workload", "rank"]
+        ordering = ["workload_id", "rank"]
         constraints = [models.UniqueConstraint(fields=["workload", "rank"], name="one_row_a_rank")]
 
     def __str__(self) -> str:

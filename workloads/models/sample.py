@@ -25,7 +25,7 @@ class Sample(models.Model):
     values = models.JSONField()
 
     class Meta:
-        ordering = ["workload", "at", "id"]
+        ordering = ["workload_id", "at", "id"]
         indexes = [models.Index(fields=["workload", "kind", "at"], name="sample_series")]
 
     def __str__(self) -> str:

@@ -2,11 +2,13 @@
 
 import uuid
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Self
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import F, Q
-from django.urls import reverse
+from django.db.models.expressions import Combinable
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 
 from accounts.models import User
@@ -18,6 +20,7 @@ from spec import documents
 from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase, Reason
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, Architecture, Framework, WorkloadSpec
 from workloads.models.indexes import TABLE_INDEXES
+from workloads.models.queries import WorkloadQuerySet
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -32,39 +35,18 @@ if TYPE_CHECKING:
 WAITING = frozenset({Phase.CREATING, Phase.PENDING, Phase.RESUMING})
 
 
+@cache
+def _around_the_id(script_prefix: str) -> tuple[str, str]:
+    """Of a workload's address: a table has one in each row, and looking one up takes its time."""
+    some = uuid.UUID(int=0)
+    before, _, after = reverse("workload-detail", args=[some]).partition(str(some))
+    return before, after
+
+
 class Source(models.TextChoices):
     FORM = "form", "Form"
     API = "api", "API"
     CLI = "cli", "CLI"
-
-
-class WorkloadQuerySet(models.QuerySet["Workload"]):
-    def visible_to(self, user: User) -> Self:
-        """Workloads of the user's projects; administrators see all. Deleted ones are gone."""
-        present = self.filter(deleted_at=None)
-        if user.is_administrator:
-            return present
-        return present.filter(project__in=Project.objects.visible_to(user))
-
-    def active(self) -> Self:
-        """Neither finished nor stopped: the cluster has, or will have, something to do."""
-        return self.filter(phase__in=ACTIVE, deleted_at=None)
-
-    def holding(self) -> Self:
-        """Has resources of its cluster, or is about to give them back."""
-        return self.filter(phase__in=HOLDING, deleted_at=None)
-
-    def occupying(self) -> Self:
-        """Has room on its machines: what holds it, and what is being deleted but not gone yet."""
-        leaving = Q(phase=Phase.DELETING, running_pods__gt=0)
-        return self.filter(Q(phase__in=HOLDING) | leaving, deleted_at=None)
-
-    def waiting(self) -> Self:
-        """Those that admission may start, first come first."""
-        return self.filter(phase=Phase.PENDING, deleted_at=None).order_by("queued_at", "pk")
-
-    def for_list(self) -> Self:
-        return self.select_related("project", "cluster", "created_by")
 
 
 class Workload(models.Model):
@@ -177,7 +159,8 @@ class Workload(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("workload-detail", args=[self.pk])
+        before, after = _around_the_id(get_script_prefix())
+        return f"{before}{self.pk}{after}"
 
     @property
     def spec(self) -> WorkloadSpec:
@@ -258,8 +241,17 @@ class Workload(models.Model):
         }
         won = Workload.objects.filter(pk=self.pk, phase=origin, run=self.run).update(**changes)
         if won:
-            self.refresh_from_db(fields=list(changes))
+            self._take_over(changes)
         return bool(won)
+
+    def _take_over(self, changes: dict[str, Any]) -> None:
+        """What was just written, without asking for it; what the database added up is read when
+        it is asked for."""
+        for name, value in changes.items():
+            if isinstance(value, Combinable):
+                self.__dict__.pop(name, None)
+            else:
+                setattr(self, name, value)
 
     @property
     def _auto_deletion_seconds(self) -> int:

@@ -22,7 +22,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 
 
 @pytest.fixture
-def project(engine: FakeEngine, project: Project) -> Project:
+def project(engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setattr(handover, "GATHER_SECONDS", 0.0)
     engine.queues = True
     project.cluster.capabilities_json["queues"] = True
     project.cluster.save()
@@ -106,6 +107,33 @@ def test_one_that_has_to_wait_keeps_nobody_back(
     with pytest.raises(EngineUnavailable):
         handover.hand_over(project.cluster)
     assert names(engine) == sorted(workload.name for workload in made[1:])
+
+
+def test_more_is_waited_for_where_some_came_and_nothing_is_late(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, gathered = [WorkloadFactory(project=project)], list[float]()
+
+    class Ending:
+        """Somebody submits in the pause after the first look."""
+
+        def is_set(self) -> bool:
+            return False
+
+        def wait(self, seconds: float) -> None:
+            gathered.append(seconds)
+            if len(made) == 1:
+                made.append(WorkloadFactory(project=project))
+
+    monkeypatch.setattr(handover, "ending", Ending())
+    handover.hand_over(project.cluster)
+    assert names(engine) == sorted(workload.name for workload in made)
+    assert len(gathered) == 2
+    WorkloadFactory(project=project)
+    engine.raises = EngineUnavailable("No answer.")
+    with pytest.raises(EngineUnavailable):
+        handover.hand_over(project.cluster)
+    assert len(gathered) == 2, "who waits is told at once"
 
 
 def test_only_one_gives_at_a_time(engine: FakeEngine, project: Project) -> None:

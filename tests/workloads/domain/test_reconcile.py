@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from engines.base import EngineRefused, Observation, RankState
 from engines.fake import FakeEngine
@@ -13,6 +14,7 @@ from spec.workload import Role
 from tests.workloads.domain.conftest import phases, waiting
 from workloads import reconcile, relist
 from workloads.models import Event, Workload
+from workloads.monitor import observed
 
 P = Phase
 
@@ -205,3 +207,33 @@ def test_how_a_stop_went_is_told(started: Workload) -> None:
     told = replace(seen(started, P.STOPPED, 3), message="worker-0 outlived its grace period.")
     reconcile.apply(Workload.objects.get(), told)
     assert Workload.objects.get().message == "worker-0 outlived its grace period."
+
+
+def test_rows_of_a_workload_are_put_in_order_without_the_workload(started: Workload) -> None:
+    for rows in (started.ranks, started.causes, started.attempts, started.samples):
+        assert "JOIN" not in str(rows.all().query)
+
+
+def test_an_observation_takes_few_questions(
+    started: Workload, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Bursts of thousands come; the documents of a workload are no part of it."""
+    ranks = tuple(
+        RankState(rank.rank, Role(rank.role), rank.index, RankPhase.RUNNING, node="node-1")
+        for rank in started.ranks.all()
+    )
+    with django_assert_max_num_queries(10) as asked:
+        observed(seen(started, P.RUNNING, 1, ranks=ranks))
+    assert "spec_json" not in str(asked.captured_queries)
+    started.refresh_from_db()
+    assert (started.phase, started.running_pods) == (P.RUNNING, len(ranks))
+    assert {rank.node for rank in started.ranks.all()} == {"node-1"}
+    assert [rank.role for rank in started.ranks.all()] == [state.role for state in ranks]
+
+
+def test_a_move_is_known_to_whoever_made_it(started: Workload) -> None:
+    started.move(P.RUNNING)
+    started.move(P.COMPLETED, running_pods=0)
+    known = {name: getattr(started, name) for name in ("phase", "running_seconds", "completed_at")}
+    row = Workload.objects.get()
+    assert known == {name: getattr(row, name) for name in known}
