@@ -7,8 +7,11 @@ only asynchronous views take Django's way. See ``docs/adr/0007-threads-that-stay
 """
 
 import asyncio
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
+from threading import Event
 from typing import IO, Any, cast
 
 from asgiref.sync import iscoroutinefunction
@@ -24,6 +27,31 @@ from django.urls import Resolver404, resolve, set_script_prefix
 API = "/api/"
 SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
 CONNECTION_SECONDS = 300  # then a thread opens another
+PAGES_FIRST_SECONDS = 0.1  # seconds that a call waits at most for pages that are being made
+
+
+class Precedence:
+    """Somebody waits for a page, a program for a call: a call begins while no page is being made,
+    or else after ``PAGES_FIRST_SECONDS``, so that many pages do not stop the calls."""
+
+    def __init__(self) -> None:
+        self._pages = 0  # changed on the event loop alone
+        self._no_page = Event()
+        self._no_page.set()
+
+    @contextmanager
+    def of_a_page(self) -> Iterator[None]:
+        self._pages += 1
+        self._no_page.clear()
+        try:
+            yield
+        finally:
+            self._pages -= 1
+            if not self._pages:
+                self._no_page.set()
+
+    def let_pages_go_first(self) -> None:
+        self._no_page.wait(PAGES_FIRST_SECONDS)
 
 
 class Handler(ASGIHandler):
@@ -34,6 +62,7 @@ class Handler(ASGIHandler):
         self.pages = ThreadPoolExecutor(settings.WEB_THREADS, "web", _keep_connections)
         self.calls = ThreadPoolExecutor(settings.API_THREADS, "api", _keep_connections)
         self.sign_ins = ThreadPoolExecutor(1, "sign-in", _keep_connections)
+        self.precedence = Precedence()
         self.plain = BaseHandler()
         self.plain.load_middleware()
 
@@ -48,7 +77,11 @@ class Handler(ASGIHandler):
         run = asyncio.get_running_loop().run_in_executor
         threads = self.threads_for(scope["path"])
         with body:
-            response = await run(threads, self.answer, scope, body)
+            if threads is self.pages:
+                with self.precedence.of_a_page():
+                    response = await run(threads, self.answer, scope, body)
+            else:
+                response = await run(threads, self.answer_call, scope, body)
             await self.send_response(response, send)
             if response.streaming:
                 await run(threads, response.close)
@@ -57,6 +90,10 @@ class Handler(ASGIHandler):
         if path == SIGN_IN:
             return self.sign_ins
         return self.calls if path.startswith(API) else self.pages
+
+    def answer_call(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        self.precedence.let_pages_go_first()
+        return self.answer(scope, body)
 
     def answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """One request from start to end, but for what its response still has to make."""

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 from pytest_django import Settings
 
+from config import handler
 from config.handler import SIGN_IN, Handler, is_asynchronous
+from tests.waiting import wait_for
 
 ANSWERED: list[str] = []
 
@@ -88,6 +91,47 @@ def test_signing_in_does_not_take_the_threads_of_calls(small: Handler) -> None:
 def test_streams_do_not_take_a_thread(small: Handler) -> None:
     assert ask(small, "/streaming") == (200, b"streamed")
     assert ANSWERED == ["MainThread"]
+
+
+def test_a_call_begins_when_no_page_is_being_made(
+    small: Handler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler, "PAGES_FIRST_SECONDS", 60.0)
+    with ThreadPoolExecutor(1) as pool:
+        with small.precedence.of_a_page():
+            with small.precedence.of_a_page():
+                call = pool.submit(ask, small, "/api/plain", b"hello")
+            wait_for(lambda: small.calls._threads, 10, "the thread of calls")
+            assert not call.done()
+            assert ask(small, "/plain", b"page") == (200, b"PAGE")
+            assert ANSWERED == ["web_0"], "the call waits, for one page is being made still"
+        assert call.result(timeout=10) == (200, b"HELLO")
+    assert ANSWERED == ["web_0", "api_0"]
+
+
+def test_signing_in_and_what_fails_keep_no_call_back(
+    small: Handler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler, "PAGES_FIRST_SECONDS", 60.0)
+
+    def broken(*told: object) -> HttpResponse:
+        assert small.precedence._no_page.is_set() is (threading.current_thread().name != "web_0")
+        raise RuntimeError("a defect")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(small, "answer", broken)
+        for path in (SIGN_IN, "/plain"):
+            with pytest.raises(RuntimeError, match="a defect"):
+                ask(small, path)
+    assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
+
+
+def test_pages_without_end_do_not_stop_the_calls(
+    small: Handler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler, "PAGES_FIRST_SECONDS", 0.01)
+    with small.precedence.of_a_page():
+        assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
 
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous")
