@@ -57,14 +57,14 @@ def when(at: datetime | None, how: str = "") -> str:
     ``clock``, the time of day alone where it is today."""
     if at is None:
         return "–"
-    moment = at.astimezone(UTC)
+    moment = at.astimezone(UTC).isoformat(sep=" ", timespec="seconds")
     extra = f" data-{how}" if how in {"relative", "seconds", "clock"} else ""
     return format_html(
         '<time datetime="{}" title="{} UTC"{}>{} UTC</time>',
-        moment.isoformat(timespec="seconds"),
-        f"{moment:%Y-%m-%d %H:%M:%S}",
+        moment.replace(" ", "T"),
+        moment[:19],
         mark_safe(extra),  # noqa: S308 -- one of three words of ours
-        f"{moment:%Y-%m-%d %H:%M}",
+        moment[:16],
     )
 
 

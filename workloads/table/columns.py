@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 
+from django.utils.html import format_html
+
 from core.templatetags.core import duration
 from spec.phases import Phase
 from spec.quantities import readable
@@ -12,6 +14,7 @@ from spec.workload import Architecture, Framework
 from workloads.models import Workload
 
 GB = 1000**3
+PLAIN_CELL, NUMBER_CELL = '<td data-label="{}">{}</td>', '<td class="num" data-label="{}">{}</td>'
 
 
 class Kind(Enum):
@@ -51,11 +54,13 @@ class Column:
     def filters(self) -> bool:
         return self.kind is not Kind.PLAIN
 
-    def drawn(self, workload: Workload) -> tuple[str, str, str, str]:
-        """For the row's template: the label, and which richer cell, if any, else class and text."""
+    def drawn(self, workload: Workload) -> tuple[str, str]:
+        """For the row's template: which richer cell and its label, or no name and the whole cell.
+        Most are plain, and there are hundreds on a page."""
         if self.cell:
-            return self.label, self.cell, "", ""
-        return self.label, "", "num" if self.numeric else "", self.text(workload)
+            return self.cell, self.label
+        frame = NUMBER_CELL if self.numeric else PLAIN_CELL
+        return "", format_html(frame, self.label, self.text(workload) or "–")
 
     @property
     def numeric(self) -> bool:

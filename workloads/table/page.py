@@ -30,7 +30,7 @@ class Row:
         return str(self.workload.pk)
 
     @property
-    def cells(self) -> list[tuple[str, str, str, str]]:
+    def cells(self) -> list[tuple[str, str]]:
         return [column.drawn(self.workload) for column in self.columns]
 
     @property
