@@ -1,6 +1,7 @@
 """A thousand workloads through REST until their jobs exist, and the same jobs by the bare client.
 
-By turns, a few times, for one turn of seconds says little on a machine whose cores are all taken.
+In calls of many, as a sweep is submitted, and in a call of each. By turns, a few times, for one
+turn of seconds says little on a machine whose cores are all taken; each begins when all is at rest.
 Needs an API server without the training operator, so that both sides share the cores only with it.
 """
 
@@ -11,9 +12,8 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
-from typing import Any
 
 from bench.kubernetes.place import IMAGE, Place, peer_namespace, signed_in
 from bench.report import Row, percentile
@@ -23,46 +23,55 @@ from tests.rest import Rest
 from tests.waiting import wait_for
 
 COUNT, ROUNDS = 1_000, 3
+PATH = "/api/v1/workloads/distributed"
 CALLERS = 8
+BATCH = 10  # of one call: a page waits for no longer than one such call takes
 LONGEST = 600.0
-PAUSE = 0.5  # seconds between two looks at the pages
-SETTLING = 30.0  # seconds until an API server that was just started is at rest, or the last round
+SETTLING = 30.0  # seconds until an API server that was just started is at rest, or what went before
 
 
 def rows(place: Place, count: int = COUNT) -> Iterator[Row]:
-    times: list[float] = []
-    ours = peer = 0.0
+    """Somebody looks at pages all the while, on both sides alike."""
+    ours: dict[int, float] = {BATCH: 0.0, 1: 0.0}
+    peer, meanwhile, beside = 0.0, list[float](), list[float]()
     with place.rest() as rest:
         rest.submit("warm-up", image=IMAGE)
         wait_for(lambda: _jobs(place, place.namespace) == 1, 60, "the first job")
         for turn in range(ROUNDS):
+            for size in ours:
+                time.sleep(SETTLING)
+                with pages(place, meanwhile):
+                    ours[size] += _through_trainyard(place, rest, count, turn, size)
             time.sleep(SETTLING)
-            with pages(place, times):
-                ours += _through_trainyard(place, rest, count, turn)
-            peer += _by_the_bare_client(place, count, turn)
-    yield Row(
-        what=f"{count:,} workloads submitted through REST until their jobs exist, "
-        f"mean of {ROUNDS} rounds",
-        ours=ours / ROUNDS,
-        unit="s",
-        limit=2.0,
-        peer=peer / ROUNDS,
-        peer_name="kubernetes client, 8 threads",
-    )
-    yield Row(
-        what=f"A page of workloads meanwhile, p95 of {len(times)}",
-        ours=percentile(times, 0.95) * 1000,
-        unit="ms",
-        limit=100,
-    )
+            with pages(place, beside):
+                peer += _by_the_bare_client(place, count, turn)
+    for size, seconds in ours.items():
+        yield Row(
+            what=f"{count:,} workloads submitted through REST until their jobs exist, "
+            f"{f'{size} a call' if size > 1 else 'a call of each'}, mean of {ROUNDS} rounds",
+            ours=seconds / ROUNDS,
+            unit="s",
+            limit=2.0,
+            peer=peer / ROUNDS,
+            peer_name="kubernetes client, 8 threads",
+        )
+    yield _page("A page of workloads meanwhile", meanwhile)
+    yield _page("The same page while only the bare client creates jobs", beside)
 
 
-def _through_trainyard(place: Place, rest: Rest, count: int, turn: int) -> float:
+def _page(what: str, times: list[float]) -> Row:
+    slowest = percentile(times, 0.95) * 1000
+    return Row(what=f"{what}, p95 of {len(times)}", ours=slowest, unit="ms", limit=100)
+
+
+def _through_trainyard(place: Place, rest: Rest, count: int, turn: int, size: int) -> float:
     there = _jobs(place, place.namespace) + count
+    names = [f"load-{turn}-{size}-{n}" for n in range(count)]
+    calls = [names[start : start + size] for start in range(0, count, size)]
     with ThreadPoolExecutor(CALLERS) as pool:
         caller = Caller(rest)
         started = time.perf_counter()
-        list(pool.map(lambda n: caller.submit(f"load-{turn}-{n}", image=IMAGE), range(count)))
+        list(pool.map(caller.submit, calls))
         wait_for(lambda: _jobs(place, place.namespace) == there, LONGEST, "the jobs", every=0.05)
         return time.perf_counter() - started
 
@@ -80,15 +89,18 @@ class Caller:
         }
         self.own = threading.local()
 
-    def submit(self, name: str, **spec: Any) -> None:
+    def submit(self, names: list[str]) -> None:
         if not hasattr(self.own, "http"):
             self.own.http = HTTPConnection(self.address, timeout=60)
-        body = json.dumps(self.rest.document(name, **spec))
-        self.own.http.request("POST", "/api/v1/workloads/distributed", body, self.headers)
+        documents = [self.rest.document(name, image=IMAGE) for name in names]
+        path, body = f"{PATH}/batch-create", {"workloads": documents}
+        if len(documents) == 1:
+            path, body = PATH, documents[0]
+        self.own.http.request("POST", path, json.dumps(body), self.headers)
         answer = self.own.http.getresponse()
         said = answer.read()
         if answer.status != 202:
-            raise RuntimeError(f"{name} was refused: {answer.status} {said!r}")
+            raise RuntimeError(f"{names[0]} was refused: {answer.status} {said!r}")
 
 
 def _by_the_bare_client(place: Place, count: int, turn: int) -> float:
@@ -121,21 +133,24 @@ def _jobs(place: Place, namespace: str) -> int:
 
 @contextmanager
 def pages(place: Place, times: list[float]) -> Iterator[None]:
-    """Someone who looks at the workloads table again and again; seconds of each go to ``times``."""
-    over = threading.Event()
-    client = signed_in(place.trainyard)
-
-    def look() -> None:
-        while not over.wait(PAUSE):
-            started = time.perf_counter()
-            client.get("/workloads/").raise_for_status()
-            times.append(time.perf_counter() - started)
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-        client.close()
+    """Someone looks at the workloads table all the while; seconds of each page go to ``times``."""
+    with closing(signed_in(place.trainyard)) as client:
+        cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        told = {"address": client.base_url.netloc.decode(), "cookie": cookie}
+    looker = subprocess.Popen(
+        [sys.executable, "-m", "bench.kubernetes.looker"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with looker:
+        if looker.stdin is None or looker.stdout is None:
+            raise RuntimeError("pipes were asked for")
+        print(json.dumps(told), file=looker.stdin, flush=True)
+        looker.stdout.readline()
+        try:
+            yield
+        finally:
+            looker.stdin.close()
+            times += json.loads(looker.stdout.read())
