@@ -15,7 +15,7 @@ import orjson
 from kubernetes.client.api_client import ApiClient
 from kubernetes.client.exceptions import ApiException
 from kubernetes.stream.ws_client import create_websocket, get_websocket_url
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 from websocket import (
@@ -81,7 +81,7 @@ class Api:
     def ping(self) -> None:
         """``EngineUnavailable`` when it does not answer soon; a refusal is an answer."""
         with suppress(EngineRefused), answered():
-            self._call("GET", "/version", {}, silence=TIMEOUT[0]).close()
+            self._call("GET", "/version", {}, silence=READING).close()
 
     def items(self, path: str, **query: str | int) -> list[Manifest]:
         return list(self.get(path, **query)["items"])
@@ -218,14 +218,19 @@ def _send(
     headers = {"Accept": "application/json, */*", "Content-Type": content}
     client.update_params_for_auth(headers, [], ["BearerToken"])
     address = f"{client.configuration.host}{path}"
-    found: BaseHTTPResponse = client.rest_client.pool_manager.request(
-        method,
-        f"{address}?{urlencode(query)}" if query else address,
-        body=None if body is None else orjson.dumps(body),
-        headers={**client.default_headers, **headers},
-        preload_content=False,
-        timeout=Timeout(connect=TIMEOUT[0], read=silence),
-    )
+    try:
+        found: BaseHTTPResponse = client.rest_client.pool_manager.request(
+            method,
+            f"{address}?{urlencode(query)}" if query else address,
+            body=None if body is None else orjson.dumps(body),
+            headers={**client.default_headers, **headers},
+            preload_content=False,
+            timeout=Timeout(connect=TIMEOUT[0], read=silence),
+        )
+    except ReadTimeoutError:
+        # Others that rest may be as dead, as after an address moved to another machine.
+        client.rest_client.pool_manager.clear()
+        raise
     return found
 
 

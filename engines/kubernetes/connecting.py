@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.config import ConfigException, incluster_config
 from urllib3.connection import HTTPConnection
+from urllib3.exceptions import ReadTimeoutError
+from urllib3.util import Retry
 
 from engines.base import EngineRefused
 from engines.kubernetes.api import Api
@@ -49,7 +51,7 @@ def connect(kubeconfig: str | None, *, context: str | None = None) -> Api:
 def _client(document: dict[str, object] | None, context: str | None) -> ApiClient:
     settings = Configuration()
     settings.connection_pool_maxsize = CONNECTIONS
-    settings.retries = 1
+    settings.retries = Again(1, redirect=False)
     settings.socket_options = [*HTTPConnection.default_socket_options, *KEEP_ALIVE]
     try:
         if document is None:
@@ -72,6 +74,18 @@ def _client(document: dict[str, object] | None, context: str | None) -> ApiClien
 
 def _unusable(error: Exception) -> EngineRefused:
     return EngineRefused(f"The kubeconfig cannot be used: {error}", field="kubeconfig")
+
+
+class Again(Retry):
+    """One more try where a connection was cut while it rested; none where the server is silent,
+    for whoever asks would wait twice as long to be told."""
+
+    def increment(
+        self, method: str | None = None, url: str | None = None, *args: Any, **kwargs: Any
+    ) -> Self:
+        if isinstance(error := kwargs.get("error"), ReadTimeoutError):
+            raise error
+        return super().increment(method, url, *args, **kwargs)
 
 
 class TokenFile:

@@ -1,7 +1,7 @@
 """One watch in a thread of its own, which reconnects where it was cut."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -17,6 +17,7 @@ from engines.kubernetes.observing import version
 
 PATIENCE = 10.0  # seconds without any connection until it gives up
 PULSE = 5.0  # seconds between two questions whether the server answers
+DISCOVER_SECONDS = 30.0  # between two looks whether it serves other kinds
 PAUSE = 0.5  # seconds between two attempts
 SERVER_SECONDS = 290  # the server ends a watch after this, and it is opened again
 
@@ -64,44 +65,59 @@ class Listing:
             token = {"continue": page["metadata"]["continue"]}
 
 
-class Pulse(Thread):
-    """Notices that the server no longer answers: a watch may be quiet because nothing happens."""
+class Listener(Thread):
+    """Puts what it hears into ``changes``; an error is the last thing it puts."""
 
-    def __init__(self, api: Api, *, changes: Changes) -> None:
-        super().__init__(daemon=True, name="pulse")
-        self._api, self._changes = api, changes
+    def __init__(self, api: Api, what: str, changes: Changes) -> None:
+        super().__init__(daemon=True, name=what)
+        self._api, self._what, self._changes = api, what, changes
         self._over = Event()
-
-    def run(self) -> None:
-        while not self._over.wait(PULSE):
-            try:
-                self._api.ping()
-            except EngineUnavailable as error:
-                self._changes.put(error)
-                return
-
-    def close(self) -> None:
-        self._over.set()
-
-
-class Feed(Thread):
-    """Puts each change after ``since`` into ``changes``; an error is the last thing it puts."""
-
-    def __init__(self, api: Api, source: Source, *, since: str, changes: Changes) -> None:
-        super().__init__(daemon=True, name=f"watch {source.path}")
-        self._api, self._source = api, source
-        self._since, self._changes = since, changes
-        self._over = Event()
-        self._response: BaseHTTPResponse | None = None
 
     def run(self) -> None:
         try:
             self._go_on()
         except Exception as error:
-            # Our own mistake, which goes to the log; in silence the watch would miss all of a kind.
-            broke = f"Reading the changes of {self._source.path} broke: {error!r}"
-            self._changes.put(EngineUnavailable(broke))
+            # Our own mistake, which goes to the log; in silence the watch would miss what it hears.
+            self._changes.put(EngineUnavailable(f"{self._what} broke: {error!r}"))
             raise
+
+    def _go_on(self) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self._over.set()
+
+
+class Pulse(Listener):
+    """Notices that the server no longer answers, for a watch may be quiet because nothing happens,
+    and that it serves kinds by now that are not watched (``others``)."""
+
+    def __init__(self, api: Api, *, changes: Changes, others: Callable[[], bool]) -> None:
+        super().__init__(api, "Asking whether the server answers", changes)
+        self._others = others
+
+    def _go_on(self) -> None:
+        discovered = time.monotonic()
+        while not self._over.wait(min(PULSE, DISCOVER_SECONDS)):
+            try:
+                self._api.ping()
+                if time.monotonic() - discovered < DISCOVER_SECONDS:
+                    continue
+                discovered = time.monotonic()
+                if self._others():
+                    raise Gone("The cluster serves other kinds than it did.")
+            except EngineError as error:
+                self._changes.put(error)
+                return
+
+
+class Feed(Listener):
+    """Hears each change of a source after ``since``."""
+
+    def __init__(self, api: Api, source: Source, *, since: str, changes: Changes) -> None:
+        super().__init__(api, f"Reading the changes of {source.path}", changes)
+        self._source, self._since = source, since
+        self._response: BaseHTTPResponse | None = None
 
     def _go_on(self) -> None:
         answered = time.monotonic()
@@ -121,7 +137,7 @@ class Feed(Thread):
             self._over.wait(PAUSE)
 
     def close(self) -> None:
-        self._over.set()
+        super().close()
         if self._response is not None:
             with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
                 self._response.shutdown()

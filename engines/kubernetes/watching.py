@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
 from uuid import UUID
@@ -29,7 +30,6 @@ GROUP = Source(f"/apis/{GROUPS_VERSION}/podgroups", optional=True)
 EVENT = Source(EVENTS, fields=SELECTOR, optional=True)
 TICK = 0.4  # seconds between two signs of life
 AT_ONCE = 1000  # workloads whose changes are taken in before they are told
-DISCOVER_SECONDS = 30.0  # between two looks whether the cluster serves other kinds
 MOST_HEARD = 5000
 ASK_SECONDS = 1.0  # between two questions about one namespace, which may lose many at once
 CURRENT_SECONDS = 15.0  # after which a watch that rests may have missed what matters
@@ -64,15 +64,16 @@ class Watcher:
                 feeds = self._list(sources, changes)
             except Gone:
                 continue  # it took longer than the server remembers
-            threads: list[Feed | Pulse] = [*feeds, Pulse(self._api, changes=changes)]
+            others = partial(self._serves_others, sources)
+            pulse = Pulse(self._api, changes=changes, others=others)
             try:
                 yield from self._news(list(self.known))
                 yield None
-                for thread in threads:
+                for thread in (*feeds, pulse):
                     thread.start()
-                yield from self._follow(sources, changes)
+                yield from self._follow(changes)
             finally:
-                for thread in threads:
+                for thread in (*feeds, pulse):
                     thread.close()
 
     def _sources(self) -> list[Source]:
@@ -119,9 +120,13 @@ class Watcher:
         listed, nor in a watch that rests, because another process has the turns for instance."""
         return time.monotonic() - self._current < CURRENT_SECONDS
 
-    def _follow(self, sources: list[Source], changes: Changes) -> Iterator[Seen | None]:
+    def _serves_others(self, sources: list[Source]) -> bool:
+        with suppress(EngineUnavailable):  # whether it answers is another question
+            return self._sources() != sources
+        return False
+
+    def _follow(self, changes: Changes) -> Iterator[Seen | None]:
         """Until the list is too old, or the cluster serves other kinds than it did."""
-        looked = time.monotonic()
         while True:
             try:
                 touched = self._drain(changes)
@@ -130,11 +135,6 @@ class Watcher:
             self._current = time.monotonic()
             yield from self._news(list(self._ripe(touched)))
             yield None
-            if time.monotonic() - looked > DISCOVER_SECONDS:
-                with suppress(EngineUnavailable):
-                    if self._sources() != sources:
-                        return
-                looked = time.monotonic()
 
     def _ripe(self, touched: Iterable[UUID]) -> Iterator[UUID]:
         """A job that was just made says what its submission said: it is told with its first pod,

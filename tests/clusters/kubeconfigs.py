@@ -10,12 +10,12 @@ from tests.factories import ClusterFactory
 SECRET = "s3cret-token"
 
 
-def kubeconfig(**user: Any) -> str:
+def kubeconfig(*, server: str = "https://127.0.0.1:1", **user: Any) -> str:
     return yaml.safe_dump(
         {
             "current-context": "here",
             "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
             "users": [{"name": "u", "user": user or {"token": SECRET}}],
         }
     )

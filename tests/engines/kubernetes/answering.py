@@ -75,6 +75,8 @@ class Handler(BaseHTTPRequestHandler):
     def _write(self, status: int, body: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
+        if status // 100 == 3:
+            self.send_header("Location", "/elsewhere")
         self.end_headers()
         self.wfile.write(body)
 

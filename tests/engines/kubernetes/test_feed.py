@@ -3,21 +3,24 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from queue import SimpleQueue
 from threading import Timer
 from typing import Any
 
 import pytest
 
-from engines.base import EngineError, EngineUnavailable
+from engines.base import EngineError, EngineRefused, EngineUnavailable
 from engines.kubernetes import api as client
 from engines.kubernetes import feed
 from engines.kubernetes.api import Api, Gone, Missing
+from engines.kubernetes.connecting import connect
 from engines.kubernetes.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.feed import Change, Changes, Feed, Pulse, Source
 from engines.kubernetes.kinds import WORKLOAD
 from engines.kubernetes.watching import EVENT, GROUP, POD, PODS
+from tests.clusters.kubeconfigs import kubeconfig
 from tests.engines.kubernetes.answering import Answering, answering
 from tests.engines.kubernetes.conftest import PREFIX
 from tests.engines.reading import listed
@@ -111,19 +114,73 @@ def test_a_slow_answer_is_waited_for_and_silence_is_not(
     assert waits.items(PODS) == []
 
 
+def test_a_silent_server_is_asked_once(server: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "READING", 1.0)
+    server.awake.clear()
+    with pytest.raises(EngineUnavailable, match=r"127.0.0.1:\d+ does not answer: it took the"):
+        connect(kubeconfig(server=server.address)).items(PODS)
+    assert server.asked == [PODS]
+
+
+def test_no_connection_that_rested_is_trusted_after_silence(server: Answering) -> None:
+    api = connect(kubeconfig(server=server.address))
+    server.answers[PODS] = {"items": []}
+    assert api.items(PODS) == []
+    pools = api._client.rest_client.pool_manager.pools
+    assert len(pools) == 1
+    server.awake.clear()
+    with pytest.raises(EngineUnavailable, match="does not answer"):
+        api.follow(PODS, {}, silence=0.1)
+    assert not len(pools)
+
+
+def test_nobody_is_sent_elsewhere_with_what_is_secret(server: Answering) -> None:
+    server.answers[PODS] = (302, "sign in there")
+    api = connect(kubeconfig(server=server.address))
+    for ask in (api.get, partial(api.create, body={"data": "secret"})):
+        with pytest.raises(EngineRefused, match="sign in there"):
+            ask(PODS)
+    assert (server.asked, server.posted) == ([PODS], [PODS])
+
+
 def test_a_server_that_hangs_is_noticed_though_its_watches_are_open(
     server: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "PULSE", 0.05)
     server.answers["/version"] = {}
     changes: Changes = SimpleQueue()
-    pulse = Pulse(server.api, changes=changes)
+    pulse = Pulse(server.api, changes=changes, others=lambda: False)
     pulse.start()
     wait_for(lambda: len(server.asked) > 1, 10, "it to ask")
     assert not changes.qsize()
     server.awake.clear()
-    monkeypatch.setattr(client, "TIMEOUT", (0.2, 0.2))
+    monkeypatch.setattr(client, "READING", 0.2)
     wait_for(changes.qsize, 10, "it to notice")
     assert isinstance(changes.get_nowait(), EngineUnavailable)
     pulse.join(10)
     assert not pulse.is_alive()
+
+
+def test_other_kinds_are_looked_for_beside_the_watch(
+    server: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "DISCOVER_SECONDS", 0.05)
+    server.answers["/version"] = {}
+    changes: Changes = SimpleQueue()
+    answers = [False, False, True]
+    pulse = Pulse(server.api, changes=changes, others=lambda: answers.pop(0))
+    pulse.start()
+    pulse.join(10)
+    assert not answers
+    assert isinstance(changes.get_nowait(), Gone), "so that all is listed anew"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_mistake_of_the_pulse_is_told(server: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "DISCOVER_SECONDS", 0.05)
+    server.answers |= {"/version": {}, "/apis/x/v1": {}}
+    changes: Changes = SimpleQueue()
+    pulse = Pulse(server.api, changes=changes, others=lambda: bool(server.api.items("/apis/x/v1")))
+    pulse.start()
+    pulse.join(10)
+    assert "the server answers broke: KeyError('items')" in str(changes.get_nowait())

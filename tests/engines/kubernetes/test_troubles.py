@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from engines.base import ClusterEvent, Launch, Observation
-from engines.kubernetes import discovery, watching
+from engines.kubernetes import discovery, feed, watching
 from engines.kubernetes.kinds import JAX, PROJECT, WORKLOAD
 from engines.kubernetes.watching import GROUP
 from spec.causes import Cause, CauseKind
@@ -163,7 +163,7 @@ def test_a_kind_that_is_installed_later_is_watched(
 ) -> None:
     if rig.api.find(f"{CRDS}/jaxjobs.kubeflow.org"):
         pytest.skip("The cluster has JAXJob already.")
-    monkeypatch.setattr(watching, "DISCOVER_SECONDS", 0.5)
+    monkeypatch.setattr(feed, "DISCOVER_SECONDS", 0.5)
     launched = rig.endless()
     rig.submit(launched)  # makes the namespace
     job = {
