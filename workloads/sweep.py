@@ -11,7 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from clusters import testing
-from clusters.models import Cluster
+from clusters.models import Cluster, State
 from spec.phases import Phase, Reason
 from workloads import logs, outbox, services
 from workloads.models import Workload
@@ -27,10 +27,10 @@ STATISTICS_SECONDS = 600
 def sweep() -> None:
     for cluster in Cluster.objects.all():
         outbox.monitor(cluster.pk)
-        if cluster.capabilities.queues:
-            outbox.hand_over(cluster.pk)
-        else:
+        if not cluster.capabilities.queues:
             outbox.admit(cluster.pk)
+        elif cluster.state != State.DISCONNECTED:
+            outbox.hand_over(cluster.pk)
     _ask_again()
     _delete_due()
     prune()
@@ -39,9 +39,11 @@ def sweep() -> None:
 
 
 def _ask_again() -> None:
+    """Not of a cluster that is known to be silent: each call would hold a thread until it times
+    out, and the monitor, which notices that the cluster is back, needs one."""
     overdue = Workload.objects.filter(
         phase_updated_at__lt=timezone.now() - OVERDUE, deleted_at=None
-    )
+    ).exclude(cluster__state=State.DISCONNECTED)
     asked = overdue.filter(phase__in=[Phase.CREATING, Phase.RESUMING])
     for workload in asked.select_related("cluster"):
         outbox.submit(workload)

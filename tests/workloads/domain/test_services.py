@@ -6,7 +6,9 @@ from uuid import UUID
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
+from clusters.models import Cluster, State
 from projects.models import Project
 from spec.phases import MOVES, Phase
 from tests.factories import UserFactory, WorkloadFactory
@@ -86,6 +88,29 @@ def test_the_sweep_asks_again_for_what_is_overdue(
     sweep.sweep()
     assert (task, late.pk) in asked
     assert recent.pk not in [about for _, about in asked]
+
+
+@pytest.mark.usefixtures("valkey")
+def test_the_sweep_leaves_a_silent_cluster_to_the_monitor(
+    project: Project,
+    asked: list[tuple[str, UUID]],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    overdue = timezone.now() - timedelta(seconds=10)
+    for phase in (P.STOPPING, P.CREATING):
+        WorkloadFactory(project=project, phase=phase, phase_updated_at=overdue)
+    Cluster.objects.update(capabilities_json={"queues": True}, state=State.DISCONNECTED)
+    with django_capture_on_commit_callbacks(execute=True):
+        sweep.sweep()
+    assert [task for task, _ in asked] == ["workloads.monitor_cluster"]
+    Cluster.objects.update(state=State.CONNECTED)
+    with django_capture_on_commit_callbacks(execute=True):
+        sweep.sweep()
+    assert {task for task, _ in asked[1:]} == {
+        "workloads.monitor_cluster",
+        "workloads.hand_over",
+        "workloads.stop",
+    }
 
 
 def test_the_sweep_deletes_what_is_due(project: Project, asked: list[tuple[str, UUID]]) -> None:
