@@ -10,6 +10,7 @@ from uuid import UUID
 
 from clusters import services as clusters
 from clusters.engines import engine_for
+from clusters.glance import Glances
 from clusters.models import Cluster
 from core.lease import lease
 from engines.base import Engine, EngineError, Observation
@@ -40,6 +41,9 @@ class Watch:
     observations: Generator[Observation | None]
     began: float = field(default_factory=time.monotonic)
     listed: list[Observation] | None = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.glances = Glances(self.engine)
 
     @classmethod
     def open(cls, engine: Engine) -> "Watch":
@@ -177,12 +181,16 @@ class Turn:
         return not same.exists()
 
     def _beat(self) -> bool:
-        """Now and then: collect output, and keep the lease. ``False`` when that is lost."""
+        """Now and then: collect output, keep the lease, and look at the nodes. ``False`` when the
+        lease is lost."""
         if time.monotonic() - self.collected < COLLECT_EVERY_SECONDS:
             return True
         collect.collect(self.cluster)
         self.collected = time.monotonic()
-        return self.extend()
+        if not self.extend():
+            return False
+        self.watch.glances.go_on(self.cluster)
+        return True
 
 
 def observed(seen: Observation) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
+from threading import Lock
 
 from engines.base import (
     Allocation,
@@ -28,6 +29,7 @@ OVER = ("Succeeded", "Failed")
 PLACED = "spec.nodeName!=," + ",".join(f"status.phase!={phase}" for phase in OVER)
 FRESH = 1.0  # seconds
 SHARE = 0.01  # of the time, at most, goes into reading the pods of a cluster
+EVERY_SECONDS = 30.0  # at least between two sums of what they asked for
 SMALL = {"m": 10**3, "u": 10**6, "n": 10**9}
 Held = dict[str, Allocation]
 
@@ -42,19 +44,21 @@ class Inventory:
         self._stale = 0.0
         self._held: Held | None = None
         self._again = 0.0
+        self._reading = Lock()
 
     def nodes(self) -> tuple[Node, ...]:
         """At most ``FRESH`` seconds old, so that those who ask together read them once."""
-        if time.monotonic() >= self._stale:
-            held = self._allocations()
-            found = self._api.everything("/api/v1/nodes")
-            self._nodes = tuple(node(item, held) for item in found)
-            self._stale = time.monotonic() + FRESH
-        return self._nodes
+        with self._reading:
+            if time.monotonic() >= self._stale:
+                held = self._allocations()
+                found = self._api.everything("/api/v1/nodes")
+                self._nodes = tuple(node(item, held) for item in found)
+                self._stale = time.monotonic() + FRESH
+            return self._nodes
 
     def last(self) -> tuple[Node, ...]:
-        """As they were read the last time, which the monitor does every minute; empty where that
-        cannot be."""
+        """As they were read the last time, which the monitor does often; empty where that cannot
+        be."""
         if not self._nodes:
             with suppress(EngineError):
                 return self.nodes()
@@ -70,7 +74,7 @@ class Inventory:
         except EngineRefused:
             self._held = None
         ended = time.monotonic()
-        self._again = ended + (ended - started) / SHARE
+        self._again = ended + max((ended - started) / SHARE, EVERY_SECONDS)
         return self._held
 
 

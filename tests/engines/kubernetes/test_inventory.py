@@ -1,12 +1,16 @@
-"""What a node says of itself, and what pods hold of it, as a cluster writes it. Pure."""
+"""What a node says of itself, and what pods hold of it, as a cluster writes it."""
 
+from math import inf
 from typing import Any
 
 import pytest
 
 from engines.base import Allocation, Condition, Gpu, Taint
-from engines.kubernetes.inventory import MIB, asked, node
+from engines.kubernetes import inventory
+from engines.kubernetes.inventory import MIB, Inventory, asked, node
+from tests.engines.kubernetes.answering import answering
 
+NODES = "/api/v1/nodes"
 LABELS = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": "81559"}
 ROOM = {"cpu": "63500m", "memory": "256Gi", "nvidia.com/gpu": "2", "rdma/rdma": "1"}
 TAINT = {"key": "dedicated", "value": "vision", "effect": "NoSchedule"}
@@ -63,3 +67,20 @@ def test_a_pod_holds_what_the_scheduler_counts() -> None:
     shared = {"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}
     pod = {"metadata": {"annotations": shared}, "spec": {"containers": [{}]}}
     assert asked(pod) == Allocation(0.0, 0, 0.5)
+
+
+def test_nodes_are_read_often_and_what_pods_ask_for_is_added_up_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inventory, "FRESH", 0.0)
+    monkeypatch.setattr(inventory, "SHARE", inf)
+    empty: dict[str, Any] = {"items": [], "metadata": {}}
+    with answering() as server:
+        server.answers |= {NODES: empty, inventory.PODS: empty}
+        mine = Inventory(server.api, lambda: None)
+        assert [mine.nodes(), mine.nodes()] == [(), ()]
+        assert sorted(server.asked) == [NODES, NODES, inventory.PODS]
+        monkeypatch.setattr(inventory, "EVERY_SECONDS", 0.0)
+        other = Inventory(server.api, lambda: None)
+        assert [other.nodes(), other.nodes()] == [(), ()]
+        assert server.asked.count(inventory.PODS) == 3

@@ -1,13 +1,16 @@
 """A turn of watching ends when its cluster is reached in another way, or is deleted."""
 
+import time
+from dataclasses import replace
+
 import pytest
 from django.db.models import F
 
-from clusters import engines, services
+from clusters import engines, glance, services
 from clusters.models import Cluster, Kind
 from core.lease import lease
 from engines.base import ClusterEvent
-from engines.fake import FakeEngine
+from engines.fake import NODE, FakeEngine
 from projects.models import Project
 from spec.phases import Phase
 from spec.workload import Framework
@@ -73,6 +76,30 @@ def test_every_few_minutes_a_list_shows_what_the_watch_missed(
         assert monitor.turn(project.cluster), "it begins with a list, which the next one ends"
     assert monitor.turn(project.cluster)
     assert now(workload).phase == Phase.RUNNING
+    monitor.put_away(project.cluster.pk)
+
+
+def test_a_node_that_falls_silent_is_told_long_before_the_minute_is_over(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(glance, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "COLLECT_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
+    nodes, seen = project.cluster.nodes, []
+
+    def fall_silent() -> list[ClusterEvent]:
+        """While the turn goes on, which ends when that was written down."""
+        seen.append(nodes.get().ready)
+        engine.machines = [replace(NODE, ready=False)]
+        if not seen[-1]:
+            Cluster.objects.update(connection_version=F("connection_version") + 1)
+        return []
+
+    monkeypatch.setattr(engine, "events", fall_silent)
+    began = time.monotonic()
+    assert monitor.turn(project.cluster)
+    assert (seen[0], seen[-1]) == (True, False)
+    assert time.monotonic() - began < monitor.TURN_SECONDS / 2
     monitor.put_away(project.cluster.pk)
 
 
