@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,20 @@ from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
 from tests.product import Trainyard
 from tests.settings import TEST_HOME
 from tests.waiting import wait_for
+
+LAST_LINES = 40
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What the worker said last is told with a test of the whole product that failed."""
+    report = yield
+    if report.failed and isinstance(product := item.funcargs.get("running_trainyard"), Trainyard):
+        said = product.log("worker").splitlines()[-LAST_LINES:]
+        report.sections.append(("The worker's last words", "\n".join(said)))
+    return report
 
 
 def pytest_unconfigure() -> None:

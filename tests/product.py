@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 
 from config.run.install import ROOT
@@ -81,6 +83,16 @@ class Trainyard:
             self.manager.send_signal(signal.SIGINT)
         return self.manager.wait(timeout)
 
+    def sign_in(self) -> dict[str, str]:
+        """The cookies of a new session of the administrator; 30 a minute are allowed."""
+        with httpx.Client(base_url=self.url, timeout=20) as web:
+            form = web.get("/accounts/login/").text
+            (token,) = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', form))
+            who = {"login": self.username, "password": self.password}
+            answer = web.post("/accounts/login/", data=who | {"csrfmiddlewaretoken": token})
+            assert answer.is_redirect, f"signing in: {answer.status_code}"
+            return dict(web.cookies)
+
     def ended(self) -> bool:
         return self.manager is None or self.manager.poll() is not None
 
@@ -88,7 +100,8 @@ class Trainyard:
         return self.output.read_text() if self.output.exists() else ""
 
     def log(self, program: str) -> str:
-        return (self.home / "run" / f"{program}.log").read_text()
+        path = self.home / "run" / f"{program}.log"
+        return path.read_text() if path.exists() else ""
 
     def is_up(self) -> bool:
         """Whether it is this start's processes that answer, not those of an earlier one."""

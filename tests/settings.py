@@ -16,6 +16,9 @@ for name in ("DEBUG", "REDIS_URL", "ALLOWED_HOSTS", "TRAINYARD_ADMIN_PASSWORD", 
 
 from config.settings import *  # noqa: E402, F403 -- only after the folder is named
 
+# A line for each request of a test would push what failed out of sight.
+LOGGING["loggers"]["httpx"] = {"level": "WARNING"}  # type: ignore[index]  # noqa: F405
+
 # Hashing a password slowly is for attackers to suffer, not for tests.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {

@@ -1,6 +1,5 @@
 """Two web processes are one Trainyard, as the replicas of ``deploy/`` have to be."""
 
-import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,20 +43,10 @@ def answers(url: str) -> bool:
         return False
 
 
-def signed_in(trainyard: Trainyard) -> dict[str, str]:
-    """The cookies that the first one gives."""
-    with httpx.Client(base_url=trainyard.url, follow_redirects=True, timeout=20) as web:
-        form = web.get("/accounts/login/").text
-        (token,) = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', form))
-        who = {"login": trainyard.username, "password": trainyard.password}
-        web.post("/accounts/login/", data=who | {"csrfmiddlewaretoken": token})
-        return dict(web.cookies)
-
-
 def test_either_serves_whom_the_other_let_in_and_tells_what_it_was_told(
     trainyard: Trainyard, other: str
 ) -> None:
-    cookies = signed_in(trainyard)
+    cookies = trainyard.sign_in()
     with (
         httpx.Client(base_url=other, cookies=cookies, timeout=20) as second,
         Rest(trainyard) as rest,

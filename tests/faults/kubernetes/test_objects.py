@@ -39,9 +39,9 @@ def test_a_node_that_falls_silent_is_told_and_comes_back(site: Site) -> None:
     """Silent for longer than the 40 s after which Kubernetes calls a node not ready."""
     steady = site.running("steady", ENDLESS)
     with stopped(kubelet(site.cluster)):
-        wait_for(partial(is_ready, site, False), 90, "the node to be called not ready", every=0.5)
+        wait_for(partial(is_ready, site, False), 120, "the node to be called not ready", every=0.5)
         assert site.rest.phase(steady) in {"Running", "Degraded"}
-    wait_for(partial(is_ready, site, True), 90, "the node to be ready", every=0.5)
+    wait_for(partial(is_ready, site, True), 120, "the node to be ready", every=0.5)
     assert site.rest.wait(steady, "Running", *ENDS, timeout=ENDED) == "Running"
     site.rest.act(steady, "suspend")
     site.ends_once(steady, "Stopped")
