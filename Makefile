@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast test-kubernetes bench bench-kubernetes install install-dev lock clean
+.PHONY: help run check format test test-fast test-kubernetes bench bench-kubernetes pictures install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,9 @@ bench: install-dev ## Measure against peers and print a table (B=table: one of t
 
 bench-kubernetes: install-dev ## Measure on a cluster (B=submitting or watching, KUBECONFIG=)
 	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m bench.kubernetes $(B)
+
+pictures: install-dev ## Take the pictures of README and docs anew, of the running product
+	@$(BIN)/python -m tests.pictures
 
 install: python # What running needs
 	@$(PYTHON) config/run/install.py

@@ -11,7 +11,8 @@ from pydantic import AliasChoices
 
 from accounts import tokens
 from accounts.models import AccessKey, User
-from core.api import ApiError, Wire
+from audit import services as audit
+from core.api import ApiError, Closed, Wire
 
 router = Router(tags=["Access"])
 
@@ -32,14 +33,23 @@ class ApiRequest(HttpRequest):
     user: User
 
 
-class TokenRequest(Wire):
-    """``password`` wants username and password, ``app_token`` an access key's id and secret."""
+RETRY_SECONDS = 60  # after too many wrong credentials from one address; of one name it takes longer
+ID = AliasChoices("clientID", "clientId", "AppId", "appID")
+SECRET = AliasChoices("clientSecret", "AppSecret", "appSecret")
+
+
+class TokenRequest(Closed):
+    """``password`` needs username and password, ``app_token`` an access key's ID and secret."""
 
     grant_type: Literal["password", "app_token", "client_credentials"]
     username: str = ""
     password: str = ""
-    client_id: str = Field("", validation_alias=AliasChoices("clientID", "clientId", "AppId"))
-    client_secret: str = Field("", validation_alias=AliasChoices("clientSecret", "AppSecret"))
+    client_id: str = Field(
+        "", validation_alias=AliasChoices("clientID", "clientId", "AppId", "appID")
+    )
+    client_secret: str = Field(
+        "", validation_alias=AliasChoices("clientSecret", "AppSecret", "appSecret")
+    )
 
 
 class Token(Wire):
@@ -51,26 +61,33 @@ class Token(Wire):
 
 @router.post("/token", response=Token, auth=None, by_alias=True)
 def create_token(request: HttpRequest, body: TokenRequest) -> dict[str, Any]:
-    """A token for the other calls, good for twelve hours."""
+    """A token for the other calls, valid for 12 hours."""
     token = _token(request, body)
     if token is None:
-        raise ApiError(401, "These credentials are not right.", details="Check name and secret.")
+        raise ApiError(
+            401, "These credentials are wrong.", details="Check the name and the secret."
+        )
     return {"access_token": token, "expires_in": int(tokens.LIFETIME.total_seconds())}
 
 
 def _token(request: HttpRequest, body: TokenRequest) -> str | None:
-    if body.grant_type == "password":
-        adapter = get_adapter(request)  # it counts failures, as it does for the sign-in page
-        try:
-            found = adapter.authenticate(request, username=body.username, password=body.password)
-        except ValidationError as limited:
-            raise ApiError(429, limited.messages[0]) from limited
-        return tokens.issue(found) if isinstance(found, User) and found.is_active else None
-    key = tokens.key_of(body.client_id, body.client_secret)
-    return tokens.issue(key.user, key=key) if key else None
+    adapter = get_adapter(request)  # it counts failures, as it does for the sign-in page
+    try:
+        if body.grant_type == "password":
+            user = adapter.authenticate(request, username=body.username, password=body.password)
+            return _issued(user) if isinstance(user, User) and user.is_active else None
+        key = adapter.key_of(request, body.client_id, body.client_secret)
+    except ValidationError as limited:
+        raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
+    return _issued(key.user, key) if key else None
 
 
-class KeyIn(Wire):
+def _issued(user: User, key: AccessKey | None = None) -> str:
+    audit.record(user, "sign in", key or user)
+    return tokens.issue(user, key=key)
+
+
+class KeyIn(Closed):
     name: str = Field(min_length=1, max_length=63)
 
 
@@ -106,7 +123,8 @@ def create_key(request: ApiRequest, body: KeyIn) -> Status[dict[str, Any]]:
 
 @router.delete("/access-keys/{key_id}", response={204: None})
 def delete_key(request: ApiRequest, key_id: int) -> Status[None]:
-    deleted, _ = request.user.access_keys.filter(pk=key_id).delete()
-    if not deleted:
-        raise ApiError(404, "This access key does not exist, or it is not yours.")
+    key = request.user.access_keys.filter(pk=key_id).first()
+    if key is None:
+        raise ApiError(404, "This access key does not exist, or it belongs to another user.")
+    tokens.delete_key(key, by=request.user)
     return Status(204, None)

@@ -1,73 +1,76 @@
-"""Forms about users. The verbs in ``accounts.services`` judge the values."""
+"""What the forms about users ask. The verbs in ``accounts.services`` judge the values."""
 
-from typing import Any
+from django.db.models import Q
+from django.http import QueryDict
 
-from django import forms
-
-from accounts.models import Role, User
-from core.forms import Form
-
-
-def every_project() -> Any:
-    """All projects, through the relation: the package of projects stands above this one."""
-    related = User._meta.get_field("projects").related_model
-    return related._default_manager.order_by("name")
+from accounts import access
+from accounts.models import GroupMembership, User, UserGroup
+from core.forms.field import Field, Input, Values
+from core.forms.form import Form
 
 
-def new_password(label: str) -> forms.CharField:
-    return forms.CharField(
-        label=label,
-        strip=False,
-        required=False,
-        widget=forms.PasswordInput({"autocomplete": "new-password"}),
-        help_text="At least 8 characters. Hand it over; it can be changed in the account menu.",
-    )
+def new_password(label: str) -> Field:
+    hint = "At least 8 characters. The user can change it in the account menu."
+    return Field("password", label, Input.SECRET, hint, required=True)
 
 
-class EditUserForm(Form):
-    first_name = forms.CharField(label="First name", required=False)
-    last_name = forms.CharField(label="Last name", required=False)
-    email = forms.CharField(label="E-mail", required=False)
-    role = forms.ChoiceField(
-        label="Role",
-        choices=Role.choices,
-        initial=Role.RESEARCHER,
-        help_text="Administrators see and change everything.",
-    )
-    projects = forms.ModelMultipleChoiceField(
-        label="Projects",
-        queryset=User.objects.none(),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        chosen = self.fields["projects"]
-        assert isinstance(chosen, forms.ModelMultipleChoiceField)  # noqa: S101 -- declared above
-        chosen.queryset = every_project()
-
-    def values(self) -> dict[str, Any]:
-        data = {**self.cleaned_data}
-        return data | {"projects": [project.pk for project in data["projects"]]}
+USER = (
+    Field("first_name", "First name"),
+    Field("last_name", "Last name"),
+    Field("email", "Email"),
+    Field(
+        "role",
+        "Role",
+        Input.SELECT,
+        "Administrators can see and change everything.",
+        options=tuple(access.roles()),
+    ),
+)
+SIGN_IN = (Field("username", "Username", required=True), new_password("Initial password"))
+BLANK: Values = {"role": access.RESEARCHER.name}
 
 
-class UserForm(EditUserForm):
-    NEEDED = ("username", "password")
-    field_order = ("username", "password")
-
-    username = forms.CharField(
-        label="Username", required=False, widget=forms.TextInput({"autocomplete": "off"})
-    )
-    password = new_password("First password")
+def password_form(posted: QueryDict | None) -> Form:
+    return Form((new_password("New password"),), {}, posted)
 
 
-class PasswordForm(Form):
-    NEEDED = ("password",)
-    password = new_password("New password")
+class GroupForm(Form):
+    """Those whom the identity provider put into the group are not asked about: it decides."""
+
+    def __init__(self, posted: QueryDict | None, *, group: UserGroup | None = None) -> None:
+        provided = GroupMembership.objects.filter(group=group, provided=True)
+        there = list(provided.values_list("user__username", flat=True)) if group else []
+        members = list(group.memberships.filter(provided=False)) if group else []
+        offered_too = Q(pk__in=[one.user_id for one in members])  # who was deactivated stays
+        people = User.objects.filter(Q(is_active=True) | offered_too).exclude(username__in=there)
+        self.people = {str(user.pk): user for user in people.order_by("username")}
+        initial: Values = {
+            "name": group.name if group else "",
+            "people": [str(one.user_id) for one in members],
+        }
+        offered = {"people": [(pk, str(user)) for pk, user in self.people.items()]}
+        hint = f"From the identity provider: {', '.join(there)}." if there else ""
+        fields = (
+            Field(
+                "name",
+                "Group name",
+                hint="The name tools refer to. It cannot be changed later.",
+                required=True,
+            ),
+            Field("people", "Members", Input.BOXES, hint, choices="people"),
+        )
+        fixed = ("name",) if group else ()
+        super().__init__(fields, initial, posted, offered=offered, fixed=fixed)
+
+    def chosen(self) -> list[User]:
+        return [self.people[pk] for pk in self.values.get("people", ())]
 
 
-class KeyForm(Form):
-    name = forms.CharField(
-        label="Name", max_length=63, help_text="What will use it, such as nightly-training."
-    )
+def key_form(posted: QueryDict | None) -> Form:
+    hint = "What it is for, such as nightly-training."
+    return Form((Field("name", "Name", hint=hint, required=True),), {}, posted)
+
+
+def texts(form: Form, *fields: Field) -> dict[str, str]:
+    """What was said of these, as the verbs take it."""
+    return {field.key: str(form.values.get(field.key, "")) for field in fields}

@@ -1,4 +1,4 @@
-"""A request of someone who signed in, and views for administrators."""
+"""A request of someone who signed in, and views that need a permission."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http.response import HttpResponseBase
 
+from accounts import access
 from accounts.models import User
 from core.http import HtmxRequest
 
@@ -20,13 +21,17 @@ class Request(HtmxRequest):
     user: User
 
 
-def administrators_only(view: View) -> View:
-    """Researchers get 403, strangers the sign-in page."""
+def permission_required(action: str) -> Callable[[View], View]:
+    """Who may do this nowhere gets 403 before anything is looked up, strangers the sign-in page.
+    Whether they may do it here is the verb's question."""
 
-    @wraps(view)
-    def checked(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.is_administrator:
-            raise PermissionDenied("This is for administrators.")
-        return view(request, *args, **kwargs)
+    def guard(view: View) -> View:
+        @wraps(view)
+        def checked(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not access.anywhere(request.user, action):
+                raise PermissionDenied(access.missing(action))
+            return view(request, *args, **kwargs)
 
-    return cast(View, login_required(checked))
+        return cast(View, login_required(checked))
+
+    return guard

@@ -3,20 +3,13 @@
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 
-
-class Role(models.TextChoices):
-    ADMINISTRATOR = "administrator", "Administrator"
-    RESEARCHER = "researcher", "Researcher"
+from accounts import access
 
 
 class User(AbstractUser):
-    """Someone who signs in. Administrators see everything; researchers see their projects."""
+    """Someone who signs in. What they may do is asked of ``accounts.access``, not of the role."""
 
-    role = models.CharField(max_length=20, choices=Role.choices, default=Role.RESEARCHER)
-
-    @property
-    def is_administrator(self) -> bool:
-        return self.role == Role.ADMINISTRATOR
+    role = models.CharField(max_length=20, choices=access.roles, default=access.RESEARCHER.name)
 
     def __str__(self) -> str:
         return self.username
@@ -37,3 +30,38 @@ class AccessKey(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class UserGroup(models.Model):
+    """People who are named together, such as by the rule of a tool. The name is what is asked for,
+    so it stays."""
+
+    name = models.CharField(max_length=150, unique=True)
+    people = models.ManyToManyField(
+        User, through="accounts.GroupMembership", related_name="user_groups"
+    )
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name = "group"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GroupMembership(models.Model):
+    """``provided`` by the identity provider, which takes it away as well; else an administrator's
+    word."""
+
+    group = models.ForeignKey(UserGroup, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="group_memberships")
+    provided = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["group__name", "user__username"]
+        constraints = [
+            models.UniqueConstraint(fields=["group", "user"], name="one_membership_of_a_group")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.group}"

@@ -1,16 +1,22 @@
-"""``/users/``: who may sign in. ``/access-keys/``: the programs that act for someone."""
+"""``/users/``: who may sign in. ``/groups/``: who is named together. ``/access-keys/``: the
+programs that act for someone. ``/audit/``: who did what."""
 
 from django.urls import path
 
-from accounts.views import keys, users
+from accounts.http import permission_required
+from accounts.views import groups, keys, users
+from audit import views as audit
 
 urlpatterns = [
     path("users/", users.listing, name="user-list"),
-    path("users/new/", users.create, name="user-create"),
-    path("users/<int:pk>/edit/", users.edit, name="user-edit"),
     path("users/<int:pk>/password/", users.password, name="user-password"),
     path("users/<int:pk>/activity/", users.activity, name="user-activity"),
+    path("groups/", groups.listing, name="group-list"),
+    path("groups/new/", groups.create, name="group-create"),
+    path("groups/<int:pk>/edit/", groups.edit, name="group-edit"),
+    path("groups/<int:pk>/delete/", groups.delete, name="group-delete"),
     path("access-keys/", keys.listing, name="access-key-list"),
     path("access-keys/new/", keys.create, name="access-key-create"),
     path("access-keys/<int:pk>/delete/", keys.delete, name="access-key-delete"),
+    path("audit/", permission_required("audit.read")(audit.listing), name="audit-list"),
 ]

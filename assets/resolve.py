@@ -1,112 +1,84 @@
 """From asset ids to pieces of a spec, by value."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from assets.models import ComputeResource, Environment
+from assets.asset import Asset
+from assets.base import AssetKind
+from assets.kinds import KINDS, for_each_pod
 from projects.models import Project
-from spec.draft import ReplicaDraft, Values
+from spec.draft import ReplicaDraft
 from spec.errors import Path, Problem
-
-A = TypeVar("A", Environment, ComputeResource)
-
-#: Lists whose items are merged by name: what the user gives wins over the asset's item.
-ITEMIZED = ("environmentVariables", "labels", "annotations")
-NOTHING: tuple[object, ...] = (None, "", [])
-#: What of these is given wins over the same part of the asset's.
-PARTWISE = ("compute", "security")
-IDS = ("runAsUid", "runAsGid", "supplementalGroups")
+from spec.merge import USER, Merged
 
 
 @dataclass
 class Resolved:
-    """One replica as a document, where each value came from, and what is wrong with the choice."""
+    """One replica as its layers make it, and what is wrong with the choice of its assets."""
 
-    document: Values = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
+    merged: Merged = field(default_factory=Merged)
     problems: list[Problem] = field(default_factory=list)
-    environment: Environment | None = None
-    compute: ComputeResource | None = None
-
-    def lay(self, values: Values, origin: str) -> None:
-        """Put ``values`` over what is there, item by item where items have names."""
-        for key, value in values.items():
-            if key in ITEMIZED and isinstance(value, list):
-                value = merge_items(self.document.get(key, []), value)
-            elif key in PARTWISE and isinstance(value, dict):
-                value = {**self.document.get(key, {}), **_filled(value)}
-            self.document[key] = value
-            self.origins[key] = origin
+    assets: dict[str, Asset] = field(default_factory=dict)
 
 
-def merge_items(below: Iterable[Any], above: Iterable[Any]) -> list[Any]:
-    """Items of both; of two with one name the one above stays, where the one below stood."""
-    over = list(above)
-    names = [_name(item) for item in over]
-    merged: list[Any] = []
-    for item in below:
-        if _name(item) in names:
-            at = names.index(_name(item))
-            merged.append(over.pop(at))
-            names.pop(at)
-        else:
-            merged.append(item)
-    return merged + over
+def replica(
+    draft: ReplicaDraft, *, project: Project | None, user: User, framework: str, at: Path
+) -> Resolved:
+    """The assets in the order of their kinds, then the user's own values; the later wins.
 
-
-def _name(item: Any) -> Any:
-    return item.get("name") if isinstance(item, dict) else None
-
-
-def replica(draft: ReplicaDraft, *, project: Project, user: User, at: Path) -> Resolved:
-    """Environment, then compute resource, then the user's own values; the later wins.
-
-    ``at`` is where the replica stands in the draft (``("worker",)``), for the problems.
+    ``at`` is where the replica stands in the draft (``("worker",)``), for the problems. Without a
+    project every asset that the user sees is taken as usable.
     """
     resolved = Resolved()
-    if draft.environment:
-        resolved.environment = _find(Environment, draft.environment, project, user)
-        if resolved.environment:
-            name = f"environment {resolved.environment.name}"
-            resolved.lay(resolved.environment.spec_json, name)
+    for kind, chosen in _chosen(draft):
+        visible = kind.rows.visible_to(user)
+        usable = visible.usable_in(project) if project else visible
+        asset = usable.filter(pk=chosen).first()
+        if asset is None:
+            resolved.problems.append(_gone((*at, kind.slug), kind.noun))
+        elif fault := kind.fault_of(asset):
+            text = f"{asset.name} is no longer valid: {fault}; change it or choose another"
+            resolved.problems.append(Problem((*at, kind.slug), text))
         else:
-            resolved.problems.append(_gone((*at, "environment"), "environment"))
-    if draft.compute:
-        resolved.compute = _find(ComputeResource, draft.compute, project, user)
-        if resolved.compute:
-            name = f"compute resource {resolved.compute.name}"
-            resolved.lay({"compute": resolved.compute.spec_json}, name)
-        else:
-            resolved.problems.append(_gone((*at, "compute"), "compute resource"))
-    resolved.lay(draft.given, "user")
-    resolved.problems += _ids_of_its_own(resolved.environment, draft, at)
+            resolved.assets[kind.slug] = asset
+            resolved.merged.lay(kind.layer(asset), f"{kind.noun} {asset.name}")
+    resolved.merged.lay(draft.given, USER)
+    resolved.problems += _against(resolved, draft, framework, at)
+    resolved.problems += _missing(resolved, draft, at)
     return resolved
 
 
-def _find(model: type[A], pk: UUID, project: Project, user: User) -> A | None:
-    found: A | None = model.objects.visible_to(user).usable_in(project).filter(pk=pk).first()
-    return found
+def _chosen(draft: ReplicaDraft) -> Iterator[tuple[AssetKind[Any], UUID]]:
+    for kind in for_each_pod():
+        if chosen := draft.assets.get(kind.slug):
+            yield kind, chosen
 
 
-def _ids_of_its_own(
-    environment: Environment | None, draft: ReplicaDraft, at: Path
+def _against(
+    resolved: Resolved, draft: ReplicaDraft, framework: str, at: Path
 ) -> Iterator[Problem]:
-    if environment is None or environment.leaves_ids:
-        return
-    given = draft.given.get("security")
-    security = given if isinstance(given, dict) else {}
-    for key in IDS:
-        if security.get(key) not in NOTHING:
-            message = f"must be left to the environment {environment.name}; leave it empty"
-            yield Problem((*at, "security", key), message)
+    """What the chosen assets rule out, or are not made for."""
+    for slug, asset in resolved.assets.items():
+        kind = KINDS[slug]
+        for problem in kind.complaints(asset, draft.given):
+            yield Problem((*at, *problem.path), problem.message)
+        if why := kind.unfit(asset, framework):
+            yield Problem((*at, slug), f"is {why}; choose another")
 
 
-def _filled(value: Values) -> Values:
-    return {key: part for key, part in value.items() if part not in NOTHING}
+def _missing(resolved: Resolved, draft: ReplicaDraft, at: Path) -> Iterator[Problem]:
+    """A replica with an image of its own has defaults; one that is put together must be whole."""
+    chosen = {kind.slug for kind, _ in _chosen(draft)}
+    for kind in for_each_pod():
+        given = kind.slug in chosen or kind.required in resolved.merged.document
+        if kind.required and not given and "image" not in draft.values:
+            yield Problem((*at, kind.slug), f"select {kind.one}")
 
 
 def _gone(path: Path, kind: str) -> Problem:
-    return Problem(path, f"this {kind} is no longer here, or not for this project; choose another")
+    return Problem(
+        path, f"this {kind} no longer exists, or is not available in this project; choose another"
+    )

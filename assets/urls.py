@@ -1,27 +1,26 @@
-"""``/environments/``, ``/compute-resources/`` and ``/templates/``: the same pages for each kind."""
+"""The pages of each kind of asset: ``/environments/``, ``/compute-resources/``, ``/templates/``."""
+
+from typing import Any
 
 from django.urls import URLPattern, path
 
-from assets.kinds import COMPUTE, ENVIRONMENT, TEMPLATE, Kind
+from assets.base import AssetKind
+from assets.kinds import KINDS
 from assets.views import edit, gallery
 
 
-def _pages(prefix: str, kind: Kind) -> list[URLPattern]:
-    options = {"kind": kind}
-    pages = [
+def pages(kind: AssetKind[Any]) -> list[URLPattern]:
+    prefix, options = kind.path, {"kind": kind}
+    addresses = [
         path(f"{prefix}/", gallery.listing, options, name=f"{kind.slug}-list"),
         path(f"{prefix}/<uuid:pk>/", gallery.detail, options, name=f"{kind.slug}-detail"),
         path(f"{prefix}/<uuid:pk>/edit/", edit.edit, options, name=f"{kind.slug}-edit"),
         path(f"{prefix}/<uuid:pk>/copy/", edit.copy, options, name=f"{kind.slug}-copy"),
         path(f"{prefix}/<uuid:pk>/delete/", gallery.delete, options, name=f"{kind.slug}-delete"),
     ]
-    if kind.create:
-        pages.append(path(f"{prefix}/new/", edit.create, options, name=f"{kind.slug}-create"))
-    return pages
+    if kind.has_form:
+        addresses.append(path(f"{prefix}/new/", edit.create, options, name=f"{kind.slug}-create"))
+    return addresses
 
 
-urlpatterns = [
-    *_pages("environments", ENVIRONMENT),
-    *_pages("compute-resources", COMPUTE),
-    *_pages("templates", TEMPLATE),
-]
+urlpatterns = [address for kind in KINDS.values() for address in pages(kind)]

@@ -1,20 +1,22 @@
-"""``python -m bench [table training live validation]``: measure and print; all by default."""
+"""``python -m bench [table trainer training live validation]``: measure, print; by default all."""
 
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import live, report, table, training, validation
+from bench import live, loop, report, table, training, validation
 from tests.product import Trainyard
 
 RUNNING = {"training": training.rows, "live": live.rows, "validation": validation.rows}
-NAMES = ["table", *RUNNING]
+ALONE = {"table": table.rows, "trainer": loop.rows}  # without a Trainyard that runs
+NAMES = [*ALONE, *RUNNING]
 
 
-def measure(names: list[str]) -> Iterator[report.Row]:
-    if "table" in names:
-        yield from table.rows()
+def measure(names: list[str]) -> Iterator[report.Measurement]:
+    for name in ALONE:
+        if name in names:
+            yield from ALONE[name]()
     wanted = [name for name in RUNNING if name in names]
     if not wanted:
         return

@@ -6,25 +6,31 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from accounts.models import Role, User
+from accounts.models import User
+from accounts.services import make_administrator
 from clusters.models import Cluster
 from projects.models import Department, Project
+from spec import documents
 from spec.phases import Phase
 from workloads.models import Workload
 
 BATCH = 2_000
 PHASES = [Phase.COMPLETED] * 7 + [Phase.FAILED] * 2 + [Phase.STOPPED]
-SPEC = {
-    "distributedFramework": "PyTorch",
-    "numWorkers": 2,
-    "worker": {"image": "kubeflow/pytorch-dist-mnist:latest"},
-}
+SPEC = documents.dump(
+    documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "numWorkers": 2,
+            "worker": {"image": "kubeflow/pytorch-dist-mnist:latest"},
+        }
+    )
+)
 
 
 def administrator() -> User:
-    user, _ = User.objects.get_or_create(username="bench", role=Role.ADMINISTRATOR)
-    user.is_staff = user.is_superuser = True
-    user.save()
+    user = User.objects.filter(username="bench").first() or make_administrator("bench", "")
+    user.is_staff = user.is_superuser = True  # which is what Django's admin asks for
+    user.save(update_fields=["is_staff", "is_superuser"])
     return user
 
 
@@ -45,7 +51,9 @@ def fill(count: int) -> None:
     Workload.objects.bulk_create(rows, batch_size=BATCH)
 
 
-def _row(n: int, chance: random.Random, project: Project, author: User, made: datetime) -> Workload:
+def _row(
+    n: int, chance: random.Random, project: Project, author: User, created: datetime
+) -> Workload:
     return Workload(
         id=uuid4(),
         name=f"train-{n:06}",
@@ -54,9 +62,9 @@ def _row(n: int, chance: random.Random, project: Project, author: User, made: da
         created_by=author,
         spec_json=SPEC,
         phase=chance.choice(PHASES),
-        created_at=made,
-        queued_at=made,
-        completed_at=made,
+        created_at=created,
+        queued_at=created,
+        completed_at=created,
         framework="PyTorch",
         architecture="workers_and_master",
         image="kubeflow/pytorch-dist-mnist:latest",

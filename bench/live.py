@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, StorageState, sync_playwright
 
 from bench.browser import ARGUMENTS, sign_in
 from bench.listeners import listening
-from bench.report import Row, percentile
+from bench.report import Measurement, percentile
 from tests.browser import executable
 from tests.product import Trainyard
 from tests.rest import Rest
@@ -38,7 +38,7 @@ look();
 """
 
 
-def rows(trainyard: Trainyard) -> Iterator[Row]:
+def rows(trainyard: Trainyard) -> Iterator[Measurement]:
     with sync_playwright() as playwright, Rest(trainyard) as rest:
         browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         workloads = [_prepare(rest, f"live-{n}") for n in range(WORKLOADS)]
@@ -54,7 +54,7 @@ def rows(trainyard: Trainyard) -> Iterator[Row]:
             wait_for(partial(_shows_all, page, moves), 30, "every row to change")
         delays = [delay for page in pages for delay in _delays(page, moves)]
         browser.close()
-    yield Row(
+    yield Measurement(
         what=f"Phase change in the engine to the row in the browser, p95, {PAGES} open pages "
         f"({BROWSERS} of them in Chromium on the same machine)",
         ours=percentile(delays, 0.95),
@@ -81,21 +81,21 @@ def _prepare(rest: Rest, name: str) -> str:
 
 def _moves(rest: Rest, workload: str) -> list[tuple[str, float]]:
     """``id phase`` and when the engine last made the move, in seconds since 1970."""
-    made = {event["phase"]: event["createdAt"] for event in rest.events(workload)}
+    created_at = {event["phase"]: event["createdAt"] for event in rest.events(workload)}
     return [
-        (f"{workload} {phase}", datetime.fromisoformat(made[phase]).timestamp())
+        (f"{workload} {phase}", datetime.fromisoformat(created_at[phase]).timestamp())
         for phase in ENGINE_MOVES
     ]
 
 
 def _shows_all(page: Page, moves: list[tuple[str, float]]) -> bool:
-    seen: dict[str, Any] = page.evaluate("window.seen")
-    return all(key in seen for key, _ in moves if key.endswith("Completed"))
+    shown: dict[str, Any] = page.evaluate("window.seen")
+    return all(key in shown for key, _ in moves if key.endswith("Completed"))
 
 
 def _delays(page: Page, moves: list[tuple[str, float]]) -> Iterator[float]:
     """Seconds for each move that the page showed; it may skip one that was over at once."""
-    seen: dict[str, float] = page.evaluate("window.seen")
-    for key, made in moves:
-        if key in seen:
-            yield seen[key] / 1000 - made
+    shown: dict[str, float] = page.evaluate("window.seen")
+    for key, moved_at in moves:
+        if key in shown:
+            yield shown[key] / 1000 - moved_at

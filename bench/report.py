@@ -22,7 +22,7 @@ anything elsewhere.
 
 
 @dataclass(frozen=True)
-class Row:
+class Measurement:
     """One measurement: ``ours`` and ``peer`` in ``unit``; ``limit`` bounds ``value``.
 
     ``value`` is the ratio ours/peer where there is a peer, else ours.
@@ -46,7 +46,7 @@ class Row:
     def cells(self) -> list[str]:
         peer = "-" if self.peer is None else f"{self.peer:.4g} {self.unit} ({self.peer_name})"
         value = f"{self.value:.4g} {self.unit}" if self.peer is None else f"{self.value:.2f} x"
-        limit = f"<= {self.limit:g} {self.unit if self.peer is None else 'x'}"
+        limit = f"<= {self.limit:.4g} {self.unit if self.peer is None else 'x'}"
         mark = "yes" if self.holds else "NO"
         return [self.what, f"{self.ours:.4g} {self.unit}", peer, value, limit, mark]
 
@@ -57,7 +57,7 @@ def percentile(values: Iterable[float], share: float) -> float:
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
 
 
-def table(rows: Iterable[Row]) -> str:
+def table(rows: Iterable[Measurement]) -> str:
     head = ["What", "Trainyard", "Peer", "Value", "Limit", "Holds"]
     lines = [head, ["---"] * len(head), *(row.cells() for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -72,21 +72,21 @@ def machine() -> str:
 
 
 def commit() -> str:
-    found = subprocess.run(
+    described = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"],  # noqa: S607 -- whichever git is there
         cwd=PAGE.parent,
         capture_output=True,
         text=True,
         check=False,
     )
-    return found.stdout.strip() or "unknown"
+    return described.stdout.strip() or "unknown"
 
 
-def write(rows: Iterable[Row], section: str) -> None:
+def write(rows: Iterable[Measurement], section: str) -> None:
     """Keep the table below ``section``, with the machine and the commit it was measured on."""
     day = datetime.now(UTC).date().isoformat()
     facts = f"Measured on {day} at commit {commit()}, on {machine()}.\n\n"
-    found = dict(re.findall(r"^## (.+)\n\n((?:(?!## ).*\n)*)", PAGE.read_text(), re.MULTILINE))
-    found[section] = facts + table(rows) + "\n"
-    parts = (f"## {title}\n\n{text.strip()}\n" for title, text in sorted(found.items()))
+    sections = dict(re.findall(r"^## (.+)\n\n((?:(?!## ).*\n)*)", PAGE.read_text(), re.MULTILINE))
+    sections[section] = facts + table(rows) + "\n"
+    parts = (f"## {title}\n\n{text.strip()}\n" for title, text in sorted(sections.items()))
     PAGE.write_text(HEAD + "\n".join(parts))

@@ -18,7 +18,7 @@ import django
 from django.core.management import call_command
 from django.test import Client
 
-from bench.report import Row, percentile
+from bench.report import Measurement, percentile
 from config.run.install import ROOT
 
 REQUESTS = 100
@@ -70,7 +70,7 @@ class Table:
         self.process.communicate(timeout=30)
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[Measurement]:
     with ExitStack() as stack:
         tables = [
             Table(count, stack.enter_context(tempfile.TemporaryDirectory()))
@@ -84,7 +84,9 @@ def rows() -> Iterator[Row]:
             yield from _compare(name, small, large, ours, admins)
 
 
-def _compare(name: str, small: Table, large: Table, ours: str, admins: str) -> Iterator[Row]:
+def _compare(
+    name: str, small: Table, large: Table, ours: str, admins: str
+) -> Iterator[Measurement]:
     turns = [
         (large.time(ours), small.time(ours), large.time(admins)) for _ in range(WARM_UP + REQUESTS)
     ]
@@ -92,8 +94,8 @@ def _compare(name: str, small: Table, large: Table, ours: str, admins: str) -> I
         percentile(times, 0.95) * 1000 for times in zip(*turns[WARM_UP:], strict=True)
     )
     what = f"Workloads table (50 a page), {name}, p95 of {REQUESTS}, {LARGE:,} rows"
-    yield Row(what, here, "ms", 1.5, fewer, f"at {SMALL:,} rows")
-    yield Row(what, here, "ms", 0.5, admin, "Django admin, 100 a page")
+    yield Measurement(what, here, "ms", 1.5, fewer, f"at {SMALL:,} rows")
+    yield Measurement(what, here, "ms", 0.5, admin, "Django admin, 100 a page")
 
 
 def serve(count: int) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.report import Row
+from bench.report import Measurement
 from config.run.install import ROOT
 from tests.product import Trainyard
 from tests.rest import Rest
@@ -18,14 +18,14 @@ RANKS = 3
 LONGEST = 300.0
 
 
-def rows(trainyard: Trainyard) -> Iterator[Row]:
+def rows(trainyard: Trainyard) -> Iterator[Measurement]:
     ours, bare = [], []
     with Rest(trainyard) as rest:
         _through_trainyard(rest, "warm-up")  # both find the disk cache warm
         for turn in range(TURNS):
             bare.append(_by_torchrun())
             ours.append(_through_trainyard(rest, f"turn-{turn}"))
-    yield Row(
+    yield Measurement(
         what="Training on the digits, REST submit to Completed (1 master + 2 workers)",
         ours=statistics.median(ours),
         unit="s",

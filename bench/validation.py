@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from playwright.sync_api import Page, Response, sync_playwright
 
 from bench.browser import ARGUMENTS, sign_in
-from bench.report import Row, percentile
+from bench.report import Measurement, percentile
 from tests.browser import executable
 from tests.product import Trainyard
 
 CHANGES = 60
 
 
-def rows(trainyard: Trainyard) -> Iterator[Row]:
+def rows(trainyard: Trainyard) -> Iterator[Measurement]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         page = browser.new_page(base_url=trainyard.url, storage_state=sign_in(browser, trainyard))
@@ -21,7 +21,7 @@ def rows(trainyard: Trainyard) -> Iterator[Row]:
         page.get_by_role("button", name="CONTINUE").click()
         times = [_change(page, str(n % 9 + 2)) for n in range(CHANGES)]
         browser.close()
-    yield Row(
+    yield Measurement(
         what=f"Draft validation round trip on leaving a field, p95 of {CHANGES}",
         ours=percentile(times, 0.95),
         unit="ms",

@@ -4,22 +4,28 @@ import uuid
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
-from django.core.validators import RegexValidator, URLValidator
+from django.core.validators import RegexValidator
 from django.db import models
 from django.urls import reverse
 
+from accounts import access
 from accounts.models import User
-from core.fields import EncryptedTextField
-from engines.base import Capabilities, Finding, FrameworkSupport, Gpu, Level
-from spec.workload import Framework
+from clusters.kinds import KINDS
+from clusters.kinds.base import ClusterKind, ConnectionSecret, ConnectionSettings
+from clusters.kinds.local import LOCAL
+from clusters.stored import capabilities_of, findings_of, gpus_of
+from core.choices import Choices
+from core.fields import EncryptedTextField, SaidJSON, SaidText
+from engines.base import Capabilities, Finding
+from engines.nodes import Gpu
+from spec.stored import fault_of
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
 
-class Kind(models.TextChoices):
-    LOCAL = "local", "This machine"
-    KUBERNETES = "kubernetes", "Kubernetes"
+def kinds() -> Choices:
+    return [(kind.slug, kind.label) for kind in KINDS.values()]
 
 
 class State(models.TextChoices):
@@ -32,19 +38,12 @@ class State(models.TextChoices):
     ISSUES = "ServiceIssues", "Service issues"
 
 
-PREFIX = "trainyard-"
+def states() -> Choices:
+    return State.choices
+
+
 DEFAULT_POOL = "default"  # of every node that no pool's label matches; it has no row
 KEY = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
-prefix_rule = RegexValidator(
-    r"^[a-z][-a-z0-9]*\Z", "Start with a letter; use lower-case letters, digits and hyphens."
-)
-domain_rule = RegexValidator(
-    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z",
-    "Write a domain such as apps.example.com: lower-case, without a scheme, a port or a star.",
-)
-class_rule = RegexValidator(
-    r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z", "Write the name of an ingress class, such as nginx."
-)
 pool_rule = RegexValidator(
     r"^[a-z]([-a-z0-9]*[a-z0-9])?\Z",
     "Start with a letter; use lower-case letters, digits and hyphens.",
@@ -57,28 +56,24 @@ value_rule = RegexValidator(
 )
 
 
-def found_in(rows: list[dict[str, Any]]) -> tuple[Finding, ...]:
-    return tuple(Finding(**{**row, "level": Level(row["level"])}) for row in rows)
-
-
 class ClusterQuerySet(models.QuerySet["Cluster"]):
     def visible_to(self, user: Any) -> Self:
-        """Administrators see every cluster; others those that hold one of their projects."""
-        if user.is_administrator:
-            return self
-        return self.filter(projects__members=user).distinct()
+        """Those of the user, and those that hold one of the user's projects."""
+        columns = {"cluster": "pk", "department": "departments", "project": "projects"}
+        reached = access.reach(user, "clusters.read", **columns)
+        return self.filter(reached).distinct() if reached else self
 
 
 class Cluster(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=63, unique=True)
-    kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.LOCAL)
-    state = models.CharField(max_length=30, choices=State.choices, default=State.WAITING)
-    state_message = models.TextField(blank=True)
-    capabilities_json = models.JSONField(default=dict, blank=True)
+    kind = models.CharField(max_length=20, choices=kinds, default=LOCAL.slug)
+    state = models.CharField(max_length=30, choices=states, default=State.WAITING)
+    state_message = SaidText(blank=True)
+    capabilities_json = SaidJSON(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     checked_at = models.DateTimeField(null=True, blank=True)
-    findings_json = models.JSONField(default=list, blank=True)  # of the last look at what it needs
+    findings_json = SaidJSON(default=list, blank=True)  # of the last look at what it needs
     # Of all ready nodes together, and kept here because there may be thousands of them.
     gpu_count = models.PositiveIntegerField(default=0)
     cpu = models.FloatField(default=0)  # cores
@@ -86,13 +81,7 @@ class Cluster(models.Model):
     # Bytes of the smallest GPU, by which a request for GPU memory becomes a portion.
     gpu_memory = models.BigIntegerField(default=0)
     has_virtual_gpus = models.BooleanField(default=False)
-    # Each project's namespace is named after it behind this; 23 + a project's 40 make a DNS label.
-    namespace_prefix = models.CharField(max_length=23, default=PREFIX, validators=[prefix_rule])
-    ingress_domain = models.CharField(max_length=190, blank=True, validators=[domain_rule])
-    ingress_class = models.CharField(max_length=63, blank=True, validators=[class_rule])
-    prometheus_url = models.CharField(
-        max_length=500, blank=True, validators=[URLValidator(["http", "https"])]
-    )
+    settings_json = models.JSONField(default=dict, blank=True)  # as its kind has them
     # Grows with each change of how the cluster is reached, so that every process notices.
     connection_version = models.PositiveIntegerField(default=0, editable=False)
 
@@ -112,32 +101,59 @@ class Cluster(models.Model):
         return reverse("cluster-detail", args=[self.pk])
 
     @property
+    def scope_keys(self) -> tuple[str, ...]:
+        return (access.key("cluster", self.pk),)
+
+    @property
+    def definition(self) -> ClusterKind:
+        return KINDS[self.kind]
+
+    @property
+    def settings(self) -> ConnectionSettings:
+        """``ValidationError`` where they were written under other rules."""
+        return self.definition.settings.of(self)
+
+    @property
     def capabilities(self) -> Capabilities:
-        """What the cluster offered when it was last asked."""
-        data = self.capabilities_json
-        frameworks = tuple(
-            FrameworkSupport(**{**item, "framework": Framework(item["framework"])})
-            for item in data.get("frameworks", [])
-        )
-        return Capabilities(
-            frameworks=frameworks,
-            queues=data.get("queues", False),
-            schedulers=tuple(data.get("schedulers", ())),
-            storage_classes=tuple(data.get("storage_classes", ())),
-            priority_classes=tuple(data.get("priority_classes", ())),
-            terminal=data.get("terminal", False),
-            quotas=data.get("quotas", False),
-        )
+        """What the cluster offered when it was last asked; nothing where that cannot be read, until
+        it is asked again."""
+        without = Capabilities(frameworks=(), queues=self.kind != LOCAL.slug)
+        return capabilities_of(self.capabilities_json) or without
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was there and what lacked when it was last asked."""
-        return found_in(self.findings_json)
+        return findings_of(self.findings_json)
+
+    @property
+    def settings_fault(self) -> str:
+        """Why it cannot be reached until an administrator changes its settings."""
+        return fault_of(self.definition.settings, self.settings_json)
 
     @property
     def silence(self) -> str:
         """Why nothing is heard of it, while that is so."""
+        if fault := self.settings_fault:
+            return f"Its settings are no longer valid: {fault}. An administrator can change them."
         return self.state_message if self.state == State.DISCONNECTED else ""
+
+
+class Installation(models.Model):
+    """This Trainyard, among others that may use the same Kubernetes. There is one row, made when it
+    is first asked for; a restored backup is the same installation."""
+
+    ONLY = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY, editable=False)
+    mark = models.UUIDField(default=uuid.uuid4, editable=False)
+
+    def __str__(self) -> str:
+        return self.mark.hex
+
+    @classmethod
+    def own_mark(cls) -> str:
+        """What this Trainyard marks its objects on a cluster with."""
+        return str(cls.objects.get_or_create(pk=cls.ONLY)[0])
 
 
 class Connection(models.Model):
@@ -146,7 +162,7 @@ class Connection(models.Model):
     cluster = models.OneToOneField(
         Cluster, on_delete=models.CASCADE, primary_key=True, related_name="connection"
     )
-    kubeconfig = EncryptedTextField(blank=True)  # empty: the service account of our own pod
+    secret_json = EncryptedTextField(blank=True)  # as the cluster's kind has it
 
     def __str__(self) -> str:
         return f"connection to {self.cluster_id}"
@@ -155,8 +171,9 @@ class Connection(models.Model):
 class ConnectionTest(models.Model):
     """A look at what a cluster lacks, before its connection is kept or whenever somebody asks.
 
-    It holds the kubeconfig, encrypted, so that neither the broker nor the page has to carry it.
-    ``answered_at`` is empty until a worker looked; rows go after an hour.
+    It holds the secret, encrypted, so that neither the broker nor the page has to carry it; without
+    one the cluster is tested as it is kept. ``answered_at`` is empty until a worker looked; rows
+    go after an hour.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -164,10 +181,11 @@ class ConnectionTest(models.Model):
         Cluster, on_delete=models.CASCADE, null=True, blank=True, related_name="tests"
     )
     asked_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    kubeconfig = EncryptedTextField(blank=True)
-    in_cluster = models.BooleanField(default=False)
+    kind = models.CharField(max_length=20, choices=kinds)
+    settings_json = models.JSONField(default=dict, blank=True)
+    secret_json = EncryptedTextField(blank=True)
     values_json = models.JSONField(default=dict, blank=True)  # the rest of the form, to show again
-    findings_json = models.JSONField(default=list, blank=True)
+    findings_json = SaidJSON(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     answered_at = models.DateTimeField(null=True, blank=True)
 
@@ -175,8 +193,17 @@ class ConnectionTest(models.Model):
         return f"test of {self.cluster_id or 'a new cluster'}"
 
     @property
+    def definition(self) -> ClusterKind:
+        return KINDS[self.kind]
+
+    @property
+    def secret(self) -> ConnectionSecret | None:
+        text = self.secret_json
+        return self.definition.secret.model_validate_json(text) if text else None
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
-        return found_in(self.findings_json)
+        return findings_of(self.findings_json)
 
 
 class NodePool(models.Model):
@@ -220,17 +247,17 @@ class Node(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")
     name = models.CharField(max_length=253)
     ready = models.BooleanField(default=True)
-    message = models.TextField(blank=True)
+    message = SaidText(blank=True)
     cpu = models.FloatField()
     memory = models.BigIntegerField()
-    gpus_json = models.JSONField(default=list, blank=True)
+    gpus_json = SaidJSON(default=list, blank=True)
     gpu_count = models.PositiveIntegerField(default=0)
     pool = models.ForeignKey(
         NodePool, on_delete=models.SET_NULL, null=True, blank=True, related_name="nodes"
     )
-    labels_json = models.JSONField(default=dict, blank=True)
-    taints_json = models.JSONField(default=list, blank=True)
-    conditions_json = models.JSONField(default=list, blank=True)
+    labels_json = SaidJSON(default=dict, blank=True)
+    taints_json = SaidJSON(default=list, blank=True)
+    conditions_json = SaidJSON(default=list, blank=True)
     allocated_cpu = models.FloatField(null=True, blank=True)
     allocated_memory = models.BigIntegerField(null=True, blank=True)
     allocated_gpus = models.FloatField(null=True, blank=True)
@@ -248,7 +275,7 @@ class Node(models.Model):
 
     @property
     def gpus(self) -> tuple[Gpu, ...]:
-        return tuple(Gpu(**item) for item in self.gpus_json)
+        return gpus_of(self.gpus_json)
 
     @gpus.setter
     def gpus(self, gpus: tuple[Gpu, ...]) -> None:

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from clusters import services, testing
+from clusters import connection_tests, services
 from clusters.models import Cluster, ConnectionTest
 
 
@@ -16,4 +16,4 @@ def look(cluster_id: str) -> None:
 def test_connection(test_id: str) -> None:
     test = ConnectionTest.objects.select_related("cluster").filter(pk=test_id).first()
     if test and not test.answered_at:
-        testing.run(test)
+        connection_tests.run(test)

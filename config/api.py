@@ -5,18 +5,21 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.parser import Parser
 
 from accounts.api import Bearer
 from accounts.api import router as accounts
-from clusters.api import router as clusters
-from clusters.nodeapi import router as nodes
-from core.api import ApiError, Issue
-from projects.api import router as projects
-from projects.departmentapi import router as departments
+from clusters.api.clusters import router as clusters
+from clusters.api.nodes import router as nodes
+from config import refusals
+from core.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
+from core.text import UnfitJson, loads
+from projects.api.departments import router as departments
+from projects.api.projects import router as projects
 from spec.errors import WORDS
 from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
@@ -24,15 +27,26 @@ from workloads.api.listing import router as workloads
 
 log = logging.getLogger(__name__)
 
+
+class Json(Parser):
+    """Bodies, without what nothing of ours could hold."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        return loads(request.body)
+
+
 api = NinjaAPI(
     title="Trainyard",
     version="1.0.0",
-    description="Submit, watch and steer distributed training. Paths and JSON are Run:ai's.",
+    description="Submit, monitor and control distributed training. Paths and JSON are Run:ai's.",
     docs_url=None,  # ninja's page loads its scripts from elsewhere
     openapi_url="/openapi.json",
     auth=Bearer(),
     urls_namespace="api",
+    parser=Json(),
 )
+api.add_decorator(note_strays, mode="view")
+api.add_decorator(refuse_strays)
 api.add_router("", accounts)
 api.add_router("", clusters)
 api.add_router("", nodes)
@@ -44,7 +58,10 @@ api.add_router("/workloads", workloads)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:
-    return api.create_response(request, error.body(), status=error.code)
+    response = api.create_response(request, error.body(), status=error.code)
+    if error.retry_after:
+        response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 @api.exception_handler(ApiError)
@@ -55,13 +72,15 @@ def _ours(request: HttpRequest, error: ApiError) -> HttpResponse:
 @api.exception_handler(AuthenticationError)
 def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
     details = "Send Authorization: Bearer <token>; get one from POST /api/v1/token."
-    return _answer(request, ApiError(401, "A valid token is needed.", details=details))
+    response = _answer(request, ApiError(401, "A valid token is needed.", details=details))
+    response["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 @api.exception_handler(ValidationError)
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     issues = [_issue(item) for item in error.errors]
-    return _answer(request, ApiError(400, "The request cannot be read.", issues=issues))
+    return _answer(request, unreadable([*strays_of(request), *issues]))
 
 
 def _issue(item: dict[str, Any]) -> Issue:
@@ -80,11 +99,20 @@ def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
 
 @api.exception_handler(Http404)
 def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
-    return _answer(request, ApiError(404, "This does not exist, or you may not see it."))
+    return _answer(request, ApiError(404, "This does not exist, or you do not have access to it."))
+
+
+@api.exception_handler(PermissionDenied)
+def _refused(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    return _answer(request, ApiError(403, str(error)))
 
 
 @api.exception_handler(HttpError)
 def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(unfit := error.__cause__, UnfitJson):  # ninja makes an error of its own of it
+        places = [(".".join(map(str, path)) or "body", text) for path, text in unfit.faults]
+        issues = [Issue(field=field, details=text) for field, text in places]
+        return _answer(request, unreadable([*strays_of(request), *issues]))
     message = str(error) or HTTPStatus(error.status_code).phrase
     return _answer(request, ApiError(error.status_code, message))
 
@@ -92,12 +120,14 @@ def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
 @api.exception_handler(Exception)
 def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
     """Our own mistake: the whole of it goes to the log, none of it to the caller."""
+    if met := refusals.meet(request, error):
+        return refusals.answer(request, met)
     log.error("%s %s failed", request.method, request.path, exc_info=error)
-    details = "It is in the log of the web process. Nothing says that the call had no effect."
-    return _answer(request, ApiError(500, "Trainyard made a mistake.", details=details))
+    details = "The log of the web process says why. The call may have taken effect."
+    return _answer(request, ApiError(500, "Something went wrong in Trainyard.", details=details))
 
 
 def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
     """Addresses that the API does not have: callers of the API read JSON, never a page."""
-    details = "GET /api/v1/openapi.json lists every address."
-    return _answer(request, ApiError(404, "There is no such address.", details=details))
+    details = "GET /api/v1/openapi.json lists all paths."
+    return _answer(request, ApiError(404, "Path not found.", details=details))

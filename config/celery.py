@@ -4,10 +4,10 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import task_failure, worker_ready, worker_shutting_down
 
 from config.heartbeat import WorkerPulse
-from core import garbage, lease
+from core import garbage, lease, storage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -20,6 +20,13 @@ app.steps["consumer"].add(WorkerPulse)
 @worker_ready.connect  # type: ignore[untyped-decorator] # celery has no types
 def settle(**signal: Any) -> None:
     garbage.settle()
+
+
+@task_failure.connect  # type: ignore[untyped-decorator] # celery has no types
+def tell(exception: BaseException, **signal: Any) -> None:
+    """What keeps the worker from saving is said on every page."""
+    if (met := storage.of(exception)) and storage.on_disk() is None:
+        storage.remember(met)
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator] # celery has no types

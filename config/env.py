@@ -2,12 +2,14 @@
 
 import os
 import secrets
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+SHORTEST_KEY = 20  # characters; ours have 67
 SQLITE_PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000;"
 
 
@@ -34,6 +36,19 @@ def env_int(name: str, default: int) -> int:
 
 def env_list(name: str, default: str = "") -> list[str]:
     return [item.strip() for item in env_str(name, default).split(",") if item.strip()]
+
+
+def env_networks(name: str) -> list[str]:
+    """Addresses and networks, such as ``10.0.0.7`` or ``10.0.0.0/8``; none by default."""
+    given = env_list(name)
+    for address in given:
+        try:
+            ip_network(address)
+        except ValueError as error:
+            raise ImproperlyConfigured(
+                f"{name} has {address!r}; use addresses and networks such as 10.0.0.0/8."
+            ) from error
+    return given
 
 
 def env_database(name: str, default: Path) -> dict[str, Any]:
@@ -66,12 +81,48 @@ def env_database(name: str, default: Path) -> dict[str, Any]:
     raise ImproperlyConfigured(f"{name} must start with postgresql:// or sqlite:///.")
 
 
-def secret_key(home: Path) -> str:
-    """``TRAINYARD_SECRET_KEY``, or one made on first use and kept in the data folder."""
-    if given := env_str("TRAINYARD_SECRET_KEY"):
-        return given
+def secret_keys(home: Path) -> list[str]:
+    """The first signs and encrypts, all of them read: ``TRAINYARD_SECRET_KEY``, or the lines of a
+    file in the data folder, made on first use; after it ``TRAINYARD_SECRET_KEY_FALLBACKS``."""
     path = home / "secret_key"
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50))
-    return path.read_text().strip()
+    if key_is_given():
+        own = [env_str("TRAINYARD_SECRET_KEY")]
+    else:
+        if not path.exists():
+            write_keys(path, [new_key()])
+        own = keys_of(path)
+    return [*own, *env_list("TRAINYARD_SECRET_KEY_FALLBACKS")]
+
+
+def key_is_given() -> bool:
+    """Whether it comes from the environment, which wins over the file."""
+    return bool(env_str("TRAINYARD_SECRET_KEY"))
+
+
+def new_key() -> str:
+    return secrets.token_urlsafe(50)
+
+
+def write_keys(path: Path, keys: list[str]) -> None:
+    """All or nothing, also on a full disk and over a power cut: there must be no half of a key."""
+    aside = path.with_suffix(".new")
+    aside.touch(mode=0o600)
+    with aside.open("w") as file:
+        file.write("".join(f"{key}\n" for key in keys))
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+
+
+def keys_of(path: Path) -> list[str]:
+    try:
+        keys = [line.strip() for line in path.read_text().splitlines() if line.strip()]
+    except UnicodeDecodeError:
+        keys = []
+    if not keys or any(len(key) < SHORTEST_KEY or not key.isprintable() for key in keys):
+        raise ImproperlyConfigured(
+            f"{path} is damaged: it contains no key. Put the key of your last backup in its place "
+            "(docs/operations.md). Delete the file to start with a new key: then people sign in "
+            "again, and kubeconfigs and credentials that were saved have to be entered again."
+        )
+    return keys

@@ -7,6 +7,7 @@ only asynchronous views take Django's way. See ``docs/adr/0007-threads-that-stay
 """
 
 import asyncio
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,12 +21,15 @@ from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
-from django.db import connections
+from django.db import connection, connections
 from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
 API = "/api/"
 SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
+READS = {"GET", "HEAD", "OPTIONS"}
+LATE_SECONDS = 1.0  # so long nothing waits for a thread but when those before it wait for a lock
+LEAST_WAIT_SECONDS = 0.1
 CONNECTION_SECONDS = 300  # then a thread opens another
 PAGES_FIRST_SECONDS = 0.1  # seconds that a call waits at most for pages that are being made
 
@@ -59,8 +63,12 @@ class Handler(ASGIHandler):
         super().__init__()
         # Each with its own, so that a program that calls and calls keeps nobody from a page, and
         # whoever signs in, as often as it may be, keeps no program from its calls.
-        self.pages = ThreadPoolExecutor(settings.WEB_THREADS, "web", _keep_connections)
-        self.calls = ThreadPoolExecutor(settings.API_THREADS, "api", _keep_connections)
+        # What changes something may have to wait for whoever else writes; what reads need not.
+        pages, calls = settings.WEB_THREADS, settings.API_THREADS
+        self.pages = ThreadPoolExecutor(pages, "web", _keep_connections)
+        self.page_changes = ThreadPoolExecutor(pages, "web-change", _keep_connections)
+        self.calls = ThreadPoolExecutor(calls, "api", _keep_connections)
+        self.call_changes = ThreadPoolExecutor(calls, "api-change", _keep_connections)
         self.sign_ins = ThreadPoolExecutor(1, "sign-in", _keep_connections)
         self.precedence = Precedence()
         self.plain = BaseHandler()
@@ -74,28 +82,34 @@ class Handler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        run = asyncio.get_running_loop().run_in_executor
-        threads = self.threads_for(scope["path"])
+        run, arrived = asyncio.get_running_loop().run_in_executor, time.monotonic()
+        threads = self.threads_for(scope["path"], scope["method"])
         with body:
-            if threads is self.pages:
+            if threads in {self.pages, self.page_changes}:
                 with self.precedence.of_a_page():
-                    response = await run(threads, self.answer, scope, body)
+                    response = await run(threads, self.answer, scope, body, arrived)
             else:
-                response = await run(threads, self.answer_call, scope, body)
+                response = await run(threads, self.answer_call, scope, body, arrived)
             await self.send_response(response, send)
             if response.streaming:
                 await run(threads, response.close)
 
-    def threads_for(self, path: str) -> ThreadPoolExecutor:
+    def threads_for(self, path: str, method: str) -> ThreadPoolExecutor:
         if path == SIGN_IN:
             return self.sign_ins
-        return self.calls if path.startswith(API) else self.pages
+        if path.startswith(API):
+            return self.calls if method in READS else self.call_changes
+        return self.pages if method in READS else self.page_changes
 
-    def answer_call(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+    def answer_call(self, scope: Any, body: IO[bytes], arrived: float) -> HttpResponseBase:
         self.precedence.let_pages_go_first()
-        return self.answer(scope, body)
+        return self.answer(scope, body, arrived)
 
-    def answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+    def answer(self, scope: Any, body: IO[bytes], arrived: float) -> HttpResponseBase:
+        with _patience(time.monotonic() - arrived):
+            return self._answer(scope, body)
+
+    def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """One request from start to end, but for what its response still has to make."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
@@ -115,8 +129,31 @@ def is_asynchronous(path: str) -> bool:
         return False
 
 
+@contextmanager
+def _patience(waited: float) -> Iterator[None]:
+    """What waited for a thread already, because those before it waited for SQLite's lock, waits
+    that much less for it: under a long lock a queue of changes is answered together."""
+    if waited < LATE_SECONDS:
+        yield
+        return
+    _wait_at_most(max(settings.WRITE_WAIT_SECONDS - waited, LEAST_WAIT_SECONDS))
+    try:
+        yield
+    finally:
+        _wait_at_most(settings.WRITE_WAIT_SECONDS)
+
+
+def _wait_at_most(seconds: float) -> None:
+    """For the lock of SQLite, where this thread has a connection; a new one waits as it is set."""
+    if connection.vendor == "sqlite" and connection.connection is not None:
+        connection.connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
+
+
 def _keep_connections() -> None:
     """For the thread it runs in: the end of a request closes none of its database connections."""
-    for connection in connections.all():
-        kept = {"CONN_MAX_AGE": CONNECTION_SECONDS, "CONN_HEALTH_CHECKS": True}
-        connection.settings_dict = {**connection.settings_dict, **kept}
+    for one in connections.all():
+        kept: dict[str, Any] = {"CONN_MAX_AGE": CONNECTION_SECONDS, "CONN_HEALTH_CHECKS": True}
+        if one.vendor == "sqlite":
+            patience = {"timeout": settings.WRITE_WAIT_SECONDS}
+            kept["OPTIONS"] = {**one.settings_dict["OPTIONS"], **patience}
+        one.settings_dict = {**one.settings_dict, **kept}

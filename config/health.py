@@ -1,9 +1,10 @@
 """``GET /healthz``: whether each part of Trainyard works, for people and for load balancers."""
 
-import logging
+from dataclasses import dataclass
 
 import redis
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -11,7 +12,11 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts import access
+from accounts.models import User
 from config import heartbeat
+from core import storage
+from core.storage import StorageTrouble
 
 
 @require_safe
@@ -25,7 +30,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
     part = request.GET.get("of", "")
     if part not in {"", *PARTS}:
         return JsonResponse({"message": f"of is {part!r}; use web or database."}, status=400)
-    checks = {part: PARTS[part]()} if part else {"database": database(), **processes()}
+    checks = {part: PARTS[part]()} if part else everything()
     healthy = set(checks.values()) == {"ok"}
     body = {"status": "ok" if healthy else "down", "checks": checks}
     return JsonResponse(body, status=200 if healthy else 503)
@@ -33,22 +38,38 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 # What people notice while a process is silent; the broker's silence hides the others'.
 SILENCE = {
-    "broker": "The broker does not answer. Nothing starts, stops or changes until it is back.",
-    "worker": "The worker does not answer. Nothing starts, stops or changes until it is back.",
-    "beat": "The clock (beat) does not run. Queues, time limits and deletions wait for it.",
+    "broker": "The broker does not answer. Until it is back, nothing starts, stops or changes.",
+    "worker": "The worker does not answer. Until it is back, nothing starts, stops or changes.",
+    "beat": "The scheduler of periodic tasks (beat) is not running. Until it is back, "
+    "queues, time limits and deletions wait.",
 }
 
 
-def notice() -> str:
-    """What to tell everyone who looks at a page; empty while all processes work."""
-    states = processes()
+@dataclass(frozen=True)
+class Notice:
+    """One for all that is wrong. The cause hides what follows from it: without space the processes
+    have nowhere to leave their signs of life."""
+
+    title: str
+    text: str
+    advice: str = ""  # for administrators
+
+
+def notice(user: User | AnonymousUser) -> Notice | None:
+    """What to tell who looks at a page; ``None`` while all is well."""
+    states, met = look()
+    if met:
+        advice = met.advice if access.may(user, "clusters.create", access.ACCOUNT) else ""
+        return Notice(met.trouble.title, met.trouble.text, advice)
     silent = [text for name, text in SILENCE.items() if states[name] == "down"]
-    return f"{' '.join(silent)} Trainings that run go on." if silent else ""
+    text = f"{' '.join(silent)} Running trainings continue."
+    return Notice("Part of Trainyard is down", text) if silent else None
 
 
 def page(request: HttpRequest) -> dict[str, object]:
     """For every page, and asked of the broker only by those that show it."""
-    return {"health_notice": SimpleLazyObject(notice)}
+    user = getattr(request, "user", AnonymousUser())
+    return {"health_notice": SimpleLazyObject(lambda: notice(user))}
 
 
 @require_safe
@@ -60,34 +81,34 @@ def health_notice(request: HttpRequest) -> HttpResponse:
     return render(request, "layout/health.html")
 
 
-class WithoutHealth(logging.Filter):
-    """Keeps the answers of ``/healthz`` out of the log: whoever asks gets to know."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        request = getattr(record, "request", None)
-        return getattr(request, "path", "") != "/healthz"
-
-
 def database() -> str:
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return "down"
+            cursor.execute("SELECT COUNT(*) FROM django_migrations")
+    except DatabaseError as error:
+        met = storage.of(error)
+        return "damaged" if met and met.trouble is storage.DAMAGED else "down"
     return "ok"
 
 
 PARTS = {"web": lambda: "ok", "database": database}
 
 
-def processes() -> dict[str, str]:
-    """The broker, and those that leave signs of life in it. Without it nobody knows of them."""
-    names = ["worker", "beat"]
+def everything() -> dict[str, str]:
+    states, met = look()
+    return {"database": database(), "storage": met.trouble.name if met else "ok"} | states
+
+
+def look() -> tuple[dict[str, str], StorageTrouble | None]:
+    """The broker, and those that leave signs of life in it: without it nobody knows of them. And
+    what keeps this process, or the one that left a sign, from saving."""
+    names, met = ["worker", "beat"], storage.on_disk()
     try:
         broker = heartbeat.broker(settings.REDIS_URL)
-        signs = broker.mget([heartbeat.key(name) for name in names])
+        signs = broker.mget([*(heartbeat.key(name) for name in names), storage.KEY])
     except redis.RedisError:
-        return {"broker": "down", **dict.fromkeys(names, "unknown")}
-    return {"broker": "ok"} | {
-        name: "ok" if sign else "down" for name, sign in zip(names, signs, strict=True)
-    }
+        return {"broker": "down", **dict.fromkeys(names, "unknown")}, met
+    by_others = [StorageTrouble.decode(sign.decode()) for sign in signs if isinstance(sign, bytes)]
+    met = next((one for one in [met, *by_others] if one), None)
+    states = {name: "ok" if sign else "down" for name, sign in zip(names, signs, strict=False)}
+    return {"broker": "ok"} | states, met

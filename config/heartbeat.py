@@ -4,16 +4,19 @@ Beside it, each touches a file in the data folder: that is of this very process,
 workers share a broker, and is what a cluster's probe looks at.
 """
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import redis
 from celery import bootsteps
-from celery.beat import PersistentScheduler
+from celery.beat import Scheduler
 from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from core import storage
 
 EVERY = 2.0  # seconds between two signs
 TIMEOUT = 1.0  # seconds
@@ -43,12 +46,15 @@ class Pulse:
         self.key = key(process)
         self.broker = broker(settings.REDIS_URL)
         self.file = Path(settings.HOME) / "run" / f"{process}.alive"
-        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
 
     def beat(self) -> None:
-        self.file.touch()
+        met = storage.on_disk()
+        with suppress(OSError):  # a disk that takes nothing is told below
+            self.file.touch()
         try:
-            self.broker.set(self.key, "1", ex=GOOD_FOR)
+            self.broker.set(self.key, met.encode() if met else "ok", ex=GOOD_FOR)
         except redis.RedisError:
             return
 
@@ -73,8 +79,9 @@ class WorkerPulse(bootsteps.StartStopStep):  # type: ignore[misc] # celery has n
             self.timer = None
 
 
-class BeatScheduler(PersistentScheduler):  # type: ignore[misc] # celery has no types
-    """Celery's own scheduler, with a sign of life at every round."""
+class BeatScheduler(Scheduler):  # type: ignore[misc] # celery has no types
+    """Celery's own scheduler, with a sign of life at every round. It keeps nothing: what it asks
+    for is asked for every few seconds, and a full disk must not stop the clock."""
 
     def setup_schedule(self) -> None:
         super().setup_schedule()

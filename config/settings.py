@@ -5,7 +5,7 @@ from pathlib import Path
 from django.contrib.messages import constants as message_levels
 
 from config import embedded
-from config.env import env_bool, env_database, env_int, env_list, env_str, secret_key
+from config.env import env_bool, env_database, env_int, env_list, env_str, secret_keys
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOME = Path(env_str("TRAINYARD_HOME", str(BASE_DIR / ".trainyard"))).expanduser().resolve()
@@ -13,7 +13,7 @@ HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 # --- Web ---------------------------------------------------------------------------------------
 DEBUG = env_bool("DEBUG", default=False)
-SECRET_KEY = secret_key(HOME)
+SECRET_KEY, *SECRET_KEY_FALLBACKS = secret_keys(HOME)  # after a change the fallbacks still read
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 ROOT_URLCONF = "config.urls"
@@ -23,8 +23,12 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 # Cookies are kept apart by port, which browsers do not do: two copies run side by side.
 COOKIE_SUFFIX = f"_{env_int('PORT', 8000)}"
 SESSION_COOKIE_NAME = f"trainyard_session{COOKIE_SUFFIX}"
+SESSION_ENGINE = "accounts.sessions"
 CSRF_COOKIE_NAME = f"trainyard_csrf{COOKIE_SUFFIX}"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env_bool("HTTPS", default=False)
+HTTPS = env_bool("HTTPS", default=False)  # a proxy in front speaks it
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# How long browsers refuse to come without HTTPS; other hosts of the domain need not be ours.
+SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 30 * 24 * 3600 if HTTPS else 0)
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -39,16 +43,20 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "core",
+    "audit",
     "accounts",
     "clusters",
     "projects",
     "assets",
     "workloads",
+    "config",  # its commands
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "core.middleware.ContentSecurityPolicyMiddleware",
+    "core.middleware.HeadersMiddleware",
     "core.static.StaticFilesMiddleware",
+    "core.middleware.TextMiddleware",
+    "core.middleware.ApiMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -57,6 +65,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "core.htmx.HtmxAnswersMiddleware",
+    "config.refusals.StorageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 TEMPLATES = [
@@ -91,7 +100,17 @@ WEB_THREADS = env_int("WEB_THREADS", 8)  # pages that are answered at once
 # REST calls that are answered at once, beside the pages. SQLite lets one write at a time, and more
 # threads would only keep each other, and the pages, from the interpreter.
 API_THREADS = env_int("API_THREADS", 1 if "sqlite" in DATABASES["default"]["ENGINE"] else 3)
+# So long a request waits on SQLite for whoever else writes; then it answers 503.
+WRITE_WAIT_SECONDS = env_int("WRITE_WAIT_SECONDS", 10)
+# Below it nothing new is saved or started: the rest is for how what runs ends, and for deleting. Of
+# a small disk it is a twentieth.
+DISK_RESERVE_BYTES = env_int("TRAINYARD_DISK_RESERVE_MB", 64) * 1024**2
 LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
+# Of a deleted workload logs, metrics and events are kept so long after its end, and a week after
+# its deletion at least; 0 keeps nothing.
+RETENTION_DAYS = env_int("TRAINYARD_RETENTION_DAYS", 30)
+# Of one workload; of what is longer, the oldest is cut, and a line says so. 0 is no limit.
+LOG_LIMIT_BYTES = env_int("TRAINYARD_LOG_LIMIT_MB", 2000) * 1000**2
 LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64)  # open at a time to one Kubernetes cluster
 
 # --- Celery ------------------------------------------------------------------------------------
@@ -107,7 +126,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "config.heartbeat:BeatScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {
-        "task": "workloads.sweep",
+        "task": "workloads.worker.sweep",
         "schedule": 5.0,  # seconds
         "options": {"queue": "periodic", "expires": 5},
     },
@@ -134,6 +153,7 @@ MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "info"}  #
 # Sign-in through an identity provider, beside local accounts. Its address switches it on.
 OIDC_URL = env_str("OIDC_URL")
 OIDC_NAME = env_str("OIDC_NAME", "single sign-on") if OIDC_URL else ""
+OIDC_GROUPS_CLAIM = env_str("OIDC_GROUPS_CLAIM", "groups")
 SOCIALACCOUNT_ADAPTER = "accounts.adapter.SocialAccountAdapter"
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
@@ -201,12 +221,15 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"without_health": {"()": "config.health.WithoutHealth"}},
+    "filters": {
+        "without_health": {"()": "core.logs.WithoutHealth"},
+        "brief_refusals": {"()": "core.logs.BriefRefusals"},
+    },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["without_health"],
+            "filters": ["without_health", "brief_refusals"],
         }
     },
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO")},

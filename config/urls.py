@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 
 from config.api import api, nowhere
 from config.health import health_notice, healthz
+from config.refusals import broken
 from core.views import styleguide
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -22,3 +23,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("styleguide/", styleguide, name="styleguide"),
     path("", include("workloads.urls")),
 ]
+
+handler500 = broken

@@ -1,16 +1,22 @@
 """What all parts of the REST API share: the error body, paging, sorting words."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from types import MethodType
+from typing import Any, cast
 
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
-from ninja import Schema
+from django.http import HttpRequest
+from ninja import Field, Schema
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 PAGE_LIMIT = 500
 LAST_OFFSET = 10**9
+LONGEST = 4096  # characters of a text of a body that says nothing else
+LONGEST_PARAMETER = 500
+STRAYS = "stray_parameters"  # of a request: what its call does not take
 
 
 class Wire(Schema):
@@ -22,7 +28,13 @@ class Wire(Schema):
 class Closed(Wire):
     """A request body: a key that is not known is an error, not ignored."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", populate_by_name=False, str_max_length=LONGEST)
+
+
+class Parameters(Wire):
+    """What is given in the query. Of a text that no database would search for there is less."""
+
+    model_config = ConfigDict(str_max_length=LONGEST_PARAMETER)
 
 
 class Issue(Wire):
@@ -44,8 +56,15 @@ class ApiError(Exception):
     """An answer that is not success. ``issues`` name the fields that are wrong."""
 
     def __init__(
-        self, code: int, message: str, *, details: str = "", issues: Iterable[Issue] = ()
+        self,
+        code: int,
+        message: str,
+        *,
+        details: str = "",
+        issues: Iterable[Issue] = (),
+        retry_after: int = 0,  # seconds, where trying again may help
     ) -> None:
+        self.retry_after = retry_after
         self.code, self.message, self.details, self.issues = code, message, details, list(issues)
         super().__init__(message)
 
@@ -60,7 +79,7 @@ class ApiError(Exception):
 
 
 def not_found(what: str) -> ApiError:
-    return ApiError(404, f"{what} was not found, or you may not see it.")
+    return ApiError(404, f"{what} was not found, or you do not have access to it.")
 
 
 @contextmanager
@@ -86,15 +105,60 @@ def issues_of(errors: Mapping[str, Iterable[Any]]) -> list[Issue]:
     ]
 
 
-class Pages(Wire):
+class Pages(Parameters):
     """``offset`` and ``limit`` of a list; ``next`` of the answer is the next offset or null."""
 
-    offset: int = 0
-    limit: int = 50
+    offset: int = Field(0, ge=0)
+    limit: int = Field(50, ge=1, le=PAGE_LIMIT)
 
     def cut(self, rows: Any) -> tuple[list[Any], int | None]:
         """The page of a queryset or list, and where the next one starts."""
-        limit = max(1, min(self.limit, PAGE_LIMIT))
-        start = max(0, min(self.offset, LAST_OFFSET))
-        found = list(rows[start : start + limit + 1])
-        return found[:limit], start + limit if len(found) > limit else None
+        start = min(self.offset, LAST_OFFSET)
+        window = list(rows[start : start + self.limit + 1])
+        return window[: self.limit], start + self.limit if len(window) > self.limit else None
+
+
+def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Before a call is judged: which of its query parameters it does not accept."""
+    taken, lists = _parameters(cast(MethodType, run).__self__)
+    takes = f"it accepts {', '.join(sorted(taken))}" if taken else "it accepts none"
+
+    @wraps(run)
+    def noted(request: HttpRequest, *args: Any, **values: Any) -> Any:
+        unknown = (name for name in request.GET if name not in taken)
+        wrong = dict.fromkeys(unknown, f"is not a parameter of this call; {takes}")
+        twice = (name for name in taken - lists if len(request.GET.getlist(name)) > 1)
+        wrong |= dict.fromkeys(twice, "is given more than once")
+        issues = [Issue(field=name, details=text) for name, text in wrong.items()]
+        setattr(request, STRAYS, issues)
+        return run(request, *args, **values)
+
+    return noted
+
+
+def refuse_strays(view: Callable[..., Any]) -> Callable[..., Any]:
+    """One that is ignored would make a submission of a dry run, and of a filter no filter."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **values: Any) -> Any:
+        if issues := strays_of(request):
+            raise unreadable(issues)
+        return view(request, *args, **values)
+
+    return checked
+
+
+def strays_of(request: HttpRequest) -> list[Issue]:
+    return list(getattr(request, STRAYS, ()))
+
+
+def unreadable(issues: list[Issue]) -> ApiError:
+    first = f"{issues[0].field} {issues[0].details}" if issues else ""
+    return ApiError(400, "The request could not be read.", details=first, issues=issues)
+
+
+def _parameters(operation: Any) -> tuple[set[str], set[str]]:
+    """The names of the query parameters of ninja's operation, and which may be repeated."""
+    models = [it for it in operation.models if it.__ninja_param_source__ == "query"]
+    taken = {name for model in models for name in model.__ninja_flatten_map__}
+    return taken, {name for model in models for name in model.__ninja_collection_fields__}

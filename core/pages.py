@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django_htmx.http import trigger_client_event
 
+from core.forms.form import Form
 from core.http import HtmxRequest, render_partial
 
 Crumb = tuple[str, str]  # label, address
@@ -19,7 +19,7 @@ def in_drawer(request: HtmxRequest) -> bool:
 
 def form_page(
     request: HtmxRequest,
-    form: forms.BaseForm,
+    form: Form,
     *,
     title: str,
     submit: str,

@@ -1,12 +1,13 @@
 """What an address says, as values that a database takes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.http import QueryDict
 
 MOST_DIGITS = 18  # what an id column of every database holds
 LONGEST_TEXT = 200
+LONGEST_RANGES = 2000
 
 
 def whole_number(text: str) -> int | None:
@@ -24,9 +25,35 @@ def uuid_of(text: str) -> UUID | None:
 
 def uuids(texts: Iterable[str]) -> list[UUID]:
     """The ids among ``texts``; what is none is left out."""
-    return [found for text in texts if (found := uuid_of(text))]
+    return [uuid for text in texts if (uuid := uuid_of(text))]
+
+
+def numbers_of(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
+    """Which numbers ``text`` names, as ``0-3,8`` does, and the parts of it that name none."""
+    named, refused = set[int](), list[str]()
+    for part in filter(None, (part.strip() for part in text[:LONGEST_RANGES].split(","))):
+        first, dash, last = part.partition("-")
+        low, high = whole_number(first.strip()), whole_number((last if dash else first).strip())
+        numbers = {
+            one for one in among if low is not None and high is not None and low <= one <= high
+        }
+        named |= numbers
+        if not numbers:
+            refused.append(part)
+    return named, refused
+
+
+def ranges_of(numbers: Iterable[int]) -> str:
+    """``0-3,8`` for 0, 1, 2, 3, 8."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1] = [ranges[-1][0], number]
+        else:
+            ranges.append([number])
+    return ",".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def search_text(query: QueryDict, name: str = "q") -> str:
-    """What to search for. PostgreSQL takes no NUL, and nobody types a longer text."""
-    return query.get(name, "").replace("\0", "").strip()[:LONGEST_TEXT]
+    """What to search for. Nobody types a longer text."""
+    return query.get(name, "").strip()[:LONGEST_TEXT]

@@ -37,14 +37,14 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc] # white
 
     @staticmethod
     def serve(static_file: Any, request: HttpRequest) -> HttpResponse:
-        found = static_file.get_response(request.method, request.META)
+        answer = static_file.get_response(request.method, request.META)
         body = b""
-        if found.file is not None:
-            with found.file:
-                body = found.file.read()
-        headers = dict(found.headers)
+        if answer.file is not None:
+            with answer.file:
+                body = answer.file.read()
+        headers = dict(answer.headers)
         # An answer without a body (304) has no type, and Django would add its own.
-        response = HttpResponse(body, status=int(found.status), headers=headers)
+        response = HttpResponse(body, status=int(answer.status), headers=headers)
         if "Content-Type" not in headers:
             del response["Content-Type"]
         return response

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 PREFIX = "stream:"
 EVERYTHING = "*"
 HEARTBEAT_SECONDS = 15.0
-GATHER_SECONDS = 0.1  # changes that come together are told together
+GATHER_SECONDS = 0.03  # changes that come together are told together
 MOST_AT_ONCE = 1000
 
 
@@ -68,14 +68,14 @@ async def _subscribe(pubsub: PubSub, names: list[str]) -> None:
 
 async def _batch(pubsub: PubSub) -> list[str]:
     """Waits for a name, then gathers for a moment what comes with it."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     loop = asyncio.get_running_loop()
     wait, deadline = HEARTBEAT_SECONDS, loop.time() + HEARTBEAT_SECONDS
-    while wait > 0 and len(found) < MOST_AT_ONCE:
+    while wait > 0 and len(names) < MOST_AT_ONCE:
         message = await pubsub.get_message(timeout=wait)
         if message is not None:
-            if not found:
+            if not names:
                 deadline = loop.time() + GATHER_SECONDS
-            found[message["data"].decode()] = None
+            names[message["data"].decode()] = None
         wait = deadline - loop.time()
-    return list(found)
+    return list(names)

@@ -1,14 +1,37 @@
 """Made-up values for the style guide."""
 
-from django import forms
+from django.http import QueryDict
 
-from core.forms import Form
+from core.forms.field import Cell, Field, Input
+from core.forms.form import Form
+
+FIELDS = (
+    Field("name", "Name", hint="Lower-case letters.", required=True),
+    Field("units", "Units", Input.SELECT, options=(("MB", "MB"), ("GB", "GB"))),
+    Field("note", "Description", Input.LINES),
+    Field(
+        "shared",
+        "Increase shared memory",
+        Input.FLAG,
+        "More than 64 MB of /dev/shm.",
+    ),
+    Field(
+        "resources",
+        "Extended resources",
+        Input.ROWS,
+        add="Extended resource",
+        cells=(Cell("resource", "Resource"), Cell("quantity", "Quantity")),
+    ),
+)
 
 
-class SampleForm(Form):
-    name = forms.RegexField(r"^[a-z]+$", label="Name", help_text="Lower-case letters.")
-    units = forms.ChoiceField(label="Units", choices=[("MB", "MB"), ("GB", "GB")])
-    note = forms.CharField(label="Description", required=False, widget=forms.Textarea({"rows": 2}))
-    shared = forms.BooleanField(
-        label="Increase shared memory", required=False, help_text="More than 64 MB of /dev/shm."
+def sample() -> Form:
+    """One field and one cell of it are wrong."""
+    form = Form(FIELDS, {}, QueryDict("name=Not valid&units=MB&resources-0-resource=a/b"))
+    form.add_problems(
+        [
+            (("name",), "must contain only lower-case letters"),
+            (("resources", 0, "quantity"), "is required"),
+        ]
     )
+    return form

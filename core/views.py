@@ -6,13 +6,22 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from core.styleguide import SampleForm
+from core.styleguide import sample
+
+CARD = {
+    "title": "pytorch-dt",
+    "address": "#",
+    "facts": (("box", "Image", "kubeflow/pytorch-dist-mnist:latest"), ("cpu", "CPU", "0.1")),
+    "chips": (("PyTorch", "accent"), ("Project team-a", "neutral")),
+    "menu": (("Edit", "#", "pencil"), ("Delete…", "#", "trash")),
+    "foot": "Used by 2 workloads",
+}
 
 
 @login_required
 def styleguide(request: HttpRequest) -> HttpResponse:
     context = {
-        "form": SampleForm({"name": "Not valid", "units": "MB"}),
+        "form": sample(),
         "now": timezone.now(),
         "page": Paginator(range(95), 20).page(2),
         "tones": ("neutral", "info", "success", "warning", "danger", "accent"),
@@ -22,12 +31,10 @@ def styleguide(request: HttpRequest) -> HttpResponse:
             ("two", "Logs", "#two"),
             ("three", "Events", "#three"),
         ),
-        "card_facts": (
-            ("box", "Image", "kubeflow/pytorch-dist-mnist:latest"),
-            ("cpu", "CPU", "0.1"),
+        "cards": (
+            ("box", CARD | {"text": "PyTorch with the MNIST example."}),
+            ("cpu", CARD | {"title": "small-fraction", "menu": (), "foot": ""}),
         ),
-        "card_chips": (("PyTorch", "accent"), ("Project team-a", "neutral")),
-        "card_menu": (("Edit", "#", "pencil"), ("Delete…", "#", "trash")),
         "yaml": "worker:\n  image: kubeflow/pytorch-dist-mnist:latest\n",
     }
     return render(request, "core/styleguide.html", context)

@@ -2,10 +2,13 @@
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 from django.conf import settings
+from django.http import parse_cookie
 from django.http.request import split_domain_port, validate_host
+
+from core.text import fault_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -14,10 +17,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def own_pages_only(app: App) -> App:
-    """Refuse whoever does not come from a page of this host, or of a trusted origin."""
+    """Refuse whoever does not come from a page of this host, or of a trusted origin, and whose
+    address or cookies hold what no text may."""
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        if is_own_page(scope):
+        if is_own_page(scope) and not unfit(scope):
             await app(scope, receive, send)
         else:
             await refuse(scope, receive, send)
@@ -31,10 +35,25 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "websocket.close"})
 
 
+def unfit(scope: Scope) -> bool:
+    query, headers = scope["query_string"].decode("latin-1"), dict(scope["headers"])
+    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
+    texts = [scope["path"], *(text for pair in cookies.items() for text in pair)]
+    return any(map(fault_of, (*texts, unquote(query))))
+
+
 def is_own_page(scope: Scope) -> bool:
+    """Whether the page came from where the websocket leads."""
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     origin, host = headers.get(b"origin", ""), headers.get(b"host", "")
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     domain, _ = split_domain_port(host)
-    return urlsplit(origin).netloc == host and validate_host(domain, settings.ALLOWED_HOSTS)
+    return origin == origin_of(scope, host) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def origin_of(scope: Scope, host: str) -> str:
+    """That of the pages of this host, as their websockets carry it. With HTTPS=on there are no
+    others, whatever the proxy in front speaks to us."""
+    encrypted = settings.HTTPS or scope.get("scheme") == "wss"
+    return f"{'https' if encrypted else 'http'}://{host}"

@@ -8,28 +8,126 @@ a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ 
     └── EngineUnavailable   no answer; the same call may succeed later
 """
 
+from __future__ import annotations  # the protocol stands first, what it speaks of follows
+
 import socket
-from collections.abc import Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
-from engines.logs import Log, Piece
-from engines.nodes import Allocation as Allocation
-from engines.nodes import Condition as Condition
-from engines.nodes import Gpu as Gpu
-from engines.nodes import Node as Node
-from engines.nodes import Taint as Taint
+from engines.logs import Log, LogChunk
+from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
 from spec.causes import Cause
+from spec.errors import Problem, place_of
+from spec.framework import Framework
 from spec.phases import Phase, RankPhase, Reason
 from spec.tools import Tool
-from spec.workload import Framework, Role, WorkloadSpec
+from spec.workload import Role, WorkloadSpec
 
 DEFAULT_POOL = "default"
+Manifest = dict[str, Any]
+
+
+class Engine(Protocol):
+    """A cluster that can run gangs. Every method may raise :class:`EngineUnavailable`."""
+
+    def capabilities(self) -> Capabilities: ...
+
+    def nodes(self) -> tuple[NodeInfo, ...]: ...
+
+    def check(self) -> tuple[Finding, ...]:
+        """What Trainyard needs here and whether it is there, cheap enough for once a minute."""
+        ...
+
+    def keep_queues(self, wanted: Wanted) -> None:
+        """Make the cluster's queues what is wanted, where it has any. ``EngineRefused``: it says
+        no."""
+        ...
+
+    def render(self, launch: Launch) -> list[Manifest]:
+        """What ``submit`` would hand over. Pure: also the preview of an unsaved draft."""
+        ...
+
+    def complaints(self, launch: Launch) -> Iterator[Problem]:
+        """All that it would refuse without asking the cluster, by the place in the spec. Changes
+        nothing; an engine of this machine may look at its files."""
+        ...
+
+    def submit(self, launch: Launch) -> None:
+        """Start the gang. Twice is once, by workload id and run. May raise ``EngineRefused``, which
+        says every complaint at once."""
+        ...
+
+    def watch(self) -> Generator[Observation | None]:
+        """Every workload once, then each change as it comes.
+
+        Yields ``None`` after the first list, and at least once a second when nothing changes, so
+        that the caller can look at its own clock. Ends only by being closed.
+        """
+        ...
+
+    def events(self) -> list[ClusterEvent]:
+        """What the cluster said since the last call, as far as a watch here heard it.
+
+        A watch that begins tells again what the cluster still remembers.
+        """
+        ...
+
+    def observe(self, handle: Handle) -> Observation | None:
+        """One workload now; ``None`` when the cluster does not have it."""
+        ...
+
+    def stop(self, handle: Handle, *, run: int) -> None:
+        """Ask every rank to end, kill what outlives the spec's grace period. Gone is success.
+
+        Ends in an observation with phase Stopped (or Completed or Failed, if that came first).
+        """
+        ...
+
+    def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
+        """Kill what runs and remove all the workload left on the cluster. Gone is success.
+
+        ``at_rest`` is called when nothing of it runs any more, before what it printed is removed;
+        what it raises leaves all that is there for another call. An engine whose logs can be read
+        until its pods are gone need not call it."""
+        ...
+
+    def news(self) -> Set[UUID] | None:
+        """Workloads with output or usage that was not there when this was last asked; ``None``
+        where only looking tells. Workloads that are new to this process are among them."""
+        ...
+
+    def logs(self, handle: Handle, *, run: int) -> Sequence[Log]:
+        """All of a run that can be read, those of one rank in the order of their starts."""
+        ...
+
+    def read_log(
+        self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
+    ) -> LogChunk:
+        """About ``limit`` bytes of a log from ``offset`` on, where the last piece ended, as its
+        ``cursor`` says; none and the same cursor when there is nothing new."""
+        ...
+
+    def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
+        """Start a program with a terminal where the rank runs. May raise ``EngineRefused``."""
+        ...
+
+    def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
+        """A connection to what a rank serves. It may end at once where nothing listens."""
+        ...
+
+    def address(self, handle: Handle, tool: Tool) -> str:
+        """Where a tool is reached without Trainyard; empty where the way leads through it."""
+        ...
+
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
+        """Samples of a run taken later than ``after``, oldest first."""
+        ...
 
 
 class EngineError(Exception):
@@ -37,15 +135,28 @@ class EngineError(Exception):
 
 
 class EngineRefused(EngineError):
-    """It answered no, and will again. ``reason`` is what the workload shows."""
+    """It answered no, and will again. ``reason`` is what the workload shows, ``field`` the place in
+    the spec that it is about, or the first of several."""
 
     def __init__(self, message: str, *, reason: Reason = Reason.REFUSED, field: str = "") -> None:
         self.reason, self.field = reason, field
         super().__init__(message)
 
 
+def refuse(complaints: Iterable[Problem], *, reason: Reason = Reason.REFUSED) -> None:
+    """``EngineRefused`` that says all of them, if there are any."""
+    if problems := list(complaints):
+        said = " ".join(f"{place_of(it.path)}: {it.message}." for it in problems)
+        raise EngineRefused(said, reason=reason, field=place_of(problems[0].path))
+
+
 class EngineUnavailable(EngineError):
-    """No answer; the same call may succeed later."""
+    """No answer; the same call may succeed later. ``cause`` is what a workload that waits for that
+    shows, where more is known than the message says."""
+
+    def __init__(self, message: str, *, cause: Cause | None = None) -> None:
+        self.cause = cause
+        super().__init__(message)
 
 
 class Level(StrEnum):
@@ -57,7 +168,10 @@ class Level(StrEnum):
     MISSING = "missing"  # without it nothing runs
 
 
-METERING = "Metrics"  # the area of findings about the use that ranks make of their machines
+#: Areas of findings: whether the cluster is reached, what we may do there, and the use that ranks
+#: make of their machines. In the first one the finding ``SIGNED_IN`` says who we are.
+CONNECTION, PERMISSIONS, METERING = "Connection", "Permissions", "Metrics"
+SIGNED_IN = "Signed in as"
 
 
 @dataclass(frozen=True)
@@ -89,13 +203,14 @@ class Capabilities:
     storage_classes: tuple[str, ...] = ()
     priority_classes: tuple[str, ...] = ()
     terminal: bool = False
+    topologies: tuple[str, ...] | None = None  # of its network; None where nobody says
     quotas: bool = False  # its queues hold projects to their quotas, see ``Engine.keep_queues``
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:
             if support.framework == framework:
                 return support
-        return FrameworkSupport(framework, available=False, why="This cluster does not offer it.")
+        return FrameworkSupport(framework, available=False, why="This cluster does not support it.")
 
 
 @dataclass(frozen=True)
@@ -196,7 +311,7 @@ class ClusterEvent:
 
 
 @dataclass(frozen=True)
-class Usage:
+class UsageSample:
     """One sample of what a rank uses: ``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes,
     ``gpu`` in percent of the GPUs it has. What nobody measures is ``None``. ``attempt`` counts the
     starts of ``origin``, as :class:`Log` has it."""
@@ -209,91 +324,3 @@ class Usage:
     gpu: float | None = None
     gpu_memory: int | None = None
     origin: str = ""
-
-
-Manifest = dict[str, Any]
-
-
-class Engine(Protocol):
-    """A cluster that can run gangs. Every method may raise :class:`EngineUnavailable`."""
-
-    def capabilities(self) -> Capabilities: ...
-
-    def nodes(self) -> tuple[Node, ...]: ...
-
-    def check(self) -> tuple[Finding, ...]:
-        """What Trainyard needs here and whether it is there, cheap enough for once a minute."""
-        ...
-
-    def keep_queues(self, wanted: Wanted) -> None:
-        """Make the cluster's queues what is wanted, where it has any. ``EngineRefused``: it says
-        no."""
-        ...
-
-    def render(self, launch: Launch) -> list[Manifest]:
-        """What ``submit`` would hand over. Pure: also the preview of an unsaved draft."""
-        ...
-
-    def submit(self, launch: Launch) -> None:
-        """Start the gang. Twice is once, by workload id and run. May raise ``EngineRefused``."""
-        ...
-
-    def watch(self) -> Generator[Observation | None]:
-        """Every workload once, then each change as it comes.
-
-        Yields ``None`` after the first list, and at least once a second when nothing changes, so
-        that the caller can look at its own clock. Ends only by being closed.
-        """
-        ...
-
-    def events(self) -> list[ClusterEvent]:
-        """What the cluster said since the last call, as far as a watch here heard it.
-
-        A watch that begins tells again what the cluster still remembers.
-        """
-        ...
-
-    def observe(self, handle: Handle) -> Observation | None:
-        """One workload now; ``None`` when the cluster does not have it."""
-        ...
-
-    def stop(self, handle: Handle, *, run: int) -> None:
-        """Ask every rank to end, kill what outlives the spec's grace period. Gone is success.
-
-        Ends in an observation with phase Stopped (or Completed or Failed, if that came first).
-        """
-        ...
-
-    def delete(self, handle: Handle) -> None:
-        """Kill what runs and remove all the workload left on the cluster. Gone is success."""
-        ...
-
-    def news(self) -> Set[UUID] | None:
-        """Workloads with output or usage that was not there when this was last asked; ``None``
-        where only looking tells. Workloads that are new to this process are among them."""
-        ...
-
-    def logs(self, handle: Handle, *, run: int) -> Sequence[Log]:
-        """All of a run that can be read, those of one rank in the order of their starts."""
-        ...
-
-    def read_log(self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int) -> Piece:
-        """About ``limit`` bytes of a log from ``offset`` on, where the last piece ended, as its
-        ``cursor`` says; none and the same cursor when there is nothing new."""
-        ...
-
-    def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
-        """Start a program with a terminal where the rank runs. May raise ``EngineRefused``."""
-        ...
-
-    def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """A connection to what a rank serves. It may end at once where nothing listens."""
-        ...
-
-    def address(self, handle: Handle, tool: Tool) -> str:
-        """Where a tool is reached without Trainyard; empty where the way leads through it."""
-        ...
-
-    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
-        """Samples of a run taken later than ``after``, oldest first."""
-        ...

@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -17,26 +17,28 @@ from engines.base import (
     EngineUnavailable,
     Finding,
     FrameworkSupport,
-    Gpu,
     Handle,
     Launch,
     Manifest,
-    Node,
     Observation,
     RankState,
-    Usage,
+    UsageSample,
+    refuse,
 )
-from engines.logs import Log, Piece
+from engines.logs import Log, LogChunk
+from engines.nodes import Gpu, NodeInfo
 from engines.queues import Queue, Wanted
 from spec.causes import Cause
-from spec.phases import Phase, RankPhase, Reason
+from spec.errors import Problem
+from spec.framework import Framework
+from spec.phases import ENDED, Phase, RankPhase, Reason
 from spec.tools import Tool
-from spec.workload import Framework
 
 TICK = 0.5  # seconds
 LogKey = tuple[UUID, int, int, int]  # workload, run, rank, attempt
-NODE = Node("fake", 8.0, 32 * 10**9, tuple(Gpu(i, "Fake", 10**10, virtual=True) for i in range(4)))
-FINAL = frozenset({Phase.STOPPED, Phase.COMPLETED, Phase.FAILED})
+NODE = NodeInfo(
+    "fake", 8.0, 32 * 10**9, tuple(Gpu(i, "Fake", 10**10, virtual=True) for i in range(4))
+)
 
 
 class FakeSession:
@@ -60,15 +62,17 @@ class FakeSession:
 class FakeEngine:
     """``submit`` shows Initializing and ``stop`` shows Stopped; all else comes from :meth:`show`.
 
-    ``raises`` is raised by every method until it is ``None`` again.
+    ``raises`` is raised by every method until it is ``None`` again; ``complains`` is what is wrong
+    with each launch.
     """
 
-    machines: Sequence[Node] = (NODE,)
+    machines: Sequence[NodeInfo] = (NODE,)
     frameworks: Sequence[Framework] = tuple(Framework)
     queues: bool = False
     quotas: bool = False
     findings: Sequence[Finding] = ()
     raises: EngineError | None = None
+    complains: Sequence[Problem] = ()
     refuses_queues: EngineError | None = None
     kept: list[Queue] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
@@ -77,7 +81,7 @@ class FakeEngine:
     sessions: list["FakeSession"] = field(default_factory=list)
     _shown: dict[UUID, Observation] = field(default_factory=dict)
     _logs: dict[LogKey, bytes] = field(default_factory=dict)
-    _usage: dict[tuple[UUID, int], list[Usage]] = field(default_factory=dict)
+    _usage: dict[tuple[UUID, int], list[UsageSample]] = field(default_factory=dict)
     _heard: list[ClusterEvent] = field(default_factory=list)
     _watchers: list[deque[Observation]] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -122,7 +126,7 @@ class FakeEngine:
         """The cluster said this."""
         self._heard.append(event)
 
-    def use(self, handle: Handle, sample: Usage, *, run: int = 1) -> None:
+    def use(self, handle: Handle, sample: UsageSample, *, run: int = 1) -> None:
         self._usage.setdefault((handle.workload_id, run), []).append(sample)
 
     # --- What callers ask ---------------------------------------------------------------------
@@ -142,7 +146,7 @@ class FakeEngine:
             frameworks=supported, queues=self.queues, terminal=True, quotas=self.quotas
         )
 
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[NodeInfo, ...]:
         self._check()
         return tuple(self.machines)
 
@@ -161,8 +165,12 @@ class FakeEngine:
         name = launch.handle.name
         return [{"kind": "Fake", "name": f"{name}-{pod.name}"} for pod in launch.spec.pods]
 
+    def complaints(self, launch: Launch) -> Iterator[Problem]:
+        yield from self.complains
+
     def submit(self, launch: Launch) -> None:
         self._check()
+        refuse(self.complaints(launch))
         before = self._shown.get(launch.handle.workload_id)
         if before and before.run >= launch.run:
             return
@@ -176,22 +184,22 @@ class FakeEngine:
     def watch(self) -> Generator[Observation | None]:
         self._check()
         with self._changed:
-            mine = deque(self._shown.values())
-            self._watchers.append(mine)
+            changes = deque(self._shown.values())
+            self._watchers.append(changes)
         try:
             while True:
-                while mine:
-                    yield mine.popleft()
+                while changes:
+                    yield changes.popleft()
                 yield None
                 self._check()
-                self._wait(mine)
+                self._wait(changes)
         finally:
-            self._watchers.remove(mine)
+            self._watchers.remove(changes)
 
     def events(self) -> list[ClusterEvent]:
         self._check()
-        found, self._heard = self._heard, []
-        return found
+        heard, self._heard = self._heard, []
+        return heard
 
     def observe(self, handle: Handle) -> Observation | None:
         self._check()
@@ -201,11 +209,13 @@ class FakeEngine:
         self._check()
         self.stops.append((handle.workload_id, run))
         shown = self._shown.get(handle.workload_id)
-        if shown and shown.run == run and shown.phase not in FINAL:
+        if shown and shown.run == run and shown.phase not in ENDED:
             self.show(handle, Phase.STOPPED, reason=Reason.STOPPED_BY_USER)
 
-    def delete(self, handle: Handle) -> None:
+    def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
         self._check()
+        if at_rest:
+            at_rest()
         uid = handle.workload_id
         self.deletes.append(uid)
         shown = self._shown.pop(uid, None)
@@ -222,16 +232,18 @@ class FakeEngine:
         places = (key[1:] for key in self._logs if key[0] == handle.workload_id)
         return [Log(r, rank, attempt) for r, rank, attempt in sorted(places) if r == run]
 
-    def read_log(self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int) -> Piece:
+    def read_log(
+        self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
+    ) -> LogChunk:
         self._check()
         text = self._logs.get((handle.workload_id, log.run, log.rank, log.start), b"")
         data = text[offset : offset + limit]
-        return Piece(data, cursor, ended=not data)
+        return LogChunk(data, cursor, ended=not data)
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> "FakeSession":
         self._check()
         if handle.workload_id not in self._shown:
-            raise EngineRefused("The rank does not run.")
+            raise EngineRefused("The rank is not running.")
         session = FakeSession(rank, tuple(argv))
         self.sessions.append(session)
         return session
@@ -247,7 +259,7 @@ class FakeEngine:
         except OSError as error:
             raise EngineUnavailable(f"Nothing listens on port {port}.") from error
 
-    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
         self._check()
         samples = self._usage.get((handle.workload_id, run), [])
         return [sample for sample in samples if after is None or sample.at > after]
@@ -264,8 +276,8 @@ class FakeEngine:
                 watcher.append(observation)
             self._changed.notify_all()
 
-    def _wait(self, mine: deque[Observation]) -> None:
+    def _wait(self, changes: deque[Observation]) -> None:
         deadline = time.monotonic() + TICK
         with self._changed:
-            while not mine and (left := deadline - time.monotonic()) > 0:
+            while not changes and (left := deadline - time.monotonic()) > 0:
                 self._changed.wait(left)

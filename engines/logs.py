@@ -18,7 +18,7 @@ class Log:
 
 
 @dataclass(frozen=True)
-class Piece:
+class LogChunk:
     """Some of a log. ``cursor`` is where the next begins, in the engine's own words.
 
     ``ended``: nothing comes after this, unless its rank still runs where ``Log.origin`` is empty.

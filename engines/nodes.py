@@ -43,7 +43,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeInfo:
     """A machine with what it can give: ``cpu`` in cores, ``memory`` in bytes.
 
     ``allocated`` is ``None`` where the engine does not know what others hold of it; ``resources``

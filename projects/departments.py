@@ -5,11 +5,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import ProtectedError
 
+from accounts import access
 from accounts.models import User
+from audit import services as audit
 from clusters.models import Cluster
 from core.words import some
 from projects import queues
@@ -17,12 +18,12 @@ from projects.models import Department, Project
 from projects.quotas import Demand, Quota, overbooked, quota_of_department, usage_of
 
 
-class HasProjects(Exception):
+class DepartmentHasProjects(Exception):
     """The department cannot go while projects belong to it; the text names some."""
 
 
 @dataclass(frozen=True)
-class Share:
+class DepartmentShare:
     """A department with its projects and what these hold together."""
 
     department: Department
@@ -42,16 +43,18 @@ class Share:
         return overbooked(self.department, self.projects)
 
 
-def shares_of(departments: Collection[Department]) -> list[Share]:
+def shares_of(departments: Collection[Department]) -> list[DepartmentShare]:
     """In two queries for all of them."""
     projects: dict[int, list[Project]] = defaultdict(list)
     for project in Project.objects.filter(department__in=departments):
         projects[project.department_id].append(project)
     usage = usage_of(project for theirs in projects.values() for project in theirs)
 
-    def share(department: Department) -> Share:
+    def share(department: Department) -> DepartmentShare:
         theirs = projects[department.pk]
-        return Share(department, theirs, sum((usage[it.pk].held for it in theirs), Demand()))
+        return DepartmentShare(
+            department, theirs, sum((usage[it.pk].held for it in theirs), Demand())
+        )
 
     return [share(department) for department in departments]
 
@@ -78,7 +81,11 @@ def create_department(
         memory_quota=memory_quota,
         over_quota=over_quota,
     )
-    return _save(department, by)
+    access.require(by, "departments.create", *cluster.scope_keys)
+    with transaction.atomic():
+        _save(department)
+        audit.record(by, "create", department, after=audit.facts(department))
+    return department
 
 
 def update_department(
@@ -92,20 +99,26 @@ def update_department(
     over_quota: bool,
 ) -> Department:
     """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
+    access.require(by, "departments.update", *department.scope_keys)
+    before = audit.facts(department)
     department.name, department.over_quota = name, over_quota
     department.gpu_quota, department.cpu_quota = gpu_quota, cpu_quota
     department.memory_quota = memory_quota
-    return _save(department, by)
+    with transaction.atomic():
+        _save(department)
+        audit.record(by, "update", department, before=before, after=audit.facts(department))
+    return department
 
 
 def delete_department(department: Department, *, by: User) -> None:
-    """Remove it with its assets. ``HasProjects`` while it has any."""
-    check(by)
+    """Remove it with its assets. ``DepartmentHasProjects`` while it has any."""
+    access.require(by, "departments.delete", *department.scope_keys)
     try:
         with transaction.atomic():
+            audit.record(by, "delete", department, before=audit.facts(department))
             department.delete()
     except ProtectedError as error:
-        raise HasProjects(obstacle_to_delete(department)) from error
+        raise DepartmentHasProjects(obstacle_to_delete(department)) from error
 
 
 def obstacle_to_delete(department: Department) -> str:
@@ -114,15 +127,7 @@ def obstacle_to_delete(department: Department) -> str:
     return f"{department} has projects: {names}. Delete them or move them first." if names else ""
 
 
-def _save(department: Department, by: User) -> Department:
-    check(by)
+def _save(department: Department) -> None:
     department.full_clean()
-    with transaction.atomic():
-        department.save()
-        queues.ask(department.cluster)
-    return department
-
-
-def check(by: User) -> None:
-    if not by.is_administrator:
-        raise PermissionDenied("Departments are for administrators to manage.")
+    department.save()
+    queues.ask(department.cluster)

@@ -1,132 +1,168 @@
-"""The forms of projects and departments. The verbs that are given the values judge them."""
+"""The forms of projects, departments and members. The verbs that get the values judge them."""
 
+from collections.abc import Collection
 from typing import Any
 
-from django import forms
+from django.http import QueryDict
+from pydantic import ValidationError
 
+from accounts.forms import SIGN_IN, USER, texts
 from accounts.models import User
 from clusters.models import Cluster
-from core.forms import Form
+from core.forms.field import Field, Input, Values
+from core.forms.form import Form
 from projects.models import Department, Project
+from projects.values import GB, DepartmentValues, ProjectValues
+from spec.errors import problems
 
-GB = 1_000_000_000
-LARGEST_QUOTA = 1e9  # in bytes more than this would not fit into a column
-
-
-def _quota(label: str, *, empty: str = "Unlimited", **kwargs: Any) -> forms.FloatField:
-    widget = forms.NumberInput({"step": "any", "min": 0, "placeholder": empty})
-    return forms.FloatField(
-        label=label, required=False, widget=widget, max_value=LARGEST_QUOTA, **kwargs
-    )
+SUM = "Sum of its projects"
+CLUSTER = Field("cluster", "Cluster", Input.SELECT, choices="clusters")
 
 
-class ProjectForm(Form):
-    NEEDED = ("name", "department")
+def _quota(key: str, label: str, hint: str, empty: str) -> Field:
+    return Field(key, label, Input.NUMBER, hint, placeholder=empty)
 
-    cluster = forms.ModelChoiceField(
-        label="Cluster", queryset=Cluster.objects.all(), empty_label=None
-    )
-    department = forms.CharField(
-        label="Department",
-        required=False,
-        widget=forms.TextInput({"list": "departments", "autocomplete": "off"}),
-        help_text="One that exists, or the name of a new one.",
-    )
-    name = forms.CharField(
-        label="Project name",
-        required=False,
-        help_text="On Kubernetes its namespace is named after it, so the name stays while there "
-        "are workloads.",
-    )
-    description = forms.CharField(label="Description", required=False)
-    gpu_quota = forms.FloatField(
-        label="GPU quota",
-        required=False,
-        widget=forms.NumberInput({"step": "any", "min": 0}),
-        help_text="In GPUs; 0.5 is half of one.",
-    )
-    cpu_quota = _quota("CPU quota", help_text="In cores.")
-    memory_quota = _quota("CPU memory quota", help_text="In GB.")
-    over_quota = forms.BooleanField(
-        label="Over-quota",
-        required=False,
-        help_text="May use what others leave idle, and gives it back when they need it.",
-    )
-    members = forms.ModelMultipleChoiceField(
-        label="Members",
-        queryset=User.objects.none(),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Researchers who submit here. Administrators need no membership.",
-    )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        members = self.fields["members"]
-        assert isinstance(members, forms.ModelMultipleChoiceField)  # noqa: S101 -- declared above
-        members.queryset = User.objects.filter(is_active=True).order_by("username")
-        self.departments = Department.objects.values_list("name", flat=True).distinct()
-
-    def values(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        return data | {
-            "gpu_quota": data["gpu_quota"] or 0.0,
-            "memory_quota": _bytes(data["memory_quota"]),
-            "members": list(data["members"]),
-        }
+def _over_quota(hint: str) -> Field:
+    return Field("over_quota", "Over-quota", Input.FLAG, hint)
 
 
 class DepartmentForm(Form):
-    NEEDED = ("name",)
-    SUM = "Sum of its projects"
-
-    cluster = forms.ModelChoiceField(
-        label="Cluster", queryset=Cluster.objects.all(), empty_label=None
+    FIELDS: tuple[Field, ...] = (
+        CLUSTER,
+        Field("name", "Department name", required=True),
+        _quota("gpu_quota", "GPU quota", "In GPUs; 0.5 is half of one.", SUM),
+        _quota("cpu_quota", "CPU quota", "In cores.", SUM),
+        _quota("memory_quota", "CPU memory quota", "In GB.", SUM),
+        _over_quota(
+            "Its projects may use what other departments leave idle. Otherwise they never "
+            "hold more than the department's quota together."
+        ),
     )
-    name = forms.CharField(label="Department name", required=False)
-    gpu_quota = _quota("GPU quota", empty=SUM, help_text="In GPUs; 0.5 is half of one.")
-    cpu_quota = _quota("CPU quota", empty=SUM, help_text="In cores.")
-    memory_quota = _quota("CPU memory quota", empty=SUM, help_text="In GB.")
-    over_quota = forms.BooleanField(
-        label="Over-quota",
-        required=False,
-        help_text="Its projects may use what other departments leave idle. Without it they never "
-        "hold more than the department's quota together.",
+    VALUES: type[DepartmentValues] = DepartmentValues
+
+    def __init__(
+        self, posted: QueryDict | None, *, initial: Values, fixed: Collection[str] = ()
+    ) -> None:
+        self.clusters = {str(cluster.pk): cluster for cluster in Cluster.objects.all()}
+        offered = {
+            "clusters": [(pk, cluster.name) for pk, cluster in self.clusters.items()],
+            **self.offers(),
+        }
+        super().__init__(self.FIELDS, initial, posted, offered=offered, fixed=fixed)
+        if posted is not None:
+            self._type()
+
+    def offers(self) -> dict[str, list[tuple[str, str]]]:
+        return {}
+
+    def _type(self) -> None:
+        try:
+            self.typed = self.VALUES.model_validate(self.document(without=("cluster",)))
+        except ValidationError as error:
+            self.add_problems((problem.path, problem.message) for problem in problems(error))
+
+    def given(self) -> dict[str, Any]:
+        """What the verbs that make it and change it are given, but for the cluster."""
+        return self.typed.given()
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.clusters[self.values["cluster"]]
+
+
+class ProjectForm(DepartmentForm):
+    FIELDS = (
+        CLUSTER,
+        Field(
+            "department",
+            "Department",
+            hint="Choose one, or enter the name of a new one.",
+            required=True,
+        ),
+        Field(
+            "name",
+            "Project name",
+            hint="On Kubernetes its namespace is named after it, so the name stays while there "
+            "are workloads.",
+            required=True,
+        ),
+        Field("description", "Description"),
+        _quota("gpu_quota", "GPU quota", "In GPUs; 0.5 is half of one.", ""),
+        _quota("cpu_quota", "CPU quota", "In cores.", "Unlimited"),
+        _quota("memory_quota", "CPU memory quota", "In GB.", "Unlimited"),
+        _over_quota("May use what others leave idle, and returns it when they need it."),
+        Field(
+            "members",
+            "Members",
+            Input.BOXES,
+            "Researchers who can submit here. Administrators always can.",
+            choices="people",
+        ),
     )
+    VALUES = ProjectValues
 
-    def values(self) -> dict[str, Any]:
-        return self.cleaned_data | {"memory_quota": _bytes(self.cleaned_data["memory_quota"])}
+    def __init__(
+        self, posted: QueryDict | None, *, initial: Values, fixed: Collection[str] = ()
+    ) -> None:
+        people = User.objects.filter(is_active=True).order_by("username")
+        self.people = {str(user.pk): user for user in people}
+        super().__init__(posted, initial=initial, fixed=fixed)
+        self.departments = Department.objects.values_list("name", flat=True).distinct()
+        self["department"].attributes = {"list": "departments", "autocomplete": "off"}
+
+    def offers(self) -> dict[str, list[tuple[str, str]]]:
+        return {"people": [(pk, str(user)) for pk, user in self.people.items()]}
+
+    def given(self) -> dict[str, Any]:
+        members = [self.people[pk] for pk in self.values.get("members", ())]
+        return super().given() | {"members": members}
 
 
-def _bytes(memory: float | None) -> int | None:
-    return None if memory is None else round(memory * GB)
-
-
-def initial_of_project(project: Project) -> dict[str, Any]:
-    return {
+def initial_of_project(project: Project) -> Values:
+    return initial_of(project) | {
         "department": project.department.name,
         "description": project.description,
-        "members": project.members.all(),
-        **initial_of(project),
+        "members": [str(pk) for pk in project.members.values_list("pk", flat=True)],
     }
 
 
-def blank() -> dict[str, Any]:
+def blank() -> Values:
     return {"department": "default", "gpu_quota": 1, "over_quota": True}
 
 
-def initial_of(of: Project | Department) -> dict[str, Any]:
+def initial_of(of: Project | Department) -> Values:
     """What both forms ask for."""
-    memory = None if of.memory_quota is None else of.memory_quota / GB
     return {
-        "cluster": of.cluster,
+        "cluster": str(of.cluster_id),
         "name": of.name,
-        "gpu_quota": _written(of.gpu_quota),
-        "cpu_quota": _written(of.cpu_quota),
-        "memory_quota": _written(memory),
+        "gpu_quota": _plain(of.gpu_quota),
+        "cpu_quota": _plain(of.cpu_quota),
+        "memory_quota": None if of.memory_quota is None else _plain(of.memory_quota / GB),
         "over_quota": of.over_quota,
     }
 
 
-def _written(quota: float | None) -> str | None:
-    return None if quota is None else f"{quota:g}"
+def _plain(quota: float | None) -> float | int | None:
+    """``8`` rather than ``8.0`` in a number field."""
+    return int(quota) if quota is not None and quota == int(quota) else quota
+
+
+class MemberForm(Form):
+    """A user, and the projects that they are a member of; a ``new`` one with how they sign in."""
+
+    def __init__(self, posted: QueryDict | None, *, initial: Values, new: bool = False) -> None:
+        self.projects = {str(it.pk): it for it in Project.objects.order_by("name")}
+        self.asked = (*SIGN_IN, *USER) if new else USER
+        projects = [(pk, project.name) for pk, project in self.projects.items()]
+        member = Field("projects", "Projects", Input.BOXES, choices="projects")
+        super().__init__((*self.asked, member), initial, posted, offered={"projects": projects})
+        if new:
+            self["username"].attributes = {"autocomplete": "off"}
+
+    def given(self) -> dict[str, str]:
+        """What the verbs about users are given."""
+        return texts(self, *self.asked)
+
+    def chosen(self) -> list[Project]:
+        return [self.projects[pk] for pk in self.values.get("projects", ())]

@@ -6,6 +6,7 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.urls import reverse
 
+from accounts import access
 from accounts.models import User
 from clusters.models import Cluster
 
@@ -51,17 +52,23 @@ class Department(models.Model):
         return self.name
 
     @property
+    def scope_keys(self) -> tuple[str, ...]:
+        return access.key("department", self.pk), access.key("cluster", self.cluster_id)
+
+    @property
     def has_quota(self) -> bool:
         """Whether any of it is its own, and not the sum of its projects'."""
         return (self.gpu_quota, self.cpu_quota, self.memory_quota) != (None, None, None)
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
+    def open_to(self, user: User, action: str) -> Self:
+        """Those in which someone may do it."""
+        columns = {"project": "pk", "department": "department", "cluster": "cluster"}
+        return self.filter(access.reach(user, action, **columns))
+
     def visible_to(self, user: User) -> Self:
-        """Administrators see every project, researchers those they are members of."""
-        if user.is_administrator:
-            return self
-        return self.filter(members=user)
+        return self.open_to(user, "projects.read")
 
     def for_list(self) -> Self:
         return self.select_related("cluster", "department").order_by("name", "pk")
@@ -103,3 +110,11 @@ class Project(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("project-detail", args=[self.pk])
+
+    @property
+    def scope_keys(self) -> tuple[str, ...]:
+        return (
+            access.key("project", self.pk),
+            access.key("department", self.department_id),
+            access.key("cluster", self.cluster_id),
+        )

@@ -4,9 +4,9 @@ import logging
 from collections import defaultdict
 from functools import partial
 
-from clusters.engines import engine_for
+from clusters.connections import engine_for
 from clusters.models import Cluster
-from core.outbox import SUBMIT, send
+from core.enqueue import SUBMIT, send
 from engines.base import EngineError
 from engines.queues import Queue
 from projects.models import Department, Project

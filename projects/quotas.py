@@ -73,11 +73,11 @@ def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -
         )
         .order_by()
     )
-    found = {
+    usage = {
         pk: Usage(Demand(round(gpus, 4), round(cpu, 4), memory), count)
         for pk, gpus, cpu, memory, count in rows
     }
-    return {pk: found.get(pk, Usage(Demand(), 0)) for pk in asked}
+    return {pk: usage.get(pk, Usage(Demand(), 0)) for pk in asked}
 
 
 def quota_of(project: Project) -> Quota:
@@ -105,25 +105,25 @@ def overbooked(department: Department, projects: Collection[Project]) -> str:
         ("CPU cores", department.cpu_quota, [it.cpu_quota for it in projects], _number),
         ("of memory", department.memory_quota, [it.memory_quota for it in projects], readable),
     )
-    found = []
+    lines = []
     for unit, quota, quotas, write in rows:
         total = round(sum(filter(None, quotas)), 4)
         if quota is not None and _passes(total, quota):
-            found.append(f"{_counted(write(total), unit)} where the department has {write(quota)}")
-    if not found:
+            lines.append(f"{_counted(write(total), unit)} where the department has {write(quota)}")
+    if not lines:
         return ""
     beyond = (
-        "What is beyond it they get only while others leave it idle."
+        "They get the rest only while others leave it idle."
         if department.over_quota
         else "Together they never hold more than the department has."
     )
-    return f"The quotas of {department}'s projects sum to {'; '.join(found)}. {beyond}"
+    return f"The quotas of {department}'s projects sum to {'; '.join(lines)}. {beyond}"
 
 
 def _sum(quotas: Iterable[float | None]) -> float | None:
-    found = list(quotas)
-    bounds = [quota for quota in found if quota is not None]
-    return round(sum(bounds), 4) if found and len(bounds) == len(found) else None
+    values = list(quotas)
+    bounds = [quota for quota in values if quota is not None]
+    return round(sum(bounds), 4) if values and len(bounds) == len(values) else None
 
 
 @dataclass
@@ -159,10 +159,10 @@ def accounts_of(
         members[project.department_id].append(project)
     alone = [project for project in asked.values() if not project.over_quota]
     usage = usage_of({*alone, *chain.from_iterable(members.values())}, phases)
-    found: dict[int, list[Account]] = {pk: [] for pk in asked}
+    accounts: dict[int, list[Account]] = {pk: [] for pk in asked}
     for project in alone:
         own = Account("project", project.name, quota_of(project), usage[project.pk].held)
-        found[project.pk].append(own)
+        accounts[project.pk].append(own)
     shared = {
         pk: Account(
             "department",
@@ -174,8 +174,8 @@ def accounts_of(
     }
     for project in asked.values():
         if project.department_id in shared:
-            found[project.pk].append(shared[project.department_id])
-    return found
+            accounts[project.pk].append(shared[project.department_id])
+    return accounts
 
 
 def _passes(total: float, quota: float | None) -> bool:

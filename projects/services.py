@@ -1,13 +1,17 @@
 """What administrators do with projects. Values are judged by the model's own rules."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import ProtectedError
 
+from accounts import access
 from accounts.models import User
-from clusters.models import Cluster, Kind
+from audit import services as audit
+from clusters.models import Cluster
+from core.verdicts import judge_all
 from core.words import some
 from projects import queues
 from projects.models import Department, Project
@@ -34,6 +38,7 @@ def create_project(
 
     ``ValidationError`` names the fields that are wrong.
     """
+    access.require(by, "projects.create", *cluster.scope_keys)
     project = Project(
         name=name,
         cluster=cluster,
@@ -43,7 +48,10 @@ def create_project(
         memory_quota=memory_quota,
         over_quota=over_quota,
     )
-    return _save(project, by, department, members)
+    with transaction.atomic():
+        _save(project, department, members, by)
+        audit.record(by, "create", project, after=_facts(project))
+    return project
 
 
 def update_project(
@@ -60,27 +68,40 @@ def update_project(
     members: Collection[User],
 ) -> Project:
     """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
-    _check(by)
+    access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
-        _check_rename(project, name)
+        before = _facts(project)
         project.name, project.description = name, description
         project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
         project.memory_quota, project.over_quota = memory_quota, over_quota
-        return _save(project, by, department, members)
+        _save(project, department, members, by, lambda: _check_rename(project, name))
+        audit.record(by, "update", project, before=before, after=_facts(project))
+    return project
 
 
 def delete_project(project: Project, *, by: User) -> None:
-    """Remove it with its assets. ``HasWorkloads`` while it has any that is not deleted."""
-    _check(by)
+    """Remove it with its assets and the traces of deleted workloads. ``HasWorkloads`` while it has
+    any that is not deleted."""
+    access.require(by, "projects.delete", *project.scope_keys)
     with transaction.atomic():
         if obstacle := obstacle_to_delete(project):
             raise HasWorkloads(obstacle)
-        project.workloads.filter(deleted_at__isnull=False).delete()  # traces of deleted ones
+        audit.record(by, "delete", project, before=_facts(project))
         try:
             project.delete()
         except ProtectedError as error:
-            raise HasWorkloads(f"{project} got a workload a moment ago. Look again.") from error
+            raise HasWorkloads(f"{project} just got a workload. Try again.") from error
         queues.ask(project.cluster)
+
+
+def set_projects(user: User, projects: Collection[Project], *, by: User) -> None:
+    """Make someone a member of these projects and of no other."""
+    with transaction.atomic():
+        before, member = set(Project.objects.filter(members=user)), {"member": user.username}
+        for project in before ^ set(projects):
+            access.require(by, "projects.update", *project.scope_keys)
+            audit.record(by, "remove" if project in before else "add", project, after=member)
+        user.projects.set(projects)
 
 
 def obstacle_to_delete(project: Project) -> str:
@@ -90,15 +111,15 @@ def obstacle_to_delete(project: Project) -> str:
 
 
 def _check_rename(project: Project, name: str) -> None:
-    """On Kubernetes the namespace and the queue are named after the project, and its jobs are found
-    there by that name alone."""
-    if project.cluster.kind != Kind.KUBERNETES:
+    """On some clusters what a project has is named after it, and its workloads are found there by
+    that name alone."""
+    if not project.cluster.definition.names_are_fixed:
         return
     # What it is called now, not when the page was drawn; and no workload comes meanwhile.
     kept = Project.objects.select_for_update().get(pk=project.pk)
     if name != kept.name and (names := _some_workloads(project)):
         text = (
-            f"{kept} keeps its name while it has workloads, for their namespace on "
+            f"{kept} keeps its name while it has workloads, because what they have on "
             f"{project.cluster} is named after it. Delete {names} first, or make a new project."
         )
         raise ValidationError({"name": text})
@@ -110,30 +131,41 @@ def _some_workloads(project: Project) -> str:
     return some(list(present.values_list("name", flat=True)[:4]))
 
 
-def _save(project: Project, by: User, department: str, members: Collection[User]) -> Project:
-    _check(by)
-    with transaction.atomic():
-        project.department = _department(project.cluster, department.strip())
-        project.full_clean()
-        project.save()
-        project.members.set(members)
-        queues.ask(project.cluster)
-    return project
+def _save(
+    project: Project,
+    department: str,
+    members: Collection[User],
+    by: User,
+    *rules: Callable[[], None],
+) -> None:
+    judge_all(
+        *rules,
+        lambda: _put_in_department(project, department.strip(), by),
+        lambda: project.full_clean(exclude=["department"]),
+    )
+    project.save()
+    project.members.set(members)
+    queues.ask(project.cluster)
 
 
-def _department(cluster: Cluster, name: str) -> Department:
-    found = Department.objects.filter(cluster=cluster, name=name).first()
-    if found:
-        return found
-    made = Department(cluster=cluster, name=name)
+def _facts(project: Project) -> dict[str, Any]:
+    members = sorted(project.members.values_list("username", flat=True))
+    return audit.facts(project) | {"members": members}
+
+
+def _put_in_department(project: Project, name: str, by: User) -> None:
+    project.department = _department(project.cluster, name, by)
+
+
+def _department(cluster: Cluster, name: str, by: User) -> Department:
+    department = Department.objects.filter(cluster=cluster, name=name).first()
+    if department:
+        return department
+    department = Department(cluster=cluster, name=name)
     try:
-        made.full_clean()
+        department.full_clean()
     except ValidationError as error:
         raise ValidationError({"department": error.message_dict.get("name", [])}) from error
-    made.save()
-    return made
-
-
-def _check(by: User) -> None:
-    if not by.is_administrator:
-        raise PermissionDenied("Projects are for administrators to manage.")
+    department.save()
+    audit.record(by, "create", department, after=audit.facts(department))
+    return department

@@ -1,8 +1,11 @@
-"""``/departments/`` and ``/projects/``: who works together, and how much of a cluster is theirs."""
+"""``/departments/`` and ``/projects/``: who works together, and how much of a cluster is theirs.
+
+A user is made and edited here as well, with the projects that they are a member of.
+"""
 
 from django.urls import path
 
-from projects.views import departments, pages
+from projects.views import departments, pages, users
 
 urlpatterns = [
     path("departments/", departments.listing, name="department-list"),
@@ -14,4 +17,6 @@ urlpatterns = [
     path("projects/<int:pk>/", pages.detail, name="project-detail"),
     path("projects/<int:pk>/edit/", pages.edit, name="project-edit"),
     path("projects/<int:pk>/delete/", pages.delete, name="project-delete"),
+    path("users/new/", users.create, name="user-create"),
+    path("users/<int:pk>/edit/", users.edit, name="user-edit"),
 ]

@@ -43,14 +43,17 @@ class Compute(Part):
         kind, devices = self.gpu_request_type, self.gpu_devices_request
         if kind and devices != 1:
             raise ValueError(
-                "gpuDevicesRequest: a part of a GPU needs exactly 1 GPU device per pod"
+                "gpuDevicesRequest: a fraction of a GPU needs exactly 1 GPU device per pod"
             )
         if (self.gpu_portion_request is not None) != (kind is GpuRequestType.PORTION):
             raise ValueError(
-                "gpuPortionRequest: goes with gpuRequestType portion, and only with it"
+                "gpuPortionRequest: is required with gpuRequestType portion, and only "
+                "allowed with it"
             )
         if (self.gpu_memory_request is not None) != (kind is GpuRequestType.MEMORY):
-            raise ValueError("gpuMemoryRequest: goes with gpuRequestType memory, and only with it")
+            raise ValueError(
+                "gpuMemoryRequest: is required with gpuRequestType memory, and only allowed with it"
+            )
         return self
 
     @model_validator(mode="after")
@@ -82,9 +85,9 @@ class Compute(Part):
     @property
     def without_devices(self) -> Self:
         """The same CPU and memory, but neither GPUs nor other devices."""
-        names = [name for name in type(self).model_fields if name.startswith("gpu_")]
-        bare = {name: type(self).model_fields[name].default for name in names}
-        return self.model_copy(update=bare | {"extended_resources": ()})
+        gpus = [name for name in type(self).model_fields if name.startswith("gpu_")]
+        none = dict.fromkeys(gpus) | {"gpu_devices_request": 0, "extended_resources": ()}
+        return self.model_copy(update=none)
 
     @property
     def memory_bytes(self) -> int:

@@ -1,29 +1,97 @@
-"""Specs as documents: the JSON of the database, the YAML people read, Run:ai's request body."""
+"""Specs as documents: the JSON of the database, the YAML people read, Run:ai's request body.
 
-from typing import Any
+What is stored and answered is whole: a default that changes later changes no workload that is
+there, and a client sees its own values again. Only where a person reads is it :func:`brief`.
+"""
+
+from typing import Any, get_args
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from spec.environment import MASK, looks_secret
 from spec.errors import SpecError, problems
+from spec.framework import owner_of
 from spec.part import Part
 from spec.published import PORTS, URLS, connected, published
+from spec.stored import mapping
 from spec.workload import Replica, WorkloadSpec
 
 Document = dict[str, Any]
+VARIABLES = "environmentVariables"
 
 REPLICA_FIELDS = frozenset(field.alias or name for name, field in Replica.model_fields.items())
+WHOLE_FIELDS = frozenset(field.alias or name for name, field in WorkloadSpec.model_fields.items())
+OURS = frozenset({"worker", "master", "architecture"})  # which a request says elsewhere
 
 
 def dump(part: Part) -> Document:
-    """camelCase JSON without what was left at its default, so that documents stay readable."""
-    return part.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
+    """camelCase JSON with every value, defaults included. What belongs to another framework is no
+    value of a workload."""
+    document: Document = part.model_dump(mode="json", by_alias=True)
+    if isinstance(part, WorkloadSpec):
+        frameworks = {None, part.distributed_framework}
+        return {key: value for key, value in document.items() if owner_of(key) in frameworks}
+    return document
+
+
+def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
+    """A document of ``model``, complete or not, for people: without what is as it is by default."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    kept: Document = {}
+    for key, value in document.items():
+        field = fields.get(key)
+        if field is None:
+            kept[key] = value
+            continue
+        inner = _model_in(field.annotation)
+        value = _brief(value, inner) if inner else value
+        default = {} if isinstance(field.default, BaseModel) else field.default
+        empty = default == () and value == []
+        if value is not None and (field.is_required() or not (empty or value == default)):
+            kept[key] = value
+    return kept
+
+
+def _brief(value: Any, model: type[BaseModel]) -> Any:
+    if isinstance(value, dict):
+        return brief(value, model)
+    return [_brief(item, model) for item in value] if isinstance(value, list) else value
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field holds, alone or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
+
+
+def masked(document: Any) -> Any:
+    """The same, whatever part of a document it is, for people and programs to read: the values of
+    variables that look secret are not shown."""
+    if isinstance(document, list):
+        return [masked(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: [_masked(item) for item in value]
+        if key == VARIABLES and isinstance(value, list)
+        else masked(value)
+        for key, value in document.items()
+    }
+
+
+def _masked(variable: Any) -> Any:
+    if not isinstance(variable, dict) or not variable.get("value"):
+        return variable
+    is_secret = looks_secret(str(variable.get("name", "")))
+    return variable | {"value": MASK} if is_secret else variable
 
 
 def load(document: Document) -> WorkloadSpec:
     """The spec of a document of :func:`dump`; ``SpecError`` names every bad field."""
     try:
-        return WorkloadSpec.model_validate(document)
+        return WorkloadSpec.model_validate(document, by_alias=True, by_name=False)
     except ValidationError as error:
         raise SpecError(problems(error)) from error
 
@@ -36,16 +104,21 @@ def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Do
     """Run:ai's flat ``spec`` (worker and workload fields side by side) in our nested shape."""
     own = REPLICA_FIELDS | {URLS, PORTS}
     worker = connected({key: value for key, value in spec.items() if key in own})
-    whole = {key: value for key, value in spec.items() if key not in own}
+    whole = {key: value for key, value in spec.items() if key in WHOLE_FIELDS - OURS}
     whole["architecture"] = "workers_only" if no_master else "workers_and_master"
     return whole | {"worker": worker} | ({} if master is None else {"master": connected(master)})
 
 
+def strays(spec: Document) -> list[str]:
+    """Keys of Run:ai's ``spec`` that are none, and that :func:`from_wire` therefore leaves out."""
+    return [key for key in spec if key not in REPLICA_FIELDS | WHOLE_FIELDS - OURS | {URLS, PORTS}]
+
+
 def to_wire(document: Document) -> Document:
-    """The inverse of :func:`from_wire`, without the master."""
-    whole = {k: v for k, v in document.items() if k not in {"worker", "master", "architecture"}}
-    return {**whole, **published(document.get("worker", {}))}
+    """The inverse of :func:`from_wire`, without the master; of a whole document whole."""
+    whole = {key: value for key, value in document.items() if key not in OURS}
+    return {**whole, **published(mapping(document.get("worker")))}
 
 
 def master_to_wire(document: Document) -> Document | None:
-    return published(document["master"]) if "master" in document else None
+    return published(mapping(document["master"])) if document.get("master") else None

@@ -20,14 +20,13 @@ class DraftPart(BaseModel):
 
 
 class ReplicaDraft(DraftPart):
-    """One kind of pod: the assets chosen, and the wire-named values given on top of them.
+    """One kind of pod: the assets chosen, by kind, and the wire-named values given on top of them.
 
     ``values`` holds keys of ``spec.workload.Replica`` such as ``command``, ``args``,
     ``environmentVariables`` (a list of ``{"name": …, "value": …}``), ``compute``, ``labels``.
     """
 
-    environment: UUID | None = None
-    compute: UUID | None = None
+    assets: dict[str, UUID] = {}
     values: Values = {}
 
     @property
@@ -51,6 +50,11 @@ class WorkloadDraft(DraftPart):
     worker: ReplicaDraft = ReplicaDraft()
     master: ReplicaDraft | None = None
     values: Values = {}
+
+    @property
+    def replicas(self) -> dict[str, ReplicaDraft]:
+        """The kinds of pods that have a setup of their own, by role."""
+        return {"worker": self.worker} | ({"master": self.master} if self.master else {})
 
     @property
     def given(self) -> Values:

@@ -15,6 +15,7 @@ from spec.patterns import K8S_NAME, NUMBERS
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
 IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
 SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+MASK = "***"  # is shown for the value of a variable whose name looks like a secret's
 LONGEST_COMMAND = 10_000
 
 
@@ -45,7 +46,7 @@ def _variable(name: str) -> str:
 
 def _text(value: str) -> str:
     if "\0" in value:
-        raise ValueError("must not hold a NUL character")
+        raise ValueError("must not contain a NUL character")
     return value
 
 
@@ -54,9 +55,7 @@ def _words(value: str) -> str:
     try:
         shlex.split(value)
     except ValueError:
-        raise ValueError(
-            "must close every quote that it opens, and not end in a backslash"
-        ) from None
+        raise ValueError("must close every quote, and not end with a backslash") from None
     return value
 
 
@@ -103,7 +102,14 @@ class EnvironmentVariable(Part):
         ]
         if len(given) > 1:
             raise ValueError("value: give a value or one source, not several")
+        if self.value == MASK and looks_secret(self.name):
+            raise ValueError(f"value: {MASK} stands for a hidden value; enter the value")
         return self
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the value comes from somewhere else."""
+        return bool(self.secret or self.config_map or self.pod_field_ref)
 
 
 class UidGidSource(StrEnum):
@@ -208,7 +214,7 @@ TOOLS = {
 }
 
 
-class Connection(Part):
+class ToolConnection(Part):
     """A tool that the image serves, how people reach it and who may."""
 
     name: str = Field(min_length=1, max_length=63)
@@ -225,7 +231,7 @@ class Connection(Part):
     def _known_and_reachable(self) -> Self:
         if self.tool_type not in TOOLS:
             raise ValueError(
-                f"toolType: {self.tool_type!r} is not known; use one of {', '.join(TOOLS)}"
+                f"toolType: {self.tool_type!r} is unknown; use one of {', '.join(TOOLS)}"
             )
         if self.external_url is not None and urlsplit(self.external_url).scheme not in {
             "http",
@@ -242,9 +248,13 @@ class Connection(Part):
         ):
             wanted = self.authorization_type is access
             if wanted and not getattr(self, field):
-                raise ValueError(f"{to_camel(field)}: name at least one, or let others in too")
+                raise ValueError(
+                    f"{to_camel(field)}: name at least one, or choose another authorizationType"
+                )
             if not wanted and getattr(self, field):
-                raise ValueError(f"{to_camel(field)}: goes with authorizationType {access} only")
+                raise ValueError(
+                    f"{to_camel(field)}: is only allowed with authorizationType {access}"
+                )
         return self
 
 
@@ -257,7 +267,7 @@ class Environment(Part):
     args: CommandLine | None = None
     working_dir: Annotated[Text, Field(min_length=1, max_length=4096)] | None = None
     environment_variables: tuple[EnvironmentVariable, ...] = ()
-    connections: tuple[Connection, ...] = ()
+    connections: tuple[ToolConnection, ...] = ()
     security: Security = Security()
     create_home_dir: Flag = False
     stdin: Flag = False

@@ -1,5 +1,6 @@
 """What is wrong with a draft, addressed to the field it is about."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ Path = tuple[str | int, ...]
 WORDS = {
     "missing": "is required",
     "too_short": "is required",
-    "extra_forbidden": "is not a field that Trainyard knows here",
+    "extra_forbidden": "is not a known field",
     "int_type": "must be a whole number",
     "float_type": "must be a number",
     "bool_type": "must be true or false",
@@ -31,6 +32,18 @@ class Problem:
     @property
     def field(self) -> str:
         return ".".join(str(step) for step in self.path)
+
+
+def path_of(place: str) -> Path:
+    """``worker.connections[0].name`` as a path."""
+    steps = re.findall(r"[^.\[\]]+", place)
+    return tuple(int(step) if step.isdigit() else step for step in steps)
+
+
+def place_of(path: Path) -> str:
+    """The other way round: a path as people read it."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).lstrip(".")
 
 
 class SpecError(ValueError):

@@ -7,7 +7,7 @@ from uuid import UUID
 NAME = re.compile(r"^[a-z]([-a-z0-9]*[a-z0-9])?$")
 LONGEST = 63
 NAME_RULE = (
-    "must start with a letter, end with a letter or digit, and hold only lower-case letters, "
+    "must start with a letter, end with a letter or digit, and contain only lower-case letters, "
     "digits and hyphens"
 )
 

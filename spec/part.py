@@ -19,4 +19,5 @@ class Part(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         str_strip_whitespace=True,
+        str_max_length=32_768,  # the longest of any field, which says less where it can
     )

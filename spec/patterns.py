@@ -12,14 +12,15 @@ NUMBERS = r"^$|^[0-9]+(\s*,\s*[0-9]+)*$"
 MODE = r"^0[0-7]{3}$"
 
 RULES = {
-    K8S_NAME: "must hold only lower-case letters, digits, and - between them",
-    POOL_NAME: "must hold only lower-case letters, digits, and - between them; a letter first",
-    LABEL_KEY: "must be like gpu-type or example.com/gpu-type, of letters, digits, - _ .",
-    LABEL_VALUE: "must hold only letters, digits, and - _ . between them",
-    WEB_ADDRESS: "must be an address like https://host/path",
-    WEB_ADDRESS_ALONE: "must be an address like https://host, without a user",
-    BUCKET: "must hold only letters, digits, and . _ / - behind the first",
+    K8S_NAME: "must contain only lower-case letters, digits, and - between them",
+    POOL_NAME: "must contain only lower-case letters, digits, and - between them, starting "
+    "with a letter",
+    LABEL_KEY: "must look like gpu-type or example.com/gpu-type, with letters, digits, - _ .",
+    LABEL_VALUE: "must contain only letters, digits, and - _ . between them",
+    WEB_ADDRESS: "must be a URL like https://host/path",
+    WEB_ADDRESS_ALONE: "must be a URL like https://host, without a user",
+    BUCKET: "must contain only letters, digits, and . _ / - behind the first",
     SERVER: "must be a host name or an address, without a path",
-    NUMBERS: "must be whole numbers with commas between them",
-    MODE: "must be four octal digits with 0 first, like 0644",
+    NUMBERS: "must be whole numbers, separated by commas",
+    MODE: "must be four octal digits starting with 0, like 0644",
 }

@@ -1,6 +1,7 @@
 """The life of a workload: its phases, the legal moves between them, and the reasons for a move.
 
 Phases are Run:ai's. A user's wish (stop, run, delete) is a phase too, so there is no second flag.
+Every set of phases that the code asks about has its name here.
 """
 
 from enum import StrEnum
@@ -44,15 +45,37 @@ MOVES: dict[Phase, frozenset[Phase]] = {
     _P.FAILED: frozenset({_P.DELETING}),
     _P.DELETING: frozenset(),
 }
+#: Never runs again.
 TERMINAL = frozenset({Phase.COMPLETED, Phase.FAILED})
+#: No rank of it runs any more; a stopped one may run again.
+ENDED = TERMINAL | {Phase.STOPPED}
+#: Asked to stop: it does, or did.
+TOLD_TO_STOP = frozenset({Phase.STOPPING, Phase.STOPPED})
+#: Asked to run, and nobody took it up yet.
+ASKED_TO_RUN = frozenset({Phase.CREATING, Phase.RESUMING})
+#: What counts as pending time; run time is that of ``AT_WORK``.
+WAITING = ASKED_TO_RUN | {Phase.PENDING}
 #: Holds resources of its cluster, or is about to give them back.
 HOLDING = frozenset(
     {Phase.INITIALIZING, Phase.RUNNING, Phase.DEGRADED, Phase.STOPPING, Phase.UNKNOWN}
 )
-ACTIVE = HOLDING | {Phase.CREATING, Phase.PENDING, Phase.RESUMING}
+ACTIVE = HOLDING | WAITING
+#: The cluster should have it. A cluster that queues for itself shows Pending too; elsewhere a
+#: pending workload has not been seen in its run yet.
+HANDED_OVER = HOLDING | {Phase.PENDING}
 #: Before and after all ranks of a run were there for the first time.
 GATHERING = frozenset({Phase.PENDING, Phase.INITIALIZING})
 AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})
+#: Its ranks have their places.
+STARTED = AT_WORK | {Phase.INITIALIZING}
+#: Lacks ranks, before it ran or since.
+INCOMPLETE = frozenset({Phase.PENDING, Phase.DEGRADED})
+#: May wait for something with a cause: also for its image, or for a rank that was lost.
+HELD_UP = WAITING | INCOMPLETE | {Phase.INITIALIZING}
+#: Somebody should look at it.
+NEEDS_ATTENTION = frozenset({Phase.FAILED, Phase.DEGRADED, Phase.UNKNOWN})
+#: Something is happening: the badge's dot pulses.
+IN_MOTION = ASKED_TO_RUN | {Phase.INITIALIZING, Phase.RUNNING, Phase.STOPPING, Phase.DELETING}
 #: Can be stopped by a user.
 STOPPABLE = frozenset(p for p, moves in MOVES.items() if Phase.STOPPING in moves)
 
@@ -63,6 +86,10 @@ class RankPhase(StrEnum):
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
     STOPPED = "Stopped"
+
+
+#: A rank that has not ended.
+RANK_ACTIVE = frozenset({RankPhase.PENDING, RankPhase.RUNNING})
 
 
 class Reason(StrEnum):

@@ -8,6 +8,8 @@ from pydantic import Field, model_validator
 
 from spec.part import Part, Whole
 
+LARGEST = 2**31 - 1  # of a number that Kubernetes takes
+
 
 class Scheme(StrEnum):
     HTTP = "HTTP"
@@ -21,19 +23,19 @@ class HttpGet(Part):
     scheme: Scheme = Scheme.HTTP
 
 
-class Handler(Part):
+class ProbeHandler(Part):
     http_get: HttpGet
 
 
 class Probe(Part):
     """Times in seconds; the thresholds count answers in a row."""
 
-    initial_delay_seconds: Whole | None = Field(None, ge=0)
-    period_seconds: Whole | None = Field(None, ge=1)
-    timeout_seconds: Whole | None = Field(None, ge=1)
-    success_threshold: Whole | None = Field(None, ge=1)
-    failure_threshold: Whole | None = Field(None, ge=1)
-    handler: Handler
+    initial_delay_seconds: Whole | None = Field(None, ge=0, le=LARGEST)
+    period_seconds: Whole | None = Field(None, ge=1, le=LARGEST)
+    timeout_seconds: Whole | None = Field(None, ge=1, le=LARGEST)
+    success_threshold: Whole | None = Field(None, ge=1, le=LARGEST)
+    failure_threshold: Whole | None = Field(None, ge=1, le=LARGEST)
+    handler: ProbeHandler
 
 
 class Probes(Part):
@@ -48,5 +50,5 @@ class Probes(Part):
         """As Kubernetes has it for those whose failure restarts."""
         for name, probe in (("liveness", self.liveness), ("startup", self.startup)):
             if probe and probe.success_threshold not in {None, 1}:
-                raise ValueError(f"successThreshold of a {name} probe has to be 1.")
+                raise ValueError(f"successThreshold of a {name} probe must be 1.")
         return self

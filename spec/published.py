@@ -17,6 +17,11 @@ OURS_OF = {
     URLS: OURS | {"url": "externalUrl"},
     PORTS: OURS | {"external": "nodePort", "serviceType": "connectionType"},
 }
+#: Fields of a connection that one of the lists has no word for, while they say nothing.
+ABSENT: dict[str, dict[str, tuple[Any, ...]]] = {
+    URLS: {"connectionType": (ConnectionType.EXTERNAL_URL,), "nodePort": (None,)},
+    PORTS: {"externalUrl": (None,)},
+}
 
 
 def connected(replica: Document) -> Document:
@@ -26,8 +31,8 @@ def connected(replica: Document) -> Document:
     if not lists or not isinstance(replica.get("connections", []), list):
         return replica
     rest = {key: value for key, value in replica.items() if key not in lists}
-    made = [_connection(key, item) for key, items in lists.items() for item in items]
-    return rest | {"connections": [*rest.get("connections", ()), *made]}
+    tools = [_connection(key, item) for key, items in lists.items() for item in items]
+    return rest | {"connections": [*rest.get("connections", ()), *tools]}
 
 
 def _connection(key: str, item: Any) -> Any:
@@ -36,19 +41,19 @@ def _connection(key: str, item: Any) -> Any:
     kind = ConnectionType.EXTERNAL_URL if key == URLS else ConnectionType.CLUSTER_IP
     tool = TOOLS.get(str(item.get("toolType")), "Port")
     name = f"{tool} {item.get('container', '')}".strip()
-    known = {OURS_OF[key].get(name, name): value for name, value in item.items()}
-    return {"name": name, "connectionType": kind.value} | known
+    ours = {OURS_OF[key].get(name, name): value for name, value in item.items()}
+    return {"name": name, "connectionType": kind.value} | ours
 
 
 def published(replica: Document) -> Document:
-    """The inverse of :func:`connected`."""
-    if not replica.get("connections"):
+    """The inverse of :func:`connected`. Where there are no connections, both lists are empty."""
+    if "connections" not in replica:
         return replica
-    lists: dict[str, list[Document]] = {}
+    lists: dict[str, list[Document]] = {URLS: [], PORTS: []}
     for item in replica["connections"]:
         key = PORTS if item.get("connectionType") in WAYS else URLS
-        told = {k: v for k, v in item.items() if key == PORTS or k != "connectionType"}
-        lists.setdefault(key, []).append({_theirs(key).get(k, k): v for k, v in told.items()})
+        fields = {k: v for k, v in item.items() if not (k in ABSENT[key] and v in ABSENT[key][k])}
+        lists[key].append({_theirs(key).get(k, k): v for k, v in fields.items()})
     return {key: value for key, value in replica.items() if key != "connections"} | lists
 
 

@@ -20,12 +20,12 @@ def to_bytes(quantity: str) -> int:
     The units are Kubernetes' decimal and binary ones; the suffixes ``m``, ``u``, ``n`` and
     exponents, which Kubernetes also reads, mean nothing for memory and are refused.
     """
-    found = PATTERN.fullmatch(quantity.strip())
-    if not found:
+    match = PATTERN.fullmatch(quantity.strip())
+    if not match:
         raise ValueError(
             f"{quantity!r} is not an amount; write a number with a unit, like 500M or 2Gi"
         )
-    return int(Decimal(found[1]) * UNITS[found[2] or ""])
+    return int(Decimal(match[1]) * UNITS[match[2] or ""])
 
 
 def readable(size: float) -> str:

@@ -59,14 +59,14 @@ class Toleration(Part):
     operator: TolerationOperator = TolerationOperator.EQUAL
     value: LabelValue | None = None
     effect: Effect = Effect.ANY
-    seconds: Whole | None = Field(None, ge=1)
+    seconds: Whole | None = Field(None, ge=1, le=2**31 - 1)
 
     @model_validator(mode="after")
     def _fields_agree(self) -> Self:
         if self.value and self.operator is not TolerationOperator.EQUAL:
-            raise ValueError("value: goes with the operator Equal only")
+            raise ValueError("value: is only allowed with the operator Equal")
         if self.seconds is not None and self.effect is not Effect.NO_EXECUTE:
-            raise ValueError("seconds: goes with the effect NoExecute, and only with it")
+            raise ValueError("seconds: is only allowed with the effect NoExecute")
         return self
 
 
@@ -94,7 +94,7 @@ class Expression(Part):
         if self.operator in {Operator.IN, Operator.NOT_IN} and not self.values:
             raise ValueError(f"values: {self.operator} needs at least one value")
         if self.operator in {Operator.EXISTS, Operator.DOES_NOT_EXIST} and self.values:
-            raise ValueError(f"values: {self.operator} takes none")
+            raise ValueError(f"values: {self.operator} takes no values")
         return self
 
 

@@ -22,7 +22,7 @@ def _place(path: str) -> str:
     if not path.startswith("/") or path.rstrip("/") == "" or ":" in path or "\0" in path:
         raise ValueError(f"{path!r} is not a path below /; write one like /data")
     if ".." in path.split("/"):
-        raise ValueError(f"{path!r} must not hold ..")
+        raise ValueError(f"{path!r} must not contain ..")
     return path
 
 
@@ -42,7 +42,7 @@ def _repository(url: str) -> str:
     if url.startswith("-") or any(c.isspace() for c in url) or not (url.startswith(schemes) or scp):
         raise ValueError(f"{url!r} is not a repository; write https://host/path or git@host:path")
     if url.startswith("http") and "@" in urlsplit(url).netloc:
-        raise ValueError("must not hold a password; name a Secret in secretRef")
+        raise ValueError("must not contain a password; name a Secret in secretRef")
     return url
 
 
@@ -98,14 +98,14 @@ class Pvc(Part):
     @model_validator(mode="after")
     def _new_or_existing(self) -> Self:
         if self.existing_pvc and not self.claim_name:
-            raise ValueError("claimName: name the claim that exists")
+            raise ValueError("claimName: enter the name of an existing claim")
         if self.existing_pvc and (self.ephemeral or self.claim_info):
             wrong = "ephemeral" if self.ephemeral else "claimInfo"
             raise ValueError(f"{wrong}: is for new claims; leave it out, or set existingPvc false")
         if not self.existing_pvc and self.claim_name:
             raise ValueError(
                 "claimName: new claims get their name from the workload; leave it out, or set "
-                "existingPvc to use a claim that exists"
+                "existingPvc to use an existing claim"
             )
         if not self.existing_pvc and not self.claim_info:
             raise ValueError("claimInfo: a new claim needs a size")

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from spec.environment import Connection
+from spec.environment import ToolConnection
 from spec.workload import Pod, WorkloadSpec
 
 LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it is a DNS label
@@ -16,19 +16,19 @@ class Tool:
 
     number: int
     slug: str
-    connection: Connection
+    connection: ToolConnection
     pod: Pod
     field: str
 
 
 def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
     """A rank of each kind of replica serves its tools: what all workers would serve, one does."""
-    found: list[Tool] = []
+    tools: list[Tool] = []
     for part, pod in _servers(spec):
         for number, connection in enumerate(pod.replica.connections):
-            slug = _slug(connection.name, {tool.slug for tool in found})
-            found.append(Tool(len(found), slug, connection, pod, f"{part}.connections[{number}]"))
-    return tuple(found)
+            slug = _slug(connection.name, {tool.slug for tool in tools})
+            tools.append(Tool(len(tools), slug, connection, pod, f"{part}.connections[{number}]"))
+    return tuple(tools)
 
 
 def _servers(spec: WorkloadSpec) -> list[tuple[str, Pod]]:

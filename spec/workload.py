@@ -6,12 +6,14 @@ submission, so that a later edit of an asset never changes a workload.
 
 import re
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from spec.compute import Compute, GpuRequestType
 from spec.environment import Environment
+from spec.framework import Framework, Head, owner_of
 from spec.part import Flag, Part, Whole
 from spec.patterns import LABEL_KEY, WEB_ADDRESS
 from spec.probes import Probes
@@ -36,20 +38,6 @@ DEFAULT_BACKOFF_LIMIT = 6
 MAX_BACKOFF_LIMIT = 100
 DEFAULT_AUTO_DELETION_SECONDS = 30 * 24 * 3600
 MAX_AUTO_DELETION_SECONDS = 10 * 365 * 24 * 3600
-
-
-class Framework(StrEnum):
-    """Wire names. ``label`` is what the wizard shows."""
-
-    PYTORCH = "PyTorch"
-    TENSORFLOW = "TF"
-    XGBOOST = "XGBoost"
-    MPI = "MPI"
-    JAX = "JAX"
-
-    @property
-    def label(self) -> str:
-        return {"TF": "TensorFlow", "XGBoost": "XG Boost"}.get(self.value, self.value)
 
 
 class Architecture(StrEnum):
@@ -204,11 +192,6 @@ class WorkloadSpec(Part):
     @model_validator(mode="after")
     def _elasticity_holds(self) -> Self:
         least, most = self.min_replicas, self.max_replicas
-        if least is None and most is None:
-            return self
-        field = "minReplicas" if least is not None else "maxReplicas"
-        if self.distributed_framework is not Framework.PYTORCH:
-            raise ValueError(f"{field}: only PyTorch is elastic; leave it out")
         if least is not None and least > self.num_workers:
             raise ValueError("minReplicas: must not be more than the number of workers")
         if most is not None and most < self.num_workers:
@@ -216,12 +199,12 @@ class WorkloadSpec(Part):
         return self
 
     @model_validator(mode="after")
-    def _mpi_fields_are_for_mpi(self) -> Self:
-        if self.distributed_framework is Framework.MPI:
-            return self
-        for name in ("slots_per_worker", "ssh_auth_mount_path", "mpi_launcher_creation_policy"):
-            if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name}: only MPI workloads have it; leave it out")
+    def _fields_are_the_frameworks(self) -> Self:
+        for attribute, owner in _owned_fields():
+            field, given = type(self).model_fields[attribute], getattr(self, attribute)
+            if owner is not self.distributed_framework and given != field.default:
+                message = f"only {owner.label} workloads have it; leave it out"
+                raise ValueError(f"{field.alias}: {message}")
         return self
 
     @model_validator(mode="after")
@@ -242,11 +225,11 @@ class WorkloadSpec(Part):
     def master_replica(self) -> Replica | None:
         """The master's setup, its own or the workers'; ``None`` for workers only.
 
-        The launcher of MPI that inherits does without the workers' GPUs: it only starts them.
+        A launcher that inherits does without the workers' GPUs: it only starts them.
         """
         if not self.has_master or self.master:
             return self.master
-        if self.distributed_framework is Framework.MPI:
+        if self.distributed_framework.traits.head is Head.LAUNCHER:
             return self.worker.model_copy(update={"compute": self.worker.compute.without_devices})
         return self.worker
 
@@ -282,3 +265,11 @@ class WorkloadSpec(Part):
     @property
     def memory_bytes(self) -> int:
         return sum(pod.replica.compute.memory_bytes for pod in self.pods)
+
+
+@cache
+def _owned_fields() -> tuple[tuple[str, Framework], ...]:
+    """The fields that workloads of one framework have, and that framework."""
+    fields = WorkloadSpec.model_fields.items()
+    owners = ((name, owner_of(str(field.alias))) for name, field in fields)
+    return tuple((name, owner) for name, owner in owners if owner)

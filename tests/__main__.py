@@ -40,7 +40,8 @@ def choose(only: str) -> list[str]:
 
 
 def run(arguments: list[str]) -> int:
-    command = [sys.executable, "-m", "pytest", *arguments]
+    # By name, for what was imported here may have set those of the product in the environment.
+    command = [sys.executable, "-m", "pytest", "--ds=tests.settings", *arguments]
     return subprocess.run(command, cwd=HERE.parent, check=False).returncode
 
 

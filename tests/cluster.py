@@ -4,11 +4,14 @@ import os
 from pathlib import Path
 
 from engines.base import Manifest
-from engines.kubernetes.api import Api
-from engines.kubernetes.connecting import connect
-from engines.kubernetes.discovery import kinds_here
-from engines.kubernetes.kinds import WORKLOAD
-from engines.kubernetes.watching import PODS
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.connect import connect
+from engines.kubernetes.cluster.discovery import KAI_QUEUES, kinds_here, served
+from engines.kubernetes.cluster.queues import QUEUES
+from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import INSTALLATION
+from engines.kubernetes.objects import NAMESPACES
+from engines.kubernetes.watch.watcher import PODS
 from tests.product import Trainyard
 from tests.waiting import wait_for
 
@@ -31,6 +34,14 @@ class RealCluster:
     @property
     def has_nodes(self) -> bool:
         return bool(self.api.items("/api/v1/nodes"))
+
+    def disown(self) -> None:
+        """Namespaces and queues of an earlier run are of a Trainyard that is gone for good."""
+        kinds = [NAMESPACES, *([QUEUES] if "queues" in served(self.api, KAI_QUEUES) else [])]
+        for kind in kinds:
+            for item in self.api.items(kind, labelSelector=INSTALLATION):
+                path = f"{kind}/{item['metadata']['name']}"
+                self.api.merge(path, {"metadata": {"labels": {INSTALLATION: None}}})
 
     def join(
         self, trainyard: Trainyard, name: str, project: str, kubeconfig: Path | None = None

@@ -11,7 +11,7 @@ import redis
 
 from config import embedded
 from config.run import programs
-from core import outbox
+from core import enqueue, storage
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
 from tests.product import Trainyard
 from tests.settings import TEST_HOME
@@ -48,11 +48,19 @@ def _valkey_server() -> Iterator[None]:
     process.wait(10)
 
 
+@pytest.fixture(autouse=True)
+def _trouble_ends_with_its_test() -> Iterator[None]:
+    """What a test let the product remember of a disk would refuse the writes of the next one."""
+    yield
+    with redis.Redis.from_url(embedded.redis_url(TEST_HOME)) as client:
+        client.delete(storage.KEY)
+
+
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """What workers were asked for: task, id and queue. Nobody is asked."""
     found: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(outbox, "send", lambda *told: found.append(told))
+    monkeypatch.setattr(enqueue, "send", lambda *told: found.append(told))
     return found
 
 
@@ -79,7 +87,9 @@ def api_server() -> RealCluster:
     """A cluster, which may be without nodes."""
     if not KUBECONFIG:
         pytest.skip(NO_CLUSTER)
-    return RealCluster(Path(KUBECONFIG))
+    cluster = RealCluster(Path(KUBECONFIG))
+    cluster.disown()
+    return cluster
 
 
 @pytest.fixture(scope="session")

@@ -9,17 +9,19 @@ from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFacto
 from factory.django import DjangoModelFactory, Password
 from factory.helpers import post_generation
 
-from accounts.models import Role, User
+from accounts.access import ADMINISTRATOR
+from accounts.models import User
 from assets.models import ComputeResource, Environment, Template
-from assets.scopes import Scope
-from clusters import nodes
-from clusters.models import Cluster, Kind, Node, State
-from engines.base import Capabilities, FrameworkSupport, Gpu
-from engines.base import Node as SeenNode
+from clusters.models import Cluster, Node, State
+from clusters.nodes import store
+from engines.base import Capabilities, FrameworkSupport
+from engines.nodes import Gpu, NodeInfo
 from projects.models import Department, Project
+from projects.scopes import Scope
 from spec import documents
+from spec.framework import Framework
 from spec.phases import Phase, RankPhase
-from spec.workload import Framework, WorkloadSpec
+from spec.workload import WorkloadSpec
 from workloads.models import Rank, Workload
 
 PASSWORD = "a-long-test-password"
@@ -33,7 +35,7 @@ class UserFactory(DjangoModelFactory[User]):
         skip_postgeneration_save = True
 
     class Params:
-        administrator = Trait(role=Role.ADMINISTRATOR)
+        administrator = Trait(role=ADMINISTRATOR.name)
 
     username = Sequence("user-{}".format)
     password = Password(PASSWORD)
@@ -66,7 +68,7 @@ class ClusterFactory(DjangoModelFactory[Cluster]):
         skip_postgeneration_save = True
 
     name = Sequence("local-{}".format)
-    kind = Kind.LOCAL
+    kind = "local"
     state = State.CONNECTED
     checked_at = LazyFunction(timezone.now)
     capabilities_json = LazyFunction(all_frameworks)
@@ -74,8 +76,8 @@ class ClusterFactory(DjangoModelFactory[Cluster]):
     @post_generation
     def nodes(self, create: bool, extracted: int | None, **kwargs: Any) -> None:
         made = NodeFactory.create_batch(1 if extracted is None else extracted, cluster=self)
-        seen = [SeenNode(node.name, node.cpu, node.memory, node.gpus) for node in made]
-        nodes.total(self, seen)
+        seen = [NodeInfo(node.name, node.cpu, node.memory, node.gpus) for node in made]
+        store.total(self, seen)
 
 
 class DepartmentFactory(DjangoModelFactory[Department]):
@@ -104,13 +106,14 @@ class ProjectFactory(DjangoModelFactory[Project]):
 
 
 class _AssetFactory(DjangoModelFactory[Any]):
-    """Of a project, unless ``in_cluster`` or ``in_department``."""
+    """Of a project, unless ``in_account``, ``in_cluster`` or ``in_department``."""
 
     class Meta:
         abstract = True
 
     class Params:
         home = SubFactory(ProjectFactory)
+        in_account = Trait(scope=Scope.ACCOUNT, project=None, cluster=None)
         in_cluster = Trait(scope=Scope.CLUSTER, project=None)
         in_department = Trait(
             scope=Scope.DEPARTMENT,
@@ -206,6 +209,11 @@ class WorkloadFactory(DjangoModelFactory[Workload]):
     gpus = 0.3
     cpu_cores = 0.3
     memory_bytes = 300_000_000
+
+    @post_generation
+    def author(self: Workload, create: bool, extracted: None, **kwargs: Any) -> None:
+        if self.created_by:
+            self.project.members.add(self.created_by)
 
     @post_generation
     def ranks(self: Workload, create: bool, extracted: RankPhase | None, **kwargs: Any) -> None:

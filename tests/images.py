@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from engines.kubernetes.api import Api
+from engines.kubernetes.client.api import Api
 
 KUBE = os.environ.get("KUBE", "")  # a program that makes images for the nodes of its cluster
 GIT_IMAGE = os.environ.get("TRAINYARD_TEST_GIT_IMAGE", "")

@@ -14,7 +14,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from engines.base import Manifest
-from engines.kubernetes.tools import NGINX as ANNOTATION
+from engines.kubernetes.manifests.tools import NGINX as ANNOTATION
 from tests.product import free_port
 from tests.waiting import wait_for
 

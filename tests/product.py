@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,8 @@ class Trainyard:
         self.manager.kill()
         self.manager.wait(10)
         for pid in pids.values():
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # one that died a moment ago
+                os.kill(pid, signal.SIGKILL)
         gone = [psutil.Process(pid) for pid in pids.values() if psutil.pid_exists(pid)]
         psutil.wait_procs(gone, timeout=10)
 

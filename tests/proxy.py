@@ -15,7 +15,7 @@ from kubernetes.client.api_client import ApiClient
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
-from engines.kubernetes.connecting import connect
+from engines.kubernetes.client.connect import connect
 
 HOPPING = {"connection", "transfer-encoding", "content-length", "keep-alive", "host"}
 

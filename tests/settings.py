@@ -26,3 +26,12 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = True
+# Nothing is collected for tests, and no folder missed for it.
+STATIC_ROOT = None  # type: ignore[assignment]
+
+# Whatever image a test names has a command on this machine, unless the test is about that.
+LOCAL_IMAGES = LOCAL_IMAGES | {"*": ["true"]}  # noqa: F405
+
+# As users have it, and not in memory, where threads that share it meet locks that no user meets.
+if "sqlite" in DATABASES["default"]["ENGINE"]:  # noqa: F405
+    DATABASES["default"].setdefault("TEST", {})["NAME"] = str(HOME / "test.sqlite3")  # noqa: F405

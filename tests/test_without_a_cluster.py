@@ -20,7 +20,7 @@ from tests import kubernetes
         ),
     ],
 )
-def test_it_says_what_lacks(
+def test_make_test_kubernetes_says_what_lacks(
     given: dict[str, str],
     told: str,
     monkeypatch: pytest.MonkeyPatch,

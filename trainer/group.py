@@ -15,7 +15,7 @@ import torch.distributed as dist
 from trainer.config import Config
 from trainer.errors import OutOfMemory, PeerLost, RendezvousError, UsageError
 from trainer.identity import Identity
-from trainer.meeting import Card, meet
+from trainer.meeting import RankInfo, meet
 from trainer.stop import StopWish
 
 PATIENCE = timedelta(minutes=10)  # with a rank that is alive but does not answer
@@ -91,7 +91,7 @@ def join(identity: Identity, config: Config, wish: StopWish) -> Iterator[Group]:
         raise
 
 
-def choose_backend(wanted: str, cards: list[Card]) -> str:
+def choose_backend(wanted: str, cards: list[RankInfo]) -> str:
     """NCCL if every rank has a GPU of its own, else gloo, unless a flag says which.
 
     Raises UsageError for a wanted backend that cannot work here.
@@ -118,15 +118,15 @@ def _device(identity: Identity, config: Config) -> torch.device:
     return device
 
 
-def _card(identity: Identity, device: torch.device) -> Card:
+def _card(identity: Identity, device: torch.device) -> RankInfo:
     gpu = str(torch.cuda.get_device_properties(device).uuid) if device.type == "cuda" else ""
     loopback = identity.master_addr in ("localhost", "::1") or identity.master_addr.startswith(
         "127."
     )
-    return Card(host=socket.gethostname(), gpu=gpu, loopback=loopback)
+    return RankInfo(host=socket.gethostname(), gpu=gpu, loopback=loopback)
 
 
-def _prepare_host(identity: Identity, cards: list[Card]) -> None:
+def _prepare_host(identity: Identity, cards: list[RankInfo]) -> None:
     """Share the cores among the ranks of this host; talk over loopback if all of them do."""
     if "OMP_NUM_THREADS" not in os.environ:
         here = sum(card.host == cards[identity.rank].host for card in cards)

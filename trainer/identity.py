@@ -153,5 +153,5 @@ def _number(env: Env, name: str) -> int:
 
 def first_host(nodes: str) -> str:
     """The first host of a Slurm list: `gpu[03-05,9],login` is `gpu03`."""
-    found = re.match(r"([^\[,]+)(?:\[([^\],-]+)[^\]]*\]([^,]*))?", nodes)
-    return "".join(part or "" for part in found.groups()) if found else ""
+    match = re.match(r"([^\[,]+)(?:\[([^\],-]+)[^\]]*\]([^,]*))?", nodes)
+    return "".join(part or "" for part in match.groups()) if match else ""

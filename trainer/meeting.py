@@ -22,7 +22,7 @@ RETRY = 0.2  # seconds between two attempts to reach rank 0
 
 
 @dataclass(frozen=True)
-class Card:
+class RankInfo:
     """What the others must know of a rank before they choose a backend."""
 
     host: str
@@ -31,8 +31,8 @@ class Card:
 
 
 def meet(
-    identity: Identity, card: Card, timeout: float, wish: StopWish
-) -> tuple[list[Card], Store]:
+    identity: Identity, card: RankInfo, timeout: float, wish: StopWish
+) -> tuple[list[RankInfo], Store]:
     """Everybody's card, by rank, and the store that torch may go on with.
 
     Raises RendezvousError, with address and missing ranks, after `timeout` seconds; Stopped
@@ -48,7 +48,7 @@ def meet(
                 raise RendezvousError(_missing(identity, timeout, store, keys))
             wish.check()
             _wait(store, keys)
-        cards = [Card(**json.loads(store.get(key))) for key in keys]
+        cards = [RankInfo(**json.loads(store.get(key))) for key in keys]
     except RuntimeError as error:
         raise RendezvousError(
             f"lost rank 0 at {_address(identity)} in the rendezvous: {error}"

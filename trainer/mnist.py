@@ -9,7 +9,7 @@ from trainer import data, group, stop, training
 from trainer.config import Config
 from trainer.errors import PREEMPTED, Diverged
 from trainer.identity import Identity
-from trainer.meter import Meter
+from trainer.meter import SampleMeter
 from trainer.metrics import say
 from trainer.model import correct
 from trainer.order import share
@@ -35,62 +35,73 @@ def run(config: Config, identity: Identity) -> int:
 
 
 def _train(
-    this: Training, samples: data.Split, done: int, meter: Meter, wish: stop.StopWish
+    this: Training, samples: data.Split, done: int, meter: SampleMeter, wish: stop.StopWish
 ) -> int:
-    """The loop. Every rank takes the same steps and leaves it after the same one."""
+    """The loop. Every rank takes the same steps and leaves it after the same one.
+
+    The loss stays where it was computed until a sample or a checkpoint needs it: reading it
+    back, and adding it up over the ranks, would make each step wait.
+    """
     config, order, ranks = this.config, this.order, this.ranks
     for step in range(done + 1, this.last_step + 1):
-        batch = order.batch(step)
-        loss, hits = _step(this, samples, share(batch, ranks.rank, ranks.world_size), len(batch))
-        wish.pause(config.step_delay)
-        all_loss, all_hits, stopping = ranks.add(loss, hits, bool(wish))
-        if not math.isfinite(all_loss):
-            raise Diverged(f"the loss is {all_loss} at step {step}: try a smaller --lr")
-        meter.add(all_loss, all_hits, len(batch))
-
+        _step(this, samples, order.batch(step), meter, stopping=bool(wish))
         last = step == this.last_step
-        if last or step % config.log_interval == 0:
+        stopping = this.net.wants_to_stop(step)
+        logs = last or step % config.log_interval == 0
+        saves = last or stopping or step % config.checkpoint_every == 0
+        if logs or saves:
+            meter.gather(ranks)
+            if not math.isfinite(meter.loss):
+                raise Diverged(f"the loss is {meter.loss} by step {step}: try a smaller --lr")
+        if logs:
             this.report(step=step, epoch=order.epoch(step), **meter.read())
-            meter = Meter()
+            meter = SampleMeter()
         if order.ends_epoch(step):
             say(f"Rank {ranks.rank}: epoch {order.epoch(step)} of {config.epochs} done")
-        if last or stopping or step % config.checkpoint_every == 0:
+        if saves:
             training.save(this, step, meter)
         if stopping:
             say(f"Rank {ranks.rank}: stopped after step {step} by {wish.signal or 'another rank'}")
             return PREEMPTED
+        wish.pause(config.step_delay)
     return 0
 
 
 def _step(
-    this: Training, samples: data.Split, mine: torch.Tensor, in_batch: int
-) -> tuple[float, int]:
-    """One step on this rank's share; returns its summed loss and its correct answers.
+    this: Training,
+    samples: data.Split,
+    batch: torch.Tensor,
+    meter: SampleMeter,
+    *,
+    stopping: bool,
+) -> None:
+    """One step on this rank's share of a batch, counted by the meter.
 
     DDP averages gradients over ranks, so each divides by the mean share, not by its own: the
     result is the mean over the whole batch however unevenly it was shared.
     """
-    labels = samples.labels[mine]
-    scores = this.model(samples.images[mine])
+    indices = share(batch, this.ranks.rank, this.ranks.world_size)
+    labels = samples.labels[indices]
+    scores, vote = this.model(samples.images[indices], stopping)
     loss = nn.functional.cross_entropy(scores, labels, reduction="sum")
-    this.optimizer.zero_grad()
-    torch.autograd.backward(loss * this.ranks.world_size / in_batch)
+    this.model.zero_grad()
+    torch.autograd.backward(loss * (this.ranks.world_size / len(batch)) + vote)
     this.optimizer.step()
-    return loss.item(), correct(scores, labels)
+    meter.add(loss.detach(), correct(scores.detach(), labels), len(batch))
 
 
 @torch.no_grad()
 def _test(this: Training, samples: data.Split) -> None:
     """Loss and accuracy on the test set, which the ranks divide among themselves."""
-    network, ranks = this.model.module, this.ranks
+    network, ranks = this.network, this.ranks
     network.eval()
     loss, hits = 0.0, 0
-    mine = share(torch.arange(len(samples)), ranks.rank, ranks.world_size)
-    for part in torch.split(mine, this.config.test_batch_size):
+    indices = share(torch.arange(len(samples)), ranks.rank, ranks.world_size)
+    for part in torch.split(indices, this.config.test_batch_size):
         labels = samples.labels[part]
         scores = network(samples.images[part])
         loss += nn.functional.cross_entropy(scores, labels, reduction="sum").item()
-        hits += correct(scores, labels)
+        hits += int(correct(scores, labels))
     all_loss, all_hits = ranks.add(loss, hits)
     accuracy = all_hits / len(samples)
     this.report(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from trainer import checkpoint
@@ -12,9 +13,9 @@ from trainer.config import Config
 from trainer.data import Digits
 from trainer.errors import UsageError
 from trainer.group import Group
-from trainer.meter import Meter
+from trainer.meter import SampleMeter
 from trainer.metrics import Reporter, say
-from trainer.model import DigitNet
+from trainer.model import DigitNet, StoppableNet
 from trainer.order import Order
 
 
@@ -25,7 +26,8 @@ class Training:
     config: Config
     order: Order
     ranks: Group
-    model: DistributedDataParallel
+    net: StoppableNet
+    model: DistributedDataParallel  # net, with gradients that are averaged over the ranks
     optimizer: torch.optim.SGD
     report: Reporter
 
@@ -33,6 +35,11 @@ class Training:
     def last_step(self) -> int:
         """The step after which the training is complete."""
         return self.order.steps_per_epoch * self.config.epochs
+
+    @property
+    def network(self) -> nn.Module:
+        """What is trained, saved and tested, without what the ranks tell each other."""
+        return self.net.network
 
     @property
     def fixed(self) -> dict[str, int]:
@@ -45,24 +52,25 @@ def fresh(config: Config, digits: Digits, ranks: Group) -> Training:
     """A training at its beginning, with the first weights that the seed gives."""
     torch.manual_seed(config.seed)
     height, width = digits.train.images.shape[2:]
-    network = DigitNet(height, width).to(ranks.device)
+    net = StoppableNet(DigitNet(height, width)).to(ranks.device)
     devices = [ranks.device] if ranks.device.type == "cuda" else None
     return Training(
         config=config,
         order=Order(len(digits.train), config.batch_size, config.seed),
         ranks=ranks,
-        model=DistributedDataParallel(network, device_ids=devices),
-        optimizer=torch.optim.SGD(network.parameters(), lr=config.lr, momentum=config.momentum),
+        net=net,
+        model=DistributedDataParallel(net, device_ids=devices),
+        optimizer=torch.optim.SGD(net.network.parameters(), lr=config.lr, momentum=config.momentum),
         report=Reporter(config.dir, speaks=ranks.is_master),
     )
 
 
-def save(this: Training, step: int, meter: Meter) -> None:
+def save(this: Training, step: int, meter: SampleMeter) -> None:
     """Write a checkpoint, if this is rank 0, and say so."""
     if not this.ranks.is_master:
         return
     state = {
-        "model": this.model.module.state_dict(),
+        "model": this.network.state_dict(),
         "optimizer": this.optimizer.state_dict(),
         "rng": torch.get_rng_state(),
         "meter": meter.sums(),
@@ -72,22 +80,22 @@ def save(this: Training, step: int, meter: Meter) -> None:
     this.report(event="checkpoint", step=step, path=str(path))
 
 
-def resume(this: Training) -> tuple[int, Meter]:
+def resume(this: Training) -> tuple[int, SampleMeter]:
     """Go on from the newest good checkpoint; the last step done, 0 if there is none.
 
     Raises UsageError if it belongs to a training with another seed, batch size or data set.
     """
-    found = _find(this)
-    if found is None:
-        return 0, Meter()
-    state, about = found
+    newest = _find(this)
+    if newest is None:
+        return 0, SampleMeter()
+    state, about = newest
     for name, value in this.fixed.items():
         if about.get(name) != value:
             raise UsageError(
                 f"{this.config.checkpoint_dir} holds a training with {name} {about.get(name)}, "
                 f"this one has {value}: give the same, another --checkpoint-dir or --resume never"
             )
-    this.model.module.load_state_dict(state["model"])
+    this.network.load_state_dict(state["model"])
     this.optimizer.load_state_dict(state["optimizer"])
     for settings in this.optimizer.param_groups:  # the flags may have changed on purpose
         settings.update(lr=this.config.lr, momentum=this.config.momentum)
@@ -96,22 +104,22 @@ def resume(this: Training) -> tuple[int, Meter]:
     this.report(event="resumed", step=step, epoch=this.order.epoch(step))
     done = "; nothing is left to train" if step >= this.last_step else ""
     say(f"Rank {this.ranks.rank}: resumed after step {step} of {this.last_step}{done}")
-    return step, Meter(*state["meter"])
+    return step, SampleMeter(*state["meter"])
 
 
 def _find(this: Training) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """What rank 0 finds, on every rank: the folder need not be shared between machines."""
-    found = None
+    newest = None
     if this.ranks.is_master and this.config.resume == "auto":
-        found = checkpoint.newest(this.config.checkpoint_dir)
+        newest = checkpoint.newest(this.config.checkpoint_dir)
     elif this.ranks.is_master:
         checkpoint.clear(this.config.checkpoint_dir)
-    shared: tuple[dict[str, Any], dict[str, Any]] | None = this.ranks.from_master(found)
+    shared: tuple[dict[str, Any], dict[str, Any]] | None = this.ranks.from_master(newest)
     return shared
 
 
 def export(this: Training) -> None:
     """Write the trained weights as `mnist_cnn.pt`."""
     path = (this.config.dir or Path()) / "mnist_cnn.pt"
-    torch.save(this.model.module.state_dict(), path)
+    torch.save(this.network.state_dict(), path)
     say(f"Model saved to {path}")

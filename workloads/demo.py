@@ -2,18 +2,22 @@
 
 from typing import Any
 
-from accounts.models import Role, User
+from accounts import access
+from accounts.models import User
 from assets import services as assets
-from assets.scopes import Place
+from assets.compute.kind import COMPUTE
+from assets.environment.kind import ENVIRONMENT
+from assets.template.kind import TEMPLATE
 from clusters.models import Cluster
 from projects.models import Department, Project
+from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
 
 TEAM = "team-a"
 MNIST_IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 GPUS = 2.0
 
-COMPUTE: dict[str, tuple[str, dict[str, Any]]] = {
+SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "small-fraction": (
         "A tenth of one GPU",
         {
@@ -41,18 +45,24 @@ COMPUTE: dict[str, tuple[str, dict[str, Any]]] = {
 
 def make(cluster: Cluster, department: Department) -> None:
     """The demo project, once: whoever deletes it does not get it back."""
-    author = User.objects.filter(role=Role.ADMINISTRATOR).order_by("pk").first()
+    author = access.who_may("assets.create").first()
     if author is None or Project.objects.exists():
         return
-    project = Project.objects.create(
+    Project.objects.create(
         name=TEAM,
         description="A project to try things in.",
         cluster=cluster,
         department=department,
         gpu_quota=GPUS,
     )
-    place = Place(project)
-    mnist = assets.create_environment(
+    _assets(author)
+
+
+def _assets(author: User) -> None:
+    """For the whole account, so that the next cluster has them too."""
+    place = Place()
+    mnist = assets.create(
+        ENVIRONMENT,
         by=author,
         name="pytorch-mnist",
         place=place,
@@ -60,20 +70,23 @@ def make(cluster: Cluster, department: Department) -> None:
         framework="PyTorch",
         document={"image": MNIST_IMAGE},
     )
-    made = {
-        name: assets.create_compute(
-            by=author, name=name, place=place, description=description, document=document
+    sizes = {
+        name: assets.create(
+            COMPUTE, by=author, name=name, place=place, description=description, document=document
         )
-        for name, (description, document) in COMPUTE.items()
+        for name, (description, document) in SIZES.items()
     }
-    assets.create_template(
+    draft = WorkloadDraft(
+        worker=ReplicaDraft(
+            assets={"environment": mnist.pk, "compute": sizes["small-fraction"].pk}
+        ),
+        values={"numWorkers": 2},
+    )
+    assets.create(
+        TEMPLATE,
         by=author,
         name="mnist-two-workers",
         place=place,
         description="One master and two workers learn to read digits.",
-        draft=WorkloadDraft(
-            cluster=cluster.pk,
-            worker=ReplicaDraft(environment=mnist.pk, compute=made["small-fraction"].pk),
-            values={"numWorkers": 2},
-        ),
+        document=draft.model_dump(mode="json", by_alias=True),
     )

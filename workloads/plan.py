@@ -4,17 +4,17 @@ The same object drives the wizard's summary, the API's answer and the submission
 judge alike. Whether a name is free and a quota has room is settled by whoever is first.
 """
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
 from assets import resolve
-from assets.models import ComputeResource, Environment, Template
-from clusters.engines import refusal
+from assets.asset import Asset
+from assets.models import Template
+from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
@@ -22,15 +22,18 @@ from projects.quotas import Demand, accounts_of
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import Problem, SpecError
+from spec.framework import Framework
+from spec.merge import USER, Merged, given_path
 from spec.names import check_name
-from spec.workload import Framework, WorkloadSpec
-from workloads import capacity
-from workloads.admission import Verdict, judge
+from spec.workload import WorkloadSpec
 from workloads.models import Workload
-from workloads.placement import blockers
-from workloads.quota import beyond_quota
+from workloads.scheduling import capacity
+from workloads.scheduling.admission import Verdict, judge
+from workloads.scheduling.placement import blockers
+from workloads.scheduling.quota import beyond_quota
 
 UNSAVED = UUID(int=0)
+FRAMEWORK = ("distributedFramework",)
 WORKERS_AND_MASTER = "workers_and_master"
 
 
@@ -56,8 +59,8 @@ class Plan:
     document: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    environments: list[Environment] = field(default_factory=list)
-    compute_resources: list[ComputeResource] = field(default_factory=list)
+    #: What was chosen, by kind of pod and kind of asset.
+    assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
     demand: Demand | None = None
     verdict: Verdict | None = None
 
@@ -66,9 +69,16 @@ class Plan:
         return self.spec is not None and not self.problems
 
     def ready(self) -> Ready:
-        """What a submission needs. ``SpecError`` carries every problem that was looked for."""
+        """What a submission needs. ``SpecError`` carries every problem that was looked for, each
+        where the draft has it."""
         if self.problems or not (self.spec and self.project and self.demand):
-            raise SpecError(self.problems)
+            given = self.draft.values | {
+                role: replica.values for role, replica in _replicas(self.draft)
+            }
+            raise SpecError(
+                replace(problem, path=given_path(problem.path, self.document, given))
+                for problem in self.problems
+            )
         return Ready(self.spec, self.project, self.demand)
 
 
@@ -84,45 +94,64 @@ def plan(
 
     ``find`` looks a project up; who plans many passes one that remembers.
     """
-    made = Plan(draft)
-    _find_place(made, find or partial(visible_project, by=by))
-    if made.project and made.cluster:
-        _resolve(made, made.project, by)
-        made.problems += _framework_problems(made.cluster, draft.framework)
-        made.problems += _odd_name(draft.name, _workers(made))
-        if made.spec:
-            _weigh(made, made.spec, made.cluster)
-        if not submits:
-            _foresee(made, made.cluster, made.project)
-            made.problems += _taken(draft.name, made.project)
-            made.problems += _over_quota(made.demand, made.project)
-    elif not draft.name:
-        made.problems.append(Problem(("name",), "is required"))
-    return made
+    result = Plan(draft)
+    project = _find_project(result, find or partial(visible_project, by=by))
+    cluster = result.cluster or _find_cluster(result, project, by)
+    _resolve(result, project, by)
+    result.problems += _odd_name(draft.name, _workers(result))
+    if cluster:
+        result.problems += _framework_problems(cluster, draft.framework)
+    if cluster and result.spec:
+        _weigh(result, result.spec, cluster)
+    if not submits:
+        _foresee(result)
+        contest(result)
+    return result
 
 
-def _find_place(made: Plan, find: Callable[[int], Project | None]) -> None:
-    draft = made.draft
+def contest(plan: Plan) -> None:
+    """Adds what whoever is first settles: whether the name is free and the quota has room."""
+    if plan.project and plan.cluster:
+        late = _taken(plan.draft.name, plan.project) + _over_quota(plan.demand, plan.project)
+        plan.problems += [problem for problem in late if problem not in plan.problems]
+
+
+def _find_project(plan: Plan, find: Callable[[int], Project | None]) -> Project | None:
+    """What the draft names, also where the plan cannot be for it: the rest is judged all the same,
+    so that one wrong id does not hide what else is wrong."""
+    draft = plan.draft
+    project = find(draft.project) if draft.project is not None else None
     if draft.project is None:
-        made.problems.append(Problem(("project",), "select a project"))
-    else:
-        made.project = find(draft.project)
-        if made.project is None:
-            message = "this project does not exist, or you are not a member of it"
-            made.problems.append(Problem(("project",), message))
+        plan.problems.append(Problem(("project",), "select a project"))
+    elif project is None:
+        message = "this project does not exist, or you are not a member of it"
+        plan.problems.append(Problem(("project",), message))
     if draft.cluster is None:
-        made.problems.append(Problem(("cluster",), "select a cluster"))
-    elif made.project and made.project.cluster_id != draft.cluster:
-        message = f"{made.project.name} belongs to the cluster {made.project.cluster.name}"
-        made.problems.append(Problem(("cluster",), message))
-        made.project = None
-    elif made.project:
-        made.cluster = made.project.cluster
+        plan.problems.append(Problem(("cluster",), "select a cluster"))
+    elif project and project.cluster_id != draft.cluster:
+        message = f"{project.name} belongs to the cluster {project.cluster.name}"
+        plan.problems.append(Problem(("cluster",), message))
+        return project
+    plan.project = project
+    plan.cluster = project.cluster if project and draft.cluster else None
+    return project
+
+
+def _find_cluster(plan: Plan, project: Project | None, by: User) -> Cluster | None:
+    """What the rest is judged by, while the plan has no cluster."""
+    chosen = plan.draft.cluster
+    cluster = Cluster.objects.visible_to(by).filter(pk=chosen).first() if chosen else None
+    if chosen and cluster is None and project is None:
+        message = "this cluster does not exist, or you have no project on it"
+        plan.problems.append(Problem(("cluster",), message))
+    return cluster or (project.cluster if project else None)
 
 
 def visible_project(pk: int, by: User) -> Project | None:
     """With what a plan asks of it, its cluster and its department."""
-    visible = Project.objects.visible_to(by).select_related("cluster", "department")
+    visible = Project.objects.open_to(by, "workloads.create").select_related(
+        "cluster", "department"
+    )
     visible = visible.defer("description", "cluster__findings_json", "cluster__state_message")
     try:
         return visible.get(pk=pk)  # first() would have it put in order
@@ -130,35 +159,33 @@ def visible_project(pk: int, by: User) -> Project | None:
         return None
 
 
-def _resolve(made: Plan, project: Project, by: User) -> None:
-    draft = made.draft
+def _resolve(plan: Plan, project: Project | None, by: User) -> None:
+    draft = plan.draft
     if draft.template:
-        visible = Template.objects.visible_to(by).usable_in(project)
-        made.template = visible.filter(pk=draft.template).first()
-    document: dict[str, Any] = {
+        visible = Template.objects.visible_to(by)
+        usable = visible.usable_in(project) if project else visible
+        plan.template = usable.filter(pk=draft.template).first()
+    whole = Merged()
+    whole.lay(draft.given, USER)
+    layers = {"": whole}
+    plan.document = {
         "distributedFramework": draft.framework,
         "architecture": draft.architecture,
-        **draft.given,
+        **whole.document,
     }
     for role, replica in _replicas(draft):
-        resolved = resolve.replica(replica, project=project, user=by, at=(role,))
-        document[role] = resolved.document
-        made.origins |= {f"{role}.{key}": origin for key, origin in resolved.origins.items()}
-        made.problems += resolved.problems
-        if resolved.environment:
-            made.environments.append(resolved.environment)
-            made.problems += _environment_problems(resolved.environment, draft.framework, role)
-        if resolved.compute:
-            made.compute_resources.append(resolved.compute)
-        elif not replica.compute and "compute" not in resolved.document and _by_assets(replica):
-            made.problems.append(Problem((role, "compute"), "select a compute resource"))
-    made.origins |= dict.fromkeys(draft.given, "user")
-    made.document = document
-    _note_template(made)
+        resolved = resolve.replica(
+            replica, project=project, user=by, framework=draft.framework, at=(role,)
+        )
+        layers[f"{role}."] = resolved.merged
+        plan.document[role] = resolved.merged.document
+        plan.problems += resolved.problems
+        plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
+    plan.origins = _origins(layers, plan.template)
     try:
-        made.spec = documents.load(document)
+        plan.spec = documents.load(plan.document)
     except SpecError as error:
-        made.problems += error.problems
+        plan.problems += error.problems
 
 
 def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
@@ -167,31 +194,19 @@ def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
         yield "master", draft.master
 
 
-def _by_assets(replica: ReplicaDraft) -> bool:
-    """Whether the replica is put together from assets; one with its own image has defaults."""
-    return "image" not in replica.values
-
-
-def _environment_problems(environment: Environment, framework: str, role: str) -> list[Problem]:
-    why = environment.unfit_for(framework)
-    return [Problem((role, "environment"), f"is {why}; choose another")] if why else []
-
-
-def _note_template(made: Plan) -> None:
+def _origins(layers: dict[str, Merged], template: Template | None) -> dict[str, str]:
     """What the user left as the template had it came from the template."""
-    if not made.template:
-        return
-    base, origin = made.template.draft, f"template {made.template.name}"
-    pairs = [
-        ("", base.given, made.draft.given),
-        ("worker.", base.worker.given, made.draft.worker.given),
-    ]
-    if base.master and made.draft.master:
-        pairs.append(("master.", base.master.given, made.draft.master.given))
-    for prefix, before, now in pairs:
-        for key, value in now.items():
-            if before.get(key) == value:
-                made.origins[prefix + key] = origin
+    if template:
+        base = template.draft
+        theirs = {"": base.given, "worker.": base.worker.given}
+        theirs["master."] = base.master.given if base.master else {}
+        for within, merged in layers.items():
+            merged.credit(theirs[within], f"template {template.name}", instead_of=USER)
+    return {
+        within + path: origin
+        for within, merged in layers.items()
+        for path, origin in merged.origins.items()
+    }
 
 
 def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
@@ -201,17 +216,16 @@ def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
     return [] if support.available else [Problem(("framework",), support.why)]
 
 
-def _engine_problems(made: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
+def _engine_problems(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
     """What the cluster's engine would refuse, before there is a workload to refuse."""
-    handle = Handle(UNSAVED, made.draft.name, made.project.name if made.project else "")
-    if refused := refusal(cluster, handle, spec):
-        steps = re.findall(r"[^.\[\]]+", refused.field)
-        path = tuple(int(step) if step.isdigit() else step for step in steps)
-        yield Problem(path, str(refused).removeprefix(f"{refused.field}: ").rstrip("."))
+    handle = Handle(UNSAVED, plan.draft.name, plan.project.name if plan.project else "")
+    for problem in complaints(cluster, handle, spec):
+        if problem.path != FRAMEWORK:  # the cluster's capabilities say so
+            yield problem
 
 
-def _workers(made: Plan) -> int:
-    return made.spec.num_workers if made.spec else 1
+def _workers(plan: Plan) -> int:
+    return plan.spec.num_workers if plan.spec else 1
 
 
 def name_problems(name: str, project: Project) -> list[Problem]:
@@ -229,7 +243,7 @@ def _odd_name(name: str, workers: int) -> list[Problem]:
 
 def _taken(name: str, project: Project) -> list[Problem]:
     if Workload.objects.filter(project=project, name=name, deleted_at=None).exists():
-        message = f"{name!r} is taken in {project.name}; enter a different name"
+        message = f"{name!r} already exists in {project.name}; enter a different name"
         return [Problem(("name",), message)]
     return []
 
@@ -239,23 +253,24 @@ def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
     return [Problem(("worker", "compute"), over)] if over else []
 
 
-def _weigh(made: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
+def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     """Demand against machines: what can never start is a problem, what waits is not."""
-    made.problems += _engine_problems(made, spec, cluster)
+    plan.problems += _engine_problems(plan, spec, cluster)
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
-    made.demand = Demand.of(spec, gpu_memory=device_memory)
+    plan.demand = Demand.of(spec, gpu_memory=device_memory)
     if not cluster.capabilities.queues:
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
-            made.problems.append(Problem(("worker", "compute"), message))
+            plan.problems.append(Problem(("worker", "compute"), message))
 
 
-def _foresee(made: Plan, cluster: Cluster, project: Project) -> None:
+def _foresee(plan: Plan) -> None:
     """Whether it would start now, where Trainyard admits."""
-    if made.spec and made.demand and not cluster.capabilities.queues:
-        device_memory = cluster.gpu_memory if made.spec.asks_gpu_memory else 0
+    cluster, project = plan.cluster, plan.project
+    if plan.spec and plan.demand and cluster and project and not cluster.capabilities.queues:
+        device_memory = cluster.gpu_memory if plan.spec.asks_gpu_memory else 0
         quotas = accounts_of([project])[project.pk]
         room = capacity.free(cluster)
-        made.verdict = judge(made.spec, made.demand, quotas, room, device_memory)
+        plan.verdict = judge(plan.spec, plan.demand, quotas, room, device_memory)

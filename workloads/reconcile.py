@@ -3,6 +3,7 @@
 Network first, transaction after; running any of these twice changes nothing.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,24 +11,36 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from clusters.engines import engine_for, site_of
-from engines.base import EngineRefused, Launch, Observation, RankState
-from spec.phases import ACTIVE, AT_WORK, GATHERING, HOLDING, TERMINAL, Phase, RankPhase, Reason
-from workloads import admission, history, logs, outbox, waiting
+from clusters.connections import engine_for
+from engines.base import EngineRefused, EngineUnavailable, Observation, RankState
+from spec.phases import (
+    ACTIVE,
+    AT_WORK,
+    ENDED,
+    GATHERING,
+    HANDED_OVER,
+    HOLDING,
+    RANK_ACTIVE,
+    TERMINAL,
+    TOLD_TO_STOP,
+    Phase,
+    RankPhase,
+    Reason,
+)
+from workloads import causes, enqueue, events
+from workloads.launch import launch_of
 from workloads.models import Rank, Workload
+from workloads.scheduling import admission
 
-#: The cluster should have it. A cluster that queues for itself shows Pending too; elsewhere a
-#: pending workload has not been seen in its run yet.
-HANDED_OVER = HOLDING | {Phase.PENDING}
-STOPPED_THERE = "It was stopped on the cluster, not by Trainyard."
-ANEW = "Its ranks start anew."
+STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
+ANEW = "Its ranks start again."
 
 
 def start(workload: Workload) -> None:
     """Queue a submitted or resumed workload of a cluster that has no queue of its own."""
     with transaction.atomic():
         if workload.move(Phase.PENDING):
-            history.phase(workload)
+            events.phase(workload)
     admission.admit(workload.cluster)
 
 
@@ -40,7 +53,7 @@ def launch(workload: Workload) -> None:
     except EngineRefused as refusal:
         refused(workload, refusal)
     else:
-        outbox.monitor(workload.cluster_id)
+        enqueue.monitor(workload.cluster_id)
 
 
 def refused(workload: Workload, refusal: EngineRefused) -> None:
@@ -53,89 +66,90 @@ def refused(workload: Workload, refusal: EngineRefused) -> None:
             message=said if said.startswith(field) else f"{field}: {said}",
             logs_complete=not workload.observed_run,
         ):
-            _end_ranks(workload)
-            waiting.end(workload)
-            history.phase(workload)
-            outbox.admit(workload.cluster_id)
+            _end_ranks(workload, RankPhase.FAILED)
+            causes.end(workload)
+            events.phase(workload)
+            enqueue.admit(workload.cluster_id)
 
 
-def launch_of(workload: Workload) -> Launch:
-    spec = workload.spec
-    return Launch(
-        handle=workload.handle,
-        run=workload.run,
-        spec=spec,
-        submitted_by=workload.created_by.username if workload.created_by else "",
-        gpus=_devices(workload),
-        site=site_of(workload.cluster, spec),
-    )
+def stop(
+    workload: Workload, *, collected: Callable[[Workload, Observation], bool] | None = None
+) -> None:
+    """Pass a stop on. What never reached the engine is stopped at once.
 
-
-def _devices(workload: Workload) -> dict[int, tuple[int, ...]]:
-    """What admission gave each rank; nothing where the cluster chooses."""
-    if workload.cluster.capabilities.queues:
-        return {}
-    return {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
-
-
-def stop(workload: Workload) -> None:
-    """Pass a stop on. What never reached the engine is stopped at once."""
+    ``collected`` says whether what is seen may be told now; else whoever watches the cluster does.
+    """
     if workload.phase != Phase.STOPPING:
         return
     engine = engine_for(workload.cluster)
     engine.stop(workload.handle, run=workload.run)
-    seen = engine.observe(workload.handle)
-    if seen is None or seen.run < workload.run:
+    observation = engine.observe(workload.handle)
+    if observation is None or observation.run < workload.run:
         lost(workload)
-    else:
-        apply(workload, seen)
+    elif collected is None or collected(workload, observation):
+        apply(workload, observation)
 
 
-def delete(workload: Workload) -> None:
-    """Remove what the workload made and printed, then hide its row."""
+def delete(workload: Workload, *, collect: Callable[[Workload], str] | None = None) -> None:
+    """Remove what the workload has on its cluster, then hide its row. What it printed stays:
+    ``collect`` brings the rest of it here, and says why some of it is lost."""
     if workload.phase != Phase.DELETING or workload.deleted_at:
         return
-    engine_for(workload.cluster).delete(workload.handle)
-    logs.remove(workload.pk)
+    missing: list[str] = []
+
+    def at_rest() -> None:
+        if collect and (why := collect(workload)):
+            missing.append(why)
+
+    try:
+        engine_for(workload.cluster).delete(workload.handle, at_rest=at_rest)
+    except EngineUnavailable as why:
+        if why.cause:  # it is asked again; meanwhile people read for whom it waits
+            rows = Workload.objects.filter(pk=workload.pk, phase=Phase.DELETING)
+            rows.update(reason=why.cause.reason, message=why.cause.message)
+        raise
+    also: dict[str, Any] = events.end_before_deletion(workload) | _collected(workload)
     with transaction.atomic():
-        Workload.objects.filter(pk=workload.pk, deleted_at=None).update(
-            deleted_at=timezone.now(), logs_complete=True, running_pods=0
-        )
-        waiting.end(workload)
-        history.announce(workload)
-        outbox.admit(workload.cluster_id)
+        rows = Workload.objects.filter(pk=workload.pk, deleted_at=None)
+        rows.update(deleted_at=timezone.now(), running_pods=0, **also)
+        _end_ranks(workload, RankPhase.STOPPED)
+        causes.end(workload)
+        for text in missing:
+            events.note(workload, f"The last of its output is lost: {text}", source="trainyard")
+        events.announce(workload)
+        enqueue.admit(workload.cluster_id)
 
 
-def apply(workload: Workload, seen: Observation) -> bool:
+def apply(workload: Workload, observation: Observation) -> bool:
     """Write an observation down; ``False`` when it is old news.
 
     An observation is applied once and in order: the guarded UPDATE lets only a later one through.
     """
-    if seen.run < workload.run or workload.deleted_at:
+    if observation.run < workload.run or workload.deleted_at:
         return False
     with transaction.atomic():
-        if not _is_news(workload, seen):
+        if not _is_news(workload, observation):
             return False
+        events.announce(workload)  # before whatever else is sent after the commit
         workload.refresh_from_db()  # our UPDATE holds the row, so this is how it stands
-        seen = forward(workload, seen)
-        _apply_ranks(workload, seen)
-        attempt_starts(workload, seen.attempt)
-        _apply_phase(workload, seen)
-        waiting.note(workload, seen)
-        history.announce(workload)
+        observation = forward(workload, observation)
+        _apply_ranks(workload, observation)
+        attempt_starts(workload, observation.attempt)
+        _apply_phase(workload, observation)
+        causes.note(workload, observation)
     return True
 
 
-def forward(row: Workload, seen: Observation) -> Observation:
+def forward(row: Workload, observation: Observation) -> Observation:
     """As people are told it: no phase goes back within a run. What once ran and gathers its ranks
     again is Degraded until all of them run, what began to start is starting while a rank looks for
     another node; only what was preempted is Pending again."""
-    queued = seen.phase is Phase.PENDING and seen.reason is Reason.PREEMPTED
-    if row.phase in AT_WORK and seen.phase in GATHERING and not queued:
-        return replace(seen, phase=Phase.DEGRADED, message=seen.message or ANEW)
-    if row.phase == Phase.INITIALIZING and seen.phase is Phase.PENDING and not queued:
-        return replace(seen, phase=Phase.INITIALIZING)
-    return seen
+    queued = observation.phase is Phase.PENDING and observation.reason is Reason.PREEMPTED
+    if row.phase in AT_WORK and observation.phase in GATHERING and not queued:
+        return replace(observation, phase=Phase.DEGRADED, message=observation.message or ANEW)
+    if row.phase == Phase.INITIALIZING and observation.phase is Phase.PENDING and not queued:
+        return replace(observation, phase=Phase.INITIALIZING)
+    return observation
 
 
 def attempt_starts(workload: Workload, number: int) -> None:
@@ -146,51 +160,58 @@ def attempt_starts(workload: Workload, number: int) -> None:
     with transaction.atomic():
         if now.update(attempt=number):
             text = f"Attempt {number + 1} of the gang starts."
-            history.note(workload, text, source="engine", reason=Reason.RESTARTING)
+            events.note(workload, text, source="engine", reason=Reason.RESTARTING)
             workload.attempt = number
 
 
-def _is_news(workload: Workload, seen: Observation) -> bool:
-    later = Q(observed_run__lt=seen.run) | Q(
-        observed_run=seen.run, observed_sequence__lt=seen.sequence
+def _is_news(workload: Workload, observation: Observation) -> bool:
+    later = Q(observed_run__lt=observation.run) | Q(
+        observed_run=observation.run, observed_sequence__lt=observation.sequence
     )
-    running = sum(rank.phase == RankPhase.RUNNING for rank in seen.ranks)
+    running = sum(rank.phase == RankPhase.RUNNING for rank in observation.ranks)
     return bool(
-        Workload.objects.filter(later, pk=workload.pk, run=seen.run).update(
-            observed_run=seen.run,
-            observed_sequence=seen.sequence,
+        Workload.objects.filter(later, pk=workload.pk, run=observation.run).update(
+            observed_run=observation.run,
+            observed_sequence=observation.sequence,
             running_pods=running,
         )
     )
 
 
-def _apply_phase(workload: Workload, seen: Observation) -> None:
+def _apply_phase(workload: Workload, observation: Observation) -> None:
     before = workload.phase
-    if seen.phase is None:
-        lost(workload, seen.message)
-    elif seen.phase != before:
-        message = _message(workload, seen)
-        if workload.move(seen.phase, reason=seen.reason, message=message, at=seen.at):
-            history.phase(workload, tell=history.nobody_yet)
+    if observation.phase is None:
+        lost(workload, observation.message)
+    elif observation.phase != before:
+        message = _message(workload, observation)
+        if workload.move(
+            observation.phase, reason=observation.reason, message=message, at=observation.at
+        ):
+            events.phase(workload, tell=events.nobody_yet)
             if before in HOLDING and not workload.holds:
-                outbox.admit(workload.cluster_id)
-    elif (seen.reason, seen.message) != (workload.reason, workload.message) and seen.message:
-        Workload.objects.filter(pk=workload.pk).update(reason=seen.reason, message=seen.message)
+                enqueue.admit(workload.cluster_id)
+    elif (observation.reason, observation.message) != (
+        workload.reason,
+        workload.message,
+    ) and observation.message:
+        Workload.objects.filter(pk=workload.pk).update(
+            reason=observation.reason, message=observation.message
+        )
 
 
-def _message(workload: Workload, seen: Observation) -> str:
+def _message(workload: Workload, observation: Observation) -> str:
     """A stop that nobody asked Trainyard for says so, until it runs again."""
-    if seen.message or seen.phase not in {Phase.STOPPING, Phase.STOPPED}:
-        return seen.message
+    if observation.message or observation.phase not in TOLD_TO_STOP:
+        return observation.message
     return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
 
 
-def _apply_ranks(workload: Workload, seen: Observation) -> None:
+def _apply_ranks(workload: Workload, observation: Observation) -> None:
     rows = {row.rank: row for row in workload.ranks.all()}
     changed = []
-    for state in seen.ranks:
+    for state in observation.ranks:
         row = rows.get(state.rank)
-        if row is not None and _copy_state(row, kept(row, state, seen)):
+        if row is not None and _copy_state(row, kept(row, state, observation)):
             changed.append(row)
     if changed:
         # One row a rank with plain values; an UPDATE of many takes a CASE for each rank and field.
@@ -199,30 +220,28 @@ def _apply_ranks(workload: Workload, seen: Observation) -> None:
         )
 
 
-def _end_ranks(workload: Workload) -> None:
+def _end_ranks(workload: Workload, phase: RankPhase) -> None:
     """Nobody will report how the ranks of a gang that is gone ended: as their workload did."""
-    phase = RankPhase.STOPPED if workload.phase == Phase.STOPPED else RankPhase.FAILED
-    workload.ranks.filter(phase__in=[RankPhase.PENDING, RankPhase.RUNNING]).update(
+    workload.ranks.filter(phase__in=RANK_ACTIVE).update(
         phase=phase, reason=workload.reason, finished_at=workload.phase_updated_at
     )
 
 
-def enforce(workload: Workload, seen: Observation) -> None:
+def enforce(workload: Workload, observation: Observation) -> None:
     """End what runs although its row says otherwise.
 
     It was handed over while it was being stopped or deleted, or came back after it was given up.
     An earlier run must end, too, or the one that was asked for since could never start.
     """
-    if seen.phase is None:
+    if observation.phase is None:
         return
-    over = workload.phase in ENDED or seen.run < workload.run
+    over = workload.phase in ENDED or observation.run < workload.run
     if workload.deleted_at:
         engine_for(workload.cluster).delete(workload.handle)
-    elif over and seen.phase in ACTIVE:
-        engine_for(workload.cluster).stop(workload.handle, run=seen.run)
+    elif over and observation.phase in ACTIVE:
+        engine_for(workload.cluster).stop(workload.handle, run=observation.run)
 
 
-ENDED = TERMINAL | {Phase.STOPPED}
 OF_THE_PROGRAM = {Reason.COMMAND_NOT_FOUND, Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}
 STATE_FIELDS = (
     "node",
@@ -236,14 +255,14 @@ STATE_FIELDS = (
 )
 
 
-def kept(row: Rank, state: RankState, seen: Observation) -> RankState:
+def kept(row: Rank, state: RankState, observation: Observation) -> RankState:
     """At the end of its workload a rank that is there no more keeps what was seen of it last: the
     cluster may have removed it before anyone could look."""
-    if seen.phase not in TERMINAL or state.node or not row.node:
+    if observation.phase not in TERMINAL or state.node or not row.node:
         return state
-    known = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
-    failed = seen.phase is Phase.FAILED and (row.exit_code or row.reason in OF_THE_PROGRAM)
-    return replace(state, **known, phase=RankPhase.FAILED if failed else state.phase)
+    last_state = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
+    failed = observation.phase is Phase.FAILED and (row.exit_code or row.reason in OF_THE_PROGRAM)
+    return replace(state, **last_state, phase=RankPhase.FAILED if failed else state.phase)
 
 
 def differs(row: Rank, state: RankState) -> bool:
@@ -267,11 +286,15 @@ def lost(workload: Workload, why: str = "") -> None:
     if workload.phase == Phase.STOPPING:
         to, reason = Phase.STOPPED, Reason.STOPPED_BY_USER
         message = "" if workload.observed_run == workload.run else "It had not started yet."
-    # What was never seen has printed nothing; of all else the collector finds when it is all here.
-    collected: dict[str, Any] = {} if workload.observed_run else {"logs_complete": True}
+    also = _collected(workload)
     with transaction.atomic():
-        if workload.move(to, reason=reason, message=message, running_pods=0, **collected):
-            _end_ranks(workload)
-            waiting.end(workload)
-            history.phase(workload)
-            outbox.admit(workload.cluster_id)
+        if workload.move(to, reason=reason, message=message, running_pods=0, **also):
+            _end_ranks(workload, RankPhase.STOPPED if to is Phase.STOPPED else RankPhase.FAILED)
+            causes.end(workload)
+            events.phase(workload)
+            enqueue.admit(workload.cluster_id)
+
+
+def _collected(workload: Workload) -> dict[str, Any]:
+    """What was never seen has printed nothing; of all else the collector finds when it is here."""
+    return {} if workload.observed_run else {"logs_complete": True}

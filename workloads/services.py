@@ -1,22 +1,26 @@
 """What people do with workloads. One function a verb: a transaction, an event, then the task."""
 
 import uuid
+from functools import partial
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from accounts import access
 from accounts.models import User
 from assets import services as assets
 from assets.models import Template
-from assets.scopes import Holder, Place
+from assets.template.kind import TEMPLATE
+from audit import services as audit
 from projects.quotas import Demand
+from projects.scopes import Place
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from spec.phases import Phase, RankPhase, Reason
-from workloads import creation, history, outbox
+from workloads import enqueue, events, logs, submission
 from workloads.models import Attempt, Draft, Source, Workload
-from workloads.plan import plan
-from workloads.quota import hold_quota
+from workloads.plan import Plan, contest, plan
+from workloads.scheduling.quota import hold_quota
 
 MOST_AT_ONCE = 200  # workloads that one request may act on
 
@@ -32,31 +36,43 @@ def submit(
     source: Source = Source.FORM,
     draft_id: uuid.UUID | None = None,
     copied_from: Workload | None = None,
+    planned: Plan | None = None,
 ) -> Workload:
-    """Make a workload of a draft and hand it on. ``SpecError`` carries what is wrong.
+    """Make a workload of a draft and hand it on. ``SpecError`` carries all that is wrong.
 
-    The same ``draft_id`` twice gives the same workload: a double click submits once.
+    The same ``draft_id`` twice gives the same workload: a double click submits once. ``planned`` is
+    a plan of the draft, where the caller has one.
     """
     if draft_id and (earlier := Workload.objects.filter(draft_id=draft_id).first()):
         return earlier
-    made = plan(draft, by=by, submits=True)
+    planned = planned or plan(draft, by=by, submits=True)
     try:
-        ready = made.ready()
+        ready = planned.ready()
         with transaction.atomic():
             if over := hold_quota(ready.project, ready.demand):
                 raise SpecError([Problem(("worker", "compute"), over)])
-            (workload,) = creation.create(
-                [made], by=by, source=source, draft_id=draft_id, copied_from=copied_from
+            (workload,) = submission.create(
+                [planned], by=by, source=source, draft_id=draft_id, copied_from=copied_from
             )
             if draft_id:
                 Draft.objects.filter(pk=draft_id, owner=by).delete()
-    except (IntegrityError, SpecError):
+    except (IntegrityError, SpecError) as error:
         # It is wrong, or someone else was quicker: with this very draft, or with what it needs.
         if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
             return twin
-        plan(draft, by=by).ready()  # says all that is wrong now, such as a name that is taken
+        _say_all(planned, error, by)
         raise
     return workload
+
+
+def _say_all(planned: Plan, error: Exception, by: User) -> None:
+    """``SpecError`` with all that is wrong now. Where somebody else was quicker, such as with the
+    name, more may have changed than that: the draft is planned anew."""
+    if isinstance(error, IntegrityError):
+        access.forget(by)
+        planned = plan(planned.draft, by=by)
+    contest(planned)
+    planned.ready()
 
 
 def _hold(workload: Workload) -> None:
@@ -69,16 +85,20 @@ def _hold(workload: Workload) -> None:
 
 def stop(workload: Workload, *, by: User) -> None:
     """Ask every rank to end and keep the definition. ``NotPossible`` when nothing runs."""
+    access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
         _hold(workload)
         if not workload.move(Phase.STOPPING, reason=Reason.STOPPED_BY_USER):
             raise NotPossible(f"{workload.name} is {workload.phase}; there is nothing to stop.")
-        history.phase(workload, actor=by, verb="stop")
-        outbox.stop(workload.pk)
+        events.phase(workload, actor=by, verb="stop")
+        audit.record(by, "stop", workload)
+        enqueue.stop(workload.pk)
 
 
 def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
     """Run a stopped workload again, as its next run. Its checkpoints are where it left them."""
+    if by:
+        access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
         _hold(workload)
         if by and workload.phase == Phase.STOPPED:  # else it runs there already, for all we say
@@ -102,55 +122,83 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
                 f"{workload.name} is {workload.phase}; only a stopped workload can run again. "
                 "Copy & edit it to start a new one."
             )
-        workload.ranks.update(
-            phase=RankPhase.PENDING,
-            reason="",
-            message="",
-            exit_code=None,
-            restarts=0,
-            started_at=None,
-            finished_at=None,
-            gpu_devices=[],
-        )
-        history.phase(workload, actor=by, verb="run")
-        outbox.submit(workload)
+        _start_ranks_afresh(workload)
+        events.phase(workload, actor=by, verb="run")
+        if by:
+            audit.record(by, "run", workload)
+        enqueue.submit(workload)
+
+
+def _start_ranks_afresh(workload: Workload) -> None:
+    workload.ranks.update(
+        phase=RankPhase.PENDING,
+        reason="",
+        message="",
+        exit_code=None,
+        restarts=0,
+        started_at=None,
+        finished_at=None,
+        gpu_devices=[],
+    )
 
 
 def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELETED_BY_USER) -> None:
     """Kill what runs and remove all it made. Asking twice is fine."""
+    if by:
+        access.require(by, "workloads.delete", *workload.project.scope_keys)
     with transaction.atomic():
         _hold(workload)
         if workload.move(Phase.DELETING, reason=reason):  # else it is being deleted already
-            history.phase(workload, actor=by, verb="delete")
-            outbox.delete(workload.pk)
+            events.phase(workload, actor=by, verb="delete")
+            if by:
+                audit.record(by, "delete", workload)
+            enqueue.delete(workload.pk)
+
+
+def purge(workload: Workload, *, by: User) -> None:
+    """Remove at once all that is kept of a deleted workload. ``NotPossible`` for any other."""
+    access.require(by, "workloads.delete", *workload.project.scope_keys)
+    if workload.deleted_at is None:
+        raise NotPossible(f"{workload.name} is {workload.phase}; delete it first.")
+    with transaction.atomic():
+        audit.record(by, "purge", workload)
+        transaction.on_commit(partial(logs.remove, workload.pk))
+        workload.delete()
 
 
 def copy(workload: Workload, *, by: User) -> Draft:
-    """A new draft with the workload's answers and a free name."""
+    """A new draft with the workload's answers and a free name: a deleted one's is its own, unless
+    somebody took it."""
     content = WorkloadDraft.model_validate(workload.draft_json)
     content.name = free_name(workload)
     draft = Draft(owner=by, copied_from=workload, template=workload.template)
     draft.content = content
-    draft.save()
+    with transaction.atomic():
+        draft.save()
+        audit.record(by, "copy", workload)
     return draft
 
 
 def free_name(workload: Workload) -> str:
     """``train`` → ``train-copy``, ``train-copy-2`` …, the first that the project has not."""
     base = workload.name[:40].rstrip("-") + "-copy"
-    taken = set(
-        Workload.objects.filter(
-            project=workload.project, name__startswith=base, deleted_at=None
-        ).values_list("name", flat=True)
-    )
+    present = Workload.objects.filter(project=workload.project, deleted_at=None)
+    if workload.deleted_at and not present.filter(name=workload.name).exists():
+        return workload.name
+    taken = set(present.filter(name__startswith=base).values_list("name", flat=True))
     candidates = (base if n == 1 else f"{base}-{n}" for n in range(1, len(taken) + 2))
     return next(name for name in candidates if name not in taken)
 
 
 def save_template(
-    draft: WorkloadDraft, *, name: str, description: str, holder: Holder, by: User
+    draft: WorkloadDraft, *, name: str, description: str, place: Place, by: User
 ) -> Template:
     """Keep a draft to start from, without its name and project. ``SpecError`` on a taken name."""
-    return assets.create_template(
-        by=by, name=name, place=Place(holder), draft=draft, description=description
+    return assets.create(
+        TEMPLATE,
+        by=by,
+        name=name,
+        place=place,
+        document=draft.model_dump(mode="json", by_alias=True),
+        description=description,
     )

@@ -6,13 +6,20 @@ from celery import shared_task
 
 from clusters.models import Cluster
 from engines.base import EngineUnavailable
-from workloads import admission, handover, monitor, outbox, reconcile
-from workloads import sweep as sweeping
+from workloads import enqueue, reconcile
 from workloads.models import Workload
+from workloads.scheduling import admission
+from workloads.worker import dispatch, ends, monitor
+from workloads.worker import sweep as sweeping
 
 # For a hiccup. Of a longer outage the sweep takes care: it asks again as long as the row says so,
 # and retries of each of its calls would pile up.
-retried = {"autoretry_for": (EngineUnavailable,), "retry_backoff": 2, "max_retries": 2}
+retried = {
+    "autoretry_for": (EngineUnavailable,),
+    "retry_backoff": 2,
+    "max_retries": 2,
+    "throws": (EngineUnavailable,),  # said in one line: nothing of ours is broken
+}
 
 
 def _workload(workload_id: str) -> Workload:
@@ -26,7 +33,7 @@ def submit(workload_id: str) -> None:
 
 @shared_task(name="workloads.hand_over", **retried)
 def hand_over(cluster_id: str) -> None:
-    handover.hand_over(Cluster.objects.get(pk=cluster_id))
+    dispatch.hand_over(Cluster.objects.get(pk=cluster_id))
 
 
 @shared_task(name="workloads.launch", **retried)
@@ -36,12 +43,12 @@ def launch(workload_id: str) -> None:
 
 @shared_task(name="workloads.stop", **retried)
 def stop(workload_id: str) -> None:
-    reconcile.stop(_workload(workload_id))
+    reconcile.stop(_workload(workload_id), collected=ends.is_collected)
 
 
 @shared_task(name="workloads.delete", **retried)
 def delete(workload_id: str) -> None:
-    reconcile.delete(_workload(workload_id))
+    reconcile.delete(_workload(workload_id), collect=ends.collect_rest)
 
 
 @shared_task(name="workloads.admit")
@@ -55,9 +62,9 @@ def monitor_cluster(cluster_id: str) -> None:
     if cluster is None:
         monitor.put_away(UUID(cluster_id))
     elif monitor.turn(cluster):
-        outbox.monitor(cluster.pk)
+        enqueue.monitor(cluster.pk)
 
 
-@shared_task(name="workloads.sweep")
+@shared_task(name="workloads.worker.sweep")
 def sweep() -> None:
     sweeping.sweep()

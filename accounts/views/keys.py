@@ -1,5 +1,7 @@
 """A person's own access keys, for programs that act for them."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -8,8 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from accounts import tokens
-from accounts.forms import KeyForm
+from accounts.forms import key_form
 from accounts.http import Request
+from accounts.models import AccessKey
+from core import curl
+from core.forms.form import judged
 from core.http import render_partial
 from core.pages import done, form_page, question_page
 
@@ -27,18 +32,19 @@ def listing(request: Request) -> HttpResponse:
 @login_required
 def create(request: Request) -> HttpResponse:
     """The answer shows the secret, once; so it is a page of its own and never a redirect."""
-    form = KeyForm(request.POST if request.method == "POST" else None)
+    form = key_form(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        key, secret = tokens.make_key(request.user, form.cleaned_data["name"])
-        response = render(request, "accounts/key.html", {"key": key, "secret": secret})
-        response["Cache-Control"] = "no-store"
-        return response
+        with judged(form):
+            key, secret = tokens.make_key(request.user, form.values.get("name", ""))
+            response = render(request, "accounts/key.html", _shown(request, key, secret))
+            response["Cache-Control"] = "no-store"
+            return response
     return form_page(
         request,
         form,
         title="New access key",
         submit="Create access key",
-        fields="components/fields.html",
+        fields="components/inputs.html",
         crumb=(CRUMB, reverse("access-key-list")),
     )
 
@@ -48,13 +54,24 @@ def create(request: Request) -> HttpResponse:
 def delete(request: Request, pk: int) -> HttpResponse:
     key = get_object_or_404(request.user.access_keys, pk=pk)
     if request.method == "POST":
-        key.delete()
-        messages.success(request, f"The access key {key} is deleted.")
+        tokens.delete_key(key, by=request.user)
+        messages.success(request, f"The access key {key} was deleted.")
         return done(request, reverse("access-key-list"))
     return question_page(
         request,
         title=f"Delete {key}?",
-        text="Programs that sign in with it are refused from now on.",
+        text="Programs that use it lose access immediately.",
         submit="Delete access key",
         crumb=(CRUMB, reverse("access-key-list")),
     )
+
+
+def _shown(request: Request, key: AccessKey, secret: str) -> dict[str, Any]:
+    api = request.build_absolute_uri("/api/v1")
+    body = {"grantType": "app_token", "clientID": key.client_id, "clientSecret": secret}
+    return {
+        "key": key,
+        "secret": secret,
+        "sign_in": curl.sign_in(f"{api}/token", body),
+        "try_out": curl.get(f"{api}/workloads"),
+    }

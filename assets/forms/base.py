@@ -1,139 +1,139 @@
 """What the forms of all assets share: where the asset belongs, its name, and the spec's verdict."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
-from django import forms
-from django.forms import BaseFormSet
+from django.http import QueryDict
 
+from accounts import access
 from accounts.models import User
-from assets.scopes import Holder, Place, Scope
 from clusters.models import Cluster
-from core.forms import Form
+from core.forms.field import Field, Input, Option, Values
+from core.forms.form import Form
 from projects.models import Department, Project
-from spec.errors import Problem, SpecError
+from projects.scopes import Holder, Place, Scope
+from spec.errors import SpecError
+
+WHERE = (
+    Field("cluster", "Cluster", Input.SELECT, choices="clusters"),
+    Field(
+        "scope",
+        "Scope",
+        Input.SELECT,
+        "Who can use it: everyone with access to that scope.",
+        choices="scopes",
+    ),
+    Field("name", "Name", required=True),
+    Field("description", "Description"),
+)
+
+EVERY = "All clusters"
 
 
 class AssetForm(Form):
-    """Cluster, scope, name and description. Subclasses add what the asset holds.
+    """Cluster, scope, name and description, then the ``FIELDS`` of what the asset holds; of those
+    the keys ``BESIDE`` are no part of its document."""
 
-    ``FIELDS`` maps the wire path of a value to the field that shows it, so that the spec's verdict
-    lands where it belongs. ``rows`` are formsets by the wire name of their list.
-    """
+    FIELDS: tuple[Field, ...] = ()
+    BESIDE: tuple[str, ...] = ()
 
-    FIELDS: dict[str, str] = {}
-    NEEDED: tuple[str, ...] = ("name",)
-
-    cluster = forms.ChoiceField(label="Cluster")
-    scope = forms.ChoiceField(label="Scope", help_text="Who can use it: everyone who works there.")
-    name = forms.CharField(label="Name", required=False)
-    description = forms.CharField(label="Description", required=False)
-
-    def __init__(self, *args: Any, user: User, place: Place | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.rows: dict[str, BaseFormSet[Any]] = {}
+    def __init__(
+        self,
+        posted: QueryDict | None,
+        *,
+        user: User,
+        place: Place | None,
+        initial: Values,
+        fixed: Collection[str] = (),
+    ) -> None:
         self.places = places_of(user)
-        cluster = str(self.initial.get("cluster") or "")
-        clusters = {str(p.cluster.pk): p.cluster.name for p in self.places.values()}
-        self._choices("cluster", list(clusters.items()))
-        self._choices("scope", grouped(self.places, cluster if len(clusters) > 1 else ""))
+        clusters = {cluster_key(it): str(it.cluster or EVERY) for it in self.places.values()}
+        asked = str(initial.get("cluster") or "") if len(clusters) > 1 else ""
+        groups = grouped(self.places, asked)
+        offered = {
+            "clusters": list(clusters.items()),
+            "scopes": [option for _, options in groups for option in options],
+        }
         if place is not None:
-            self.initial.update(cluster=str(place.cluster.pk), scope=key(place))
+            initial = initial | {"cluster": cluster_key(place), "scope": key(place)}
+        fields = (*WHERE, *self.FIELDS)
+        super().__init__(fields, initial, posted, offered=offered, fixed=fixed)
+        self["scope"].groups = groups
+        if self.is_bound:
+            self.check()
 
-    def _choices(self, name: str, choices: list[Any]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 -- declared above
-        field.choices = choices
-
-    def is_valid(self) -> bool:
-        """The form itself and each of its rows. The values are judged later, by the spec."""
-        rows = [formset.is_valid() for formset in self.rows.values()]
-        return super().is_valid() and all(rows)
-
-    def clean(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        place = self.places.get(data.get("scope", ""))
-        if place and data.get("cluster") and str(place.cluster.pk) != data["cluster"]:
+    def check(self) -> None:
+        """What a browser that runs our scripts would not send."""
+        place, cluster = self.places.get(self.values.get("scope", "")), self.values.get("cluster")
+        if place is None or not cluster or cluster_key(place) == cluster:
+            return
+        if place.cluster:
             self.add_error("scope", f"{place.holder} belongs to the cluster {place.cluster}.")
-        return data
+        else:
+            self.add_error(
+                "cluster", f"The account spans all clusters: choose {EVERY}, or another scope."
+            )
+
+    @property
+    def clusters(self) -> list[Cluster]:
+        """Those where the asset may belong."""
+        each = {it.cluster.pk: it.cluster for it in self.places.values() if it.cluster}
+        return list(each.values())
 
     @property
     def place(self) -> Place:
-        return self.places[self.cleaned_data["scope"]]
+        return self.places[self.values["scope"]]
 
-    def document(self) -> dict[str, Any]:
+    @property
+    def name(self) -> str:
+        return str(self.values.get("name", ""))
+
+    @property
+    def description(self) -> str:
+        return str(self.values.get("description", ""))
+
+    def document(self, *, without: Collection[str] = ()) -> Values:
         """The asset's values under their wire names."""
-        raise NotImplementedError
+        where = [field.key for field in WHERE]
+        return super().document(without=(*where, *self.BESIDE, *without))
 
     def columns(self) -> dict[str, Any]:
         """Values that live beside the document."""
         return {}
 
-    def add_problems(self, error: SpecError) -> None:
-        for problem in error.problems:
-            self._add_problem(problem)
-
-    def _add_problem(self, problem: Problem) -> None:
-        match problem.path:
-            case (str(head), int(index), *rest) if head in self.rows:
-                used = [form for form in self.rows[head].forms if form.is_used]
-                row = used[index]
-                name = _cell(row, rest)
-                label = row.fields[name].label if name else ""
-                row.add_error(name, sentence(problem.message, label))
-            case (str(head),) if head in self.rows:
-                self.add_error(None, f"{_title(head)}: {problem.message}")
-            case path:
-                name = self.FIELDS.get(".".join(map(str, path)), str(path[-1]))
-                if name in self.fields:
-                    self.add_error(name, sentence(problem.message, self.fields[name].label))
-                else:
-                    self.add_error(None, f"{problem.field}: {problem.message}")
-
-
-def sentence(message: str, subject: Any = "") -> str:
-    """``is required`` as ``Name is required``; a message with its own subject stays."""
-    if subject and message.startswith(("is ", "must ", "has ")):
-        return f"{subject} {message}."
-    return f"{message[:1].upper()}{message[1:]}"
-
-
-def _cell(form: Any, rest: Iterable[Any]) -> str | None:
-    """The field of a row for the end of a path: its dotted whole, or its last step we know."""
-    steps = [str(step) for step in rest]
-    for wire in (".".join(steps), *reversed(steps)):
-        if wire in form.WIRE:
-            return str(form.WIRE[wire])
-    return None
-
-
-def _title(name: str) -> str:
-    return {"environmentVariables": "Environment variables", "connections": "Tools"}.get(name, name)
+    def add_verdict(self, error: SpecError) -> None:
+        self.add_problems((problem.path, problem.message) for problem in error.problems)
 
 
 def key(place: Place) -> str:
-    return f"{place.scope}:{place.holder.pk}"
+    return f"{place.scope}:{place.holder.pk}" if place.holder else place.scope.value
+
+
+def cluster_key(place: Place) -> str:
+    return str(place.cluster.pk) if place.cluster else place.scope.value
 
 
 def places_of(user: User) -> dict[str, Place]:
     """Where this user may create assets, by the value of the scope field."""
-    projects = Project.objects.visible_to(user).for_list()
-    holders: list[Holder] = []
-    if user.is_administrator:
+    projects = Project.objects.open_to(user, "assets.create").for_list()
+    everywhere = access.may(user, "assets.create")
+    holders: list[Holder | None] = []
+    if everywhere:
         holders += Cluster.objects.all()
         holders += Department.objects.select_related("cluster")
-    holders += projects
+    holders += [*projects, *([None] if everywhere else [])]
     return {key(place): place for place in map(Place, holders)}
 
 
-def grouped(places: dict[str, Place], cluster: str) -> list[tuple[str, list[tuple[str, str]]]]:
+def grouped(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Option]]]:
     """Choices under one heading a scope, of one cluster when it is known."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    several = len({place.cluster.pk for place in places.values()}) > 1 and not cluster
+    groups: dict[str, list[Option]] = {}
+    clusters = {place.cluster.pk for place in places.values() if place.cluster}
+    several = len(clusters) > 1 and not cluster
     for value, place in places.items():
-        if cluster and str(place.cluster.pk) != cluster:
+        if cluster and cluster_key(place) != cluster:
             continue
         label = Scope(place.scope).label
-        heading = f"{place.cluster} · {label}" if several else label
+        heading = f"{place.cluster} · {label}" if several and place.cluster else label
         groups.setdefault(heading, []).append((value, str(place)))
     return list(groups.items())

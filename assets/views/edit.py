@@ -6,22 +6,21 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
+from accounts import access
 from accounts.http import Request
 from assets import services
+from assets.base import A, AssetKind
 from assets.forms.base import AssetForm
-from assets.kinds import Kind
-from assets.scopes import Place
-from assets.services import AnyAsset
 from core.pages import done, form_page
 from core.query import whole_number
 from projects.models import Project
+from projects.scopes import Place
 from spec.errors import SpecError
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -29,23 +28,23 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 
 @form_methods
 @login_required
-def create(request: Request, kind: Kind) -> HttpResponse:
+def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """A new asset. The query may say ``project``, ``slot`` (who asked) and ``next``."""
-    assert kind.create is not None  # noqa: S101 -- only such kinds have this route
     initial = kind.blank() | {"cluster": request.GET.get("cluster", "")}
     form = _form(request, kind, initial, place=_asked_place(request))
     if request.method == "POST" and form.is_valid():
         try:
-            asset = kind.create(
+            asset = services.create(
+                kind,
                 by=request.user,
-                name=form.cleaned_data["name"],
-                description=form.cleaned_data["description"],
+                name=form.name,
+                description=form.description,
                 place=form.place,
                 document=form.document(),
                 **form.columns(),
             )
         except SpecError as error:
-            form.add_problems(error)
+            form.add_verdict(error)
         else:
             return _created(request, kind, asset)
     return _page(request, kind, form, f"New {kind.noun}", f"Create {kind.noun}")
@@ -53,80 +52,91 @@ def create(request: Request, kind: Kind) -> HttpResponse:
 
 @form_methods
 @login_required
-def edit(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
+def edit(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    if not kind.model.objects.editable_by(request.user).filter(pk=pk).exists():
-        raise PermissionDenied(services.NOT_YOURS)
-    form = _form(request, kind, _initial(kind, asset), place=Place.of(asset))
-    for fixed in ("cluster", "scope"):
-        form.fields[fixed].disabled = True
+    services.check_editable(kind, asset, request.user)
+    where = ("cluster", "scope")
+    form = _form(request, kind, _initial(kind, asset), place=Place.of(asset), fixed=where)
     if request.method == "POST" and form.is_valid():
-        changes: dict[str, Any] = {"document": form.document()} if kind.create else {}
+        changes: dict[str, Any] = {"document": form.document()} if kind.has_form else {}
         try:
             services.update(
+                kind,
                 asset,
                 by=request.user,
-                name=form.cleaned_data["name"],
-                description=form.cleaned_data["description"],
+                name=form.name,
+                description=form.description,
                 **changes,
                 **form.columns(),
             )
         except SpecError as error:
-            form.add_problems(error)
+            form.add_verdict(error)
         else:
-            messages.success(request, f"{asset.name} is saved.")
-            return done(request, asset.get_absolute_url())
+            messages.success(request, f"{asset.name} was saved.")
+            return done(request, kind.address("detail", pk))
     return _page(request, kind, form, f"Edit {asset.name}", "Save changes")
 
 
 @form_methods
 @login_required
-def copy(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
+def copy(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """The form of a new asset, filled with another one's values."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    initial = _initial(kind, asset) | {"name": services.free_name(asset)}
-    mine = Place.of(asset)
-    form = _form(request, kind, initial, place=mine if mine.open_to(request.user) else None)
+    initial = _initial(kind, asset) | {"name": services.free_name(kind, asset)}
+    place = Place.of(asset)
+    may = access.may(request.user, "assets.create", *place.scope_keys)
+    form = _form(request, kind, initial, place=place if may else None)
     if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        where = {"name": data["name"], "description": data["description"], "place": form.place}
+        where: dict[str, Any] = {
+            "name": form.name,
+            "description": form.description,
+            "place": form.place,
+        }
         try:
-            if kind.create:
-                twin = kind.create(
-                    by=request.user, document=form.document(), **where, **form.columns()
+            if kind.has_form:
+                twin = services.create(
+                    kind, by=request.user, document=form.document(), **where, **form.columns()
                 )
             else:
-                twin = services.duplicate(asset, by=request.user, **where)
+                twin = services.duplicate(kind, asset, by=request.user, **where)
         except SpecError as error:
-            form.add_problems(error)
+            form.add_verdict(error)
         else:
             return _created(request, kind, twin)
     return _page(request, kind, form, f"Copy of {asset.name}", f"Create {kind.noun}")
 
 
-def _form(request: Request, kind: Kind, initial: dict[str, Any], place: Place | None) -> AssetForm:
-    data = request.POST if request.method == "POST" else None
-    return kind.form(data, user=request.user, place=place, initial=initial)
+def _form(
+    request: Request,
+    kind: AssetKind[A],
+    initial: dict[str, Any],
+    place: Place | None,
+    fixed: tuple[str, ...] = (),
+) -> AssetForm:
+    posted = request.POST if request.method == "POST" else None
+    return kind.form(posted, user=request.user, place=place, initial=initial, fixed=fixed)
 
 
-def _initial(kind: Kind, asset: AnyAsset) -> dict[str, Any]:
+def _initial(kind: AssetKind[A], asset: A) -> dict[str, Any]:
     return {"name": asset.name, "description": asset.description, **kind.initial(asset)}
 
 
 def _asked_place(request: Request) -> Place | None:
     """The project that the query names; else the only one there is."""
-    mine = Project.objects.visible_to(request.user).for_list()
+    projects = Project.objects.visible_to(request.user).for_list()
     asked = whole_number(request.GET.get("project", ""))
     if asked is not None:
-        mine = mine.filter(pk=asked)
+        projects = projects.filter(pk=asked)
     elif request.GET.get("cluster"):
         return None
-    found = list(mine[:2])
-    return Place(found[0]) if len(found) == 1 else None
+    candidates = list(projects[:2])
+    return Place(candidates[0]) if len(candidates) == 1 else None
 
 
-def _page(request: Request, kind: Kind, form: AssetForm, title: str, submit: str) -> HttpResponse:
-    form.fields["cluster"].widget.attrs |= {  # another cluster, other scopes
+def _page(
+    request: Request, kind: AssetKind[A], form: AssetForm, title: str, submit: str
+) -> HttpResponse:
+    form["cluster"].attributes = {  # another cluster, other scopes
         "hx-get": request.path,
         "hx-target": "#scope-field",
         "hx-select": "#scope-field",
@@ -144,15 +154,15 @@ def _page(request: Request, kind: Kind, form: AssetForm, title: str, submit: str
     )
 
 
-def _created(request: Request, kind: Kind, asset: AnyAsset) -> HttpResponse:
+def _created(request: Request, kind: AssetKind[A], asset: A) -> HttpResponse:
     """Tell the page that asked which asset it got, with htmx and without."""
-    messages.success(request, f"The {kind.noun} {asset.name} is created.")
+    messages.success(request, f"The {kind.noun} {asset.name} was created.")
     slot, back = request.GET.get("slot", ""), _next(request)
     if request.htmx:
-        found = {"kind": kind.slug, "id": str(asset.pk), "slot": slot}
-        return trigger_client_event(done(request, ""), "asset-created", found)
+        detail = {"kind": kind.slug, "id": str(asset.pk), "slot": slot}
+        return trigger_client_event(done(request, ""), "asset-created", detail)
     if not back:
-        return redirect(asset)
+        return redirect(kind.address("detail", asset.pk))
     joint = "&" if "?" in back else "?"
     return redirect(f"{back}{joint}{urlencode({kind.slug: asset.pk, 'slot': slot})}")
 

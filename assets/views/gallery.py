@@ -12,84 +12,93 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request
 from assets import services
-from assets.kinds import COMPUTE, TEMPLATE, Kind, yaml_of
-from assets.scopes import Scope
+from assets.base import A, AssetCard, AssetKind
+from assets.cards import NOT_VALID, cards
+from assets.forms.base import EVERY
+from assets.links import tables, used_by
 from core.http import render_partial
 from core.pages import done, in_drawer, question_page
 from core.query import search_text
+from projects.scopes import Scope
 
 CARDS_A_PAGE = 24
+MOST_USERS = 20
 
 
 @require_safe
 @login_required
-def listing(request: Request, kind: Kind) -> HttpResponse:
+def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """The gallery; ``q`` searches, ``scope`` filters."""
-    found = kind.visible_to(request.user).order_by("name", "pk")
+    matches = kind.visible_to(request.user).order_by("name", "pk")
     text, scope = search_text(request.GET), request.GET.get("scope", "")
     if text:
-        found = found.search(text)
+        matches = matches.search(text)
     if scope in Scope.values:
-        found = found.filter(scope=scope)
-    page = Paginator(found, CARDS_A_PAGE).get_page(request.GET.get("page"))
+        matches = matches.filter(scope=scope)
+    page = Paginator(matches, CARDS_A_PAGE).get_page(request.GET.get("page"))
     editable = set(
-        kind.model.objects.editable_by(request.user)
+        kind.rows.editable_by(request.user)
         .filter(pk__in=[asset.pk for asset in page])
         .values_list("pk", flat=True)
     )
     context = {
         "kind": kind,
         "page": page,
-        "cards": [gallery_card(kind, asset, asset.pk in editable) for asset in page],
+        "cards": [
+            gallery_card(kind, asset, card, asset.pk in editable)
+            for asset, card in zip(page, cards(kind, list(page)), strict=True)
+        ],
         "scopes": Scope.choices,
         "q": text,
         "scope": scope,
         "address": kind.address("list"),
-        "create_address": kind.address("create") if kind.create else "",
+        "create_address": kind.address("create") if kind.has_form else "",
     }
     return render_partial(request, "assets/gallery.html", "cards", context)
 
 
-def gallery_card(kind: Kind, asset: Any, editable: bool) -> dict[str, Any]:
+def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool) -> dict[str, Any]:
     """Values of ``components/asset_card.html``."""
-    card = kind.card(asset)
     menu = [(kind.copy_verb, kind.address("copy", asset.pk), "copy")]
     if editable:
         menu.insert(0, (kind.edit_verb, kind.address("edit", asset.pk), "pencil"))
         menu.append(("Delete", kind.address("delete", asset.pk), "trash"))
-    used = f"Used by {asset.used_by} workload{'' if asset.used_by == 1 else 's'}"
+    users = used_by(asset)
     return {
         "title": asset.name,
-        "address": asset.get_absolute_url(),
+        "address": kind.address("detail", asset.pk),
         "text": asset.description,
         "facts": card.facts,
         "chips": [*card.chips, (asset.scope_name, "neutral")],
-        "foot": used if asset.used_by else "Not used yet",
+        "foot": f"Used by {users}" if users else "Not used yet",
         "menu": menu,
     }
 
 
 @require_safe
 @login_required
-def detail(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
+def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """One asset: in the drawer from the gallery, a page by its address."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    card = kind.card(asset)
+    (card,) = cards(kind, [asset])
     context = {
         "kind": kind,
         "asset": asset,
         "facts": [
             *((name, value) for _, name, value in card.facts),
-            ("For", card.chips[0][0]),
+            *([("For", card.chips[0][0])] if NOT_VALID not in card.chips else []),
             ("Scope", asset.scope_name),
-            ("Cluster", asset.cluster.name),
+            ("Cluster", str(asset.cluster or EVERY)),
             ("Created by", asset.created_by.username if asset.created_by else ""),
         ],
-        "yaml": yaml_of(asset),
-        "workloads": asset.workloads.visible_to(request.user).order_by("-created_at")[:20],
-        "templates": [] if kind is TEMPLATE else asset.templates.visible_to(request.user),
-        "may_edit": kind.model.objects.editable_by(request.user).filter(pk=pk).exists(),
-        "has_virtual_gpus": kind is COMPUTE and asset.cluster.has_virtual_gpus,
+        "yaml": kind.as_yaml(asset),
+        "users": [
+            (table.HOLDER.capitalize(), user)
+            for table in tables()
+            for user in table.made_with(kind.slug, pk).visible_to(request.user)[:MOST_USERS]
+        ],
+        "may_edit": kind.rows.editable_by(request.user).filter(pk=pk).exists(),
+        "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
         "in_drawer": in_drawer(request),
         "edit_address": kind.address("edit", pk),
         "copy_address": kind.address("copy", pk),
@@ -100,25 +109,26 @@ def detail(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-def delete(request: Request, kind: Kind, pk: UUID) -> HttpResponse:
+def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """Ask (GET), then delete (POST). In use: 422 and who uses it."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
+    services.check_editable(kind, asset, request.user, "assets.delete")
     refusal = ""
     if request.method == "POST":
         try:
-            services.delete(asset, by=request.user)
-        except services.InUse as error:
-            refusal = f"{error} Delete or change what uses it first."
+            services.delete(kind, asset, by=request.user)
+        except services.AssetInUse as error:
+            refusal = f"{error} Delete or change those first."
         else:
-            messages.success(request, f"The {kind.noun} {asset.name} is deleted.")
+            messages.success(request, f"The {kind.noun} {asset.name} was deleted.")
             return done(request, kind.address("list"))
     return question_page(
         request,
         title=f"Delete {asset.name}?",
-        text=f"The {kind.noun} leaves the gallery for good. "
-        "Workloads that were made with it keep their own copy of its values.",
+        text=f"The {kind.noun} is removed from the gallery. This cannot be undone. "
+        "Workloads that use it keep their own copy of its values.",
         submit=f"Delete {kind.noun}",
         crumb=(kind.title, kind.address("list")),
-        back=asset.get_absolute_url(),
+        back=kind.address("detail", pk),
         refusal=refusal,
     )

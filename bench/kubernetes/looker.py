@@ -16,13 +16,13 @@ PAUSE = 0.5  # seconds between two looks
 
 
 def main() -> None:
-    told = json.loads(sys.stdin.readline())
-    connection = HTTPConnection(told["address"], timeout=60)
+    order = json.loads(sys.stdin.readline())
+    connection = HTTPConnection(order["address"], timeout=60)
     times: list[float] = []
-    _look(connection, told["cookie"])
+    _look(connection, order["cookie"])
     print(flush=True)
     while not select([sys.stdin], [], [], PAUSE)[0]:
-        times.append(_look(connection, told["cookie"]))
+        times.append(_look(connection, order["cookie"]))
     print(json.dumps(times))
 
 

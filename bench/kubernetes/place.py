@@ -14,8 +14,8 @@ from uuid import uuid4
 import httpx
 
 from config.run.install import ROOT
-from engines.kubernetes.api import Api
-from engines.kubernetes.connecting import connect
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.connect import connect
 from tests.product import Trainyard
 from tests.rest import Rest
 
@@ -23,7 +23,7 @@ IMAGE = "local/busybox:1"  # nobody pulls it: pods stay unscheduled, or run on s
 
 
 @dataclass(frozen=True)
-class Place:
+class BenchSite:
     """``project`` is new in each run, and so is its namespace, which goes in the end."""
 
     trainyard: Trainyard
@@ -45,24 +45,24 @@ class Place:
 
 
 @contextmanager
-def place(kubeconfig: Path) -> Iterator[Place]:
+def place(kubeconfig: Path) -> Iterator[BenchSite]:
     api, project = connect(kubeconfig.read_text()), f"bench-{uuid4().hex[:6]}"
     with tempfile.TemporaryDirectory() as home:
         trainyard = Trainyard(Path(home), TRAINYARD_DEMO="0", TRAINYARD_LOCAL_ENGINE="off")
         trainyard.start()
-        made = Place(trainyard, kubeconfig, api, project)
+        site = BenchSite(trainyard, kubeconfig, api, project)
         try:
             _manage(trainyard, "add_cluster", "bench", "--kubeconfig", str(kubeconfig))
             _manage(trainyard, "add_project", project, "--cluster", "bench")
-            yield made
+            yield site
         finally:
             trainyard.stop()
             for space in api.items("/api/v1/namespaces"):
-                if space["metadata"]["name"].startswith(made.namespace):
+                if space["metadata"]["name"].startswith(site.namespace):
                     api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
 
 
-def peer_namespace(place: Place, turn: int) -> str:
+def peer_namespace(place: BenchSite, turn: int) -> str:
     return f"{place.namespace}-peer-{turn}"
 
 

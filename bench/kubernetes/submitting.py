@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 
-from bench.kubernetes.place import IMAGE, Place, peer_namespace, signed_in
-from bench.report import Row, percentile
+from bench.kubernetes.place import IMAGE, BenchSite, peer_namespace, signed_in
+from bench.report import Measurement, percentile
 from config.run.install import ROOT
-from engines.kubernetes.kinds import PYTORCH
+from engines.kubernetes.jobs import PYTORCH
 from tests.rest import Rest
 from tests.waiting import wait_for
 
@@ -30,7 +30,7 @@ LONGEST = 600.0
 SETTLING = 30.0  # seconds until an API server that was just started is at rest, or what went before
 
 
-def rows(place: Place, count: int = COUNT) -> Iterator[Row]:
+def rows(place: BenchSite, count: int = COUNT) -> Iterator[Measurement]:
     """Somebody looks at pages all the while, on both sides alike."""
     ours: dict[int, float] = {BATCH: 0.0, 1: 0.0}
     peer, meanwhile, beside = 0.0, list[float](), list[float]()
@@ -46,7 +46,7 @@ def rows(place: Place, count: int = COUNT) -> Iterator[Row]:
             with pages(place, beside):
                 peer += _by_the_bare_client(place, count, turn)
     for size, seconds in ours.items():
-        yield Row(
+        yield Measurement(
             what=f"{count:,} workloads submitted through REST until their jobs exist, "
             f"{f'{size} a call' if size > 1 else 'a call of each'}, mean of {ROUNDS} rounds",
             ours=seconds / ROUNDS,
@@ -59,12 +59,12 @@ def rows(place: Place, count: int = COUNT) -> Iterator[Row]:
     yield _page("The same page while only the bare client creates jobs", beside)
 
 
-def _page(what: str, times: list[float]) -> Row:
+def _page(what: str, times: list[float]) -> Measurement:
     slowest = percentile(times, 0.95) * 1000
-    return Row(what=f"{what}, p95 of {len(times)}", ours=slowest, unit="ms", limit=100)
+    return Measurement(what=f"{what}, p95 of {len(times)}", ours=slowest, unit="ms", limit=100)
 
 
-def _through_trainyard(place: Place, rest: Rest, count: int, turn: int, size: int) -> float:
+def _through_trainyard(place: BenchSite, rest: Rest, count: int, turn: int, size: int) -> float:
     there = _jobs(place, place.namespace) + count
     names = [f"load-{turn}-{size}-{n}" for n in range(count)]
     calls = [names[start : start + size] for start in range(0, count, size)]
@@ -103,7 +103,7 @@ class Caller:
             raise RuntimeError(f"{names[0]} was refused: {answer.status} {said!r}")
 
 
-def _by_the_bare_client(place: Place, count: int, turn: int) -> float:
+def _by_the_bare_client(place: BenchSite, count: int, turn: int) -> float:
     """The very job that Trainyard made, without what the server added to it, and with labels of
     other names, for else Trainyard would take it for its own."""
     path = f"/apis/{PYTORCH.api_version}/namespaces/{place.namespace}/{PYTORCH.plural}"
@@ -124,19 +124,19 @@ def _by_the_bare_client(place: Place, count: int, turn: int) -> float:
     return float(done.stdout)
 
 
-def _jobs(place: Place, namespace: str) -> int:
+def _jobs(place: BenchSite, namespace: str) -> int:
     """How many there are, without reading them all."""
     path = f"/apis/{PYTORCH.api_version}/namespaces/{namespace}/{PYTORCH.plural}"
-    found = place.api.get(path, limit=1)
-    return len(found["items"]) + int(found["metadata"].get("remainingItemCount", 0))
+    listing = place.api.get(path, limit=1)
+    return len(listing["items"]) + int(listing["metadata"].get("remainingItemCount", 0))
 
 
 @contextmanager
-def pages(place: Place, times: list[float]) -> Iterator[None]:
+def pages(place: BenchSite, times: list[float]) -> Iterator[None]:
     """Someone looks at the workloads table all the while; seconds of each page go to ``times``."""
     with closing(signed_in(place.trainyard)) as client:
         cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
-        told = {"address": client.base_url.netloc.decode(), "cookie": cookie}
+        order = {"address": client.base_url.netloc.decode(), "cookie": cookie}
     looker = subprocess.Popen(
         [sys.executable, "-m", "bench.kubernetes.looker"],
         cwd=ROOT,
@@ -147,7 +147,7 @@ def pages(place: Place, times: list[float]) -> Iterator[None]:
     with looker:
         if looker.stdin is None or looker.stdout is None:
             raise RuntimeError("pipes were asked for")
-        print(json.dumps(told), file=looker.stdin, flush=True)
+        print(json.dumps(order), file=looker.stdin, flush=True)
         looker.stdout.readline()
         try:
             yield

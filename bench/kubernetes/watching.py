@@ -19,10 +19,10 @@ from uuid import UUID
 
 import psutil
 
-from bench.kubernetes.place import IMAGE, Place, kubectl
-from bench.report import Row, percentile
+from bench.kubernetes.place import IMAGE, BenchSite, kubectl
+from bench.report import Measurement, percentile
 from engines.base import Handle
-from engines.kubernetes.kinds import job_name
+from engines.kubernetes.jobs import job_name
 from tests.rest import Rest
 from tests.waiting import wait_for
 
@@ -37,14 +37,14 @@ FOREVER = [{"name": "fake/run-seconds", "value": "forever"}]
 SIMULATED = {"key": "trainyard-kube/fake", "operator": "In", "values": ["true"]}
 
 
-def rows(place: Place) -> Iterator[Row]:
+def rows(place: BenchSite) -> Iterator[Measurement]:
     with place.rest() as rest:
         names = [f"quiet-{number}" for number in range(MANY)]
         running = _run(place, rest, names[:FEW])
         few = _quiet(place)
         running |= _run(place, rest, names[FEW:])
         many = _quiet(place)
-        yield Row(
+        yield Measurement(
             what=f"The worker's CPU while {MANY:,} workloads are quiet, in {QUIET:.0f} s",
             ours=many.cpu,
             unit="s",
@@ -63,7 +63,7 @@ class Cost:
     memory: int
 
 
-def _run(place: Place, rest: Rest, names: list[str]) -> dict[str, str]:
+def _run(place: BenchSite, rest: Rest, names: list[str]) -> dict[str, str]:
     """Workloads of one pod each, by name; returns when the rows say that all of them run."""
 
     def submit(name: str) -> tuple[str, str]:
@@ -76,15 +76,15 @@ def _run(place: Place, rest: Rest, names: list[str]) -> dict[str, str]:
         return name, rest.submit(name, workers=1, noMaster=True, **spec)
 
     with ThreadPoolExecutor(CALLERS) as pool:
-        made = dict(pool.map(submit, names))
+        workloads = dict(pool.map(submit, names))
     with database(place) as ask:
         query = "SELECT count(*) FROM workloads_workload WHERE phase = 'Running' AND name IN ({})"
         count = query.format(",".join("?" * len(names)))
         wait_for(lambda: ask(count, names) == len(names), LONGEST, "all to run", every=1.0)
-    return made
+    return workloads
 
 
-def _quiet(place: Place) -> Cost:
+def _quiet(place: BenchSite) -> Cost:
     worker = psutil.Process(place.trainyard.pids()["worker"])
     time.sleep(SETTLING)
     before = worker.cpu_times()
@@ -94,25 +94,25 @@ def _quiet(place: Place) -> Cost:
     return Cost(cpu, worker.memory_info().rss)
 
 
-def _changes(place: Place, workloads: dict[str, str], cost: Cost) -> Iterator[Row]:
+def _changes(place: BenchSite, workloads: dict[str, str], cost: Cost) -> Iterator[Measurement]:
     ours, against = [], []
-    with printed(place) as seen, database(place) as ask:
+    with printed(place) as printed_at, database(place) as ask:
         for name, workload in workloads.items():
             pod = f"{job_name(Handle(UUID(workload), name, place.project))}-worker-0"
             started = time.time()
             _end(place, pod)
             shown = wait_for(partial(_shown, ask, workload), 30, name, every=0.005)
             ours.append(shown - started)
-            against.append(shown - wait_for(partial(seen.__getitem__, pod), 30, pod))
+            against.append(shown - wait_for(partial(printed_at.__getitem__, pod), 30, pod))
     share, memory = cost.cpu / QUIET, cost.memory / 1000**2
-    yield Row(
+    yield Measurement(
         what=f"A pod's change of phase to its row in the database, p95 of {CHANGES}, "
         f"{MANY:,} pods (quiet, the worker takes {share:.0%} of a core and {memory:.0f} MB)",
         ours=percentile(ours, 0.95),
         unit="s",
         limit=1.0,
     )
-    yield Row(
+    yield Measurement(
         what="The same change, later than kubectl get pods -w prints it, median",
         ours=median(against) * 1000,
         unit="ms",
@@ -120,7 +120,7 @@ def _changes(place: Place, workloads: dict[str, str], cost: Cost) -> Iterator[Ro
     )
 
 
-def _end(place: Place, pod: str) -> None:
+def _end(place: BenchSite, pod: str) -> None:
     """As a kubelet would: the container ended with 0."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     ended = {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}
@@ -148,7 +148,7 @@ def _shown(ask: Any, workload: str) -> float:
 
 
 @contextmanager
-def database(place: Place) -> Iterator[Any]:
+def database(place: BenchSite) -> Iterator[Any]:
     """A function that answers a count from Trainyard's own file, which it only reads."""
     path = place.trainyard.home / "trainyard.sqlite3"
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
@@ -159,9 +159,9 @@ def database(place: Place) -> Iterator[Any]:
 
 
 @contextmanager
-def printed(place: Place) -> Iterator[dict[str, float]]:
+def printed(place: BenchSite) -> Iterator[dict[str, float]]:
     """When ``kubectl get pods -w`` first said that a pod is completed."""
-    seen: dict[str, float] = defaultdict(float)
+    times: dict[str, float] = defaultdict(float)
     command = [kubectl(), "--kubeconfig", str(place.kubeconfig), "-n", place.namespace]
     process = subprocess.Popen(
         [*command, "get", "pods", "--watch", "--no-headers"], stdout=subprocess.PIPE, text=True
@@ -171,12 +171,12 @@ def printed(place: Place) -> Iterator[dict[str, float]]:
         for line in process.stdout or ():
             name, _, status, *_ = line.split()
             if status == "Completed":
-                seen[name] = seen[name] or time.time()
+                times[name] = times[name] or time.time()
 
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        yield seen
+        yield times
     finally:
         process.terminate()
         reader.join()

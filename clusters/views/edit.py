@@ -1,19 +1,22 @@
 """Adding, changing and forgetting clusters, and testing their connection: for administrators."""
 
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.http import Request, administrators_only
-from clusters import services, testing
-from clusters.forms import ClusterForm, blank, initial
-from clusters.models import Cluster, ConnectionTest, Kind
+from accounts.http import Request, permission_required
+from clusters import connection_tests, services
+from clusters.kinds import addable, addable_kind
+from clusters.kinds.base import ClusterKind
+from clusters.kinds.form import ConnectionForm
+from clusters.models import Cluster, ConnectionTest
 from clusters.views.findings import shown_test
-from core.forms import judged
+from core.forms.form import judged
 from core.http import render_partial
 from core.pages import done, question_page
 from core.query import uuid_of
@@ -22,42 +25,61 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @form_methods
-@administrators_only
+@permission_required("clusters.create")
 def create(request: Request) -> HttpResponse:
-    form = _form(request, None)
+    """``kind`` says which kind of cluster, where Trainyard knows several."""
+    asked = request.POST if request.method == "POST" else request.GET
+    kind = addable_kind(asked.get("kind", ""))
+    if kind is None:
+        raise Http404("Unknown cluster type")
+    form = _form(request, kind, None)
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
             return _test(request, form, None)
         with judged(form):
-            cluster = services.create_kubernetes(
-                by=request.user, kubeconfig=form.connection() or "", **form.values()
+            cluster = services.create(
+                kind,
+                by=request.user,
+                name=form.text("name"),
+                settings=form.settings(),
+                secret=form.secret() or kind.secret(),
             )
             _forget(form)
-            messages.success(request, f"{cluster} is added and is asked within seconds.")
+            messages.success(request, f"{cluster} was added. Trainyard is connecting to it.")
             return redirect(cluster)
+    elif request.method == "POST":
+        _judge_the_rest(request, form, Cluster(kind=kind.slug))
     return _page(request, form, "New cluster", "Create cluster")
 
 
 @form_methods
-@administrators_only
+@permission_required("clusters.update")
 def edit(request: Request, pk: UUID) -> HttpResponse:
-    cluster = get_object_or_404(Cluster, pk=pk, kind=Kind.KUBERNETES)
-    form = _form(request, cluster)
+    cluster = get_object_or_404(Cluster, pk=pk)
+    if cluster.definition.form is None:
+        raise Http404("It has nothing to change")
+    form = _form(request, cluster.definition, cluster)
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
             return _test(request, form, cluster)
         with judged(form):
-            services.update_kubernetes(
-                cluster, by=request.user, kubeconfig=form.connection(), **form.values()
+            services.update(
+                cluster,
+                by=request.user,
+                name=form.text("name"),
+                settings=form.settings(),
+                secret=form.secret(),
             )
             _forget(form)
-            messages.success(request, f"{cluster} is saved.")
+            messages.success(request, f"{cluster} was saved.")
             return redirect(cluster)
+    elif request.method == "POST":
+        _judge_the_rest(request, form, cluster)
     return _page(request, form, f"Edit {form.initial['name']}", "Save changes", cluster)
 
 
 @form_methods
-@administrators_only
+@permission_required("clusters.delete")
 def delete(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster, pk=pk)
     refusal = services.obstacle_to_delete(cluster)
@@ -67,13 +89,13 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
         except services.HasProjects as error:
             refusal = str(error)
         else:
-            messages.success(request, f"The cluster {cluster} is forgotten.")
+            messages.success(request, f"The cluster {cluster} was removed.")
             return done(request, reverse("cluster-list"))
     return question_page(
         request,
         title=f"Delete {cluster}?",
-        text="Trainyard forgets it with its node pools, departments, environments, compute "
-        "resources and templates. Nothing is removed from the cluster.",
+        text="It is removed from Trainyard with its node pools, departments, environments, compute "
+        "resources and templates. Nothing is deleted on the cluster itself.",
         submit="Delete cluster",
         crumb=("Clusters", reverse("cluster-list")),
         back=cluster.get_absolute_url(),
@@ -82,60 +104,77 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 
 
 @require_POST
-@administrators_only
+@permission_required("clusters.update")
 def test(request: Request, pk: UUID) -> HttpResponse:
     """Test connection, of a cluster as it is kept."""
     cluster = get_object_or_404(Cluster, pk=pk)
-    asked = testing.ask(by=request.user, cluster=cluster)
+    asked = connection_tests.ask(by=request.user, cluster=cluster)
     if request.htmx:
         return render(request, "clusters/test.html#test", shown_test(asked))
     return redirect("cluster-test-result", asked.pk)
 
 
 @require_safe
-@administrators_only
+@permission_required("clusters.update")
 def result(request: Request, pk: UUID) -> HttpResponse:
     """What a test found; while it waits for the worker the piece fetches itself."""
-    mine = ConnectionTest.objects.filter(asked_by=request.user).defer("kubeconfig")
-    asked = get_object_or_404(mine.select_related("cluster"), pk=pk)
+    own = ConnectionTest.objects.filter(asked_by=request.user).defer("secret_json")
+    asked = get_object_or_404(own.select_related("cluster"), pk=pk)
     return render_partial(request, "clusters/test.html", "test", shown_test(asked))
 
 
-def _form(request: Request, cluster: Cluster | None) -> ClusterForm:
+def _form(request: Request, kind: ClusterKind, cluster: Cluster | None) -> ConnectionForm:
+    shape = kind.form
+    assert shape is not None  # noqa: S101 -- the callers looked
     values = request.POST if request.method == "POST" else request.GET
-    name = "tested" if request.method == "POST" else "test"
-    known = uuid_of(values.get(name, ""))
-    mine = ConnectionTest.objects.filter(asked_by=request.user, cluster=cluster)
-    tested = mine.filter(pk=known).first() if known else None
-    first = initial(cluster) if cluster else blank()
+    asked = uuid_of(values.get("tested" if request.method == "POST" else "test", ""))
+    own = ConnectionTest.objects.filter(asked_by=request.user, cluster=cluster, kind=kind.slug)
+    tested = own.filter(pk=asked).first() if asked else None
+    first = shape.initial_of(cluster) if cluster else shape.blank(kind)
     if tested:
-        first |= {**tested.values_json, "tested": tested.pk}
+        first |= tested.values_json
     posted = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    return ClusterForm(*posted, initial=first, tested=tested, editing=cluster is not None)
+    return shape(kind, first, *posted, test=tested, editing=cluster is not None)
 
 
-def _test(request: Request, form: ClusterForm, cluster: Cluster | None) -> HttpResponse:
-    """Back to the form, with everything that was typed but the kubeconfig, and the result."""
-    data = form.cleaned_data
-    kept = form.values() | {"way": data["way"], "trusted": data["trusted"]}
+def _test(request: Request, form: ConnectionForm, cluster: Cluster | None) -> HttpResponse:
+    """Back to the form, with everything that was typed but the secret, and the result."""
+    secret = form.secret()
     _forget(form)
-    asked = testing.ask(by=request.user, cluster=cluster, kubeconfig=form.connection(), values=kept)
-    return redirect(f"{request.path}?test={asked.pk}#test")
+    asked = connection_tests.ask(
+        by=request.user,
+        cluster=cluster,
+        kind=form.kind,
+        secret=secret,
+        settings=form.settings(),
+        values=form.shown_again(),
+    )
+    query = {"test": asked.pk} if cluster else {"kind": form.kind.slug, "test": asked.pk}
+    return redirect(f"{request.path}?{urlencode(query)}#test")
 
 
-def _forget(form: ClusterForm) -> None:
+def _judge_the_rest(request: Request, form: ConnectionForm, cluster: Cluster) -> None:
+    """A secret that is wrong does not hide what is wrong with the name and the settings."""
+    if request.POST.get("action") != "test":
+        with judged(form):
+            services.judge(cluster, name=form.text("name"), settings=form.settings())
+
+
+def _forget(form: ConnectionForm) -> None:
     if form.test:
         form.test.delete()
 
 
 def _page(
-    request: Request, form: ClusterForm, title: str, submit: str, cluster: Cluster | None = None
+    request: Request, form: ConnectionForm, title: str, submit: str, cluster: Cluster | None = None
 ) -> HttpResponse:
-    given = form.cleaned_data.get("kubeconfig") if request.method == "POST" else ""
-    if given and not (form.test and form.test.kubeconfig == given):
-        form.remember(testing.keep(by=request.user, cluster=cluster, kubeconfig=given))
+    given = form.given() if request.method == "POST" else None
+    if given and not (form.test and form.test.secret == given):
+        form.test = connection_tests.keep(
+            by=request.user, cluster=cluster, kind=form.kind, secret=given
+        )
     shown = form.test and (form.test.findings_json or not form.test.answered_at)
-    context = {"form": form, "title": title, "submit": submit}
+    context = {"form": form, "title": title, "submit": submit, "kinds": addable()}
     context |= shown_test(form.test) if form.test and shown else {}
     status = 422 if request.method == "POST" else 200
     return render(request, "clusters/form.html", context, status=status)

@@ -1,22 +1,22 @@
 """Findings as pages show them, and the manifest that grants what is refused."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from accounts.http import Request, administrators_only
-from clusters.models import Cluster, ConnectionTest, Kind
-from clusters.testing import is_late, rights_to_apply, user_of
+from accounts.http import Request, permission_required
+from clusters.connection_tests import is_late, rights_to_apply, user_of
+from clusters.kinds import addable_kind
+from clusters.kinds.base import ClusterKind
+from clusters.models import Cluster, ConnectionTest
 from clusters.views.pages import tabs_of
 from core.http import render_partial
 from core.query import search_text
-from engines.base import Finding, Level
-from engines.kubernetes import rights
-from engines.kubernetes.checking import CONNECTION
+from engines.base import CONNECTION, Finding, Level
 
 TONES = {
     Level.OK: ("success", "OK"),
@@ -26,9 +26,8 @@ TONES = {
 }
 
 
-def findings_context(found: Iterable[Finding]) -> dict[str, Any]:
+def findings_context(kind: ClusterKind, findings: Sequence[Finding]) -> dict[str, Any]:
     """``areas`` are pairs of a name and rows; ``manifest`` is there when a right is refused."""
-    findings = list(found)
     areas: dict[str, list[tuple[Finding, str, str]]] = {}
     for finding in findings:
         areas.setdefault(finding.area, []).append((finding, *TONES[finding.level]))
@@ -36,9 +35,11 @@ def findings_context(found: Iterable[Finding]) -> dict[str, Any]:
     return {
         "areas": list(areas.items()),
         "bad": bad,
-        "away": bad and all(found.area == CONNECTION for found in findings),
+        "issues": bad and not any(f.level is Level.MISSING for f in findings),
+        "away": bad and all(one.area == CONNECTION for one in findings),
         "warnings": sum(f.level is Level.WARNING for f in findings),
-        "manifest": rights_to_apply(findings),
+        "kind": kind,
+        "manifest": rights_to_apply(kind, findings),
         "manifest_user": user_of(findings),
     }
 
@@ -49,34 +50,38 @@ def shown_test(test: ConnectionTest) -> dict[str, Any]:
         "test": test,
         "waits": test.answered_at is None and not late,
         "late": late,
-        **findings_context(test.findings),
+        **findings_context(test.definition, test.findings),
     }
 
 
 @require_safe
-@administrators_only
+@permission_required("clusters.update")
 def connection(request: Request, pk: UUID) -> HttpResponse:
     """How the cluster is reached, and what it lacked when it was last looked at."""
     cluster = get_object_or_404(Cluster, pk=pk)
-    facts = (
-        ("Namespace prefix", cluster.namespace_prefix),
-        ("Domain of tools", cluster.ingress_domain),
-        ("Ingress class", cluster.ingress_class),
-        ("Prometheus URL", cluster.prometheus_url),
-    )
     context = {
         "cluster": cluster,
         "tabs": tabs_of(cluster, request.user),
-        "facts": facts if cluster.kind == Kind.KUBERNETES else (),
-        **findings_context(cluster.findings),
+        "facts": _facts(cluster),
+        **findings_context(cluster.definition, cluster.findings),
     }
     return render_partial(request, "clusters/connection.html", "connection", context)
 
 
+def _facts(cluster: Cluster) -> list[tuple[str, Any]]:
+    """Its settings, as its form calls them."""
+    form = cluster.definition.form
+    labels = {field.key: field.label for field in form.FIELDS} if form else {}
+    return [(labels[key], value) for key, value in cluster.settings_json.items() if key in labels]
+
+
 @require_safe
-@administrators_only
+@permission_required("clusters.update")
 def manifest(request: Request) -> HttpResponse:
-    """The rights that Trainyard needs, as YAML to apply; ``user`` is who gets them."""
-    text = rights.manifest(search_text(request.GET, "user"))
-    headers = {"Content-Disposition": 'attachment; filename="trainyard-rights.yaml"'}
+    """Permissions Trainyard needs, as YAML to apply; ``user`` is who gets them."""
+    kind = addable_kind(search_text(request.GET, "kind"))
+    if kind is None or kind.rights is None:
+        raise Http404("This kind of cluster has no such manifest")
+    text = kind.rights.manifest(search_text(request.GET, "user"))
+    headers = {"Content-Disposition": f'attachment; filename="{kind.rights.filename}"'}
     return HttpResponse(text, content_type="application/yaml", headers=headers)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from clusters.models import DEFAULT_POOL, Cluster, Node, NodeQuerySet
-from clusters.noderows import light, pool_rows, rows_of
+from clusters.nodes.rows import light, pool_rows, rows_of
 from clusters.views.pages import tabs_of
 from core.http import render_partial
 from core.pages import in_drawer
@@ -25,8 +25,8 @@ NODES_A_PAGE = 50
 def listing(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
     text, pool = search_text(request.GET), search_text(request.GET, "pool")
-    found = light(narrowed(Node.objects.filter(cluster=cluster).select_related("pool"), text, pool))
-    page = Paginator(found, NODES_A_PAGE).get_page(request.GET.get("page"))
+    rows = light(narrowed(Node.objects.filter(cluster=cluster).select_related("pool"), text, pool))
+    page = Paginator(rows, NODES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "cluster": cluster,
         "tabs": tabs_of(cluster, request.user),
@@ -53,14 +53,14 @@ def narrowed(nodes: NodeQuerySet, text: str, pool: str) -> NodeQuerySet:
 @login_required
 def detail(request: Request, pk: UUID, node: int) -> HttpResponse:
     cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
-    found = get_object_or_404(cluster.nodes.select_related("pool"), pk=node)
-    row = rows_of(cluster, [found])[0]
+    machine = get_object_or_404(cluster.nodes.select_related("pool"), pk=node)
+    row = rows_of(cluster, [machine])[0]
     context = {
         "cluster": cluster,
-        "node": found,
+        "node": machine,
         "row": row,
         "facts": (("Node pool", row.pool), ("GPU type", row.gpus), ("Cluster", cluster.name)),
-        "labels": sorted(found.labels_json.items()),
+        "labels": sorted(machine.labels_json.items()),
         "in_drawer": in_drawer(request),
     }
     return render_partial(request, "clusters/node.html", "detail", context)

@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_safe
 
+from accounts import access
 from accounts.http import Request
 from accounts.models import User
 from clusters.models import Cluster, State
-from clusters.noderows import light, rows_of
-from clusters.occupancy import occupancies
+from clusters.nodes.occupancy import occupancies
+from clusters.nodes.rows import light, rows_of
 from core.http import render_partial
 
 WORKLOADS_SHOWN, NODES_SHOWN = 50, 10
@@ -50,8 +51,8 @@ def listing(request: Request) -> HttpResponse:
 @require_safe
 @login_required
 def detail(request: Request, pk: UUID) -> HttpResponse:
-    seen = Cluster.objects.visible_to(request.user)
-    cluster = get_object_or_404(seen, pk=pk)
+    visible = Cluster.objects.visible_to(request.user)
+    cluster = get_object_or_404(visible, pk=pk)
     context = {
         "cluster": cluster,
         "tone": TONES[State(cluster.state)],
@@ -67,18 +68,19 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
 
 
 def tabs_of(cluster: Cluster, user: User) -> list[tuple[str, str, str]]:
-    """Of a cluster's page; how it is reached is for administrators."""
+    """Of a cluster's page; how it is reached is for who may change it."""
     tabs = [("overview", "Overview", "detail"), ("nodes", "Nodes", "nodes")]
     tabs += [("pools", "Node pools", "pools")]
-    tabs += [("connection", "Connection", "connection")] if user.is_administrator else []
+    if access.may(user, "clusters.update", *cluster.scope_keys):
+        tabs += [("connection", "Connection", "connection")]
     return [(k, word, reverse(f"cluster-{to}", args=[cluster.pk])) for k, word, to in tabs]
 
 
 def workloads_on(cluster: Cluster, user: User) -> dict[str, Any]:
     """Whose work holds this cluster: the user's own by name, the others as a number."""
     holding = cluster.workloads.holding()
-    seen = holding.visible_to(user).for_list().prefetch_related("ranks").order_by("-created_at")
-    rows = [(workload, places(workload.ranks.all())) for workload in seen[:WORKLOADS_SHOWN]]
+    visible = holding.visible_to(user).for_list().prefetch_related("ranks").order_by("-created_at")
+    rows = [(workload, places(workload.ranks.all())) for workload in visible[:WORKLOADS_SHOWN]]
     total = holding.count()
     return {"workloads": rows, "unlisted": total - len(rows)}
 

@@ -9,68 +9,66 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from accounts.http import Request, administrators_only
+from accounts.http import Request, permission_required
 from clusters.forms import NodePoolForm
 from clusters.models import Cluster, NodePool
-from clusters.pools import InUse, create_pool, delete_pool, obstacle_to_delete, update_pool
-from core.forms import judged
+from clusters.nodes.pools import InUse, create_pool, delete_pool, obstacle_to_delete, update_pool
+from core.forms.form import judged
 from core.pages import done, form_page, question_page
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @form_methods
-@administrators_only
+@permission_required("nodepools.create")
 def create(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster, pk=pk)
-    form = NodePoolForm(request.POST if request.method == "POST" else None)
+    form = NodePoolForm(request.POST if request.method == "POST" else None, initial={})
     if request.method == "POST" and form.is_valid():
         with judged(form):
-            pool = create_pool(cluster, by=request.user, **form.cleaned_data)
-            messages.success(request, f"The node pool {pool} is created.")
+            pool = create_pool(cluster, by=request.user, **form.given())
+            messages.success(request, f"The node pool {pool} was created.")
             return done(request, address_of(cluster))
     return _page(request, form, cluster, "New node pool", "Create node pool")
 
 
 @form_methods
-@administrators_only
+@permission_required("nodepools.update")
 def edit(request: Request, pk: UUID, pool: int) -> HttpResponse:
-    found = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
+    row = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
     first: dict[str, Any] = {
-        name: getattr(found, name) for name in ("name", "label_key", "label_value")
+        name: getattr(row, name) for name in ("name", "label_key", "label_value")
     }
-    form = NodePoolForm(request.POST if request.method == "POST" else None, initial=first)
-    form.fields["name"].disabled = True  # workloads know the pool by it
+    posted = request.POST if request.method == "POST" else None
+    form = NodePoolForm(posted, initial=first, fixed=("name",))  # workloads know the pool by it
     if request.method == "POST" and form.is_valid():
-        values = {**form.cleaned_data}
-        values.pop("name")
         with judged(form):
-            update_pool(found, by=request.user, **values)
-            messages.success(request, f"{found} is saved.")
-            return done(request, address_of(found.cluster))
-    return _page(request, form, found.cluster, f"Edit {first['name']}", "Save changes")
+            update_pool(row, by=request.user, **form.given())
+            messages.success(request, f"{row} was saved.")
+            return done(request, address_of(row.cluster))
+    return _page(request, form, row.cluster, f"Edit {first['name']}", "Save changes")
 
 
 @form_methods
-@administrators_only
+@permission_required("nodepools.delete")
 def delete(request: Request, pk: UUID, pool: int) -> HttpResponse:
-    found = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
-    refusal = obstacle_to_delete(found)
+    row = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
+    refusal = obstacle_to_delete(row)
     if request.method == "POST":
         try:
-            delete_pool(found, by=request.user)
+            delete_pool(row, by=request.user)
         except InUse as error:
             refusal = str(error)
         else:
-            messages.success(request, f"The node pool {found} is deleted.")
-            return done(request, address_of(found.cluster))
+            messages.success(request, f"The node pool {row} was deleted.")
+            return done(request, address_of(row.cluster))
     return question_page(
         request,
-        title=f"Delete {found}?",
-        text="Its nodes go to the default pool. Nothing changes on the nodes.",
+        title=f"Delete {row}?",
+        text="Its nodes move to the default pool. Nothing changes on the nodes themselves.",
         submit="Delete node pool",
-        crumb=(found.cluster.name, found.cluster.get_absolute_url()),
-        back=address_of(found.cluster),
+        crumb=(row.cluster.name, row.cluster.get_absolute_url()),
+        back=address_of(row.cluster),
         refusal=refusal,
     )
 
@@ -87,7 +85,7 @@ def _page(
         form,
         title=title,
         submit=submit,
-        fields="components/fields.html",
+        fields="components/inputs.html",
         crumb=(cluster.name, cluster.get_absolute_url()),
         back=address_of(cluster),
     )

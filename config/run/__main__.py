@@ -8,10 +8,12 @@ import sys
 import time
 
 from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError
 
 from config.run import programs
 from config.run.console import frame, say, step
-from config.run.home import Home, Occupied
+from config.run.disk import BrokerLog, sentence, without_room
+from config.run.home import HalfRestored, Home, Occupied, refuse_half_restored
 from config.run.manager import Manager, NotReady
 from config.run.programs import Address
 
@@ -26,8 +28,13 @@ def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         run()
-    except (CannotStart, ImproperlyConfigured, NotReady, Occupied) as error:
+    except (CannotStart, HalfRestored, ImproperlyConfigured, NotReady, Occupied) as error:
         print(f"\n{error}", file=sys.stderr)
+        return 1
+    except (OSError, DatabaseError) as error:
+        if not (text := sentence(error)):
+            raise
+        print(f"\n{text}", file=sys.stderr)
         return 1
     return 0
 
@@ -38,25 +45,31 @@ def run() -> None:
     from config import settings
     from config.run.prepare import prepare
 
+    if text := without_room():
+        raise CannotStart(text)
     home = Home(settings.HOME)
     home.occupy()
+    refuse_half_restored(settings.HOME)
     if left := home.end_leftovers():
-        say(f"Ended what a killed start had left running: {', '.join(left)}")
+        say(f"Ended processes left over from a killed start: {', '.join(left)}")
     check_port(address)
+    is_ours = not os.environ.get("REDIS_URL")
     manager = Manager(home, address.url, programs.environment(settings.HOME, address))
+    if is_ours:
+        manager.tended.append(BrokerLog().tend)
     manager.catch_signals()
     try:
         # The broker first: preparing may publish. One given by REDIS_URL is not ours to run.
-        manager.start([] if os.environ.get("REDIS_URL") else [programs.valkey(settings.HOME)])
+        manager.start([programs.valkey(settings.HOME)] if is_ours else [])
         sign_in = prepare()
         step("Starting")
-        manager.start([programs.worker(), programs.beat(settings.HOME), programs.web(address)])
+        manager.start([programs.worker(), programs.beat(), programs.web(address)])
         wait_until_healthy(manager, address)
         if not manager.stopping.is_set():
             welcome(address, sign_in)
         manager.watch()
     finally:
-        say("Stopping; workloads that run go on, and the next start finds them.")
+        say("Stopping. Running workloads continue; the next start picks them up.")
         manager.stop()
 
 
@@ -90,7 +103,7 @@ def wait_until_healthy(manager: Manager, address: Address) -> None:
     down = unhealthy(address)
     if down:
         logs = ", ".join(str(manager.home.run / f"{name}.log") for name in down)
-        say(f"Not answering yet: {', '.join(down)}. Look into {logs}.")
+        say(f"Not answering yet: {', '.join(down)}. Check {logs}.")
 
 
 def unhealthy(address: Address) -> list[str]:
@@ -107,11 +120,11 @@ def unhealthy(address: Address) -> list[str]:
 
 
 def welcome(address: Address, sign_in: str | None) -> None:
-    known = "password as printed at the first start (forgotten? see README, Sign-in)"
+    hint = "password as printed at the first start (forgotten? see README, Sign-in)"
     frame(
         [
             f"Trainyard runs at {address.url}",
-            f"Sign in as admin, {sign_in or known}",
+            f"Sign in as admin, {sign_in or hint}",
             "Ctrl-C stops it.",
         ]
     )

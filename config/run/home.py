@@ -12,9 +12,23 @@ import psutil
 # How long processes of a crashed Trainyard may take to end before they are killed, in seconds.
 LEFTOVER_PATIENCE = 5.0
 
+UNFINISHED = "restore.unfinished"  # there while a restore swaps old for new
+
 
 class Occupied(Exception):
     """Another Trainyard runs on this data folder."""
+
+
+class HalfRestored(Exception):
+    """A restore was cut short while it swapped old for new."""
+
+
+def refuse_half_restored(home: Path) -> None:
+    if (home / UNFINISHED).exists():
+        raise HalfRestored(
+            f"A restore into {home} was interrupted. Run it again to finish it:\n"
+            f"  manage.py restore {(home / UNFINISHED).read_text().strip()} --replace"
+        )
 
 
 class Home:
@@ -38,7 +52,7 @@ class Home:
             raise Occupied(
                 f"Trainyard already runs on {self.path}, at {record.get('url', 'its address')} "
                 f"(process {record.get('manager', 'unknown')}).\n"
-                "Stop it with Ctrl-C where it was started, or start a second one beside it:\n"
+                "Stop it with Ctrl-C where it was started, or start a second one next to it:\n"
                 "  make run PORT=8001 TRAINYARD_HOME=.trainyard-2"
             ) from None
         self._lock = lock
@@ -83,11 +97,11 @@ class Home:
         return list(left)
 
     def _leftovers(self) -> list[tuple[str, psutil.Process]]:
-        found = []
+        leftovers = []
         for name, entry in self.read().get("processes", {}).items():
             with suppress(psutil.Error, LookupError, TypeError):
                 process = psutil.Process(entry["pid"])
                 # Process ids are used again; together with the start they name one process.
                 if abs(process.create_time() - entry["started"]) < 1:
-                    found.append((name, process))
-        return found
+                    leftovers.append((name, process))
+        return leftovers

@@ -75,7 +75,10 @@ def install_python(*, dev: bool) -> None:
     locks = [RUNTIME_LOCK, DEV_LOCK] if dev else [RUNTIME_LOCK]
     if all(is_stamped(VENV, lock) for lock in locks):
         return
-    say(f"Installing Python packages from {locks[-1].name} (minutes the first time: torch is big)")
+    say(
+        f"Installing Python packages from {locks[-1].name} (takes minutes the first time: "
+        "torch is large)"
+    )
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     if not sys.stdout.isatty():
         pip.append("--quiet")  # nobody watches the bars
@@ -104,9 +107,9 @@ def make_venv() -> None:
             "Python's venv module is missing. Get it and start again:\n"
             f"  Debian, Ubuntu: apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv"
         )
-    say("Making the virtual environment .venv")
+    say("Creating the virtual environment .venv")
     if subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=False).returncode:
-        raise Missing("The virtual environment .venv could not be made; see above.")
+        raise Missing("The virtual environment .venv could not be created; see above.")
 
 
 def install_front_end() -> None:

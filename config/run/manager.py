@@ -5,6 +5,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -34,10 +35,11 @@ class Running:
         self.log = LogFile(folder / f"{program.name}.log")
         self.delay = FIRST_DELAY
         self.start_at: float | None = None  # when to start again; None while it runs
+        self.mended = False
         self.start()
 
     def start(self) -> None:
-        with self.log.path.open("ab") as output:
+        with self.log.output() as output:
             # Its own session: Ctrl-C in the terminal reaches the manager alone, which ends the
             # programs in their order. A file, not a pipe: it outlives the manager.
             self.process = subprocess.Popen(
@@ -65,14 +67,26 @@ class Running:
             if now - self.started > CALM_AFTER:
                 self.delay = FIRST_DELAY
             say(f"{self.program.name} {ending(code)}; starting it again in {self.delay:g} s")
+            self.mend()
             self.start_at = now + self.delay
             self.delay = min(self.delay * 2, LONGEST_DELAY)
+        return False
+
+    def mend(self) -> bool:
+        """Once for each run of the manager: what that does not put right is for a person."""
+        if not self.mended and (done := self.program.mend(self.log.tail())):
+            self.mended = True
+            say(done)
+            return True
         return False
 
     def wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_WITHIN
         while not self.program.is_ready():
             ended = self.process.poll()
+            if ended and self.mend():
+                self.start()
+                continue
             if ended is not None or time.monotonic() > deadline:
                 what = ending(ended) if ended is not None else "did not answer in time"
                 raise NotReady(
@@ -101,6 +115,8 @@ class Manager:
         self.environment = environment
         self.running: list[Running] = []
         self.stopping = threading.Event()
+        self.unrecorded = False  # to be tried again
+        self.tended: list[Callable[[], None]] = []  # besides the programs, at every look
 
     def catch_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -122,12 +138,14 @@ class Manager:
         """Until then, or until a signal: restart what ends, show what the programs complain of."""
         while not self.stopping.wait(TICK) and not until():
             started = [running.tend() for running in self.running]
-            if any(started):
+            if any(started) or self.unrecorded:
                 self._record()
             for running in self.running:
                 for line in running.log.complaints():
                     say(f"[{running.program.name}] {line}")
                 running.log.keep_small()
+            for tend in self.tended:
+                tend()
 
     def stop(self) -> None:
         """End the programs: who asks for work before who does it, the broker last."""
@@ -135,10 +153,18 @@ class Manager:
         for running in sorted(self.running, key=lambda one: order[one.program.name]):
             running.stop()
         self.running.clear()
-        self.home.record_path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.home.record_path.unlink(missing_ok=True)
 
     def _record(self) -> None:
-        self.home.write(self.url, {one.program.name: one.handle for one in self.running})
+        """A record that cannot be written is no reason to end what runs: it is tried again."""
+        try:
+            self.home.write(self.url, {one.program.name: one.handle for one in self.running})
+            self.unrecorded = False
+        except OSError as error:
+            if not self.unrecorded:
+                say(f"The list of processes cannot be saved: {error}")
+            self.unrecorded = True
 
 
 def ending(code: int) -> str:

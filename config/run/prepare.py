@@ -43,14 +43,14 @@ def prepare_data() -> str | None:
 
 def make_first_administrator() -> str | None:
     """``admin``, where no administrator exists yet. Only the hash of the password is stored."""
-    from accounts.models import Role, User
+    from accounts import access, services
 
-    if User.objects.filter(role=Role.ADMINISTRATOR).exists():
+    if access.who_may("users.create").exists():
         return None
     given = os.environ.get("TRAINYARD_ADMIN_PASSWORD", "")
     password = given or secrets.token_urlsafe(12)
     with transaction.atomic():
-        User.objects.create_user(ADMINISTRATOR, password=password, role=Role.ADMINISTRATOR)
+        services.make_administrator(ADMINISTRATOR, password)
         say(f"First administrator: {ADMINISTRATOR}, {shown(password, given)}")
     return shown(password, given)
 

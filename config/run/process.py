@@ -18,6 +18,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.run import programs
 from config.run.__main__ import CannotStart, read_address
+from config.run.home import HalfRestored, refuse_half_restored
 from config.run.programs import Address, Program
 
 NAMES = ("web", "worker", "beat", "prepare", "wait")
@@ -32,6 +33,7 @@ def main(argv: list[str] | None = None) -> int:
         address = read_address()
         from config import settings
 
+        refuse_half_restored(settings.HOME)
         os.environ |= programs.environment(settings.HOME, address)
         if name in ONCE:
             # The first process of a container gets only the signals that it asked for.
@@ -40,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
             ONCE[name]()
             return 0
         become(name, settings.HOME, address)
-    except (CannotStart, ImproperlyConfigured) as error:
+    except (CannotStart, HalfRestored, ImproperlyConfigured) as error:
         print(error, file=sys.stderr)
         return 1
 
@@ -64,12 +66,12 @@ ONCE: dict[str, Callable[[], None]] = {"prepare": prepare_data, "wait": wait}
 def become(name: str, home: Path, address: Address) -> NoReturn:
     """This very process is replaced, so every signal reaches the program itself."""
     (home / "run").mkdir(exist_ok=True)
-    made: dict[str, Callable[[], Program]] = {
+    builders: dict[str, Callable[[], Program]] = {
         "web": lambda: programs.web(address),
         "worker": programs.worker,
-        "beat": lambda: programs.beat(home),
+        "beat": programs.beat,
     }
-    argv = made[name]().argv
+    argv = builders[name]().argv
     os.execv(argv[0], argv)  # noqa: S606 -- no shell, and the program is our own
 
 

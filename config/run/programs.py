@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config import embedded
+from config.env import env_networks
 
 # How long a program may take to end before it is killed, in seconds.
 PATIENCE = 8.0
@@ -20,6 +21,8 @@ class Program:
     argv: list[str]
     is_ready: Callable[[], bool] = field(default=lambda: True)
     patience: float = PATIENCE
+    #: Puts right what keeps it from starting, by its last words. What was done; empty for nothing.
+    mend: Callable[[str], str] = field(default=lambda said: "")
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,12 @@ def valkey(home: Path) -> Program:
     argv = [str(embedded.server_binary())]
     for name, value in options.items():
         argv += [f"--{name}", value]
-    return Program("valkey", argv, is_ready=lambda: embedded.answers(socket))
+    return Program(
+        "valkey",
+        argv,
+        is_ready=lambda: embedded.answers(socket),
+        mend=lambda said: embedded.set_aside(home, said),
+    )
 
 
 def worker() -> Program:
@@ -72,10 +80,9 @@ def worker() -> Program:
     return Program("worker", [*celery(), "worker", *options.split(), *quiet.split()])
 
 
-def beat(home: Path) -> Program:
-    schedule = home / "run" / "beat-schedule"
+def beat() -> Program:
     # No pid file: one left by a killed process must not stop the next start.
-    options = ["--schedule", str(schedule), "--pidfile=", "--loglevel", "INFO"]
+    options = ["--pidfile=", "--loglevel", "INFO"]
     return Program("beat", [*celery(), "beat", *options])
 
 
@@ -83,6 +90,9 @@ def web(address: Address) -> Program:
     options = ["--host", address.host, "--port", str(address.port), "--no-access-log"]
     # Streams stay open for as long as a page does; they are cut when the server ends.
     options += ["--lifespan", "off", "--timeout-graceful-shutdown", "2"]
+    # Anybody can write X-Forwarded-For. Without a proxy that is named, nobody is believed.
+    proxies = ",".join(env_networks("TRUSTED_PROXIES"))
+    options += ["--forwarded-allow-ips", proxies] if proxies else ["--no-proxy-headers"]
     return Program("web", [sys.executable, "-m", "uvicorn", "config.asgi:application", *options])
 
 

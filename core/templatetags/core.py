@@ -10,8 +10,6 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from core.forms import dress
-
 register = template.Library()
 
 # 422 is a form that needs another look, so it is swapped in like a page.
@@ -53,18 +51,18 @@ def nav_item(context: template.Context, route: str, label: str, icon: str) -> di
 
 @register.simple_tag
 def when(at: datetime | None, how: str = "") -> str:
-    """A moment, in local time once a script has run. ``how`` is ``relative``, ``seconds`` or
-    ``clock``, the time of day alone where it is today."""
+    """A moment, in the reader's zone once a script has run (static/js/times.js). ``how`` is
+    ``relative``, or ``clock``: the time of day alone where it is today."""
     if at is None:
         return "–"
     moment = at.astimezone(UTC).isoformat(sep=" ", timespec="seconds")
-    extra = f" data-{how}" if how in {"relative", "seconds", "clock"} else ""
+    extra = f" data-{how}" if how in {"relative", "clock"} else ""
     return format_html(
         '<time datetime="{}" title="{} UTC"{}>{} UTC</time>',
         moment.replace(" ", "T"),
         moment[:19],
-        mark_safe(extra),  # noqa: S308 -- one of three words of ours
-        moment[:16],
+        mark_safe(extra),  # noqa: S308 -- one of two words of ours
+        moment[:19],
     )
 
 
@@ -89,7 +87,6 @@ def breakable(text: str) -> SafeString:
 
 
 @register.simple_tag
-def dressed(field: BoundField) -> BoundField:
-    """A field of someone else's form, in our looks."""
-    dress(field.field)
-    return field
+def dressed(field: BoundField) -> SafeString:
+    """The input of a field of someone else's form, in our looks."""
+    return field.as_widget(attrs={"class": "form-control"})

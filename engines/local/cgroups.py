@@ -5,7 +5,7 @@ written; on version 1 below our own group of each controller. Elsewhere (macOS, 
 there is none, and the supervisor watches the memory itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,15 +26,17 @@ class Cgroup:
     def folders(self) -> list[Path]:
         return sorted({path for path in (self.memory, self.cpu) if path})
 
-    def enter(self, pid: int) -> "Cgroup":
-        """Put a process in. Returns the groups that hold it: none, where the kernel refuses."""
-        try:
-            for folder in self.folders:
-                (folder / "cgroup.procs").write_text(str(pid))
-        except OSError:
-            self.remove()
-            return Cgroup(None, None)
-        return self
+    def enter(self) -> list[bool]:
+        """Put this very process in, and what it starts from now on. Says which of the folders hold
+        it: not those that the kernel refuses."""
+        return [_holds_us(folder) for folder in self.folders]
+
+    def held(self, entered: Sequence[int]) -> "Cgroup":
+        """The groups that a process is in, by what :meth:`enter` said; the others are removed."""
+        held = {folder for folder, inside in zip(self.folders, entered, strict=False) if inside}
+        for folder in set(self.folders) - held:
+            _remove(folder)
+        return Cgroup(*(path if path in held else None for path in (self.memory, self.cpu)))
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel killed a process of this group for its memory."""
@@ -48,8 +50,20 @@ class Cgroup:
 
     def remove(self) -> None:
         for folder in self.folders:
-            with suppress(OSError):  # a process that is still dying; the kernel drops it at reboot
-                folder.rmdir()
+            _remove(folder)
+
+
+def _holds_us(folder: Path) -> bool:
+    try:
+        (folder / "cgroup.procs").write_text("0")
+    except OSError:
+        return False
+    return True
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):  # a process that is still dying; the kernel drops it at reboot
+        folder.rmdir()
 
 
 def make(name: str, *, cpu: float | None, memory: int | None) -> Cgroup:
@@ -79,8 +93,7 @@ def _make(controller: str, name: str, settings: dict[str, str]) -> Path | None:
             for file, value in settings.items():
                 (folder / file).write_text(value)
         except OSError:
-            with suppress(OSError):
-                folder.rmdir()
+            _remove(folder)
             continue
         _forbid_swap(folder, settings)
         return folder
@@ -117,5 +130,4 @@ def discard(prefix: str) -> None:
     for controller in ("memory", "cpu"):
         for parent in _parents(controller):
             for folder in parent.glob(f"trainyard-{prefix}-*"):
-                with suppress(OSError):
-                    folder.rmdir()
+                _remove(folder)

@@ -1,8 +1,8 @@
 """The local engine: gangs as processes of this machine, each under a supervisor of its own."""
 
 import socket
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -19,31 +19,37 @@ from engines.base import (
     Handle,
     Launch,
     Manifest,
-    Node,
     Observation,
-    Usage,
+    UsageSample,
 )
-from engines.local import machine, ports, processes, sampling, supervisors
-from engines.local.environment import HOST
-from engines.local.layout import Folder, locked, read_json, write_json
-from engines.local.observing import Watcher, observation
-from engines.local.plan import Plan
-from engines.local.planner import Planner
+from engines.local import machine, marks, planner, ports, processes, sampling, supervisors
+from engines.local.environment import ELSEWHERE, HOST, RENDEZVOUS
+from engines.local.journal import is_full
+from engines.local.layout import Folder, locked, read_json, take, write_json
+from engines.local.observing import StateWatcher, observation
+from engines.local.plan import GangPlan
 from engines.local.removal import remove
 from engines.local.rendering import render
 from engines.local.state import RankRecord, Record
 from engines.local.terminal import LocalSession
-from engines.logs import Log, Piece
+from engines.logs import Log, LogChunk
+from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
+from spec.errors import Problem
+from spec.framework import Framework
 from spec.tools import Tool
-from spec.workload import Framework
 
 DIAL_SECONDS = 5.0
-NO_MPI = (
-    "An MPI launcher reaches its workers by ssh, and ranks of this machine run no ssh server. "
-    "Choose a Kubernetes cluster with the MPI operator, or PyTorch here."
-)
+FULL = "The disk of the local engine is full. The workload starts when there is space."
+
+
+def _support(framework: Framework) -> FrameworkSupport:
+    """The rendezvous is ours; the framework itself comes with the command's interpreter."""
+    if framework in RENDEZVOUS:
+        return FrameworkSupport(framework, available=True, operator="local")
+    why = ELSEWHERE.get(framework, f"{framework.label} does not run on this machine.")
+    return FrameworkSupport(framework, available=False, why=why)
 
 
 @contextmanager
@@ -52,6 +58,8 @@ def _on_disk() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if is_full(error):
+            raise EngineUnavailable(FULL) from error
         raise EngineUnavailable(f"The local engine cannot work: {error}.") from error
 
 
@@ -74,21 +82,19 @@ class LocalEngine:
         self._virtual_gpus, self._restart_delay = virtual_gpus, restart_delay
 
     @cached_property
-    def _node(self) -> Node:
+    def _node(self) -> NodeInfo:
         return machine.node(self._virtual_gpus)
 
     @cached_property
-    def _planner(self) -> Planner:
-        return Planner(self._images, self._node, self._restart_delay)
+    def _planner(self) -> planner.Planner:
+        return planner.Planner(self._images, self._node, self._restart_delay)
 
     def capabilities(self) -> Capabilities:
         """The rendezvous is ours; the framework itself comes with the command's interpreter."""
-        runs = [f for f in Framework if f is not Framework.MPI]
-        supported = [FrameworkSupport(f, available=True, operator="local") for f in runs]
-        mpi = FrameworkSupport(Framework.MPI, available=False, why=NO_MPI)
-        return Capabilities(frameworks=(*supported, mpi), queues=False, terminal=True)
+        frameworks = tuple(map(_support, Framework))
+        return Capabilities(frameworks=frameworks, queues=False, terminal=True)
 
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[NodeInfo, ...]:
         return (self._node,)
 
     def check(self) -> tuple[Finding, ...]:
@@ -97,33 +103,36 @@ class LocalEngine:
     def keep_queues(self, wanted: Wanted) -> None:
         """This machine has none: Trainyard says who may start."""
 
-    def plan(self, launch: Launch) -> Plan:
+    def plan(self, launch: Launch) -> GangPlan:
         """What the supervisor would be told. ``EngineRefused`` says what cannot be had."""
         return self._planner.plan(launch)
 
     def render(self, launch: Launch) -> list[Manifest]:
         return render(self.plan(launch), self._folder(launch.handle))
 
+    def complaints(self, launch: Launch) -> Iterator[Problem]:
+        return planner.complaints(launch, self._images)
+
     @_on_disk()
     def submit(self, launch: Launch) -> None:
         plan, folder = self.plan(launch), self._folder(launch.handle)
         with locked(folder.door):
             current, record = read_json(folder.launch), Record.read(folder)
-            known = current["run"] if current else 0
-            if known > plan.run:
+            latest = current["run"] if current else 0
+            if latest > plan.run:
                 return  # a late call for a run that is over
-            if known == plan.run:
+            if latest == plan.run:
                 supervisors.revive(folder)
                 return
             if current and not (record and record.is_final):
                 supervisors.revive(folder)
-                raise EngineUnavailable(f"run {known} is still ending")
+                raise EngineUnavailable(f"run {latest} is still ending")
             _prepare(folder, plan)
             supervisors.start(folder)  # even if that of the run before has yet to leave
 
     def watch(self) -> Generator[Observation | None]:
         with _on_disk():
-            yield from Watcher(self.home, self._tend)
+            yield from StateWatcher(self.home, self._tend)
 
     def events(self) -> list[ClusterEvent]:
         return []  # there is nobody but Trainyard to say anything
@@ -150,8 +159,8 @@ class LocalEngine:
             supervisors.start(folder)
 
     @_on_disk()
-    def delete(self, handle: Handle) -> None:
-        remove(self._folder(handle))
+    def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
+        remove(self._folder(handle), at_rest)
 
     def news(self) -> None:
         return None  # files say nothing when they grow
@@ -161,24 +170,22 @@ class LocalEngine:
         return [Log(run, rank, start) for rank, start in self._folder(handle).logs(run)]
 
     @_on_disk()
-    def read_log(self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int) -> Piece:
-        try:
-            with self._folder(handle).log(log.run, log.rank, log.start).open("rb") as file:
-                file.seek(offset)
-                data = file.read(limit)
-        except FileNotFoundError:
-            data = b""
-        return Piece(data, cursor, ended=not data)
+    def read_log(
+        self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
+    ) -> LogChunk:
+        data = take(self._folder(handle).log(log.run, log.rank, log.start), offset, limit)
+        return LogChunk(data, cursor, ended=not data)
 
     @_on_disk()
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
         """With what the rank's process has: it carries the mark, and ends at the latest with it."""
         own = self._rank(handle, rank)
         if own is None:
-            raise EngineRefused("The rank does not run.")
+            raise EngineRefused("The rank is not running.")
         try:
-            process = psutil.Process(own.pid)
-            return LocalSession(argv, folder=process.cwd(), variables=processes.environ(process))
+            process, mark = psutil.Process(own.pid), marks.number(self._folder(handle).path)
+            variables = processes.environ(process)
+            return LocalSession(argv, folder=process.cwd(), variables=variables, mark=mark)
         except psutil.Error as error:
             raise EngineRefused("The rank has just ended.") from error
         except FileNotFoundError as error:
@@ -192,7 +199,7 @@ class LocalEngine:
         has to be one that this rank's own processes listen on."""
         own = self._rank(handle, rank)
         if not own or not ports.is_served(own.pid, port):
-            raise EngineUnavailable(f"Nothing of the rank listens on port {port}.")
+            raise EngineUnavailable(f"The rank does not listen on port {port}.")
         try:
             return socket.create_connection((HOST, port), timeout=DIAL_SECONDS)
         except OSError as error:
@@ -205,10 +212,10 @@ class LocalEngine:
         return own if own and processes.is_alive(own.pid, own.started) else None
 
     @_on_disk()
-    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[Usage]:
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
         since = after.astimezone(UTC).isoformat(timespec="microseconds") if after else ""
-        found = sampling.read(self._folder(handle).usage(run), after=since)
-        return [Usage(**{**s, "at": datetime.fromisoformat(s["at"])}) for s in found]
+        samples = sampling.read(self._folder(handle).usage(run), after=since)
+        return [UsageSample(**{**s, "at": datetime.fromisoformat(s["at"])}) for s in samples]
 
     def _folder(self, handle: Handle) -> Folder:
         return Folder(self.home, str(handle.workload_id))
@@ -218,11 +225,15 @@ class LocalEngine:
         at = datetime.fromisoformat(record.at) if record else datetime.min.replace(tzinfo=UTC)
         quiet = (datetime.now(UTC) - at).total_seconds()
         if quiet > supervisors.STARTING and folder.launch.exists() and not folder.is_tended:
-            with suppress(BlockingIOError), locked(folder.door, wait=False):  # else: look again
-                supervisors.revive(folder)
+            try:
+                with locked(folder.door, wait=False):
+                    supervisors.revive(folder)
+            except OSError as error:
+                if not (isinstance(error, BlockingIOError) or is_full(error)):
+                    raise  # else it is looked at again
 
 
-def _prepare(folder: Folder, plan: Plan) -> None:
+def _prepare(folder: Folder, plan: GangPlan) -> None:
     """Write all that a supervisor needs. The launch makes the run exist; its state follows."""
     folder.prepare(plan.run)
     write_json(folder.launch, plan.to_json(), scratch=folder.path)

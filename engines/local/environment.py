@@ -5,41 +5,60 @@ what must be true for the gang to meet.
 """
 
 import json
+import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from engines.local.plan import Plan, RankPlan
+from engines.local.plan import GangPlan, RankPlan
+from spec.framework import Framework
 
 HOST = "127.0.0.1"
-#: Marks every process of a workload, however far it strays from its process group.
+#: Says to every process of a workload whose it is; see ``engines/local/marks.py``.
 MARKER = "TRAINYARD_GANG"
 REFERENCE = re.compile(r"\$(\$?)(\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
 Ports = Sequence[int | str]
 Variables = dict[str, str]
+ROOT = Path(__file__).resolve().parents[2]
+#: What a rank inherits. All else, above all Trainyard's own secrets, stays outside.
+INHERITED = """HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR LD_LIBRARY_PATH""".split()
 
 
-def ports_needed(plan: Plan) -> int:
-    """One to meet at; TensorFlow's ranks each listen on their own."""
-    return len(plan.ranks) if plan.framework == "TF" else 1
+def base_variables() -> Variables:
+    """The clean environment that every rank starts from."""
+    values = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    programs = str(Path(sys.executable).parent)  # ours first: "python" and "torchrun" are found
+    values["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])
+    values["PYTHONPATH"] = str(ROOT)
+    if sys.prefix != sys.base_prefix:
+        values["VIRTUAL_ENV"] = sys.prefix
+    return values
 
 
-def environment(plan: Plan, rank: RankPlan, *, folder: Path, work: Path, ports: Ports) -> Variables:
+def ports_needed(plan: GangPlan) -> int:
+    """One to meet at, or one for each rank."""
+    return len(plan.ranks) if RENDEZVOUS[plan.framework].all_listen else 1
+
+
+def environment(
+    plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path, ports: Ports
+) -> Variables:
     return {
         **plan.base,
         **defaults(plan, rank, folder=folder, work=work),
         **rank.variables,
-        **RENDEZVOUS[plan.framework](plan, rank, ports),
+        **RENDEZVOUS[plan.framework].variables(plan, rank, ports),
         # Admission decides who gets which device. Empty hides all of them.
         "CUDA_VISIBLE_DEVICES": ",".join(map(str, rank.visible_gpus)),
         MARKER: str(folder),
     }
 
 
-def defaults(plan: Plan, rank: RankPlan, *, folder: Path, work: Path) -> Variables:
+def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Variables:
     """What the platform says about the workload; a variable of the user replaces it."""
-    found = {
+    values = {
         "PYTHONUNBUFFERED": "1",
         "CHECKPOINT_DIR": str(folder / "checkpoints"),
         "NODE_NAME": plan.node,
@@ -53,17 +72,17 @@ def defaults(plan: Plan, rank: RankPlan, *, folder: Path, work: Path) -> Variabl
         "POD_NAME": f"{plan.name}-{rank.name}",
     }
     if len(plan.ranks) > 1:
-        found["OMP_NUM_THREADS"] = (
+        values["OMP_NUM_THREADS"] = (
             "1"  # torchrun's rule: ranks that share a machine share its cores
         )
     if sys.platform == "linux":
-        found["GLOO_SOCKET_IFNAME"] = "lo"  # gloo guesses from the host's name, which may lie
+        values["GLOO_SOCKET_IFNAME"] = "lo"  # gloo guesses from the host's name, which may lie
     if rank.own_home:
-        found["HOME"] = str(work)
-    return found
+        values["HOME"] = str(work)
+    return values
 
 
-def pytorch(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
+def pytorch(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     """``env://`` for plain programs, ``PET_*`` so that a bare ``torchrun program.py`` joins too."""
     met = _meeting(plan, rank, ports) | {"LOCAL_RANK": "0"}
     torchrun = {
@@ -76,7 +95,7 @@ def pytorch(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
     return met | torchrun
 
 
-def tensorflow(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
+def tensorflow(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     if len(plan.ranks) == 1:
         return {}
     kinds = {"master": "chief", "worker": "worker"}
@@ -87,11 +106,11 @@ def tensorflow(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
     return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task, "environment": "cloud"})}
 
 
-def xgboost(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
+def xgboost(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     return _meeting(plan, rank, ports)
 
 
-def jax(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
+def jax(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     return {
         "COORDINATOR_ADDRESS": HOST,
         "COORDINATOR_PORT": str(ports[0]),
@@ -100,7 +119,7 @@ def jax(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
     }
 
 
-def _meeting(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
+def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     return {
         "MASTER_ADDR": HOST,
         "MASTER_PORT": str(ports[0]),
@@ -109,7 +128,29 @@ def _meeting(plan: Plan, rank: RankPlan, ports: Ports) -> Variables:
     }
 
 
-RENDEZVOUS = {"PyTorch": pytorch, "TF": tensorflow, "XGBoost": xgboost, "JAX": jax}
+@dataclass(frozen=True)
+class Rendezvous:
+    """How the ranks of a framework meet here: by variables; ``all_listen`` on ports of their own,
+    or the first alone does."""
+
+    variables: Callable[[GangPlan, RankPlan, Ports], Variables]
+    all_listen: bool = False
+
+
+#: Each framework that runs on this machine, by its name on the wire.
+RENDEZVOUS: dict[str, Rendezvous] = {
+    Framework.PYTORCH: Rendezvous(pytorch),
+    Framework.TENSORFLOW: Rendezvous(tensorflow, all_listen=True),
+    Framework.XGBOOST: Rendezvous(xgboost),
+    Framework.JAX: Rendezvous(jax),
+}
+#: And why each of the others does not.
+ELSEWHERE: dict[str, str] = {
+    Framework.MPI: (
+        "An MPI launcher reaches its workers by ssh, and ranks of this machine run no ssh server. "
+        "Choose a Kubernetes cluster with the MPI operator, or PyTorch here."
+    ),
+}
 
 
 def expand(argv: Sequence[str], variables: Variables) -> list[str]:

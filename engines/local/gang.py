@@ -1,27 +1,28 @@
 """One attempt of a gang: its processes, from the first start to the last kill."""
 
 import signal
-import subprocess
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.local import cgroups, ports, processes, words
+from engines.local import cgroups, exit, marks, ports, processes
 from engines.local.environment import environment, expand, ports_needed
+from engines.local.journal import is_full
 from engines.local.layout import Folder
-from engines.local.plan import Plan, RankPlan
+from engines.local.plan import GangPlan, RankPlan
+from engines.local.spawning import Process, spawn
 from engines.local.state import RankRecord, Record, now
 from spec.phases import RankPhase, Reason
 
-Process = subprocess.Popen[bytes]
-
 
 class SpawnError(Exception):
-    """A rank could not be started. ``hopeless``: trying again would not help."""
+    """A rank could not be started. ``hopeless``: trying again would not help. ``lacks_room``: the
+    disk is full."""
 
     def __init__(self, record: RankRecord, error: OSError) -> None:
         self.record, self.hopeless = record, isinstance(error, FileNotFoundError | PermissionError)
+        self.lacks_room = is_full(error)
         what = error.filename or "the process"
         super().__init__(f"could not be started: {what}: {error.strerror or error}")
 
@@ -41,11 +42,16 @@ class Member:
         """Whether the supervisor must hold the memory limit, the kernel not doing it."""
         return self.plan.memory_limit is not None and self.cgroup.memory is None
 
+    @property
+    def ran_out_of_memory(self) -> bool:
+        """Whether one of its processes was killed at the limit, whoever holds it."""
+        return bool(self.killed_for) or self.cgroup.ran_out_of_memory()
+
 
 class Gang:
     """The processes of one attempt. Every method returns at once, :meth:`end` aside."""
 
-    def __init__(self, folder: Folder, plan: Plan, record: Record) -> None:
+    def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
         self.folder, self.plan, self.record = folder, plan, record
         self.members: list[Member] = []
         self._ports = ExitStack()
@@ -71,19 +77,18 @@ class Gang:
         log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
         try:
             with log.open("ab") as output:
-                process = subprocess.Popen(
+                process, cgroup = spawn(
                     expand(rank.argv, variables),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    cwd=work,
-                    env=variables,
-                    start_new_session=True,
+                    variables=variables,
+                    work=work,
+                    output=output,
+                    cgroup=cgroup,
+                    mark=marks.number(self.folder.path, rank.rank),
                 )
         except OSError:
             cgroup.remove()
             raise
-        self.members.append(Member(rank, record, process, cgroup.enter(process.pid)))
+        self.members.append(Member(rank, record, process, cgroup))
         record.pid, record.started = process.pid, processes.start_time(process.pid)
         record.phase, record.started_at = RankPhase.RUNNING, now()
 
@@ -92,15 +97,18 @@ class Gang:
         return [member for member in self.members if member.process.returncode is None]
 
     def reap(self) -> list[Member]:
-        """Ranks that ended since the last call, signals first.
+        """Ranks that ended since the last call, the likely cause first.
 
-        Of deaths seen at one glance the signal comes first: a killed rank makes its peers exit.
+        Of deaths seen at one glance those at the memory limit come first, then signals: a killed
+        rank makes its peers exit.
         """
         gone = [member for member in self.running if member.process.poll() is not None]
         for member in gone:
             processes.signal_group(member.process.pid, signal.SIGKILL)  # as the end of a container
             _settle(member)
-        return sorted(gone, key=lambda member: member.process.returncode >= 0)
+        if gone:
+            processes.sweep(self.folder.path, ranks={member.plan.rank for member in gone})
+        return sorted(gone, key=_precedence)
 
     def end(self, grace: float) -> list[Member]:
         """SIGTERM, ``grace`` seconds, SIGKILL. Returns the ranks that had to be killed."""
@@ -126,7 +134,7 @@ class Gang:
     def close(self) -> None:
         """Leave nothing behind: strays that left their process group, control groups, ports."""
         if self.members:
-            processes.sweep(str(self.folder.path))
+            processes.sweep(self.folder.path)
         for member in self.members:
             member.cgroup.remove()
         self._ports.close()
@@ -136,11 +144,17 @@ def _settle(member: Member) -> None:
     """Write down how a rank ended."""
     record, code = member.record, member.process.returncode
     record.exit_code, record.finished_at = code, now()
-    record.phase = RankPhase.FAILED if code else RankPhase.SUCCEEDED
-    if not code:
-        return
-    record.reason, record.message = Reason.RANK_FAILED, words.ended(code)
-    if member.killed_for or member.cgroup.ran_out_of_memory():
-        limit = words.size(member.plan.memory_limit or 0)
+    record.phase = RankPhase.SUCCEEDED
+    if code:
+        record.phase = RankPhase.FAILED
+        record.reason, record.message = Reason.RANK_FAILED, exit.ended(code)
+    if member.ran_out_of_memory:  # even where a shell did not mind, and said 0
+        record.phase = RankPhase.FAILED
+        limit = exit.size(member.plan.memory_limit or 0)
         record.reason = Reason.OUT_OF_MEMORY
         record.message = member.killed_for or f"used more memory than its limit of {limit}"
+
+
+def _precedence(member: Member) -> tuple[bool, bool]:
+    out_of_memory = member.record.reason is Reason.OUT_OF_MEMORY
+    return not out_of_memory, member.process.returncode >= 0

@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engines.holes import free_head
+
 Json = dict[str, Any]
+TWICE = 64 * 1024  # bytes of a log that may be kept here and by whoever reads it
 
 
 def write_json(path: Path, document: Json, *, scratch: Path, forever: bool = False) -> None:
@@ -36,10 +39,25 @@ def write_json(path: Path, document: Json, *, scratch: Path, forever: bool = Fal
 def read_json(path: Path) -> Json | None:
     """The document, or ``None`` where there is none (or none that was written to its end)."""
     try:
-        found = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
+
+
+def take(path: Path, offset: int, limit: int) -> bytes:
+    """A piece of output. Who asks from ``offset`` on keeps all that is before: here its room is
+    given back, once that is worth it."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            data = file.read(limit)
+            room = os.fstat(file.fileno()).st_blocks * 512
+    except FileNotFoundError:
+        return b""
+    if offset and not data and room > TWICE:
+        free_head(path, offset)
+    return data
 
 
 @contextmanager

@@ -9,19 +9,19 @@ import subprocess
 
 import psutil
 
-from engines.base import Gpu, Node
+from engines.nodes import Gpu, NodeInfo
 
 QUERY = ["--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"]
 
 
-def node(virtual_gpus: int) -> Node:
+def node(virtual_gpus: int) -> NodeInfo:
     """This machine. Without a GPU it offers ``virtual_gpus`` that are run on the CPU."""
     memory = psutil.virtual_memory().total
     gpus = real_gpus() or tuple(
         Gpu(index, "Virtual GPU (runs on the CPU)", memory // virtual_gpus, virtual=True)
         for index in range(virtual_gpus)
     )
-    return Node(platform.node() or "localhost", float(os.cpu_count() or 1), memory, gpus)
+    return NodeInfo(platform.node() or "localhost", float(os.cpu_count() or 1), memory, gpus)
 
 
 def real_gpus() -> tuple[Gpu, ...]:
@@ -30,12 +30,12 @@ def real_gpus() -> tuple[Gpu, ...]:
     if program is None:
         return ()
     try:
-        found = subprocess.run(
+        listing = subprocess.run(
             [program, *QUERY], capture_output=True, text=True, timeout=20, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ()
-    return parse_gpus(found.stdout)
+    return parse_gpus(listing.stdout)
 
 
 def parse_gpus(table: str) -> tuple[Gpu, ...]:

@@ -53,7 +53,7 @@ def _time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-class Watcher:
+class StateWatcher:
     """Yields what changed among the states of a home; see ``Engine.watch``.
 
     ``tend`` is called with every workload that has not ended, at each tick: it looks after those
@@ -62,7 +62,7 @@ class Watcher:
 
     def __init__(self, home: Path, tend: Callable[[Folder, Record], None]) -> None:
         self.home, self.tend = home, tend
-        self.known: dict[str, Record] = {}
+        self.records: dict[str, Record] = {}
         self.touched: dict[str, int] = {}  # file name to its time of change, in nanoseconds
 
     def __iter__(self) -> Iterator[Observation | None]:
@@ -94,29 +94,31 @@ class Watcher:
                 yield from self._changed({Path(path).name for _, path in notice})
             if _identity(folder) != identity:
                 return
-            for record in list(self.known.values()):
+            for record in list(self.records.values()):
                 if not record.is_final:
                     self.tend(Folder(self.home, record.workload_id), record)
             yield None
 
     def _list(self) -> Iterator[Observation]:
         """What changed since it was last looked at; an untouched file is not opened again."""
-        found = {entry.name: entry.stat().st_mtime_ns for entry in os.scandir(states(self.home))}
-        touched = {name for name, at in found.items() if self.touched.get(name) != at}
-        gone = {f"{known}.json" for known in self.known} - set(found)
-        self.touched = found
+        changed_at = {
+            entry.name: entry.stat().st_mtime_ns for entry in os.scandir(states(self.home))
+        }
+        touched = {name for name, at in changed_at.items() if self.touched.get(name) != at}
+        gone = {f"{workload_id}.json" for workload_id in self.records} - set(changed_at)
+        self.touched = changed_at
         yield from self._changed(touched | gone)
 
     def _changed(self, names: set[str]) -> Iterator[Observation]:
         for name in sorted(names):
             workload_id = name.removesuffix(".json")
-            before, folder = self.known.get(workload_id), Folder(self.home, workload_id)
+            before, folder = self.records.get(workload_id), Folder(self.home, workload_id)
             record = Record.read(folder)
             if record is None and before is not None and not folder.state.exists():
-                del self.known[workload_id]
+                del self.records[workload_id]
                 yield _gone(before)
             elif record and (before is None or _place(record) != _place(before)):
-                self.known[workload_id] = record
+                self.records[workload_id] = record
                 yield observation(record)
 
 

@@ -27,7 +27,7 @@ class RankPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GangPlan:
     """One run of a workload. ``grace`` and ``restart_delay`` in seconds."""
 
     workload_id: str
@@ -50,5 +50,5 @@ class Plan:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, document: Json) -> "Plan":
+    def from_json(cls, document: Json) -> "GangPlan":
         return cls(**{**document, "ranks": [RankPlan(**rank) for rank in document["ranks"]]})

@@ -56,7 +56,7 @@ def is_served(pid: int, port: int) -> bool:
         leader = psutil.Process(pid)
         for process in (leader, *leader.children(recursive=True)):
             with suppress(psutil.NoSuchProcess):
-                for found in process.net_connections("tcp"):
-                    if found.status == psutil.CONN_LISTEN and found.laddr.port == port:
+                for connection in process.net_connections("tcp"):
+                    if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
                         return True
     return False

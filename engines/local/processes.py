@@ -3,11 +3,13 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 
+from engines.local import marks
 from engines.local.environment import MARKER
 
 #: Seconds. Two readings of one start differ when the clock was set; a pid is not reused so soon.
@@ -48,30 +50,46 @@ def kill(pid: int, started: float) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def sweep(mark: str, *, patience: float = 5.0) -> None:
-    """SIGKILL whatever carries the mark until nothing does, at most ``patience`` seconds.
+def sweep(folder: Path, *, ranks: Set[int] | None = None, patience: float = 5.0) -> bool:
+    """SIGKILL what is left of a workload, or of some of its ranks, until nothing is.
 
     Again and again, since a process may fork while it is looked for; a zombie counts as gone.
+    ``False`` when something is left after ``patience`` seconds.
     """
     deadline = time.monotonic() + patience
-    while found := list(marked(mark)):
-        for process in found:
+    while left := list(marked(folder) if ranks is None else of_ranks(folder, ranks)):
+        for process in left:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         if time.monotonic() > deadline:
-            return
+            return False
         time.sleep(0.005)
+    return True
 
 
-def marked(mark: str) -> Iterator[psutil.Process]:
-    """Live processes that carry the mark, which is the workload's folder."""
+def marked(folder: Path) -> Iterator[psutil.Process]:
+    """Live processes of a workload, which is known by its folder."""
+    for process in _others():
+        with suppress(psutil.Error, OSError):
+            if marks.rank_of(process.pid, folder) is not None or _names(process, folder):
+                yield process
+
+
+def of_ranks(folder: Path, ranks: Set[int]) -> Iterator[psutil.Process]:
+    return (process for process in _others() if marks.rank_of(process.pid, folder) in ranks)
+
+
+def _others() -> Iterator[psutil.Process]:
+    """Every live process but this one."""
     me = os.getpid()
     for process in psutil.process_iter():
-        with suppress(psutil.Error, OSError):
-            if process.pid == me or process.status() == psutil.STATUS_ZOMBIE:
-                continue
-            if environ(process).get(MARKER) == mark:
+        with suppress(psutil.Error):
+            if process.pid != me and process.status() != psutil.STATUS_ZOMBIE:
                 yield process
+
+
+def _names(process: psutil.Process, folder: Path) -> bool:
+    return environ(process).get(MARKER) == str(folder)
 
 
 def environ(process: psutil.Process) -> dict[str, str]:
@@ -83,9 +101,9 @@ def environ(process: psutil.Process) -> dict[str, str]:
     """
     deadline = time.monotonic() + BECOMING_SECONDS
     has_become = False
-    while not (found := process.environ()) and process.exe():
+    while not (variables := process.environ()) and process.exe():
         if has_become or time.monotonic() > deadline:
             break
         has_become = bool(process.cmdline())
         time.sleep(0.001)
-    return found
+    return variables

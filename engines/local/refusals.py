@@ -1,27 +1,39 @@
 """What this engine cannot honour, and says so instead of leaving it out."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from engines.base import DEFAULT_POOL, EngineRefused
+from engines.base import DEFAULT_POOL, Launch
+from engines.local.environment import RENDEZVOUS
 from spec.environment import ConnectionType, Seccomp
-from spec.workload import Pod, Replica, RestartPolicy, WorkloadSpec
+from spec.errors import Problem, path_of
+from spec.workload import Replica, RestartPolicy, WorkloadSpec
 
-Complaint = tuple[str, str]  # field below the replica, message
+Complaint = tuple[str, str]  # place below the replica, message
 
 #: Both lead through Trainyard.
 REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
 ELSEWHERE = "; leave it out, or choose another cluster"
 
 
-def check_whole(spec: WorkloadSpec) -> None:
-    """``EngineRefused`` for the first thing of the workload that cannot be had here.
+def complaints(launch: Launch) -> Iterator[Problem]:
+    """Everything in the spec that cannot be had here, by its place.
 
     What one machine gives anyway is let through: tolerations, closeness of the pods, preemption
     that never happens, pull secrets where nothing is pulled.
     """
+    spec = launch.spec
+    if spec.distributed_framework not in RENDEZVOUS:
+        label = spec.distributed_framework.label
+        text = (
+            f"{label} does not run on this machine; choose PyTorch, or a cluster that supports it"
+        )
+        yield Problem(("distributedFramework",), text)
     for field, message in _whole(spec):
-        raise EngineRefused(f"{field}: {message}{ELSEWHERE}.", field=field)
+        yield Problem((field,), f"{message}{ELSEWHERE}")
+    for role, replica in (("worker", spec.worker), ("master", spec.master)):
+        for place, message in _replica(replica) if replica else ():
+            yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
 
 
 def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
@@ -33,41 +45,24 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.topology:
         yield "topology", "one machine has no network topology"
     if spec.priority_class:
-        yield "priorityClass", "here workloads start in the order of their submission"
+        yield "priorityClass", "workloads start in the order of submission here"
 
 
-def check(pod: Pod, prefix: str) -> None:
-    """``EngineRefused`` for the first thing of the replica that cannot be had here."""
-    _refuse([*_security(pod.replica), *_complaints(pod.replica)], prefix)
-
-
-def check_known(spec: WorkloadSpec) -> None:
-    """``EngineRefused`` for what is certain before the workload comes to the machine."""
-    check_whole(spec)
-    for prefix, replica in (("worker", spec.worker), ("master", spec.master)):
-        _refuse(_complaints(replica) if replica else (), prefix)
-
-
-def _refuse(complaints: Iterable[Complaint], prefix: str) -> None:
-    for field, message in complaints:
-        path = f"{prefix}.{field}"
-        raise EngineRefused(f"{path}: {message}{ELSEWHERE}.", field=path)
-
-
-def _complaints(replica: Replica) -> Iterator[Complaint]:
+def _replica(replica: Replica) -> Iterator[Complaint]:
+    yield from _security(replica)
     yield from _variables(replica)
     if replica.compute.extended_resources:
-        yield "compute.extendedResources", "the local engine knows CPU, memory and GPUs only"
+        yield "compute.extendedResources", "the local engine only supports CPU, memory and GPUs"
     if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
-        yield "restartPolicy", "the ranks are started again together; backoffLimit says how often"
+        yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
     for name in type(replica.probes).model_fields:
         if getattr(replica.probes, name):
             yield (
                 f"probes.{name}",
-                "a rank of the local engine is well while it runs; none is asked",
+                "the local engine has no probes; a rank is healthy while it runs",
             )
     for kind, path in replica.storage.places():
-        yield f"storage.{kind}", f"nothing is mounted on this machine; {path} is what it has there"
+        yield f"storage.{kind}", f"nothing can be mounted on this machine; ranks see its {path}"
     if replica.node_type:
         yield "nodeType", "this machine has no node type"
     if replica.node_affinity_required:

@@ -2,6 +2,7 @@
 
 import fcntl
 import time
+from collections.abc import Callable
 from typing import IO
 
 from engines.base import EngineUnavailable
@@ -11,8 +12,9 @@ from engines.local.layout import Folder, locked
 PATIENCE = 5.0  # seconds for a killed supervisor to be gone
 
 
-def remove(folder: Folder) -> None:
-    """Kill and forget. ``EngineUnavailable`` when the supervisor does not die."""
+def remove(folder: Folder, at_rest: Callable[[], None] | None = None) -> None:
+    """Kill and forget. ``EngineUnavailable`` when something of it does not die. ``at_rest`` is
+    called when all of it has ended and is still there to be read."""
     with locked(folder.door):
         if not folder.path.exists():
             folder.state.unlink(missing_ok=True)
@@ -20,7 +22,10 @@ def remove(folder: Folder) -> None:
         folder.launch.unlink(missing_ok=True)  # a supervisor that comes now finds nothing to do
         with folder.lock.open("a+") as lock:
             _end_supervisor(lock)
-            processes.sweep(str(folder.path))
+            if not processes.sweep(folder.path):
+                raise EngineUnavailable("its processes do not end; trying again")
+            if at_rest:
+                at_rest()
             cgroups.discard(folder.workload_id)
             folder.remove()
 

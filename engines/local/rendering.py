@@ -6,18 +6,18 @@ from dataclasses import replace
 from engines.base import Manifest
 from engines.local.environment import MARKER, environment, ports_needed
 from engines.local.layout import Folder
-from engines.local.plan import Plan, RankPlan
+from engines.local.plan import GangPlan, RankPlan
 from spec.environment import looks_secret
 
 PORT = "<free port>"  # chosen by each attempt
 
 
-def render(plan: Plan, folder: Folder) -> list[Manifest]:
+def render(plan: GangPlan, folder: Folder) -> list[Manifest]:
     """What the supervisor will start, without this machine's own variables and without secrets."""
     return [_process(replace(plan, base={}), rank, folder) for rank in plan.ranks]
 
 
-def _process(plan: Plan, rank: RankPlan, folder: Folder) -> Manifest:
+def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
     work = folder.work(rank.name)
     ports = [PORT] * ports_needed(plan)
     variables = environment(plan, rank, folder=folder.path, work=work, ports=ports)

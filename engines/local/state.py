@@ -5,10 +5,8 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 
 from engines.local.layout import Folder, Json, read_json, write_json
-from engines.local.plan import Plan
-from spec.phases import Phase, RankPhase, Reason
-
-FINAL = frozenset({Phase.STOPPED, Phase.COMPLETED, Phase.FAILED})
+from engines.local.plan import GangPlan
+from spec.phases import ENDED, Phase, RankPhase, Reason
 
 
 def now() -> str:
@@ -49,7 +47,7 @@ class Record:
     ranks: list[RankRecord] = field(default_factory=list)
 
     @classmethod
-    def of(cls, plan: Plan) -> "Record":
+    def of(cls, plan: GangPlan) -> "Record":
         ranks = [RankRecord(rank.rank, rank.role, rank.index) for rank in plan.ranks]
         return cls(plan.workload_id, plan.run, plan.node, ranks=ranks)
 
@@ -78,7 +76,7 @@ class Record:
 
     @property
     def is_final(self) -> bool:
-        return self.phase in FINAL
+        return self.phase in ENDED
 
     def write(self, folder: Folder) -> None:
         write_json(folder.state, asdict(self), scratch=folder.path, forever=self.is_final)
@@ -89,8 +87,12 @@ class Record:
         self.changed(folder)
 
     def changed(self, folder: Folder) -> None:
-        self.sequence, self.at = self.sequence + 1, now()
+        self.touch()
         self.write(folder)
+
+    def touch(self) -> None:
+        """It is a later state than before."""
+        self.sequence, self.at = self.sequence + 1, now()
 
     def begin(self, attempt: int) -> None:
         """A fresh attempt: every rank waits to be started."""

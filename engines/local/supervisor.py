@@ -16,12 +16,13 @@ from types import FrameType
 from typing import IO
 
 from engines.local import cgroups, processes
-from engines.local.bell import Bell
 from engines.local.gang import Gang, Member, SpawnError
+from engines.local.journal import RETRY, Journal, is_full
 from engines.local.layout import Folder, read_json
-from engines.local.plan import Plan
+from engines.local.plan import GangPlan
 from engines.local.state import Record, now
 from engines.local.tending import Tending
+from engines.local.wakeup import Bell
 from spec.phases import Phase, RankPhase, Reason
 
 LONGEST_DELAY = 60.0
@@ -29,8 +30,9 @@ LONGEST_DELAY = 60.0
 LINGER = 30.0
 #: Seconds to wait for the supervisor of the run before, which has said its last word.
 PATIENCE = 2.0
+FULL = "The disk is full, so no rank was started. They start when there is space."
 LOST = (
-    "The supervisor of this workload was ended from outside (a reboot, a kill, or the kernel when "
+    "The supervisor of this workload was killed (by a reboot, a signal, or the kernel when "
     "memory ran out), and its ranks with it."
 )
 
@@ -46,8 +48,9 @@ class Outcome:
 
 
 class Supervisor:
-    def __init__(self, folder: Folder, plan: Plan, record: Record, bell: Bell) -> None:
+    def __init__(self, folder: Folder, plan: GangPlan, record: Record, bell: Bell) -> None:
         self.folder, self.plan, self.record, self.bell = folder, plan, record, bell
+        self.journal = Journal(folder, record)
 
     def run(self) -> None:
         """From the recorded state to a final one."""
@@ -55,11 +58,18 @@ class Supervisor:
         while True:
             if outcome is None:
                 outcome = self._attempt()
-            if outcome.retry:
+            if outcome and outcome.retry:
                 outcome = self._back_off(outcome)
             if outcome is not None:
-                self.record.move(self.folder, outcome.phase, outcome.reason, outcome.message)
+                self.journal.move(outcome.phase, outcome.reason, outcome.message)
+                self._settle()
                 return
+
+    def _settle(self) -> None:
+        """The end has to be on the disk, unless the workload is deleted meanwhile."""
+        while self.journal.is_behind and self.folder.launch.exists():
+            self.bell.wait(RETRY)
+            self.journal.catch_up()
 
     def _recover(self) -> Outcome | None:
         """After the death of a former supervisor: nothing is left over, its attempt is lost."""
@@ -69,7 +79,7 @@ class Supervisor:
         for rank in record.ranks:
             if rank.pid:
                 processes.kill(rank.pid, rank.started)
-        processes.sweep(str(self.folder.path))
+        processes.sweep(self.folder.path)
         cgroups.discard(self.plan.workload_id)
         stopped = self._must_stop()
         for rank in record.ranks:
@@ -82,19 +92,27 @@ class Supervisor:
             return Outcome(Phase.FAILED, Reason.RANK_FAILED, record.message, retry=True)
         return Outcome(Phase.FAILED, Reason.LOST, LOST, retry=True)
 
-    def _attempt(self) -> Outcome:
-        """Start all ranks and stay with them to the end."""
+    def _attempt(self) -> Outcome | None:
+        """Start all ranks and stay with them to the end. ``None``: there was no room to start any,
+        and it is to be tried again."""
         if self._must_stop():
             return self._stopped([])
-        self.record.changed(self.folder)  # before the first process: a successor will look for them
+        if not self._is_written_down():
+            return self._stopped([])
         gang = Gang(self.folder, self.plan, self.record)
         try:
             gang.start()
-            self.record.move(self.folder, Phase.RUNNING, Reason.NONE, "")
+            self.journal.move(Phase.RUNNING, Reason.NONE, "")
             return self._tend(gang)
         except SpawnError as error:
-            return self._not_started(error)
-        except OSError as error:  # no port, no room on the disk
+            if not error.lacks_room:
+                return self._not_started(error)
+            self._wait_for_room()
+            return None
+        except OSError as error:
+            if is_full(error) and not gang.members:
+                self._wait_for_room()
+                return None
             message = f"The gang could not be run: {error}."
             return Outcome(Phase.FAILED, Reason.RANK_FAILED, message, retry=True)
         except SystemExit:
@@ -104,6 +122,20 @@ class Supervisor:
             gang.kill()
             gang.close()
 
+    def _is_written_down(self) -> bool:
+        """Before the first process, for a successor will look for them; as long as it takes, or
+        until it has to stop."""
+        self.journal.changed()
+        while self.journal.is_behind and not self._must_stop():
+            self.bell.wait(RETRY)
+            self.journal.catch_up()
+        return not self.journal.is_behind
+
+    def _wait_for_room(self) -> None:
+        self.record.begin(self.record.attempt)
+        self.journal.move(Phase.INITIALIZING, Reason.NONE, FULL)
+        self.bell.wait(RETRY)
+
     def _not_started(self, error: SpawnError) -> Outcome:
         rank = error.record
         rank.phase, rank.message = RankPhase.FAILED, str(error)
@@ -111,7 +143,7 @@ class Supervisor:
         for other in self.record.ranks:
             if other is not rank and other.phase is not RankPhase.PENDING:
                 other.phase, other.reason = RankPhase.STOPPED, Reason.NONE
-                other.message = "ended because the gang starts whole or not at all"
+                other.message = "ended because the ranks of a gang start together or not at all"
         message = f"{rank.role}-{rank.index} (rank {rank.rank}) {error}."
         return Outcome(Phase.FAILED, rank.reason, message, retry=not error.hopeless)
 
@@ -122,12 +154,13 @@ class Supervisor:
         while gang.running:
             self.bell.wait(min(tending.tick(), deadline - time.monotonic()))
             gone = gang.reap()
-            failed = [member for member in gone if member.process.returncode]
-            succeeded = master is not None and master.process.returncode == 0
+            self.journal.catch_up()
+            failed = [member for member in gone if member.record.phase is RankPhase.FAILED]
+            succeeded = master is not None and master.record.phase is RankPhase.SUCCEEDED
             if failed and not (succeeded and failed[0] is not master):
                 return self._failed(gang, failed[0])
             if gone:
-                self.record.changed(self.folder)
+                self.journal.changed()
             if succeeded:
                 deadline = min(deadline, time.monotonic() + LINGER)
             if gang.running and (self._must_stop() or time.monotonic() >= deadline):
@@ -141,7 +174,7 @@ class Supervisor:
 
     def _failed(self, gang: Gang, first: Member) -> Outcome:
         """The first failure ends the rest: they wait for a peer that will not come back."""
-        self.record.changed(self.folder)
+        self.journal.changed()
         self._end_rest(gang)
         record = first.record
         message = f"{first.plan.name} (rank {first.plan.rank}) {record.message}."
@@ -155,7 +188,7 @@ class Supervisor:
         return late
 
     def _stop(self, gang: Gang) -> Outcome:
-        self.record.move(self.folder, Phase.STOPPING, Reason.STOPPED_BY_USER, "")
+        self.journal.move(Phase.STOPPING, Reason.STOPPED_BY_USER, "")
         return self._stopped(self._end_rest(gang))
 
     def _stopped(self, late: list[Member]) -> Outcome:
@@ -171,15 +204,16 @@ class Supervisor:
         if self._must_stop():
             return self._stopped([])
         if attempt >= limit:
-            tries = f" No attempt is left (backoff limit {limit})." if limit else ""
+            tries = f" No attempts left (backoff limit {limit})." if limit else ""
             return Outcome(Phase.FAILED, outcome.reason, outcome.message + tries)
         delay = min(self.plan.restart_delay * 2**attempt, LONGEST_DELAY)
         if self.record.reason is not Reason.RESTARTING:
             message = f"{outcome.message} Attempt {attempt + 2} of {limit + 1} follows."
-            self.record.move(self.folder, Phase.INITIALIZING, Reason.RESTARTING, message)
+            self.journal.move(Phase.INITIALIZING, Reason.RESTARTING, message)
         deadline = time.monotonic() + delay
         while (left := deadline - time.monotonic()) > 0:
-            self.bell.wait(left)
+            self.bell.wait(min(left, RETRY) if self.journal.is_behind else left)
+            self.journal.catch_up()
             if self._must_stop():
                 return self._stopped([])
         self.record.begin(attempt + 1)
@@ -201,10 +235,23 @@ def acquire(folder: Folder) -> IO[str] | None:
                 return None
             time.sleep(0.02)
             continue
-        lock.truncate(0)
-        lock.write(f"{os.getpid()} {processes.start_time(os.getpid())}")
-        lock.flush()
+        _sign(lock)
         return lock
+
+
+def _sign(lock: IO[str]) -> None:
+    """Write down who holds it, as soon as there is room: a deletion ends whoever stands there."""
+    name = f"{os.getpid()} {processes.start_time(os.getpid())}".encode()
+    while True:
+        try:
+            os.ftruncate(lock.fileno(), 0)
+            os.write(lock.fileno(), name)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            time.sleep(RETRY)
+            continue
+        return
 
 
 def main(path: str) -> None:
@@ -213,7 +260,7 @@ def main(path: str) -> None:
     document = read_json(folder.launch)
     if lock is None or document is None:  # it has a supervisor, or has been deleted
         return
-    plan = Plan.from_json(document)
+    plan = GangPlan.from_json(document)
     record = Record.read(folder)
     if record is None or record.run != plan.run:
         record = Record.of(plan)

@@ -6,9 +6,9 @@ import sys
 import time
 
 from engines.local import processes
+from engines.local.environment import ROOT, base_variables
 from engines.local.layout import Folder, read_json
-from engines.local.plan import Plan
-from engines.local.planner import ROOT, base_variables
+from engines.local.plan import GangPlan
 from engines.local.state import Record
 from spec.phases import Phase, Reason
 
@@ -40,7 +40,7 @@ def revive(folder: Folder) -> None:
     document, record = read_json(folder.launch), Record.read(folder)
     if document is None or folder.is_tended:
         return
-    plan = Plan.from_json(document)
+    plan = GangPlan.from_json(document)
     if record and record.run == plan.run and record.is_final:
         return
     lives = folder.revivals(plan.run)
@@ -55,17 +55,17 @@ def revive(folder: Folder) -> None:
     start(folder)
 
 
-def _give_up(folder: Folder, plan: Plan) -> None:
+def _give_up(folder: Folder, plan: GangPlan) -> None:
     """Write the end that no supervisor lived to write."""
     with folder.lock.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        processes.sweep(str(folder.path))
+        processes.sweep(folder.path)
         record = Record.read(folder)
         if record is None or record.run != plan.run:
             record = Record.of(plan)
         words = folder.supervisor_log.read_text(errors="replace").strip().splitlines()
-        message = "Its supervisor died again and again"
+        message = "Its supervisor died repeatedly"
         record.move(folder, Phase.FAILED, Reason.LOST, ": ".join([message, *words[-1:]]))

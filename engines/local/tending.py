@@ -1,15 +1,19 @@
 """What a supervisor does while its gang runs: sample it, and hold the memory limits."""
 
+import logging
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from engines.local import processes, sampling, words
+from engines.local import processes, sampling
+from engines.local.exit import size
 from engines.local.gang import Gang, Member
 from engines.local.layout import Folder, Json
-from engines.local.plan import Plan
-from engines.local.sampling import Sample, Sampler
+from engines.local.plan import GangPlan
+from engines.local.sampling import ProcessSample, Sampler
 from engines.local.state import now
+
+logger = logging.getLogger(__name__)
 
 EVERY = 1.0  # seconds between samples
 CLOSELY = 0.2  # the same, where the supervisor itself holds a memory limit
@@ -18,11 +22,14 @@ CLOSELY = 0.2  # the same, where the supervisor itself holds a memory limit
 @dataclass
 class Tending:
     folder: Folder
-    plan: Plan
+    plan: GangPlan
     gang: Gang
-    sampler: Sampler = field(default_factory=Sampler)
     _next: float = 0.0
     _written: float = 0.0
+    _lost: int = 0  # samples in a row that could not be written
+
+    def __post_init__(self) -> None:
+        self.sampler = Sampler(self.folder.path)
 
     def tick(self) -> float:
         """Sample if it is time to. Returns the seconds until it is again."""
@@ -38,14 +45,14 @@ class Tending:
         pids = {rank: member.process.pid for rank, member in members.items()}
         samples = self.sampler.measure(pids, clock=clock)
         for rank, sample in samples.items():
-            _hold_memory_limit(members[rank], sample)
+            self._hold_memory_limit(members[rank], sample)
         if not self._written:
             self._written = clock  # the first only sets the clock: cores need a time between two
         elif clock - self._written >= EVERY:
             self._written = clock
             self._write(samples)
 
-    def _write(self, samples: dict[int, Sample]) -> None:
+    def _write(self, samples: dict[int, ProcessSample]) -> None:
         at, attempt = now(), self.gang.record.attempt
         lines: list[Json] = [
             {
@@ -57,16 +64,27 @@ class Tending:
             }
             for rank, sample in samples.items()
         ]
-        sampling.append(self.folder.usage(self.plan.run), lines)
+        try:
+            sampling.append(self.folder.usage(self.plan.run), lines)
+        except OSError as error:  # a full disk: a sample is not worth a training
+            if not self._lost:
+                logger.warning("Usage cannot be written, and is left out: %s", error)
+            self._lost += len(lines)
+        else:
+            if self._lost:
+                logger.warning("Usage is written again; %d samples were left out", self._lost)
+            self._lost = 0
 
-
-def _hold_memory_limit(member: Member, sample: Sample) -> None:
-    limit = member.plan.memory_limit
-    if limit is None or not member.watches_memory or sample.memory <= limit:
-        return
-    used = sampling.private_memory(member.process.pid)  # dear, and so only asked when it matters
-    if used > limit:
-        member.killed_for = (
-            f"used {words.size(used)} of memory, more than its limit of {words.size(limit)}"
-        )
-        processes.signal_group(member.process.pid, signal.SIGKILL)
+    def _hold_memory_limit(self, member: Member, sample: ProcessSample) -> None:
+        """Kill a rank that is over it; or all of one, where the kernel killed a process only."""
+        limit, pid, rank = member.plan.memory_limit, member.process.pid, member.plan.rank
+        if limit is None:
+            return
+        if member.watches_memory and sample.memory > limit:
+            # Dear, and so only asked when it matters.
+            used = sampling.private_memory(self.folder.path, rank, pid)
+            if used > limit:
+                said = f"used {size(used)} of memory, more than its limit of {size(limit)}"
+                member.killed_for = said
+        if member.ran_out_of_memory:
+            processes.signal_group(pid, signal.SIGKILL)

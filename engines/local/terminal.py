@@ -21,22 +21,29 @@ PIECE = 16_384
 PATIENCE = 2.0  # seconds between hanging up and killing
 GLANCE = 0.5  # seconds between two looks at whether it is to be closed
 # Makes the terminal that of the new session, which only its leader can, and becomes the program.
-LEADER = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    "os.execvp(sys.argv[1], sys.argv[1:])"
-)
+# It also carries the mark of its workload, which must not come from the threads of the server.
+LEADER = """
+import contextlib, fcntl, os, resource, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+mark = int(sys.argv[1])
+with contextlib.suppress(OSError, ValueError):
+    resource.setrlimit(10, (mark, mark))
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 class LocalSession:
     """The program leads a session; whatever is still in it when the program ends is killed."""
 
-    def __init__(self, argv: Sequence[str], *, folder: str, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, argv: Sequence[str], *, folder: str, variables: Mapping[str, str], mark: int
+    ) -> None:
         if not shutil.which(argv[0], path=variables.get("PATH")):
             raise FileNotFoundError(f"{argv[0]} is not on this machine")
         self._master, terminal = os.openpty()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", LEADER, *argv],
+                [sys.executable, "-I", "-S", "-c", LEADER, str(mark), *argv],
                 stdin=terminal,
                 stdout=terminal,
                 stderr=terminal,

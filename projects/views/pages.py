@@ -1,7 +1,5 @@
 """Projects: everyone sees their own, administrators change them."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -11,9 +9,9 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.http import Request, administrators_only
+from accounts.http import Request, permission_required
 from clusters.models import Cluster
-from core.forms import judged
+from core.forms.form import judged
 from core.http import render_partial
 from core.pages import done, form_page, in_drawer, question_page
 from core.query import search_text
@@ -31,10 +29,10 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def listing(request: Request) -> HttpResponse:
     text = search_text(request.GET)
-    found = Project.objects.visible_to(request.user).for_list()
+    projects = Project.objects.visible_to(request.user).for_list()
     if text:
-        found = found.filter(name__icontains=text)
-    page = Paginator(found, PROJECTS_A_PAGE).get_page(request.GET.get("page"))
+        projects = projects.filter(name__icontains=text)
+    page = Paginator(projects, PROJECTS_A_PAGE).get_page(request.GET.get("page"))
     usage = usage_of(page)
     counts = dict(
         Project.objects.filter(pk__in=list(usage))
@@ -58,8 +56,8 @@ def listing(request: Request) -> HttpResponse:
 @require_safe
 @login_required
 def detail(request: Request, pk: int) -> HttpResponse:
-    mine = Project.objects.visible_to(request.user).for_list()
-    project = get_object_or_404(mine, pk=pk)
+    visible = Project.objects.visible_to(request.user).for_list()
+    project = get_object_or_404(visible, pk=pk)
     usage = usage_of([project])[project.pk]
     workloads = project.workloads.visible_to(request.user).order_by("-created_at")
     context = {
@@ -80,37 +78,36 @@ def detail(request: Request, pk: int) -> HttpResponse:
 
 
 @form_methods
-@administrators_only
+@permission_required("projects.create")
 def create(request: Request) -> HttpResponse:
-    form = ProjectForm(request.POST if request.method == "POST" else None, initial=blank())
+    posted = request.POST if request.method == "POST" else None
+    form = ProjectForm(posted, initial=blank())
     if request.method == "POST" and form.is_valid():
         with judged(form):
-            project = services.create_project(by=request.user, **form.values())
-            messages.success(request, f"The project {project} is created.")
+            project = services.create_project(by=request.user, cluster=form.cluster, **form.given())
+            messages.success(request, f"The project {project} was created.")
             return done(request, project.get_absolute_url())
     return _form(request, form, "New project", "Create project")
 
 
 @form_methods
-@administrators_only
+@permission_required("projects.update")
 def edit(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project.objects.for_list(), pk=pk)
-    data = request.POST if request.method == "POST" else None
-    form = ProjectForm(data, initial=initial_of_project(project))
-    form.fields["cluster"].disabled = True  # its workloads and assets are there
+    posted = request.POST if request.method == "POST" else None
+    fixed = ("cluster",)  # its workloads and assets are there
+    form = ProjectForm(posted, initial=initial_of_project(project), fixed=fixed)
     if request.method == "POST" and form.is_valid():
-        values: dict[str, Any] = form.values()
-        values.pop("cluster")
         with judged(form):
-            services.update_project(project, by=request.user, **values)
-            messages.success(request, f"{project} is saved.")
+            services.update_project(project, by=request.user, **form.given())
+            messages.success(request, f"{project} was saved.")
             return done(request, project.get_absolute_url())
     warning = overbooked_now(project.department)
     return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
 
 
 @form_methods
-@administrators_only
+@permission_required("projects.delete")
 def delete(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project.objects.for_list(), pk=pk)
     refusal = services.obstacle_to_delete(project)
@@ -120,12 +117,13 @@ def delete(request: Request, pk: int) -> HttpResponse:
         except services.HasWorkloads as error:
             refusal = str(error)
         else:
-            messages.success(request, f"The project {project} is deleted.")
+            messages.success(request, f"The project {project} was deleted.")
             return done(request, reverse("project-list"))
     return question_page(
         request,
         title=f"Delete {project}?",
-        text="Its environments, compute resources and templates go with it. Members stay users.",
+        text="Its environments, compute resources and templates are deleted too, and what is kept "
+        "of its deleted workloads. Members keep their accounts.",
         submit="Delete project",
         crumb=("Projects", reverse("project-list")),
         back=project.get_absolute_url(),

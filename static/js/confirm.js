@@ -39,7 +39,8 @@ document.body.addEventListener("htmx:confirm", (event) => {
     // The page updated itself meanwhile, and htmx asks nothing for an element that is gone.
     const address = elt.getAttribute("hx-post");
     agreed = [...document.querySelectorAll("[hx-post]")].find((each) => each.getAttribute("hx-post") === address) ?? null;
-    agreed?.click();
+    if (agreed) agreed.click();
+    else htmx.ajax("POST", address, { target: "body", swap: "none" }); // it was in a menu that closed
   });
 });
 document.addEventListener("submit", (event) => {

@@ -2,13 +2,43 @@
 const wizard = document.getElementById("wizard");
 const form = document.getElementById("wizard-form");
 
-// Requests may overtake one another: each says which page sent it, and when.
-const TAB = Math.random().toString(36).slice(2);
+// Requests may overtake one another: each says which tab sent it, when, and what of the draft it
+// shows. A page hands the tab's name on as it goes: what it sends last may come after the next began.
+const HANDED_ON = "wizard-tab";
+function takeOver() {
+  try {
+    const name = sessionStorage.getItem(HANDED_ON);
+    sessionStorage.removeItem(HANDED_ON); // or a copy of this tab would bear it too
+    return name;
+  } catch { return null; } // storage is switched off
+}
+const TAB = takeOver() ?? Math.random().toString(36).slice(2);
+addEventListener("pageshow", takeOver); // come back out of the browser's memory
+addEventListener("pagehide", () => {
+  try { sessionStorage.setItem(HANDED_ON, TAB); } catch { /* storage is switched off */ }
+});
+const version = () => Number(document.getElementById("wizard-saved").dataset.version);
 let sent = 0;
 export function stamp() {
   sent = Math.max(sent + 1, Date.now());
-  return { tab: TAB, sent: String(sent) };
+  return { tab: TAB, sent: String(sent), version: String(version()) };
 }
+
+// Other pages of this draft hear of each change. Who shows an older one shows the new one, or says
+// so where somebody is at work in it; nothing can be entered there any more.
+const others = new BroadcastChannel(`draft ${wizard.dataset.draft}`);
+let announced = version();
+function overtaken() {
+  if (!document.hasFocus() && !unsaved.size) return location.reload();
+  document.getElementById("wizard-overtaken").hidden = false;
+  wizard.inert = true;
+}
+others.addEventListener("message", ({ data }) => data > version() && overtaken());
+document.body.addEventListener("draft-overtaken", overtaken);
+document.body.addEventListener("htmx:afterSettle", () => {
+  if (version() > announced) others.postMessage(version());
+  announced = version();
+});
 document.body.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.verb === "post") Object.assign(detail.parameters, stamp());
 });

@@ -5,18 +5,21 @@
 //   <section hx-get="…" hx-trigger="live" hx-swap="outerHTML" data-live="w-…">
 // Modules call subscribe(names => …); `null` says that anything may have changed.
 //
-// Without the stream everything that is not [data-settled] is fetched every few seconds. A hidden
-// page does nothing and catches up when it is shown.
-const FIRST_MS = 60;
-const GAP_MS = 250; // between two rounds, however many changes there are
+// Without the stream everything that is not [data-settled] is fetched every few seconds, and
+// [data-live-mark] says as of when the page is (live-mark.js). A hidden page does nothing and
+// catches up when it is shown.
+const FIRST_MS = 10;
+const GAP_MS = 250; // between two rounds, however many changes there are; output waits for itself alone
 const POLL_MS = 3000;
 const RETRY_MS = 5000;
+const SILENT_MS = 40_000; // the server says something every 15 seconds
 const listeners = new Set();
 const pending = new Set();
 let source = null;
 let timer = null;
 let poll = null;
 let last = 0;
+let heard = 0;
 
 export function subscribe(listener) {
   listeners.add(listener);
@@ -31,7 +34,7 @@ export function announce(...names) {
 
 function flush() {
   timer = null;
-  last = performance.now();
+  if ([...pending].some((name) => !name.startsWith("o-"))) last = performance.now();
   const names = new Set(pending);
   pending.clear();
   for (const listener of listeners) listener(names);
@@ -50,8 +53,13 @@ function everything() {
   for (const element of document.querySelectorAll("[data-live]:not([data-settled])")) wake(element);
 }
 
+function state(now) {
+  document.documentElement.dataset.stream = now;
+  document.dispatchEvent(new CustomEvent("stream-state", { detail: now }));
+}
+
 function startPolling() {
-  document.documentElement.dataset.stream = "cut";
+  state("cut");
   poll ??= setInterval(everything, POLL_MS);
 }
 
@@ -60,12 +68,17 @@ function open() {
   if (!address || source || document.hidden) return;
   source = new EventSource(address);
   source.onopen = () => {
+    hear();
     clearInterval(poll);
     poll = null;
-    document.documentElement.dataset.stream = "open";
+    state("open");
     everything(); // what changed before the stream began is in no message
   };
-  source.onmessage = (event) => announce(...event.data.split(" "));
+  source.addEventListener("beat", hear);
+  source.onmessage = (event) => {
+    hear();
+    announce(...event.data.split(" "));
+  };
   source.onerror = () => {
     startPolling();
     if (source.readyState !== EventSource.CLOSED) return; // it tries again by itself
@@ -73,6 +86,19 @@ function open() {
     setTimeout(open, RETRY_MS);
   };
 }
+
+function hear() {
+  heard = performance.now();
+}
+
+// A connection that was lost without a word still looks open: its silence tells.
+setInterval(() => {
+  if (source?.readyState !== EventSource.OPEN || performance.now() - heard < SILENT_MS) return;
+  source.close();
+  source = null;
+  startPolling();
+  open();
+}, SILENT_MS / 4);
 
 function close() {
   source?.close();

@@ -1,149 +1,108 @@
-// Following the logs: new lines at the bottom while it is in view, older ones when scrolled up.
-// Windows of lines come as HTML with a cursor at each end; the page keeps a few thousand lines.
-const MOST_LINES = 6000;
-const NEAR = 60; // pixels from an edge that count as being there
+// The log of a workload: its lines, the search, and what the page's address says of them.
+import { options } from "./log-options.js";
+import { Places } from "./log-places.js";
+import { Search } from "./log-search.js";
+import { LogView } from "./log-view.js";
 const POLL_MS = 2000;
 
-class Follower {
+class Log extends LogView {
   constructor(section) {
-    this.section = section;
-    this.view = section.querySelector("[data-log-view]");
-    this.button = section.querySelector("[data-log-follow]");
-    this.following = true;
-    this.busy = false;
+    super(section);
+    this.search = new Search(section, this);
+    this.places = new Places(section, this);
+    options(section, this.view);
+    // Of many ranks several are ticked before they are shown.
+    section.querySelector("[data-log-ranks]")?.addEventListener("change", (event) => event.stopPropagation());
     section.addEventListener("live", () => this.forward());
-    this.view.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    this.button.addEventListener("click", () => this.follow(!this.following));
-    this.option("[data-log-wrap]", "wraps-lines", "log-wrap");
-    this.option("[data-log-times]", "show-times", "log-times");
-    if (!("over" in section.dataset)) {
-      this.timer = setInterval(() => {
-        if (!section.isConnected) clearInterval(this.timer);
-        else if (!document.hidden && document.documentElement.dataset.stream !== "open") this.forward();
-      }, POLL_MS);
-    }
+    if (!("over" in section.dataset)) this.poll();
   }
 
-  option(selector, name, key) {
-    const box = this.section.querySelector(selector);
-    const stored = sessionStorage.getItem(key);
-    if (stored) box.checked = stored === "yes";
-    const apply = () => this.view.classList.toggle(name, box.checked);
-    box.addEventListener("change", (event) => {
-      event.stopPropagation(); // the form around it would ask the server again
-      sessionStorage.setItem(key, box.checked ? "yes" : "no");
-      apply();
-    });
-    apply();
+  // While the stream of changes is cut.
+  poll() {
+    const timer = setInterval(() => {
+      if (!this.section.isConnected) clearInterval(timer);
+      else if (!document.hidden && document.documentElement.dataset.stream !== "open") this.forward();
+    }, POLL_MS);
   }
 
   begin() {
-    const first = this.view.querySelector(".log-window");
-    this.start = first.dataset.start;
-    this.end = first.dataset.end;
-    this.more = "more" in first.dataset;
-    this.note();
-    this.toBottom();
-    if (this.more && this.view.scrollHeight <= this.view.clientHeight) this.back();
+    const { aim } = this.section.dataset;
+    this.hold(this.view.querySelector(".log-window"));
+    if (aim) this.mark(this.line(aim), true);
+    else this.toBottom();
+    this.share();
+    if (this.search.text) this.search.go(aim ? "here" : "next", aim ?? ""); // also what was typed before the lines came
+    if (this.more && !this.isFilled) this.back();
     this.forward();
   }
 
-  toBottom() {
-    this.view.scrollTop = this.view.scrollHeight;
+  line(name) {
+    return this.view.querySelector(`[data-line="${CSS.escape(name ?? "")}"]`);
+  }
+
+  firstShown() {
+    const top = this.view.getBoundingClientRect().top;
+    return [...this.view.getElementsByClassName("log-line")].find((line) => line.getBoundingClientRect().top >= top - 1);
   }
 
   follow(on) {
-    this.following = on;
-    this.button.setAttribute("aria-pressed", String(on));
-    if (on) {
-      this.toBottom();
-      this.forward();
-    }
+    super.follow(on);
+    this.share();
   }
 
-  scrolled() {
-    const { scrollTop, scrollHeight, clientHeight } = this.view;
-    const atBottom = scrollHeight - scrollTop - clientHeight < NEAR;
-    if (this.following !== atBottom && !this.busy) this.follow(atBottom);
-    if (scrollTop < NEAR && this.more) this.back();
-    if (atBottom && this.cut) this.forward();
+  // The line that the page's address names.
+  mark(line, center = false) {
+    if (!line) return;
+    this.view.querySelector(".aimed")?.classList.remove("aimed");
+    line.classList.add("aimed");
+    this.follow(false);
+    if (center) this.center(line);
   }
 
-  async window(name, cursor) {
-    const { lines, query } = this.section.dataset;
-    const answer = await fetch(`${lines}?${query}&${name}=${cursor}`, { headers: { "HX-Request": "true" } });
-    if (!answer.ok) return null;
-    const holder = document.createElement("template");
-    holder.innerHTML = await answer.text();
-    return holder.content.querySelector(".log-window");
+  // To a line or a time, with what is around it.
+  async aimAt(where) {
+    const isHere = where.line && this.marked === this.text && this.line(where.line);
+    if (isHere || (await this.show(where))) this.mark(this.line(where.line ?? this.aim), true);
   }
 
-  async forward() {
-    if (this.busy || this.end === undefined) return;
-    if (!this.following && !this.cut) return; // it catches up at the bottom
-    this.busy = true;
-    try {
-      const found = await this.window("after", this.end);
-      if (!found) return;
-      this.end = found.dataset.end;
-      this.cut = "more" in found.dataset;
-      if (found.childElementCount) {
-        this.view.append(found);
-        this.trim(true);
-        this.note();
-        if (this.following) this.toBottom();
-      }
-    } catch { /* the server is away; the next change asks again */ } finally {
-      this.busy = false;
-    }
-    if (this.cut && this.following) this.forward();
+  async toStart() {
+    if (!(await this.show({ after: "0.0" }))) return;
+    [this.more, this.cut] = [false, this.more]; // what such a window tells of is behind it
+    this.follow(false);
+    this.view.scrollTop = 0;
+    this.note();
+    if (!this.isFilled) this.forward();
   }
 
-  async back() {
-    if (this.busy || this.start === undefined) return;
-    this.busy = true;
-    try {
-      const found = await this.window("before", this.start);
-      if (!found) return;
-      this.start = found.dataset.start;
-      this.more = "more" in found.dataset;
-      const before = this.view.scrollHeight;
-      this.view.prepend(found);
-      this.note();
-      this.view.scrollTop += this.view.scrollHeight - before;
-      this.trim(false);
-    } catch { /* scrolling again asks again */ } finally {
-      this.busy = false;
-    }
-    if (this.more && this.view.scrollTop < NEAR && !this.following) this.back();
+  center(line) {
+    const [box, view] = [line.getBoundingClientRect(), this.view.getBoundingClientRect()];
+    this.view.scrollTop += box.top - view.top - view.height / 2;
+    const mark = line.querySelector("mark")?.getBoundingClientRect();
+    if (mark && (mark.right > view.right || mark.left < view.left)) this.view.scrollLeft += mark.left - view.left - view.width / 2;
   }
 
-  // Far away lines leave the page; they come back from the server when they are scrolled to.
-  trim(fromTop) {
-    const windows = this.view.getElementsByClassName("log-window");
-    while (windows.length > 2 && this.view.getElementsByClassName("log-line").length > MOST_LINES) {
-      const gone = fromTop ? windows[0] : windows[windows.length - 1];
-      gone.remove();
-      if (fromTop) [this.start, this.more] = [windows[0].dataset.start, true];
-      else [this.end, this.cut] = [windows[windows.length - 1].dataset.end, true];
-    }
+  // The text that is marked in lines from now on.
+  look(text) {
+    if (text) this.query.set("text", text);
+    else this.query.delete("text");
+    this.share();
+    if (!text) for (const mark of this.view.querySelectorAll("mark")) mark.replaceWith(...mark.childNodes);
   }
 
-  note() {
-    this.view.querySelector(".log-note")?.remove();
-    const lines = this.view.getElementsByClassName("log-line").length;
-    if (lines && !this.more) return;
-    const text = this.more ? "Scroll up for earlier lines" : this.section.dataset.query.includes("text=") ? "No line has this text" : "Nothing was printed yet";
-    const note = Object.assign(document.createElement("div"), { className: "log-note", textContent: text });
-    this.view.prepend(note);
+  // The address of the page says what is looked at; beside the table it is the table's.
+  share() {
+    const { page } = this.section.dataset;
+    const line = this.view.querySelector(".aimed")?.dataset.line;
+    const query = new URLSearchParams([...this.query, ...(line ? [["line", line]] : [])]);
+    if (location.pathname === page) history.replaceState(history.state, "", `${page}?${query}`);
   }
 }
 
-const followers = new WeakMap();
+const logs = new WeakMap();
 document.body.addEventListener("htmx:afterSettle", () => {
   for (const section of document.querySelectorAll("[data-logs]")) {
-    if (followers.has(section) || !section.querySelector(".log-window")) continue;
-    followers.set(section, new Follower(section));
-    followers.get(section).begin();
+    if (logs.has(section) || !section.querySelector(".log-window")) continue;
+    logs.set(section, new Log(section));
+    logs.get(section).begin();
   }
 });

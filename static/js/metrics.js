@@ -1,4 +1,6 @@
 // Charts of a workload's metrics. The library is loaded when the first one is drawn.
+import { moment, tick } from "./times.js";
+
 const COLOURS = 8;
 const LEAST_MS = 1000; // between two fetches while numbers stream in
 const HEIGHT = 210;
@@ -21,6 +23,9 @@ function rankColour(number) {
   return colour;
 }
 
+// uPlot hands over the seconds between two ticks as its last argument.
+const ticks = (_, at, axis, space, step) => at.map((seconds) => tick(new Date(seconds * 1000), step));
+
 function options(chart, width) {
   const axis = { stroke: style("--ty-text-soft"), grid: { stroke: style("--ty-line"), width: 1 }, ticks: { show: false } };
   return {
@@ -28,9 +33,9 @@ function options(chart, width) {
     height: HEIGHT,
     cursor: { sync: { key: chart.x } },
     scales: { x: { time: chart.x === "time" } },
-    axes: [{ ...axis, size: 32 }, { ...axis, size: 56, values: (_, ticks) => ticks.map(short) }],
+    axes: [{ ...axis, size: 32, ...(chart.x === "time" && { values: ticks }) }, { ...axis, size: 56, values: (_, ticks) => ticks.map(short) }],
     series: [
-      { label: chart.x },
+      { label: chart.x, ...(chart.x === "time" && { value: (_, seconds) => (seconds ? moment(new Date(seconds * 1000)) : "–") }) },
       ...chart.lines.map((label, number) => ({
         label, stroke: rankColour(number), width: 1.5, spanGaps: true,
         points: { show: chart.columns[0].length < 40 }, value: (_, value) => short(value),

@@ -1,26 +1,5 @@
-// Small manners of every page: local times, announcements, rows, copying, the narrow navigation.
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
-const STEPS = [["day", 86400], ["hour", 3600], ["minute", 60]];
-
-function ago(then) {
-  const seconds = (then - Date.now()) / 1000;
-  for (const [unit, size] of STEPS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
-  }
-  return "just now";
-}
-
-function showTimes(root) {
-  for (const element of root.querySelectorAll("time[datetime]")) {
-    const then = new Date(element.dateTime);
-    const style = { dateStyle: "medium", timeStyle: element.dataset.seconds === undefined ? "short" : "medium" };
-    const local = then.toLocaleString(undefined, style);
-    const today = element.dataset.clock !== undefined && then.toDateString() === new Date().toDateString();
-    if (today) element.textContent = then.toLocaleTimeString(undefined, { timeStyle: "short" });
-    else element.textContent = element.dataset.relative === undefined ? local : ago(then);
-    if (!element.title.includes(local)) element.title = `${local} (${element.title})`;
-  }
-}
+// Small manners of every page: local times, announcements, tables, menus, rows, copying, the narrow navigation.
+import { showTimes } from "./times.js";
 
 function announce(root) {
   const said = root.querySelector?.("[data-announce]") ?? (root.dataset?.announce ? root : null);
@@ -31,18 +10,37 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
   showTimes(document);
   announce(event.detail.elt);
 });
+
+// A table whose columns all fit needs no box of its own to scroll in: its head sticks to the page's.
+const fitting = new ResizeObserver((entries) => {
+  for (const wrap of new Set(entries.map(({ target }) => target.closest(".table-wrap")))) {
+    wrap?.toggleAttribute("data-fits", wrap.firstElementChild.offsetWidth <= wrap.clientWidth);
+  }
+});
+function watchTables() {
+  for (const part of document.querySelectorAll(".table-wrap, .table-wrap > table")) fitting.observe(part);
+}
+document.body.addEventListener("htmx:afterSettle", watchTables);
+watchTables();
+
+// A menu ends above the lower edge of the window, its buttons with it.
+const LEAST = 160; // pixels
+document.addEventListener("toggle", ({ target }) => {
+  const body = target.matches("details.menu[open]") && target.querySelector(".menu-body");
+  if (body) body.style.maxHeight = `${Math.max(innerHeight - body.getBoundingClientRect().top - 12, LEAST)}px`;
+}, true);
+
 document.body.addEventListener("times-changed", () => showTimes(document));
 showTimes(document);
 setInterval(() => document.hidden || showTimes(document), 30_000);
 
-// Rows of a formset: [data-rows] holds a <template>, [data-rows-list], and [data-rows-add].
+// Rows of a form: [data-rows] says how many there were, and holds a <template>, [data-rows-list], and [data-rows-add].
 function addRow(holder) {
-  const total = holder.querySelector("input[name$=-TOTAL_FORMS]");
-  const html = holder.querySelector("template").innerHTML.replaceAll("__prefix__", total.value);
+  const html = holder.querySelector("template").innerHTML.replaceAll("__prefix__", holder.dataset.rows);
   const list = holder.querySelector("[data-rows-list]");
   list.insertAdjacentHTML("beforeend", html);
-  total.value = Number(total.value) + 1;
-  list.lastElementChild.querySelector("input, select, textarea")?.focus();
+  holder.dataset.rows = Number(holder.dataset.rows) + 1;
+  list.lastElementChild.querySelector("input:not([type=hidden]), select, textarea")?.focus();
 }
 
 function removeRow(row) {

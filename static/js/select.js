@@ -1,4 +1,4 @@
-// Selecting rows of the workloads table: one, a range with shift, all of the page.
+// Selecting rows of the workloads table: one, a range with shift, all of the page; and its columns.
 let lastPicked = null;
 
 const picked = () => [...document.querySelectorAll("[data-rows-body] input[name=id]")];
@@ -14,8 +14,22 @@ export function countPicked() {
   all.indeterminate = count > 0 && !all.checked;
 }
 
+// The columns' menu: one place up or down, which counts when it is applied.
+function move(button) {
+  const choice = button.closest(".column-choice");
+  const other = button.dataset.move < 0 ? choice.previousElementSibling : choice.nextElementSibling;
+  if (!other?.matches(".column-choice")) return;
+  if (button.dataset.move < 0) other.before(choice);
+  else other.after(choice);
+  const name = choice.querySelector(".form-check-label").textContent;
+  const place = [...choice.parentElement.querySelectorAll(".column-choice")].indexOf(choice) + 1;
+  document.getElementById("status").textContent = `${name} is column ${place}`;
+  button.focus();
+}
+
 document.addEventListener("click", (event) => {
   const box = event.target;
+  if (box.closest?.("[data-move]")) move(box.closest("[data-move]"));
   if (box.closest?.("[data-select-none]")) for (const one of picked()) one.checked = false;
   else if (box.matches?.("[data-select-all]")) for (const one of picked()) one.checked = box.checked;
   else if (box.matches?.("[data-rows-body] input[name=id]")) {

@@ -1,122 +1,90 @@
-// The workloads table: rows that change by themselves. The selection is in select.js.
+// The workloads table: which rows are fetched again, and when. How they are shown is in rows.js,
+// the selection in select.js, the workload whose drawer is open in peek.js.
+import { answered } from "./live-mark.js";
 import { subscribe } from "./live.js";
+import "./peek.js";
+import { body, partly, row, show, table } from "./rows.js";
 import { countPicked } from "./select.js";
 
 const OUTPUT_MS = 5000; // the last metrics of a row may be this old
+const MOST = 100; // rows that the server answers at once
+const RETRY_MS = [1000, 30_000]; // after an answer that did not come: at first, at most
 const output = new Set();
-const added = new Set();
-let fetching = null;
-let again = null;
-
-const table = () => document.getElementById("workloads");
-const body = () => document.querySelector("[data-rows-body]");
-const row = (id) => document.getElementById(`w-${id}`);
-const shown = () => [...(body()?.rows ?? [])].map((line) => line.id.slice(2));
+const changed = new Set(); // shown, and to be fetched again
+const added = new Set(); // made since, and not shown: the filter may let them through later
+let since = ""; // new ones are asked for from here on, where nobody named them
+let fetching = false;
+let retry = RETRY_MS[0];
 
 subscribe((names) => {
   if (!table()) return;
   if (names === null) {
-    const active = shown().filter((id) => !("settled" in row(id).dataset));
-    return refresh(active, added);
+    since = table().dataset.asOf;
+    for (const line of body()?.rows ?? []) if (!("settled" in line.dataset)) changed.add(line.id.slice(2));
   }
-  const ids = [];
-  for (const name of names) {
+  for (const name of names ?? []) {
     const [kind, id] = [name.slice(0, name.indexOf("-")), name.slice(name.indexOf("-") + 1)];
     if (kind === "new") added.add(id);
-    else if (kind === "w" && row(id)) ids.push(id);
+    else if (kind === "w" && row(id)) changed.add(id);
     else if (kind === "o" && row(id)) output.add(id);
   }
-  refresh(ids, added);
+  refresh();
 });
 setInterval(() => {
   if (document.hidden || !output.size) return;
-  refresh([...output].filter(row), added);
+  for (const id of output) changed.add(id);
   output.clear();
+  refresh();
 }, OUTPUT_MS);
 
-async function refresh(ids, fresh) {
-  if (!ids.length && !fresh.size) return;
-  if (fetching) {
-    again = new Set([...(again ?? []), ...ids]); // one request at a time
-    return;
-  }
-  const { rowsUrl, query } = table().dataset;
-  const asked = [...fresh].filter((id) => !row(id));
-  fetching = fetch(`${rowsUrl}?${query}&ids=${ids.join(",")}&new=${asked.join(",")}`, { headers: { "HX-Request": "true" } });
+// One request at a time; what an answer does not come to is asked for again.
+async function refresh() {
+  if (fetching || !table()) return;
+  const ids = [...changed].filter(row).slice(0, MOST);
+  const fresh = [...added].filter((id) => !row(id)).slice(-MOST);
+  const from = since;
+  if (!ids.length && !fresh.length && !from) return;
+  for (const id of ids) changed.delete(id);
+  [since, fetching] = ["", true];
+  let wait = 0;
   try {
-    const answer = await fetching;
-    if (answer.ok && table()) show(ids, await answer.text());
-  } catch { /* the server is away; polling asks again */ } finally {
-    fetching = null;
-    const next = again;
-    again = null;
-    if (next) refresh([...next].filter(row), added);
+    await fetchRows(ids, fresh, from);
+    retry = RETRY_MS[0];
+  } catch {
+    for (const id of ids) changed.add(id);
+    since ||= from;
+    wait = retry;
+    retry = Math.min(2 * retry, RETRY_MS[1]);
   }
+  answered(!wait);
+  fetching = false;
+  if (changed.size || since) setTimeout(refresh, wait);
 }
 
-function show(ids, html) {
-  const holder = document.createElement("template");
-  holder.innerHTML = html;
-  const before = body()?.rows.length ?? 0;
-  const [changed, fresh] = ["rows", "new"].map((part) => holder.content.querySelector(`[data-part=${part}]`));
-  for (const id of ids) {
-    const found = [...changed.rows].find((line) => line.id === `w-${id}`);
-    if (found) replace(row(id), found);
-    else remove(row(id));
-  }
-  if (fresh.rows.length) welcome([...fresh.rows]);
-  recount((body()?.rows.length ?? 0) - before);
-  document.body.dispatchEvent(new CustomEvent("times-changed"));
-  countPicked();
+async function fetchRows(ids, fresh, from) {
+  const { rowsUrl, query } = table().dataset;
+  const asked = new URLSearchParams({ ids: ids.join(","), new: fresh.join(","), since: from });
+  const answer = await fetch(`${rowsUrl}?${query}&${asked}`, { headers: { "HX-Request": "true" } });
+  if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
+  const html = await answer.text();
+  if (!table()) return;
+  const { left, asOf } = show(ids, html);
+  for (const id of left) added.add(id);
+  for (const id of added) if (row(id)) added.delete(id);
+  if (from) table().dataset.asOf = asOf;
 }
 
-// A new row takes over what a person did with the old one: selection, focus, an open menu.
-function replace(old, fresh) {
-  if (!old || old.querySelector(".dropdown-menu.show")) return;
-  fresh.querySelector("input[name=id]").checked = old.querySelector("input[name=id]").checked;
-  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
-  if (old.dataset.phase !== fresh.dataset.phase) fresh.classList.add("changed");
-  old.replaceWith(fresh);
-  htmx.process(fresh);
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
-}
-
-function remove(old) {
-  const next = old?.contains(document.activeElement) ? (old.nextElementSibling ?? old.previousElementSibling) : null;
-  old?.remove();
-  next?.querySelector("a")?.focus({ preventScroll: true });
-}
-
-// What came or went is counted; where no row is left, the page says what that means.
-function recount(more) {
-  const shown = document.querySelector("#workloads .count");
-  const number = Number(shown?.textContent.match(/^\d+(?= workload)/)?.[0]) + more;
-  if (more && number >= 0) shown.textContent = `${number} workload${number === 1 ? "" : "s"}`;
-  if (more && !body()?.rows.length) htmx.ajax("GET", location.href, { target: "#workloads", swap: "outerHTML" });
-}
-
-// New workloads go on top of the newest first page; elsewhere a pill says how many there are.
-function welcome(lines) {
-  if (table().dataset.showsNewest && body()) {
-    for (const line of lines) {
-      if (document.getElementById(line.id)) continue;
-      body().prepend(line);
-      htmx.process(line);
-    }
-    added.clear();
-    return;
-  }
-  const pill = document.querySelector("[data-new-rows]");
-  if (pill) {
-    pill.textContent = `${lines.length} new – show`;
-    pill.hidden = false;
-  } else htmx.ajax("GET", location.href, { target: "#workloads", swap: "outerHTML" });
-}
-
+// A row whose menu was open while it changed got new cells around it; now it is whole again.
+document.addEventListener("hidden.bs.dropdown", (event) => {
+  const id = event.target.closest("[data-rows-body] > tr")?.id.slice(2);
+  if (!partly.delete(id)) return;
+  changed.add(id);
+  refresh();
+});
 document.addEventListener("click", (event) => {
   if (!event.target.closest?.("[data-new-rows]")) return;
-  added.clear();
-  htmx.ajax("GET", location.pathname, { target: "#workloads", swap: "outerHTML" });
+  const { first } = table().dataset;
+  htmx.ajax("GET", `${location.pathname}?${first}`, { target: "#workloads", swap: "outerHTML" });
 });
 document.body.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target?.id !== "workloads" && event.detail.elt?.id !== "workloads") return;

@@ -26,7 +26,7 @@ class Shell {
       this.draw(Terminal, FitAddon);
     } catch {
       this.opener.disabled = false;
-      this.say("The terminal could not be loaded; try again.");
+      this.say("The terminal could not be loaded. Try again.");
       return;
     }
     this.connect();

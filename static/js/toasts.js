@@ -28,7 +28,9 @@ document.body.addEventListener("toasts", (event) => {
 });
 document.body.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
-  const words = { 403: "You may not do that, or you signed in anew elsewhere: then reload this page.", 404: "This is no longer here.", 409: "Someone else changed this meanwhile." };
+  if (status === 409 && document.getElementById("wizard")) return; // its page says more
+  const words = { 403: "You do not have permission, or you signed in again in another tab. In that case, reload this page.", 404: "This no longer exists.", 409: "Someone else changed this in the meantime.", 503: "The database is busy. Nothing was changed: try again in a few seconds.",
+    507: "Nothing can be saved now. The notice at the top of the page says why." };
   toast(words[status] || `The server could not do that (error ${status}).`, "danger");
 });
 document.body.addEventListener("htmx:sendError", () => {

@@ -11,7 +11,7 @@ from tests.web import DRAWER, signed_in
 pytestmark = pytest.mark.django_db
 
 
-def test_everyone_signs_in_first(client: Client) -> None:
+def test_the_page_of_access_keys_asks_for_signing_in(client: Client) -> None:
     key, _ = tokens.make_key(UserFactory(), "job")
     for page in ("", "new/", f"{key.pk}/delete/"):
         assert client.get(f"/access-keys/{page}")["Location"].startswith("/accounts/login/")

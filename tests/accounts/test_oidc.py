@@ -31,7 +31,8 @@ class Provider(BaseHTTPRequestHandler):
             self.send_header("Location", f"{asked['redirect_uri'][0]}?{answer}")
             self.end_headers()
         elif address.path == "/userinfo":
-            self.say({"sub": "1", "preferred_username": "mara", "email": "mara@example.org"})
+            person = {"preferred_username": "mara", "email": "mara@example.org"}
+            self.say({"sub": "1", **person, "groups": ["vision"]})
         else:
             names = {"authorization": "authorize", "token": "token", "userinfo": "userinfo"}
             self.say({f"{key}_endpoint": f"{here}/{path}" for key, path in names.items()})
@@ -40,7 +41,7 @@ class Provider(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         self.say({"access_token": "for-userinfo", "token_type": "Bearer"})
 
-    def say(self, body: dict[str, str]) -> None:
+    def say(self, body: dict[str, object]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
@@ -75,7 +76,9 @@ def trainyard(tmp_path: Path, provider: str) -> Iterator[Trainyard]:
     trainyard.stop()
 
 
-def test_who_the_provider_knows_comes_in(trainyard: Trainyard, provider: str) -> None:
+def test_a_user_whom_the_identity_provider_knows_signs_in(
+    trainyard: Trainyard, provider: str
+) -> None:
     with httpx.Client(base_url=trainyard.url, follow_redirects=True, timeout=20) as browser:
         page = browser.get("/accounts/login/")
         assert "Sign in with Lab" in page.text
@@ -86,3 +89,8 @@ def test_who_the_provider_knows_comes_in(trainyard: Trainyard, provider: str) ->
         assert answer.status_code == 200
         assert str(answer.url).endswith("/workloads/")
         assert "mara" in answer.text
+    ask = (
+        "from accounts.models import UserGroup;"
+        "print(*UserGroup.objects.values_list('name', 'people__username'))"
+    )
+    assert "('vision', 'mara')" in trainyard.manage("shell", "-v0", "-c", ask)

@@ -1,7 +1,9 @@
 """Signing in and out, and changing one's own password."""
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
 from tests.factories import PASSWORD, UserFactory
 from tests.web import signed_in
@@ -24,7 +26,7 @@ def test_signing_in_goes_where_one_wanted_to_go(client: Client) -> None:
     assert 'value="/projects/"' in Client().get("/accounts/login/?next=/projects/").content.decode()
 
 
-def test_nobody_signs_up(client: Client) -> None:
+def test_there_is_no_signing_up(client: Client) -> None:
     post = {"username": "eve", "password1": PASSWORD, "password2": PASSWORD}
     client.post("/accounts/signup/", post)
     assert client.get("/projects/").status_code == 302
@@ -48,3 +50,10 @@ def test_people_change_their_own_password() -> None:
     assert client.post("/accounts/password/change/", post).status_code == 302
     user.refresh_from_db()
     assert user.check_password(new)
+
+
+def test_a_session_ends_with_its_time() -> None:
+    client = signed_in(UserFactory.create())
+    assert client.get("/workloads/").status_code == 200
+    Session.objects.update(expire_date=timezone.now())
+    assert client.get("/workloads/").status_code == 302

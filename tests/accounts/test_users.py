@@ -7,7 +7,9 @@ from django.contrib.auth import authenticate
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Role, User
+from accounts.access import ADMINISTRATOR, RESEARCHER
+from accounts.models import User
+from accounts.services import update_user
 from tests.factories import PASSWORD, ProjectFactory, UserFactory
 from tests.web import DRAWER, HTMX, signed_in
 
@@ -38,7 +40,7 @@ def administrator(boss: User) -> Client:
     return signed_in(boss)
 
 
-def test_strangers_and_researchers_stay_out(client: Client) -> None:
+def test_the_pages_of_users_are_for_administrators(client: Client) -> None:
     person = UserFactory()
     researcher = signed_in(person)
     for page in ("", "new/", f"{person.pk}/edit/", f"{person.pk}/password/"):
@@ -50,7 +52,7 @@ def test_strangers_and_researchers_stay_out(client: Client) -> None:
     )
     assert "Users" not in researcher.get("/projects/").content.decode()
     person.refresh_from_db()
-    assert person.role == Role.RESEARCHER
+    assert person.role == RESEARCHER.name
 
 
 def test_a_new_user_signs_in_with_the_first_password(administrator: Client) -> None:
@@ -58,7 +60,7 @@ def test_a_new_user_signs_in_with_the_first_password(administrator: Client) -> N
     response = administrator.post("/users/new/", good(projects=[project.pk]))
     assert response["Location"] == "/users/"
     user = User.objects.get(username="ada")
-    assert (user.get_full_name(), user.role) == ("Ada Lovelace", Role.RESEARCHER)
+    assert (user.get_full_name(), user.role) == ("Ada Lovelace", RESEARCHER.name)
     assert list(user.projects.all()) == [project]
     client = Client()
     response = client.post("/accounts/login/", {"login": "ada", "password": NEW})
@@ -97,7 +99,7 @@ def test_an_edit_changes_role_and_projects(administrator: Client) -> None:
     post = {"role": "administrator", "email": "", "projects": [project.pk]}
     assert administrator.post(f"/users/{user.pk}/edit/", post, **DRAWER).status_code == 204
     user.refresh_from_db()
-    assert user.is_administrator
+    assert user.role == ADMINISTRATOR.name
     assert list(user.projects.all()) == [project]
     assert user.check_password(PASSWORD)
 
@@ -105,9 +107,9 @@ def test_an_edit_changes_role_and_projects(administrator: Client) -> None:
 def test_the_last_administrator_stays_one(administrator: Client, boss: User) -> None:
     response = administrator.post(f"/users/{boss.pk}/edit/", {"role": "researcher", "email": ""})
     assert response.status_code == 422
-    assert "has to stay" in response.context["form"].errors["role"][0]
+    assert "must stay active" in response.context["form"].errors["role"][0]
     boss.refresh_from_db()
-    assert boss.is_administrator
+    assert boss.role == ADMINISTRATOR.name
 
 
 def test_a_reset_ends_the_users_sessions(administrator: Client) -> None:
@@ -134,7 +136,7 @@ def test_deactivating_signs_out_at_once_and_can_be_undone(administrator: Client)
     assert signed_in(user).get("/projects/").status_code == 200
 
 
-def test_nobody_deactivates_themselves(administrator: Client, boss: User) -> None:
+def test_administrators_cannot_deactivate_themselves(administrator: Client, boss: User) -> None:
     response = administrator.post(f"/users/{boss.pk}/activity/", {"active": "no"}, follow=True)
     assert "cannot deactivate yourself" in response.content.decode()
     boss.refresh_from_db()
@@ -147,12 +149,27 @@ def test_search_finds_by_any_name(administrator: Client) -> None:
     page = administrator.get("/users/?q=augusta", **HTMX).content.decode()
     assert "ada" in page
     assert "grace" not in page
-    assert "Nobody matches" in administrator.get("/users/?q=zzz").content.decode()
+    assert "No results" in administrator.get("/users/?q=zzz").content.decode()
 
 
-def test_the_list_takes_a_fixed_number_of_queries(
+def test_the_list_of_users_takes_a_fixed_number_of_queries(
     administrator: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     UserFactory.create_batch(20)
     with django_assert_max_num_queries(5):
         administrator.get("/users/")
+
+
+def test_a_bad_password_hides_nothing_else_that_is_wrong(administrator: Client) -> None:
+    response = administrator.post("/users/new/", good(username="a b", password="x", email="nope"))
+    assert set(response.context["form"].errors) == {"username", "password", "email"}
+
+
+@pytest.mark.django_db
+def test_a_change_of_a_user_takes_no_deactivation_of_meanwhile_back() -> None:
+    boss, user = UserFactory(administrator=True), UserFactory()
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    who = {"role": RESEARCHER.name, "email": "m@example.com", "first_name": "M", "last_name": "C"}
+    update_user(user, by=boss, **who)
+    user.refresh_from_db()
+    assert (user.is_active, user.email) == (False, "m@example.com")

@@ -17,7 +17,7 @@ BAD_ENVIRONMENTS = [
     ({"name": ""}, "name", "Name is required."),
     ({"name": "n" * 64}, "name", "at most 63"),
     ({"description": "d" * 251}, "description", "at most 250"),
-    ({"image": ""}, "image", "Image URL is required"),
+    ({"image": ""}, "image", "Image URL is required; write an image URL such as"),
     ({"image": "two words"}, "image", "is not an image URL"),
     ({"image": "i" * 513}, "image", "at most 512"),
     ({"image_pull_policy": "Sometimes"}, "image_pull_policy", "valid choice"),
@@ -33,7 +33,7 @@ BAD_ENVIRONMENTS = [
     (
         {**CUSTOM, "supplemental_groups": "users"},
         "supplemental_groups",
-        "whole numbers with commas",
+        "whole numbers, separated by commas",
     ),
     ({"capabilities": ["FLY"]}, "capabilities", "valid choice"),
     ({"tty": "on"}, "tty", "needs stdin"),
@@ -65,7 +65,6 @@ def test_a_bad_environment_names_its_field(changes: dict[str, Any], field: str, 
         ("variables", [{"name": "A", "source": "secret", "value": "s"}], 0, "key", "is required"),
         ("variables", [{"name": "A", "source": "secret", "value": "B_", "key": "k"}], 0, "value",
          "only lower-case letters"),
-        ("variables", [{"name": "A", "value": "a\0"}], 0, "value", "ull characters"),
         ("tools", [{"tool_type": "custom"}], 0, "container_port", "is required"),
         ("tools", [{"tool_type": "custom", "container_port": "70000"}], 0, "container_port",
          "at most 65535"),
@@ -81,8 +80,8 @@ def test_a_bad_row_names_its_cell(
     post = posts.environment(ProjectFactory(), **rows(prefix, *items))
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post, **DRAWER)
     assert response.status_code == 422
-    lists = {formset.prefix: formset for formset in response.context["form"].rows.values()}
-    assert words in lists[prefix].forms[at].errors[field][0], lists[prefix].errors
+    form = response.context["form"]
+    assert words in form[prefix].items[at].by[field].errors[0], form.errors
     assert "<details open" in response.content.decode().replace(' class="fold"', "")
 
 
@@ -135,5 +134,5 @@ def test_a_bad_extended_resource_names_its_cell() -> None:
     extended = rows("extended", {"resource": "rdma/rdma", "quantity": "many"})
     post = posts.compute(ProjectFactory(), **extended)
     response = signed_in(UserFactory(administrator=True)).post("/compute-resources/new/", post)
-    row = response.context["form"].rows["extendedResources"].forms[0]
-    assert "not an amount" in row.errors["quantity"][0]
+    row = response.context["form"]["extended"].items[0]
+    assert "not an amount" in row.by["quantity"].errors[0]

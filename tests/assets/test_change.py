@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 
 from assets.models import ComputeResource, Environment, Template
+from spec import documents
+from spec.compute import Compute
+from spec.environment import Environment as EnvironmentSpec
 from tests.assets import posts
+from tests.assets.links import named
 from tests.assets.posts import FACTORIES
+from tests.documents import says
 from tests.factories import (
     ComputeResourceFactory,
     EnvironmentFactory,
@@ -24,15 +29,19 @@ KINDS = pytest.mark.parametrize("prefix", FACTORIES)
 
 def filled(form: Any) -> dict[str, Any]:
     """What a browser would post of an untouched form."""
-    forms = [form]
-    for formset in form.rows.values():
-        forms += [formset.management_form, *formset.forms]
     data: dict[str, Any] = {}
-    for part in forms:
-        for bound in part:
-            value = bound.value()
-            if value is not None and value is not False and not bound.field.disabled:
-                data[bound.html_name] = value
+    for shown in form:
+        for item in shown.items:
+            data |= {it.id: it.value for it in item.cells} | {item.rest_id: item.rest}
+        if shown.field.is_list or shown.disabled:
+            continue
+        if shown.field.input == "flag":
+            data |= {shown.name: "on"} if shown.value else {}
+        elif shown.field.input == "many":
+            data[shown.name] = shown.chosen
+        else:
+            first = next((value for value, _ in shown.options), "")
+            data[shown.name] = shown.chosen[0] or first
     return data
 
 
@@ -64,7 +73,7 @@ def test_an_untouched_environment_keeps_every_value() -> None:
     response = client.post(address, filled(client.get(address).context["form"]))
     assert response.status_code == 302, response.context["form"].errors
     environment.refresh_from_db()
-    assert environment.spec_json == spec
+    assert documents.brief(environment.spec_json, EnvironmentSpec) == spec
     assert (environment.framework, environment.distributed) == ("TF", False)
 
 
@@ -86,7 +95,7 @@ def test_an_untouched_compute_resource_keeps_every_value(spec: dict[str, Any]) -
     response = client.post(address, filled(client.get(address).context["form"]))
     assert response.status_code == 302, response.context["form"].errors
     compute.refresh_from_db()
-    assert compute.spec_json == spec
+    assert documents.brief(compute.spec_json, Compute) == spec
 
 
 def test_an_edit_from_the_drawer_closes_it_and_refreshes_the_page() -> None:
@@ -128,22 +137,23 @@ def test_members_copy_what_they_see_into_their_project(prefix: str) -> None:
     asset = FACTORIES[prefix](home=project, in_cluster=True, name="base")
     client = signed_in(user)
     form = client.get(f"/{prefix}/{asset.pk}/copy/", **DRAWER).context["form"]
-    assert form["name"].value() == "base-copy"
+    assert form["name"].value == "base-copy"
     post = filled(form) | posts.place(project)
     assert client.post(f"/{prefix}/{asset.pk}/copy/", post).status_code == 302
     twin = type(asset).objects.exclude(pk=asset.pk).get()
     assert (twin.name, twin.project, twin.created_by) == ("base-copy", project, user)
     values = "draft_json" if prefix == "templates" else "spec_json"
-    assert getattr(twin, values) == getattr(asset, values)
+    assert says(getattr(twin, values), getattr(asset, values))
 
 
 def test_a_copied_template_remembers_its_assets() -> None:
-    template = TemplateFactory()
-    template.environments.add(EnvironmentFactory(home=template.project))
+    environment = EnvironmentFactory()
+    document = {"worker": {"assets": {"environment": str(environment.pk)}}}
+    template = TemplateFactory(home=environment.project, draft_json=document)
     client = signed_in(UserFactory(administrator=True))
     post = {**posts.place(template.project), "name": "twin"}
     client.post(f"/templates/{template.pk}/copy/", post)
-    assert Template.objects.get(name="twin").environments.count() == 1
+    assert Template.objects.get(name="twin").assets.get().asset_id == environment.pk
 
 
 @KINDS
@@ -162,9 +172,9 @@ def test_a_compute_resource_in_use_stays_and_says_who_uses_it() -> None:
     user = UserFactory()
     compute = ComputeResourceFactory(home=ProjectFactory(members=[user]))
     template = TemplateFactory(home=compute.project)
-    template.compute_resources.add(compute)
+    named(template, compute)
     workload = WorkloadFactory(completed=True, project=compute.project)
-    workload.compute_resources.add(compute)
+    named(workload, compute)
     client = signed_in(user)
     address = f"/compute-resources/{compute.pk}/delete/"
     response = client.post(address, **DRAWER)
@@ -180,6 +190,9 @@ def test_a_compute_resource_in_use_stays_and_says_who_uses_it() -> None:
 
 def test_an_environment_in_use_may_go() -> None:
     environment = EnvironmentFactory()
-    WorkloadFactory(running=True, project=environment.project).environments.add(environment)
+    workload = WorkloadFactory(running=True, project=environment.project)
+    named(workload, environment)
     signed_in(UserFactory(administrator=True)).post(f"/environments/{environment.pk}/delete/")
     assert not Environment.objects.exists()
+    workload.refresh_from_db()
+    assert workload.assets.get().asset_id == environment.pk

@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 
 from assets.models import ComputeResource, Environment
+from spec import documents
+from spec.compute import Compute
+from spec.environment import Environment as EnvironmentSpec
 from tests.assets import posts
 from tests.assets.posts import rows
 from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory
@@ -21,7 +24,9 @@ def test_an_environment_needs_only_a_name_and_an_image() -> None:
     made = Environment.objects.get()
     assert response["Location"] == f"/environments/{made.pk}/"
     assert (made.name, made.project, made.created_by) == ("pytorch-dt", project, user)
-    assert made.spec_json == {"image": "kubeflow/pytorch-dist-mnist:latest"}
+    given = {"image": "kubeflow/pytorch-dist-mnist:latest"}
+    assert documents.brief(made.spec_json, EnvironmentSpec) == given
+    assert made.spec_json["imagePullPolicy"] == "IfNotPresent", "a default is a value"
     assert made.distributed
 
 
@@ -74,8 +79,8 @@ def test_a_tool_for_specific_users_wants_their_names() -> None:
     post = posts.environment(place, **rows("tools", tool))
     post["tools-0-connection_type"] = "ExternalUrl"
     page = client.post("/environments/new/", post)
-    (row,) = page.context["form"].rows["connections"].forms
-    assert "Name at least one" in str(row.errors["who"])
+    (row,) = page.context["form"]["tools"].items
+    assert "Name at least one" in str(row.by["who"].errors)
     post["tools-0-who"] = "ada, grace,"
     client.post("/environments/new/", post)
     assert Environment.objects.get().spec.connections[0].authorized_users == ("ada", "grace")
@@ -127,7 +132,7 @@ def test_amounts_become_the_documents_quantities(
     client = signed_in(UserFactory(administrator=True))
     response = client.post("/compute-resources/new/", posts.compute(project, **changes))
     assert response.status_code == 302
-    assert ComputeResource.objects.get().spec_json == document
+    assert documents.brief(ComputeResource.objects.get().spec_json, Compute) == document
 
 
 @pytest.mark.parametrize(
@@ -140,8 +145,8 @@ def test_the_wizard_is_told_which_asset_it_got(prefix: str, slug: str) -> None:
     address = f"/{prefix}/new/?project={project.pk}&drawer=1&slot=worker"
     form = client.get(address, **DRAWER)
     assert "<html" not in form.content.decode()
-    assert form.context["form"]["scope"].value() == f"project:{project.pk}"
-    assert form.context["form"]["cluster"].value() == str(project.cluster_id)
+    assert form.context["form"]["scope"].value == f"project:{project.pk}"
+    assert form.context["form"]["cluster"].value == str(project.cluster_id)
     post = posts.environment(project) if slug == "environment" else posts.compute(project)
     response = client.post(address, post, **DRAWER)
     assert response.status_code == 204
@@ -149,7 +154,7 @@ def test_the_wizard_is_told_which_asset_it_got(prefix: str, slug: str) -> None:
     made = (Environment if slug == "environment" else ComputeResource).objects.get()
     assert told["asset-created"] == {"kind": slug, "id": str(made.pk), "slot": "worker"}
     assert "drawer-close" in told
-    assert "is created" in told["toasts"]["shown"][0]["text"]
+    assert "was created" in told["toasts"]["shown"][0]["text"]
 
 
 def test_without_a_script_the_browser_goes_back_with_the_asset() -> None:
@@ -205,7 +210,7 @@ def test_a_name_is_taken_within_its_scope_alone() -> None:
     client = signed_in(UserFactory(administrator=True))
     response = client.post("/environments/new/", posts.environment(taken.project))
     assert response.status_code == 422
-    assert "is taken in" in response.context["form"].errors["name"][0]
+    assert "already exists in" in response.context["form"].errors["name"][0]
     elsewhere = ProjectFactory(cluster=taken.cluster)
     assert client.post("/environments/new/", posts.environment(elsewhere)).status_code == 302
 
@@ -214,7 +219,7 @@ def test_without_a_script_spare_rows_take_what_is_added() -> None:
     project = ProjectFactory()
     client = signed_in(UserFactory(administrator=True))
     page = client.get("/environments/new/").content.decode()
-    assert '<input type="hidden" name="variables-TOTAL_FORMS" value="3">' in page
+    assert 'name="variables-2-name"' in page
     spare = rows(
         "variables", {"name": "A", "source": "value", "value": "1"}, *[{"source": "value"}] * 2
     )

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from tests.assets.links import named
 from tests.assets.posts import FACTORIES
 from tests.factories import (
     ComputeResourceFactory,
@@ -19,7 +20,7 @@ KINDS = pytest.mark.parametrize("prefix", FACTORIES)
 
 
 @KINDS
-def test_everyone_signs_in_first(prefix: str, client: Client) -> None:
+def test_the_galleries_of_assets_ask_for_signing_in(prefix: str, client: Client) -> None:
     asset = FACTORIES[prefix]()
     for page in (
         "",
@@ -40,7 +41,7 @@ def test_a_fragment_asks_the_whole_page_to_sign_in(prefix: str, client: Client) 
 
 
 @KINDS
-def test_a_stranger_finds_nothing(prefix: str) -> None:
+def test_a_stranger_finds_no_asset_of_a_gallery(prefix: str) -> None:
     asset, client = FACTORIES[prefix](), signed_in(UserFactory())
     assert asset.name not in client.get(f"/{prefix}/").content.decode()
     for page in ("", "edit/", "copy/", "delete/"):
@@ -75,7 +76,7 @@ def test_search_and_filter_narrow_the_gallery(prefix: str) -> None:
     assert _shown(client, f"/{prefix}/?q=alpha") == ["alpha", "beta"]
     assert _shown(client, f"/{prefix}/?scope=cluster") == ["gamma"]
     assert _shown(client, f"/{prefix}/?scope=nonsense&page=99") == ["alpha", "beta", "gamma"]
-    assert "Nothing matches" in client.get(f"/{prefix}/?q=zzz").content.decode()
+    assert "No results" in client.get(f"/{prefix}/?q=zzz").content.decode()
 
 
 def _shown(client: Client, address: str) -> list[str]:
@@ -109,13 +110,8 @@ def test_the_page_of_an_asset_shows_its_values_and_its_users(prefix: str) -> Non
     asset = FACTORIES[prefix](created_by=UserFactory(username="ada"))
     workload = WorkloadFactory(running=True, project=asset.project)
     gone = WorkloadFactory(deleting=True, project=asset.project, deleted_at=asset.created_at)
-    link = {"environments": "environments", "compute-resources": "compute_resources"}.get(prefix)
     for used in (workload, gone):
-        if link:
-            getattr(used, link).add(asset)
-        else:
-            used.template = asset
-            used.save()
+        named(used, asset)
     client = signed_in(UserFactory(administrator=True))
     page = client.get(f"/{prefix}/{asset.pk}/").content.decode()
     assert asset.scope_name in page
@@ -129,7 +125,7 @@ def test_the_page_of_an_asset_shows_its_values_and_its_users(prefix: str) -> Non
 def test_templates_that_use_an_asset_are_listed(prefix: str) -> None:
     asset = FACTORIES[prefix]()
     template = TemplateFactory(home=asset.project, name="base-template")
-    getattr(template, prefix.replace("-", "_")).add(asset)
+    named(template, asset)
     page = signed_in(UserFactory(administrator=True)).get(f"/{prefix}/{asset.pk}/").content.decode()
     assert "base-template" in page
 

@@ -5,8 +5,9 @@ import re
 import pytest
 from pytest_django import Settings
 
-from clusters.models import Cluster, Kind
+from clusters.models import Cluster
 from tests.assets import posts
+from tests.clusters.kubeconfigs import reached
 from tests.factories import ClusterFactory, EnvironmentFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 
@@ -29,7 +30,7 @@ def new_environment(cluster: Cluster) -> str:
 
 
 def test_a_cluster_without_a_domain_offers_no_url_and_says_why() -> None:
-    cluster = ClusterFactory(kind=Kind.KUBERNETES, name="gpu")
+    cluster = ClusterFactory(kind="kubernetes", name="gpu")
     page = new_environment(cluster)
     offered, chosen = choices(page, "__prefix__")
     assert (chosen, "ExternalUrl" in offered) == ("ClusterIP", False)
@@ -38,17 +39,19 @@ def test_a_cluster_without_a_domain_offers_no_url_and_says_why() -> None:
 
 def test_a_cluster_with_a_domain_begins_with_a_url(settings: Settings) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"
-    page = new_environment(ClusterFactory(kind=Kind.KUBERNETES, ingress_domain="apps.example.com"))
+    page = new_environment(reached(ingress_domain="apps.example.com"))
     assert choices(page, "__prefix__")[1] == "ExternalUrl"
     assert NOT_OFFERED not in page
 
 
-def test_of_two_clusters_the_one_that_is_asked_for_decides(settings: Settings) -> None:
+def test_the_cluster_that_is_asked_for_decides_which_ways_to_a_tool_are_offered(
+    settings: Settings,
+) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"
     user = UserFactory()
-    without = ClusterFactory(kind=Kind.KUBERNETES, name="gpu")
+    without = ClusterFactory(kind="kubernetes", name="gpu")
     plain = ProjectFactory(cluster=without, members=[user])
-    domain = ClusterFactory(kind=Kind.KUBERNETES, ingress_domain="apps.example.com")
+    domain = reached(ingress_domain="apps.example.com")
     ProjectFactory(cluster=domain, members=[user])
     page = signed_in(user).get(f"/environments/new/?project={plain.pk}").content.decode()
     offered, chosen = choices(page, "__prefix__")
@@ -58,7 +61,7 @@ def test_of_two_clusters_the_one_that_is_asked_for_decides(settings: Settings) -
 
 def test_an_environment_keeps_the_url_that_it_has() -> None:
     user = UserFactory(administrator=True)
-    project = ProjectFactory(cluster=ClusterFactory(kind=Kind.KUBERNETES))
+    project = ProjectFactory(cluster=ClusterFactory(kind="kubernetes"))
     tool = {"name": "Board", "toolType": "tensorboard", "containerPort": 6006}
     made = EnvironmentFactory(home=project, spec_json={"image": "img:1", "connections": [tool]})
     client, address = signed_in(user), f"/environments/{made.pk}/edit/"

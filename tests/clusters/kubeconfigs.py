@@ -4,7 +4,8 @@ from typing import Any
 
 import yaml
 
-from clusters.models import Cluster, Connection, Kind
+from clusters.kinds.kubernetes.settings import KubernetesSecret, KubernetesSettings
+from clusters.models import Cluster, Connection
 from tests.factories import ClusterFactory
 
 SECRET = "s3cret-token"
@@ -22,6 +23,32 @@ def kubeconfig(*, server: str = "https://127.0.0.1:1", **user: Any) -> str:
 
 
 def reached(**also: Any) -> Cluster:
-    cluster = ClusterFactory(kind=Kind.KUBERNETES, **also)
-    Connection.objects.create(cluster=cluster, kubeconfig=kubeconfig())
+    """``also``: settings, and fields of the row."""
+    named = {key: also.pop(key) for key in KubernetesSettings.model_fields if key in also}
+    settings = KubernetesSettings(**named).model_dump()
+    cluster = ClusterFactory(kind="kubernetes", settings_json=settings, **also)
+    connect(cluster, kubeconfig())
     return cluster
+
+
+def connect(cluster: Cluster, text: str) -> None:
+    secret = KubernetesSecret(kubeconfig=text).model_dump_json()
+    Connection.objects.update_or_create(cluster=cluster, defaults={"secret_json": secret})
+
+
+def kubeconfig_of(cluster: Cluster) -> str:
+    """As the database has it."""
+    return KubernetesSecret.of(Connection.objects.get(cluster=cluster)).kubeconfig
+
+
+NEW = "/clusters/new/"
+
+
+def form_values(**also: Any) -> dict[str, Any]:
+    return {
+        "action": "save",
+        "way": "kubeconfig",
+        "name": "gpu",
+        "kubeconfig": kubeconfig(),
+        "namespace_prefix": "trainyard-",
+    } | also

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from clusters import engines
-from clusters.models import Cluster, Connection, Kind, State
+from clusters.models import Cluster, State
 from engines.base import EngineRefused, EngineUnavailable
 from engines.fake import FakeEngine
 from projects.models import Project
+from tests.clusters.answering import answers
+from tests.clusters.kubeconfigs import kubeconfig_of
 from tests.factories import ClusterFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +20,7 @@ Output = pytest.CaptureFixture[str]
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     found = FakeEngine(queues=True)
-    monkeypatch.setitem(engines.ENGINES, Kind.KUBERNETES, lambda cluster: found)
+    answers(monkeypatch, "kubernetes", lambda cluster: found)
     return found
 
 
@@ -35,18 +36,18 @@ def test_a_cluster_that_answers_is_added(
 ) -> None:
     call_command("add_cluster", "gpu", kubeconfig=kubeconfig)
     cluster = Cluster.objects.get(name="gpu")
-    assert (cluster.kind, cluster.state) == (Kind.KUBERNETES, State.CONNECTED)
+    assert (cluster.kind, cluster.state) == ("kubernetes", State.CONNECTED)
     assert cluster.capabilities.queues
-    assert cluster.connection.kubeconfig == "token: s3cret"
+    assert kubeconfig_of(cluster) == "token: s3cret"
     said = capsys.readouterr().out
     assert "gpu: 1 nodes, 4 GPUs" in said
     assert "s3cret" not in said
 
 
-def test_without_a_kubeconfig_the_pods_account_is_used(fake: FakeEngine) -> None:
+def test_add_cluster_without_a_kubeconfig_uses_the_account_of_the_pod(fake: FakeEngine) -> None:
     call_command("add_cluster", "gpu", "--in-cluster", "--namespace-prefix", "ml-")
-    assert Connection.objects.get().kubeconfig == ""
-    assert Cluster.objects.get().namespace_prefix == "ml-"
+    assert kubeconfig_of(Cluster.objects.get()) == ""
+    assert Cluster.objects.get().settings_json["namespace_prefix"] == "ml-"
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("It is away."), EngineRefused("No.")])
@@ -83,14 +84,14 @@ def test_a_project_is_added_with_its_members() -> None:
     assert list(project.members.all()) == [ada]
 
 
-def test_what_a_project_needs_is_said() -> None:
+def test_add_project_says_what_it_needs() -> None:
     with pytest.raises(CommandError, match="no cluster gpu"):
         call_command("add_project", "vision", cluster="gpu")
     ClusterFactory(name="gpu")
     with pytest.raises(CommandError, match="no administrator"):
         call_command("add_project", "vision", cluster="gpu")
     UserFactory(administrator=True)
-    with pytest.raises(CommandError, match="no user bob"):
+    with pytest.raises(CommandError, match=r"no user bob\. An administrator adds people"):
         call_command("add_project", "vision", cluster="gpu", member=["bob"])
     with pytest.raises(CommandError, match="lower-case"):
         call_command("add_project", "Vision", cluster="gpu")

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django import Settings
 
-from clusters.engines import engine_for
+from clusters.connections import engine_for
 from engines.kubernetes.engine import KubernetesEngine
 from tests.clusters.kubeconfigs import reached
 from tests.engines.kubernetes.cases import case
@@ -11,7 +11,9 @@ from tests.engines.kubernetes.cases import case
 pytestmark = pytest.mark.django_db
 
 
-def test_it_has_the_prefix_the_images_and_the_bounds(settings: Settings) -> None:
+def test_a_kubernetes_engine_has_prefix_images_and_bounds_of_cluster_and_settings(
+    settings: Settings,
+) -> None:
     settings.KUBERNETES_GIT_IMAGE = "registry.example.com/git:1"
     settings.KUBERNETES_S3_IMAGE = "registry.example.com/aws:1"
     settings.LOG_STREAMS = 7
@@ -23,5 +25,5 @@ def test_it_has_the_prefix_the_images_and_the_bounds(settings: Settings) -> None
     pod = made[-1]["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
     images = {it["image"].rpartition("/")[2] for it in pod["initContainers"]}
     assert images == {"git:1", "aws:1"}
-    assert engine._meter._prometheus == "http://prometheus.example.com"
-    assert engine._output._streams == 7
+    assert engine._usage._prometheus == "http://prometheus.example.com"
+    assert engine._streams._limit == 7

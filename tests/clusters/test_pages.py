@@ -11,7 +11,7 @@ from tests.web import HTMX, signed_in
 pytestmark = pytest.mark.django_db
 
 
-def test_everyone_signs_in_first(client: Client) -> None:
+def test_the_pages_of_clusters_ask_for_signing_in(client: Client) -> None:
     for page in ("", f"{ClusterFactory().pk}/"):
         assert client.get(f"/clusters/{page}")["Location"].startswith("/accounts/login/")
 
@@ -54,7 +54,7 @@ def test_the_page_lists_what_holds_something_and_where() -> None:
     assert mine.get_absolute_url() in page
     assert "node-1, GPUs 1 and 3" in page
     assert foreign.name not in page
-    assert "1 more workload that is not listed holds something here." in page
+    assert "1 more workload that is not listed holds something here." in " ".join(page.split())
     page = signed_in(UserFactory(administrator=True)).get(address).content.decode()
     assert foreign.get_absolute_url() in page
     assert done.get_absolute_url() not in page
@@ -64,11 +64,11 @@ def test_the_page_lists_what_holds_something_and_where() -> None:
 def test_a_cluster_that_nobody_asked_yet_has_a_page() -> None:
     cluster = ClusterFactory(nodes=0, capabilities_json={}, checked_at=None, state=State.WAITING)
     page = signed_in(UserFactory(administrator=True)).get(f"/clusters/{cluster.pk}/")
-    assert "No machines were seen yet." in page.content.decode()
+    assert "No nodes reported yet." in page.content.decode()
     assert "accounting units" not in page.content.decode()
 
 
-def test_the_list_takes_a_fixed_number_of_queries(
+def test_the_list_of_clusters_takes_a_fixed_number_of_queries(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     client = signed_in(UserFactory(administrator=True))

@@ -2,12 +2,12 @@
 
 import pytest
 
-from clusters import services
-from clusters.engines import ENGINES, _engines
-from clusters.models import Cluster, Kind, State
+from clusters import connections, services
+from clusters.models import Cluster, State
 from engines.base import EngineError, EngineRefused, EngineUnavailable, Finding, Level
 from engines.fake import FakeEngine
 from engines.queues import Queue
+from tests.clusters.answering import answers
 from tests.factories import ClusterFactory
 
 pytestmark = pytest.mark.django_db
@@ -17,14 +17,14 @@ WANTED = [Queue("vision", "research", gpus=1, cpu=None, memory=None, weight=1)]
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     found = FakeEngine(queues=True, quotas=True)
-    monkeypatch.setitem(ENGINES, Kind.KUBERNETES, lambda cluster: found)
-    _engines.clear()
+    answers(monkeypatch, "kubernetes", lambda cluster: found)
+    connections.forget()
     return found
 
 
 @pytest.fixture
 def cluster() -> Cluster:
-    return ClusterFactory(kind=Kind.KUBERNETES, nodes=0)
+    return ClusterFactory(kind="kubernetes", nodes=0)
 
 
 def test_a_look_makes_them_what_is_wanted(cluster: Cluster, fake: FakeEngine) -> None:
@@ -50,7 +50,9 @@ def test_a_refusal_is_an_issue_until_it_is_over(
     assert (cluster.state, cluster.state_message) == (State.CONNECTED, "")
 
 
-def test_nothing_is_kept_where_no_scheduler_holds_to_it(cluster: Cluster, fake: FakeEngine) -> None:
+def test_no_queues_are_kept_where_no_scheduler_holds_to_quotas(
+    cluster: Cluster, fake: FakeEngine
+) -> None:
     fake.quotas = False
     fake.findings = [Finding("Nodes", "Nodes", Level.OK)]
     assert services.refresh(cluster, lambda: WANTED)

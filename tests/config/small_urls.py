@@ -1,13 +1,32 @@
 """Addresses for ``test_handler``: the last one answers on the event loop."""
 
+import threading
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 
-from tests.config import test_handler
+ANSWERED: list[str] = []
+
+
+def plain(request: HttpRequest) -> HttpResponse:
+    ANSWERED.append(threading.current_thread().name)
+    return HttpResponse(request.body.upper())
+
+
+def in_pieces(request: HttpRequest) -> StreamingHttpResponse:
+    """As some package of a later day might answer."""
+    return StreamingHttpResponse(iter([b"one ", b"two"]))
+
+
+async def streaming(request: HttpRequest) -> HttpResponse:
+    ANSWERED.append(threading.current_thread().name)
+    return HttpResponse("streamed")
+
 
 urlpatterns = [
-    path("plain", test_handler.plain),
-    path("api/plain", test_handler.plain),
-    path("api/v1/token", test_handler.plain),
-    path("pieces", test_handler.in_pieces),
-    path("streaming", test_handler.streaming),
+    path("plain", plain),
+    path("api/plain", plain),
+    path("api/v1/token", plain),
+    path("pieces", in_pieces),
+    path("streaming", streaming),
 ]

@@ -7,30 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from pytest_django import Settings
 
 from config import handler
 from config.handler import SIGN_IN, Handler, is_asynchronous
+from tests.config.small_urls import ANSWERED
 from tests.waiting import wait_for
-
-ANSWERED: list[str] = []
-
-
-def plain(request: HttpRequest) -> HttpResponse:
-    ANSWERED.append(threading.current_thread().name)
-    return HttpResponse(request.body.upper())
-
-
-def in_pieces(request: HttpRequest) -> StreamingHttpResponse:
-    """As some package of a later day might answer."""
-    return StreamingHttpResponse(iter([b"one ", b"two"]))
-
-
-async def streaming(request: HttpRequest) -> HttpResponse:
-    ANSWERED.append(threading.current_thread().name)
-    return HttpResponse("streamed")
 
 
 @pytest.fixture
@@ -41,12 +25,13 @@ def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handl
     ANSWERED.clear()
     made = Handler()
     yield made
-    made.pages.shutdown()
-    made.calls.shutdown()
-    made.sign_ins.shutdown()
+    for threads in (made.pages, made.page_changes, made.calls, made.call_changes, made.sign_ins):
+        threads.shutdown()
 
 
-def ask(application: Handler, path: str, body: bytes = b"") -> tuple[int, bytes]:
+def ask(
+    application: Handler, path: str, body: bytes = b"", method: str = "GET"
+) -> tuple[int, bytes]:
     sent: list[Mapping[str, Any]] = []
     waiting = [{"type": "http.request", "body": body}]
 
@@ -62,7 +47,7 @@ def ask(application: Handler, path: str, body: bytes = b"") -> tuple[int, bytes]
     headers = [(b"host", b"127.0.0.1"), (b"content-length", str(len(body)).encode())]
     scope = {
         "type": "http",
-        "method": "POST",
+        "method": method,
         "path": path,
         "headers": headers,
         "query_string": b"",
@@ -80,6 +65,14 @@ def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
 def test_calls_of_the_api_do_not_take_the_threads_of_pages(small: Handler) -> None:
     assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
     assert ANSWERED == ["api_0"]
+
+
+def test_changes_that_wait_for_a_lock_keep_no_reading_back(small: Handler) -> None:
+    for path in ("/plain", "/api/plain"):
+        for method in ("GET", "POST", "PUT", "DELETE"):
+            assert ask(small, path, b"hello", method)[0] == 200
+    reads = ["web_0", "api_0"]
+    assert [reads[0], *3 * ["web-change_0"], reads[1], *3 * ["api-change_0"]] == ANSWERED
 
 
 def test_signing_in_does_not_take_the_threads_of_calls(small: Handler) -> None:
@@ -139,7 +132,7 @@ def test_a_plain_view_that_streams_is_answered_whole(small: Handler) -> None:
     assert ask(small, "/pieces") == (200, b"one two")
 
 
-def test_what_cannot_be_read_is_refused(small: Handler) -> None:
+def test_a_request_that_cannot_be_read_is_refused(small: Handler) -> None:
     assert ask(small, "/nowhere")[0] == 404
     small.request_class = _unreadable  # type: ignore[assignment] # any callable will do
     assert ask(small, "/plain")[0] == 400

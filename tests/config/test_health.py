@@ -18,13 +18,21 @@ def sign(valkey: redis.Redis, *processes: str) -> None:
         valkey.set(heartbeat.key(process), "1", ex=heartbeat.GOOD_FOR)
 
 
-def test_all_well_without_signing_in(client: Client, valkey: redis.Redis) -> None:
+def test_healthz_says_that_all_is_well_without_signing_in(
+    client: Client, valkey: redis.Redis
+) -> None:
     sign(valkey, "worker", "beat")
     answer = client.get("/healthz")
     assert answer.status_code == 200
     assert answer.json() == {
         "status": "ok",
-        "checks": {"database": "ok", "broker": "ok", "worker": "ok", "beat": "ok"},
+        "checks": {
+            "database": "ok",
+            "storage": "ok",
+            "broker": "ok",
+            "worker": "ok",
+            "beat": "ok",
+        },
     }
     assert "no-store" in answer["Cache-Control"]
 
@@ -38,12 +46,13 @@ def test_a_silent_process_is_down(client: Client, valkey: redis.Redis, silent: s
     assert down == [silent]
 
 
-def test_without_a_broker_it_still_answers(client: Client, settings: Settings) -> None:
+def test_healthz_answers_without_a_broker(client: Client, settings: Settings) -> None:
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     answer = client.get("/healthz")
     assert answer.status_code == 503
     assert answer.json()["checks"] == {
         "database": "ok",
+        "storage": "ok",
         "broker": "down",
         "worker": "unknown",
         "beat": "unknown",
@@ -59,7 +68,7 @@ def test_a_broker_that_cut_its_connections_answers_again(
     assert client.get("/healthz").json()["status"] == "ok"
 
 
-def test_without_a_database_it_still_answers(
+def test_healthz_answers_without_a_database(
     client: Client, valkey: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign(valkey, "worker", "beat")
@@ -74,7 +83,7 @@ def refuse() -> None:
     raise OperationalError("the server is gone")
 
 
-def test_only_reading_is_allowed(client: Client) -> None:
+def test_healthz_allows_only_reading(client: Client) -> None:
     assert client.post("/healthz").status_code == 405
 
 
@@ -88,7 +97,7 @@ def test_every_page_says_which_process_is_silent(valkey: redis.Redis, silent: st
     for address in ("/clusters/", "/health/notice/"):
         page = client.get(address).content.decode()
         assert silent in page
-        assert "Trainings that run go on." in page
+        assert "Running trainings continue." in page
 
 
 def test_without_a_broker_pages_open_and_say_so(settings: Settings) -> None:
@@ -103,7 +112,7 @@ def test_the_notice_is_for_people_who_are_signed_in(client: Client) -> None:
 
 
 @pytest.mark.parametrize("part", ["web", "database"])
-def test_a_part_is_asked_for_alone(client: Client, valkey: redis.Redis, part: str) -> None:
+def test_healthz_answers_for_a_single_part(client: Client, valkey: redis.Redis, part: str) -> None:
     """Nobody gave a sign of life, and yet this part works."""
     answer = client.get("/healthz", {"of": part})
     assert (answer.status_code, answer.json()["checks"]) == (200, {part: "ok"})

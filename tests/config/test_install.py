@@ -66,7 +66,7 @@ def test_a_changed_lock_installs_again(commands: list[list[str]], checkout: Path
     assert not [one for one in commands if "ci" in one]
 
 
-def test_what_tests_need_holds_what_running_needs(commands: list[list[str]]) -> None:
+def test_an_installation_for_tests_holds_what_running_needs(commands: list[list[str]]) -> None:
     install.main(["--dev"])
     commands.clear()
     install.main([])
@@ -81,7 +81,7 @@ def test_front_end_files_come_without_source_maps(
     assert script.read_text() == "body\n"
 
 
-def test_missing_npm_is_told(
+def test_installing_tells_that_npm_is_missing(
     commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
@@ -92,7 +92,7 @@ def test_missing_npm_is_told(
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_missing_venv_is_told(
+def test_installing_tells_that_venv_is_missing(
     commands: list[list[str]],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

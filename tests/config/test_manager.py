@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from config.run import programs
 from config.run.home import Home, Occupied
 from config.run.logs import LARGEST, LogFile
 from config.run.manager import Manager, NotReady, Running, ending
@@ -15,7 +16,7 @@ from config.run.programs import Address, Program
 from tests.waiting import wait_for
 
 
-def test_only_complaints_are_shown(tmp_path: Path) -> None:
+def test_the_manager_shows_only_complaints_of_a_log(tmp_path: Path) -> None:
     path = tmp_path / "web.log"
     path.write_text("2026 ERROR of an earlier start\n")
     log = LogFile(path)
@@ -39,7 +40,7 @@ def test_a_large_log_is_set_aside(tmp_path: Path) -> None:
     assert list(log.complaints()) == ["2026 ERROR after"]
 
 
-def test_one_owner_per_folder(tmp_path: Path) -> None:
+def test_a_data_folder_has_a_single_owner(tmp_path: Path) -> None:
     first = Home(tmp_path)
     first.occupy()
     first.write("http://127.0.0.1:8000", {})
@@ -102,7 +103,25 @@ def test_a_deaf_program_is_killed(tmp_path: Path) -> None:
     assert ending(running.process.returncode) == "was killed by SIGKILL"
 
 
-def test_the_address_to_visit() -> None:
+def test_the_url_of_an_address_is_one_to_visit() -> None:
     assert Address("127.0.0.1", 8000).url == "http://127.0.0.1:8000"
     assert Address("::", 80).url == "http://[::1]:80"
     assert Address("::1", 8000).url == "http://[::1]:8000"
+
+
+def test_a_broker_starts_without_a_file_that_it_cannot_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path)
+    broker = programs.valkey(tmp_path)
+    for content in (b"", b"\0" * 100):
+        for path in (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof"):
+            path.write_bytes(content)
+        manager = Manager(home, "", dict(os.environ))
+        try:
+            manager.start([broker])
+            assert broker.is_ready()
+        finally:
+            manager.stop()
+    assert "The broker's file cannot be read and was moved" in capsys.readouterr().out
+    assert (tmp_path / "valkey.damaged" / "appendonlydir").is_dir()

@@ -6,23 +6,27 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded
-from config.env import env_bool, env_database, env_int, env_list, env_str, secret_key
+from config.env import env_bool, env_database, env_int, env_list, env_str, secret_keys
 
 
 @pytest.mark.parametrize("value", ["1", "on", "true", "yes", "ON", " yes "])
-def test_switched_on(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_a_setting_is_switched_on_by_each_word_for_yes(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
     monkeypatch.setenv("SWITCH", value)
     assert env_bool("SWITCH", default=False) is True
 
 
 @pytest.mark.parametrize("value", ["0", "off", "false", "no"])
-def test_switched_off(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_a_setting_is_switched_off_by_each_word_for_no(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
     monkeypatch.setenv("SWITCH", value)
     assert env_bool("SWITCH", default=True) is False
 
 
 @pytest.mark.parametrize("value", ["", "   "])
-def test_empty_means_the_default(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_an_empty_setting_means_the_default(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("GIVEN", value)
     assert env_str("GIVEN", "fallback") == "fallback"
     assert env_bool("GIVEN", default=True) is True
@@ -78,9 +82,9 @@ def test_an_unknown_database_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_the_secret_key_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("TRAINYARD_SECRET_KEY", raising=False)
-    key = secret_key(tmp_path)
+    (key,) = secret_keys(tmp_path)
     assert len(key) > 40
-    assert secret_key(tmp_path) == key
+    assert secret_keys(tmp_path) == [key]
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
 
 

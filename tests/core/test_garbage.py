@@ -17,7 +17,7 @@ def collector() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("collector")
-def test_what_is_there_at_the_start_is_never_looked_through_again() -> None:
+def test_garbage_collection_never_looks_again_through_objects_of_the_start() -> None:
     garbage.settle()
     assert gc.get_freeze_count() > 10_000
     looks = gc.get_stats()[0]["collections"]

@@ -18,7 +18,7 @@ def ending() -> Iterator[None]:
     leases.ending.clear()
 
 
-def test_one_holder_at_a_time() -> None:
+def test_a_lease_has_a_single_holder_at_a_time() -> None:
     with lease("watch", seconds=10) as mine:
         assert mine is not None
         assert mine()
@@ -28,20 +28,20 @@ def test_one_holder_at_a_time() -> None:
         assert again is not None
 
 
-def test_who_lost_it_is_told(valkey: redis.Redis) -> None:
+def test_a_holder_who_lost_a_lease_is_told(valkey: redis.Redis) -> None:
     with lease("watch", seconds=10) as mine:
         assert mine is not None
         valkey.delete("lease:watch")
         assert not mine()
 
 
-def test_nobody_holds_on_when_the_process_ends(ending: None) -> None:
+def test_a_lease_is_let_go_when_the_process_ends(ending: None) -> None:
     with lease("watch", seconds=10) as mine:
         assert mine is not None
         assert not mine()
 
 
-def test_the_first_time_may_be_longer(valkey: redis.Redis) -> None:
+def test_the_first_time_of_a_lease_may_be_longer(valkey: redis.Redis) -> None:
     with lease("watch", seconds=5, first=30) as mine:
         assert mine is not None
         assert valkey.pttl("lease:watch") > 20_000

@@ -1,5 +1,8 @@
 """The frame of every page: headers, errors, formats, messages."""
 
+import re
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,10 +11,12 @@ from django.conf import settings
 from django.template import Context, Template
 from django.test import Client
 
+from config.run.install import ROOT
 from spec.phases import Phase, RankPhase
-from spec.tones import RANK_TONES, TONES
 from tests.factories import EnvironmentFactory, UserFactory
+from tests.repository import tracked
 from tests.web import HTMX, signed_in
+from workloads.templatetags.phases import RANK_TONES, TONES
 
 
 @pytest.mark.django_db
@@ -21,7 +26,7 @@ def test_the_style_guide_shows_every_component() -> None:
     page = response.content.decode()
     used = {template.name for template in response.templates}
     folder = Path(settings.BASE_DIR) / "templates" / "components"
-    elsewhere = {"drawer_close.html", "search.html", "fields.html"}
+    elsewhere = {"drawer_close.html", "search.html", "inputs.html"}
     missing = (
         {path.name for path in folder.glob("*.html")}
         - elsewhere
@@ -43,6 +48,35 @@ def test_pages_allow_no_foreign_and_no_inline_script() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/workloads/", "/workloads/export.csv", "/api/v1/nodes"])
+def test_a_browser_keeps_no_page_with_data(address: str) -> None:
+    assert signed_in(UserFactory()).get(address)["Cache-Control"] == "private, no-store"
+
+
+@pytest.mark.django_db
+def test_a_browser_keeps_static_files() -> None:
+    answer = Client().get("/static/css/trainyard.css")
+    assert answer.status_code == 200
+    assert "max-age" in answer["Cache-Control"]
+
+
+@pytest.mark.parametrize(("https", "expected"), [("on", "max-age=2592000"), ("off", "None")])
+def test_a_browser_that_came_by_https_never_comes_without(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, https: str, expected: str
+) -> None:
+    monkeypatch.setenv("HTTPS", https)
+    monkeypatch.setenv("TRAINYARD_HOME", str(tmp_path))
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "config.settings")
+    code = (
+        "import django; django.setup(); from django.test import Client;"
+        "ask = lambda **how: Client().get('/healthz?of=web', headers={'host': 'localhost'}, **how);"
+        "print(*(ask(secure=yes).get('Strict-Transport-Security') for yes in (True, False)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == [expected, "None"]
+
+
+@pytest.mark.django_db
 def test_the_navigation_marks_where_one_is() -> None:
     page = signed_in(UserFactory()).get("/compute-resources/").content.decode()
     marked = page.split('aria-current="page"')[0].rsplit("<a", 1)[1]
@@ -52,10 +86,10 @@ def test_the_navigation_marks_where_one_is() -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_not_there_answers_kindly() -> None:
+def test_a_page_that_is_not_there_or_not_allowed_answers_kindly() -> None:
     client = signed_in(UserFactory())
-    assert "This page is not here" in client.get("/nowhere/").content.decode()
-    assert "You may not open" in client.get("/users/").content.decode()
+    assert "Page not found" in client.get("/nowhere/").content.decode()
+    assert "You do not have access" in client.get("/users/").content.decode()
 
 
 @pytest.mark.django_db
@@ -63,7 +97,7 @@ def test_messages_become_toasts_of_an_htmx_answer() -> None:
     environment = EnvironmentFactory()
     client = signed_in(UserFactory(administrator=True))
     response = client.post(f"/environments/{environment.pk}/delete/", **HTMX)
-    assert "is deleted" in response["HX-Trigger"]
+    assert "was deleted" in response["HX-Trigger"]
     environment = EnvironmentFactory()
     page = client.post(f"/environments/{environment.pk}/delete/", follow=True).content.decode()
     assert 'class="toast-card toast-success"' in page
@@ -91,7 +125,7 @@ def test_a_moment_carries_utc() -> None:
     shown = Template('{% load core %}{% when at "relative" %}').render(Context({"at": at}))
     assert shown == (
         '<time datetime="2026-11-21T13:57:05+00:00" title="2026-11-21 13:57:05 UTC" data-relative>'
-        "2026-11-21 13:57 UTC</time>"
+        "2026-11-21 13:57:05 UTC</time>"
     )
     assert Template("{% load core %}{% when at %}").render(Context({"at": None})) == "–"
 
@@ -120,3 +154,11 @@ def test_a_form_of_another_sign_in_is_refused_in_words() -> None:
     answer = Client(enforce_csrf_checks=True).post("/workloads/new/")
     assert answer.status_code == 403
     assert "This page is out of date" in answer.content.decode()
+
+
+def test_no_template_writes_a_time_in_a_format_of_its_own() -> None:
+    # ISO 8601 is for scripts; no person reads it.
+    own = re.compile(r"\|(date(?!:\"c\")|time|timesince|timeuntil|naturaltime)\b")
+    pages = tracked("templates/*.html")
+    assert pages
+    assert not [path for path in pages if own.search((ROOT / path).read_text())]

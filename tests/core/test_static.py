@@ -14,7 +14,7 @@ def test_a_file_comes_in_one_piece(client: Client) -> None:
     assert b"htmx" in answer.content
 
 
-def test_it_comes_the_same_under_asgi(client: Client) -> None:
+def test_static_files_are_the_same_under_asgi(client: Client) -> None:
     answer = async_to_sync(AsyncClient().get)(SCRIPT)
     assert not answer.streaming
     assert answer.content == client.get(SCRIPT).content
@@ -33,7 +33,7 @@ def test_a_part_of_a_file(client: Client) -> None:
     assert answer.content == client.get(SCRIPT).content[:4]
 
 
-def test_no_file_falls_through_to_the_pages(client: Client) -> None:
+def test_a_missing_static_file_is_not_found(client: Client) -> None:
     assert client.get("/static/none.js").status_code == 404
 
 

@@ -3,18 +3,24 @@
 import yaml
 
 from config.run.install import ROOT
-from engines.kubernetes import rights
+from engines.kubernetes.cluster import rbac
 
 FILE = ROOT / "deploy" / "kubernetes" / "base" / "rbac.yaml"
 HEAD = """\
-# Made of engines/kubernetes/rights.py, which says what each right is for:
+# Made of engines/kubernetes/cluster/rbac.py, which says what each right is for:
 #   python -m tests.deploy.rbac
 """
 
 
 def text() -> str:
-    """Without the namespace, which has a file of its own."""
-    _, *manifests = rights.manifests()
+    """Without the namespace, which has a file of its own. Pages may do less than workers."""
+    _, *manifests = rbac.manifests()
+    web = rbac.account("trainyard-web")
+    own = {"name": web["name"], "namespace": web["namespace"]}
+    manifests += [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own},
+        *rbac.granted(web, rbac.rules(rbac.OF_PAGES)),
+    ]
     return HEAD + str(yaml.safe_dump_all(manifests, sort_keys=False))
 
 

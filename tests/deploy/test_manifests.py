@@ -4,6 +4,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from config.run.process import NAMES
 from tests.cluster import RealCluster
 from tests.deploy import rbac
 from tests.deploy.conftest import BASE
+from tests.waiting import wait_for
 
 NAMESPACE = "/api/v1/namespaces/trainyard"
 Document = dict[str, Any]
@@ -39,13 +41,13 @@ def containers() -> Iterator[Document]:
         yield from [*pod.get("initContainers", []), *pod["containers"]]
 
 
-def test_the_base_lists_every_file() -> None:
+def test_the_kustomization_lists_every_manifest() -> None:
     listed = yaml.safe_load((BASE / "kustomization.yaml").read_text())["resources"]
     assert {*listed, "kustomization.yaml"} == {path.name for path in BASE.iterdir()}
 
 
 @pytest.mark.parametrize("path", sorted(BASE.parent.glob("*/*.yaml")), ids=lambda path: path.name)
-def test_nothing_stands_for_something_else(path: Path) -> None:
+def test_manifests_use_no_aliases_of_yaml(path: Path) -> None:
     """The kustomize of kubectl 1.21 to 1.23 trips over aliases."""
     events = list(yaml.parse(path.read_text()))
     assert not [event for event in events if isinstance(event, yaml.AliasEvent)]
@@ -70,7 +72,7 @@ def test_image_and_job_carry_the_version() -> None:
     assert job["metadata"]["name"] == f"prepare-{version}"
 
 
-def test_nothing_runs_as_root_or_may_become_it() -> None:
+def test_no_container_of_the_manifests_runs_as_root_or_may_become_it() -> None:
     assert all(pod["securityContext"]["runAsNonRoot"] for pod in pod_specs())
     for container in containers():
         context = container["securityContext"]
@@ -78,13 +80,19 @@ def test_nothing_runs_as_root_or_may_become_it() -> None:
         assert context["capabilities"] == {"drop": ["ALL"]}
 
 
-def test_only_those_who_talk_to_clusters_have_an_account() -> None:
+def test_only_pods_that_talk_to_clusters_have_a_service_account() -> None:
     with_account = {
         pod["containers"][0]["name"]
         for pod in pod_specs()
         if pod.get("automountServiceAccountToken", True)
     }
     assert with_account == {"web", "worker"}
+    accounts = {
+        name: named("Deployment", name)["spec"]["template"]["spec"]["serviceAccountName"]
+        for name in with_account
+    }
+    assert accounts == {"web": "trainyard-web", "worker": "trainyard"}
+    assert {one["metadata"]["name"] for one in documents("ServiceAccount")} == {*accounts.values()}
 
 
 def named(kind: str, name: str) -> Document:
@@ -92,7 +100,7 @@ def named(kind: str, name: str) -> Document:
     return found
 
 
-def test_two_web_pods_that_their_health_lets_serve() -> None:
+def test_two_web_pods_serve_as_their_health_lets_them() -> None:
     spec = named("Deployment", "web")["spec"]
     assert spec["replicas"] == 2
     (web,) = spec["template"]["spec"]["containers"]
@@ -119,17 +127,29 @@ def test_tables_are_made_by_a_job_that_all_wait_for() -> None:
         assert first["args"] == ["wait"]
 
 
-def test_nobody_gets_in_but_where_it_is_said() -> None:
+def test_network_policies_let_in_only_what_they_name() -> None:
     everyone, web, data = (
         named("NetworkPolicy", name)["spec"] for name in ("nobody-gets-in", "web", "data")
     )
     assert everyone == {"podSelector": {}, "policyTypes": ["Ingress"]}
     (port,) = named("Deployment", "web")["spec"]["template"]["spec"]["containers"][0]["ports"]
-    assert [it["port"] for it in web["ingress"][0]["ports"]] == [port["containerPort"]]
+    (door,) = web["ingress"]
+    assert [it["port"] for it in door["ports"]] == [port["containerPort"]]
+    (ingress,) = door["from"]
+    # Not by labels of pods: whoever submits a training chooses those of its pods.
+    assert ingress.keys() == {"namespaceSelector"}
+    assert ingress["namespaceSelector"]["matchLabels"]
     (chosen,) = data["podSelector"]["matchExpressions"]
     assert set(chosen["values"]) == {"postgres", "valkey"}
     assert "Egress" in data["policyTypes"], "and they ask nobody"
     assert "egress" not in data
+
+
+def test_web_believes_forwarded_headers_from_named_networks_alone() -> None:
+    settings = named("ConfigMap", "settings")["data"]
+    assert ip_network(settings["TRUSTED_PROXIES"]).prefixlen > 0
+    given = [item["name"] for one in containers() for item in one.get("env", [])]
+    assert "FORWARDED_ALLOW_IPS" not in given
 
 
 def copied() -> list[str]:
@@ -140,7 +160,7 @@ def copied() -> list[str]:
 
 
 @pytest.mark.parametrize("source", copied())
-def test_what_the_image_copies_is_there(source: str) -> None:
+def test_files_that_the_image_copies_are_there(source: str) -> None:
     assert (ROOT / source).exists()
 
 
@@ -160,6 +180,12 @@ def test_secrets_are_made_once_and_only_for_their_owner(overlay: Path) -> None:
 def _namespace(api_server: RealCluster) -> Iterator[None]:
     """A dry run needs the namespace that it would have made."""
     api = api_server.api
+
+    def is_leaving() -> bool:  # by the test before this one
+        namespace = api.find(NAMESPACE) or {}
+        return "deletionTimestamp" in namespace.get("metadata", {})
+
+    wait_for(lambda: not is_leaving(), 60, message="the namespace of an earlier test to be gone")
     if api.find(NAMESPACE):
         yield
         return

@@ -37,7 +37,7 @@ def installed(
         installation.remove()
 
 
-def test_it_trains_while_its_own_pods_go(
+def test_an_installation_trains_while_its_own_pods_go(
     installed: Installation, real_cluster: RealCluster
 ) -> None:
     leaving, staying = installed.pods("web")

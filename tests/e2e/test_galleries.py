@@ -20,7 +20,7 @@ def test_an_environment_from_the_gallery_and_back(admin_page: Page) -> None:
     page.keyboard.type("EPOCHS")
     drawer.get_by_label("Value", exact=True).fill("3")
     drawer.get_by_role("button", name="Create environment").click()
-    expect(page.get_by_text("The environment from-the-drawer is created.")).to_be_visible()
+    expect(page.get_by_text("The environment from-the-drawer was created.")).to_be_visible()
     card = page.get_by_role("article").filter(has_text="from-the-drawer")
     expect(card).to_contain_text("1 variable")
     expect(drawer).not_to_be_visible()
@@ -35,7 +35,7 @@ def test_an_environment_from_the_gallery_and_back(admin_page: Page) -> None:
     drawer.get_by_role("link", name="Delete").click()
     drawer.get_by_role("button", name="Delete environment").click()
     expect(card).not_to_be_visible()
-    expect(page.get_by_text("is deleted.")).to_be_visible()
+    expect(page.get_by_text("was deleted.")).to_be_visible()
 
 
 def test_the_chosen_theme_stays(admin_page: Page) -> None:
@@ -66,7 +66,7 @@ def test_escape_closes_a_menu_and_gives_the_focus_back(admin_page: Page) -> None
     page.goto("/workloads/")
     columns = page.locator("summary").filter(has_text="Columns")
     columns.press("Enter")
-    expect(page.get_by_role("button", name="Show these")).to_be_visible()
+    expect(page.get_by_role("button", name="Apply")).to_be_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
     expect(page.locator("details.menu[open]")).to_have_count(0)

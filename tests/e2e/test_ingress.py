@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus, InvalidURI
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from engines.kubernetes.tools import TOOL
+from engines.kubernetes.manifests.tools import TOOL
 from tests.cluster import SHELL_IMAGE, RealCluster
 from tests.ingress import NGINX, controller, host_of, upstream
 from tests.product import PASSWORD, Trainyard
@@ -26,24 +26,22 @@ CLUSTER, PROJECT = "outside", "tools"
 WAIT = "sh -c \"trap 'exit 0' TERM; while :; do sleep 0.2; done\""
 USERS = ("ada", "bob", "eve")  # named by the rules, of the project alone, and neither
 SEED = f"""
-from accounts.models import User
-from django.contrib.auth.models import Group
+from accounts.models import User, UserGroup
 from projects.models import Project
 users = {{name: User.objects.create_user(name, password={PASSWORD!r}) for name in {USERS}}}
-users["ada"].groups.add(Group.objects.create(name="reviewers"))
+UserGroup.objects.create(name="reviewers").people.add(users["ada"])
 Project.objects.get(name={PROJECT!r}).members.add(users["bob"])
 """
 CLEAR = f"""
-from accounts.models import User
+from accounts.models import User, UserGroup
 from clusters.models import Cluster
-from django.contrib.auth.models import Group
 from projects.models import Project
 from workloads.models import Workload
 Workload.objects.filter(project__name={PROJECT!r}).delete()
 Project.objects.filter(name={PROJECT!r}).delete()
 Cluster.objects.filter(name={CLUSTER!r}).delete()
 User.objects.filter(username__in={USERS}).delete()
-Group.objects.filter(name="reviewers").delete()
+UserGroup.objects.filter(name="reviewers").delete()
 """
 TOOLS: list[dict[str, object]] = [
     {"name": "named", "authorizationType": "authorizedUsers", "authorizedUsers": ["ada"]},
@@ -183,7 +181,7 @@ def submitted(rest: Rest) -> str:
     )
 
 
-def test_who_comes_by_the_url_signs_in_and_is_led_back(visitor: Visitor) -> None:
+def test_a_visitor_of_an_external_url_signs_in_and_is_led_back(visitor: Visitor) -> None:
     asked = visitor.open("named", "/lab/tree?a=b")
     assert "/accounts/login/" in str(asked.url)
     came = visitor.sign_in(asked, "ada")
@@ -200,7 +198,7 @@ def test_who_comes_by_the_url_signs_in_and_is_led_back(visitor: Visitor) -> None
     ("username", "named", "group", "opened"),
     [("ada", 200, 200, 200), ("bob", 403, 403, 200), ("eve", 404, 404, 200)],
 )
-def test_each_rule_lets_in_its_own(
+def test_each_rule_of_an_external_url_lets_in_its_own_users(
     visitor: Visitor, username: str, named: int, group: int, opened: int
 ) -> None:
     visitor.sign_in(visitor.open("open"), username)
@@ -208,8 +206,8 @@ def test_each_rule_lets_in_its_own(
     wanted = {"named": named, "group": group, "open": opened}
     assert {tool: answer.status_code for tool, answer in seen.items()} == wanted
     if named == HTTPStatus.FORBIDDEN:
-        assert "You may not open it. Who may: ada." in seen["named"].text
-        assert "Who may: Groups reviewers." in seen["group"].text
+        assert "You do not have access to this tool. Access: ada." in seen["named"].text
+        assert "Access: Groups reviewers." in seen["group"].text
 
 
 def test_websockets_are_opened_from_the_tools_own_pages(visitor: Visitor) -> None:
@@ -222,7 +220,7 @@ def test_websockets_are_opened_from_the_tools_own_pages(visitor: Visitor) -> Non
         visitor.websocket("named", there)
 
 
-def test_what_does_not_run_says_so(visitor: Visitor) -> None:
+def test_an_external_url_of_a_tool_that_does_not_run_says_so(visitor: Visitor) -> None:
     visitor.sign_in(visitor.open("open"), "ada")
     rest, workload = visitor.outside.rest, visitor.outside.workload
     rest.act(workload, "suspend")

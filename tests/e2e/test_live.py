@@ -1,31 +1,17 @@
 """Rows that change by themselves: by the stream, by polling where it is cut, and without loss."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.held import HELD, SOON, let_go, rest
 from tests.product import Trainyard
 from tests.rest import Rest
 
 pytestmark = pytest.mark.e2e
 
-SOON = 20_000  # milliseconds, on a busy machine
-HELD = "sh -c 'until test -e $CHECKPOINT_DIR/go; do sleep 0.1; done'"
-
-
-@pytest.fixture
-def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(running_trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
-
-
-def let_go(trainyard: Trainyard, workload: str) -> None:
-    """The held command ends when this file appears in its checkpoint folder."""
-    (trainyard.home / "engine" / "workloads" / workload / "checkpoints" / "go").touch()
+__all__ = ["rest"]
 
 
 def test_a_row_changes_and_keeps_selection_and_focus(
@@ -130,6 +116,7 @@ def test_polling_takes_over_where_the_stream_is_cut(
     expect(page.locator("html")).to_have_attribute("data-stream", "cut", timeout=SOON)
     let_go(running_trainyard, workload)
     expect(row).to_have_attribute("data-phase", "Completed", timeout=SOON)
+    page.goto("about:blank")  # from here on the console is still
     assert all("/stream/" in problem for problem in problems), problems
     problems.clear()
 
@@ -145,7 +132,7 @@ def test_a_queued_gang_says_why_and_starts_when_there_is_room(
     second = rest.submit("came-second", command="sh -c 'echo mine now'", compute=whole)
     page.goto("/workloads/")
     row = page.locator(f"#w-{second}")
-    expect(row).to_contain_text("Waiting for room", timeout=SOON)
+    expect(row).to_contain_text("Not enough free capacity", timeout=SOON)
     assert [pod["k8sPhase"] for pod in rest.pods(second)] == ["Pending"] * 3
     let_go(running_trainyard, first)
     expect(row).to_have_attribute("data-phase", "Completed", timeout=SOON)

@@ -41,7 +41,7 @@ def test_the_quickstart_trains_one_master_and_two_workers(admin_page: Page, rest
     make_compute_resource(page, "small-fraction-of-mine")
     summary = page.get_by_role("complementary", name="Summary")
     expect(summary.get_by_text("3 = 1 master + 2 workers")).to_be_visible()
-    expect(summary.get_by_text("Starts at once")).to_be_visible()
+    expect(summary.get_by_text("Starts immediately")).to_be_visible()
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
     expect(page.get_by_label("Define a different setup for the master")).not_to_be_checked()

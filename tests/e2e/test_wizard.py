@@ -10,7 +10,7 @@ from tests.e2e.walk import begin
 pytestmark = pytest.mark.e2e
 
 
-def test_nothing_typed_is_lost_and_errors_stand_at_their_fields(admin_page: Page) -> None:
+def test_the_wizard_loses_nothing_typed_and_shows_errors_at_their_fields(admin_page: Page) -> None:
     page = admin_page
     begin(page, "second-training")
     workers = page.get_by_label("Number of workers")
@@ -87,3 +87,20 @@ def test_a_script_that_comes_late_does_not_take_the_cursor_away(admin_page: Page
     page.keyboard.type("7")
     expect(page.get_by_label("Value 1")).to_have_value("7")
     expect(page.get_by_label("Name 1")).to_have_value("SEED")
+
+
+def test_a_tab_that_another_one_overtook_says_so_and_changes_nothing(admin_page: Page) -> None:
+    page = admin_page
+    begin(page, "in-two-tabs")
+    other = page.context.new_page()
+    other.goto(page.url)
+    for tab in (page, other):
+        expect(tab.get_by_label("Number of workers")).to_have_value("1")
+    other.get_by_label("Number of workers").fill("3")
+    other.get_by_label("Number of workers").blur()
+    told = page.get_by_role("alert").filter(has_text="changed in another tab or window")
+    expect(told).to_be_visible()
+    expect(page.locator("#wizard")).to_have_js_property("inert", True)
+    told.get_by_role("link", name="Show the current version").click()
+    expect(page.get_by_label("Number of workers")).to_have_value("3")
+    other.close()

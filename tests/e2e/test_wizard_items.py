@@ -20,13 +20,15 @@ clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
 """
 SEED = f"""
 from accounts.models import User
+from clusters.kinds.kubernetes.settings import KubernetesSecret
 from clusters.models import Cluster, Connection
 from projects.models import Project
-from spec.workload import Framework
+from spec.framework import Framework
 offers = [{{"framework": name, "available": True}} for name in Framework]
 known = {{"frameworks": offers, "queues": True, "storage_classes": ["fast"]}}
 cluster = Cluster.objects.create(name="far", kind="kubernetes", capabilities_json=known)
-Connection.objects.create(cluster=cluster, kubeconfig={KUBECONFIG!r})
+secret = KubernetesSecret(kubeconfig={KUBECONFIG!r}).model_dump_json()
+Connection.objects.create(cluster=cluster, secret_json=secret)
 department = cluster.departments.create(name="research")
 project = Project.objects.create(name="vision", cluster=cluster, department=department)
 project.members.add(User.objects.get(username="admin"))
@@ -79,8 +81,7 @@ def test_a_volume_and_a_toleration_are_added(admin_page: Page, far: str) -> None
     expect(toleration.get_by_label("Operator")).to_have_value("Exists")
     expect(path).to_have_value("/data")
     expect(page.get_by_label("Read-write by many nodes")).to_be_checked()
-    command = page.get_by_label("The command that submits the same")
-    expect(command).to_contain_text(
-        "storageclass=fast,size=10G,path=/data,accessmode-rwo,accessmode-rwm"
-    )
-    expect(command).to_contain_text("--toleration key=nvidia.com/gpu,operator=Exists")
+    body = page.get_by_label("The request body as YAML")
+    wanted = ("size: 10G", "path: /data", "readWriteMany: true", "key: nvidia.com/gpu")
+    for line in (*wanted, "operator: Exists"):
+        expect(body).to_contain_text(line)

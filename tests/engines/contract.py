@@ -11,8 +11,10 @@ import pytest
 
 from engines.base import Engine, EngineRefused, Handle, Launch, Observation
 from spec.compute import Compute
+from spec.errors import place_of
+from spec.framework import Framework
 from spec.phases import Phase, Reason
-from spec.workload import Framework, Replica, WorkloadSpec
+from spec.workload import Replica, WorkloadSpec
 from tests.engines.reading import listed, logs, output, pieces
 from tests.waiting import wait_for
 
@@ -46,6 +48,10 @@ class Rig(ABC):
     @abstractmethod
     def endless(self) -> Launch:
         """Runs until it is stopped."""
+
+    @abstractmethod
+    def asks_too_much(self) -> Launch:
+        """There is more than one thing that the engine will not do."""
 
     def went(self, launched: Launch) -> None:  # noqa: B027 -- a real cluster needs no help
         """Called after each submit: here a fake plays the cluster's part."""
@@ -85,6 +91,20 @@ class EngineContract:
         launched = rig.prints()
         assert len(rig.engine.render(launched)) >= 1
         assert rig.engine.observe(launched.handle) is None
+
+    def test_says_everything_that_it_would_refuse(self, rig: Rig) -> None:
+        launched = rig.asks_too_much()
+        complaints = list(rig.engine.complaints(launched))
+        assert len(complaints) > 1
+        assert len({it.path for it in complaints}) == len(complaints)
+        with pytest.raises(EngineRefused) as refusal:
+            rig.engine.submit(launched)
+        assert refusal.value.field == place_of(complaints[0].path)
+        assert all(it.message in str(refusal.value) for it in complaints)
+        assert rig.engine.observe(launched.handle) is None
+
+    def test_has_nothing_against_what_it_runs(self, rig: Rig) -> None:
+        assert list(rig.engine.complaints(rig.prints())) == []
 
     def test_runs_to_the_end(self, rig: Rig) -> None:
         launched = rig.submit(rig.prints())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from engines.base import Engine, Handle, Launch, Observation
-from engines.logs import Log, Piece
+from engines.logs import Log, LogChunk
 from tests.waiting import wait_for
 
 
@@ -17,9 +17,11 @@ def logs(engine: Engine, handle: Handle, rank: int, *, run: int = 1) -> list[Log
     return [one for one in engine.logs(handle, run=run) if one.rank == rank]
 
 
-def pieces(engine: Engine, handle: Handle, log: Log, *, until: bytes | None = None) -> list[Piece]:
+def pieces(
+    engine: Engine, handle: Handle, log: Log, *, until: bytes | None = None
+) -> list[LogChunk]:
     """Until the log ends, or ``until`` was printed. The last one holds no more bytes."""
-    found: list[Piece] = [Piece()]
+    found: list[LogChunk] = [LogChunk()]
 
     def is_all() -> bool:
         offset, cursor = sum(len(piece.data) for piece in found), found[-1].cursor

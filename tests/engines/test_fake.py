@@ -6,6 +6,7 @@ import pytest
 
 from engines.base import EngineUnavailable, Launch
 from engines.fake import FakeEngine
+from spec.errors import Problem
 from spec.phases import Phase, RankPhase, Reason
 from tests.engines.contract import EngineContract, Rig, launch
 
@@ -24,6 +25,13 @@ class FakeRig(Rig):
 
     def endless(self) -> Launch:
         return launch("endless")
+
+    def asks_too_much(self) -> Launch:
+        self.fake.complains = [
+            Problem(("nodePools",), "there are none"),
+            Problem(("worker", "connections", 0, "name"), "is odd"),
+        ]
+        return launch("prints")
 
     def went(self, launched: Launch) -> None:
         handle, program = launched.handle, launched.spec.worker.command
@@ -50,7 +58,7 @@ class TestFake(EngineContract):
     """All of it."""
 
 
-def test_it_fails_as_it_is_told() -> None:
+def test_the_fake_engine_fails_as_it_is_told() -> None:
     engine = FakeEngine(raises=EngineUnavailable("away"))
     with pytest.raises(EngineUnavailable, match="away"):
         engine.submit(launch("prints"))

@@ -1,8 +1,12 @@
 """The product whose processes are killed."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from tests.faults.invariants import leftovers
 from tests.product import Trainyard
+from tests.rest import Rest
 from tests.waiting import wait_for
 
 
@@ -11,3 +15,12 @@ def trainyard(running_trainyard: Trainyard) -> Trainyard:
     """The one that the browser tests share: it must be healthy again after each test."""
     wait_for(running_trainyard.is_up, 30, "health before the test")
     return running_trainyard
+
+
+@pytest.fixture
+def rest(trainyard: Trainyard) -> Iterator[Rest]:
+    with Rest(trainyard) as rest:
+        yield rest
+        for row in rest.send("GET", "/workloads")["workloads"]:
+            rest.delete(row["id"])
+    wait_for(lambda: not leftovers(trainyard), 20, "every process to be gone")

@@ -99,7 +99,9 @@ def test_web_serves_without_the_others_and_ends_when_told(environment: dict[str,
 
 @pytest.mark.usefixtures("prepared")
 @pytest.mark.parametrize("name", ["worker", "beat"])
-def test_it_shows_that_it_lives_and_ends_when_told(environment: dict[str, str], name: str) -> None:
+def test_each_process_shows_that_it_lives_and_ends_when_told(
+    environment: dict[str, str], name: str
+) -> None:
     with running(name, environment):
         sign = Path(environment["TRAINYARD_HOME"]) / "run" / f"{name}.alive"
         wait_for(sign.exists, START, f"{name} to be alive")
@@ -120,7 +122,9 @@ def speaking(
             process.kill()
 
 
-def test_it_waits_until_the_tables_are_there(environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_wait_command_ends_when_the_tables_are_there(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     fresh = environment | {"DATABASE_URL": f"sqlite:///{tmp_path}/data.sqlite3"}
     with speaking("wait", fresh) as (process, said):
         assert "Waiting: the tables are not up to date" in said
@@ -129,7 +133,7 @@ def test_it_waits_until_the_tables_are_there(environment: dict[str, str], tmp_pa
 
 
 @pytest.mark.parametrize("name", ["prepare", "wait"])
-def test_without_a_database_it_waits_and_ends_when_told(
+def test_each_process_waits_for_the_database_and_ends_when_told(
     environment: dict[str, str], name: str
 ) -> None:
     nobody = environment | {"DATABASE_URL": f"postgresql://me@127.0.0.1:{free_port()}/none"}

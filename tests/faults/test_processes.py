@@ -51,7 +51,7 @@ def down(trainyard: Trainyard) -> list[str]:
     return [name for name, state in trainyard.health()[1]["checks"].items() if state == "down"]
 
 
-def test_all_killed_at_once_start_again(trainyard: Trainyard) -> None:
+def test_processes_that_are_all_killed_at_once_start_again(trainyard: Trainyard) -> None:
     trainyard.kill(*PROGRAMS)
     wait_for(trainyard.is_healthy, 30, "health")
 
@@ -69,7 +69,7 @@ def test_the_next_start_ends_what_a_killed_manager_left(mortal: Trainyard) -> No
     mortal.manager.kill()
     mortal.manager.wait(10)
     mortal.start()
-    assert "Ended what a killed start had left running" in mortal.terminal()
+    assert "Ended processes left over from a killed start" in mortal.terminal()
     assert not set(before.values()) & set(mortal.pids().values())
 
 
@@ -99,7 +99,7 @@ def test_a_taken_port_is_told(
     assert "PORT=" in second.terminal()
 
 
-def test_two_copies_run_side_by_side(
+def test_two_installations_run_side_by_side(
     trainyard: Trainyard, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     second = Trainyard(tmp_path_factory.mktemp("second"))

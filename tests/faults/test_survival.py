@@ -4,12 +4,11 @@ One workload runs, one is being stopped, one waits for room and one was submitte
 the processes die.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
-import psutil
 import pytest
 
+from tests.faults.invariants import leftovers
 from tests.product import PROGRAMS, Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
@@ -24,23 +23,8 @@ WHOLE_GPU = {"gpuDevicesRequest": 1}
 EVERYTHING = "manager"
 
 
-@pytest.fixture
-def rest(trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
-    wait_for(lambda: not leftovers(trainyard), 20, "every process to be gone")
-
-
 def shell(script: str) -> str:
     return f"sh -c '{script}'"
-
-
-def leftovers(trainyard: Trainyard) -> list[psutil.Process]:
-    """Processes that belong to a workload of this copy: they run in its engine's folder."""
-    engine = str(trainyard.home / "engine")
-    return [p for p in psutil.process_iter(["cwd"]) if (p.info["cwd"] or "").startswith(engine)]
 
 
 def kill(trainyard: Trainyard, victim: str) -> None:

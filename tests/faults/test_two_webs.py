@@ -43,9 +43,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_either_serves_whom_the_other_let_in_and_tells_what_it_was_told(
-    trainyard: Trainyard, other: str
-) -> None:
+def test_two_web_processes_share_sessions_and_updates(trainyard: Trainyard, other: str) -> None:
     cookies = trainyard.sign_in()
     with (
         httpx.Client(base_url=other, cookies=cookies, timeout=20) as second,

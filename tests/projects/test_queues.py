@@ -6,12 +6,13 @@ import pytest
 from celery import current_app
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
-from clusters.engines import ENGINES, _engines
-from clusters.models import Cluster, Kind
+from clusters import connections
+from clusters.models import Cluster
 from engines.base import EngineRefused
 from engines.fake import FakeEngine
 from engines.queues import Queue
 from projects import departments, queues, services, tasks
+from tests.clusters.answering import answers
 from tests.factories import ClusterFactory, DepartmentFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -28,21 +29,21 @@ CHANGED: dict[str, Any] = {
 
 @pytest.fixture
 def cluster() -> Cluster:
-    return ClusterFactory(kind=Kind.KUBERNETES, capabilities_json={"queues": True, "quotas": True})
+    return ClusterFactory(kind="kubernetes", capabilities_json={"queues": True, "quotas": True})
 
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     """What is asked for in a task is done at once."""
     made = FakeEngine(queues=True, quotas=True)
-    monkeypatch.setitem(ENGINES, Kind.KUBERNETES, lambda cluster: made)
+    answers(monkeypatch, "kubernetes", lambda cluster: made)
 
     def send(name: str, ids: list[str], **where: Any) -> None:
         assert name == "projects.keep_queues"
         tasks.keep_queues(*ids)
 
     monkeypatch.setattr(current_app, "send_task", send)
-    _engines.clear()
+    connections.forget()
     return made
 
 
@@ -97,7 +98,7 @@ def test_a_department_may_go_over_a_quota_that_its_projects_keep(cluster: Cluste
     assert (queues.wanted(cluster)[0].gpus, queues.wanted(cluster)[0].weight) == (2, 1)
 
 
-def test_they_follow_each_change(
+def test_queues_of_a_cluster_follow_each_change_of_projects(
     cluster: Cluster,
     engine: FakeEngine,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -120,7 +121,7 @@ def test_they_follow_each_change(
     assert engine.kept == []
 
 
-def test_they_follow_the_quota_of_a_department(
+def test_queues_of_a_cluster_follow_the_quota_of_a_department(
     cluster: Cluster,
     engine: FakeEngine,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -156,7 +157,7 @@ def test_a_refusal_keeps_no_project_back(
 def test_a_cluster_that_knows_no_quotas_is_not_asked(
     engine: FakeEngine, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
-    cluster = ClusterFactory(kind=Kind.KUBERNETES, capabilities_json={"queues": True})
+    cluster = ClusterFactory(kind="kubernetes", capabilities_json={"queues": True})
     by = UserFactory(administrator=True)
     with django_capture_on_commit_callbacks() as callbacks:
         services.create_project(by=by, name="vision", cluster=cluster)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from spec import documents
-from spec.cautions import NCCL, cautions
+from spec.cautions import cautions
+from spec.framework import NCCL
 
 PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
 WHOLE = {"gpuDevicesRequest": 1}

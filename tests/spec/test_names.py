@@ -30,7 +30,7 @@ def test_dns_labels_with_room_for_a_rank_are_fine(name: str) -> None:
         ("x" * 55, "leave room"),
     ],
 )
-def test_other_names_say_why(name: str, words: str) -> None:
+def test_a_bad_name_of_a_workload_says_why(name: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         check_name(name)
 

@@ -24,7 +24,7 @@ def test_no_phase_moves_to_itself() -> None:
     assert all(phase not in moves for phase, moves in MOVES.items())
 
 
-def test_what_holds_resources_is_active_and_an_end_is_not() -> None:
+def test_a_phase_that_holds_resources_is_active_and_an_end_is_not() -> None:
     assert HOLDING < ACTIVE
     assert not ACTIVE & TERMINAL
     assert {Phase.PENDING, Phase.RUNNING} < STOPPABLE

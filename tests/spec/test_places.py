@@ -6,7 +6,8 @@ import pytest
 
 from spec import documents
 from spec.errors import SpecError
-from spec.workload import Framework, RestartPolicy
+from spec.framework import Framework
+from spec.workload import RestartPolicy
 
 Document = dict[str, Any]
 NEW = {"path": "/data", "claimInfo": {"size": "1G"}}
@@ -51,7 +52,7 @@ WHOLE: Document = {
 }
 
 
-def test_everything_survives_the_way_there_and_back() -> None:
+def test_a_full_spec_survives_the_way_to_the_wire_and_back() -> None:
     spec = documents.load({**WHOLE, "worker": FULL})
     assert documents.load(documents.dump(spec)) == spec
     assert spec.worker.restart_policy is RestartPolicy.ON_FAILURE
@@ -87,7 +88,7 @@ WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
     (storage("pvc", path="/", claimInfo={"size": "1G"}), "path", "below /"),
     (storage("pvc", path="/a/../b", claimInfo={"size": "1G"}), "path", ".."),
     (storage("pvc", path="/data"), "claimInfo", "needs a size"),
-    (storage("pvc", path="/data", existingPvc=True), "claimName", "name the claim"),
+    (storage("pvc", path="/data", existingPvc=True), "claimName", "name of an existing claim"),
     (storage("pvc", **NEW, claimName="x"), "claimName", "set existingPvc"),
     (
         storage("pvc", path="/d", existingPvc=True, claimName="x", ephemeral=True),
@@ -144,7 +145,9 @@ ALL = [(case, f"{place}.{field}", words) for (case, place), field, words in WRON
 
 
 @pytest.mark.parametrize(("wrong", "field", "words"), ALL, ids=lambda value: str(value)[-60:])
-def test_each_wrong_value_is_addressed(wrong: Document, field: str, words: str) -> None:
+def test_each_wrong_volume_or_scheduling_value_is_addressed(
+    wrong: Document, field: str, words: str
+) -> None:
     base = {"distributedFramework": "PyTorch", "numWorkers": 2, "worker": {"image": "i"}}
     with pytest.raises(SpecError) as caught:
         documents.load(base | wrong)

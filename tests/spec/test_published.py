@@ -7,6 +7,7 @@ import pytest
 from spec import documents
 from spec.environment import Access, ConnectionType
 from spec.published import given_as
+from tests.documents import says
 
 JUPYTER = {
     "container": 8888,
@@ -37,18 +38,21 @@ def test_a_master_has_its_own() -> None:
     spec = documents.load(nested)
     assert spec.master
     assert spec.master.connections[0].name == "Notebook"
-    assert documents.master_to_wire(documents.dump(spec)) == master
+    assert says(documents.master_to_wire(documents.dump(spec)), master)
 
 
-def test_they_come_back_as_they_were_sent() -> None:
+def test_tools_come_back_in_the_form_in_which_they_were_sent() -> None:
     board = BOARD | {"toolName": "Board"}
     flat = FLAT | {"exposedUrls": [JUPYTER | {"url": "https://a.example.com"}], "ports": [board]}
     nested = documents.from_wire(flat, no_master=True, master=None)
-    assert documents.to_wire(documents.dump(documents.load(nested))) == flat
+    spec = documents.load(nested)
+    wire = documents.to_wire(documents.dump(spec))
+    assert says(wire, flat)
+    assert documents.load(documents.from_wire(wire, no_master=True, master=None)) == spec
 
 
 @pytest.mark.parametrize("odd", ["8888", [8888], {"container": 1}])
-def test_what_is_no_list_of_tools_is_refused_by_the_spec(odd: object) -> None:
+def test_tools_that_are_no_list_are_refused_by_the_spec(odd: object) -> None:
     nested = documents.from_wire(FLAT | {"ports": odd}, no_master=True, master=None)
     with pytest.raises(ValueError, match=r"worker\.(ports|connections)"):
         documents.load(nested)
@@ -65,7 +69,7 @@ def test_what_is_no_list_of_tools_is_refused_by_the_spec(odd: object) -> None:
         (("image",), ("image",)),
     ],
 )
-def test_what_is_wrong_is_named_as_it_was_given(
+def test_a_wrong_part_of_a_tool_is_named_as_it_was_given(
     path: tuple[str | int, ...], given: tuple[str | int, ...]
 ) -> None:
     replica: dict[str, Any] = {"connections": [{}], "exposedUrls": [{}, {}], "ports": [{}]}
@@ -73,6 +77,6 @@ def test_what_is_wrong_is_named_as_it_was_given(
 
 
 @pytest.mark.parametrize("odd", [5, None, True])
-def test_what_is_no_list_holds_nothing(odd: object) -> None:
+def test_tools_that_are_no_list_hold_nothing(odd: object) -> None:
     path = ("connections", 0, "name")
     assert given_as({"connections": [{}], "exposedUrls": odd, "ports": odd}, path) == path

@@ -24,7 +24,7 @@ def test_amounts_are_read_as_kubernetes_reads_them(text: str, expected: int) -> 
 
 
 @pytest.mark.parametrize("text", ["", "lots", "-1G", "1GB", "1 G", "1e3", "1m", "G", "1..2G", "١G"])
-def test_anything_else_says_what_an_amount_looks_like(text: str) -> None:
+def test_a_bad_amount_of_memory_says_what_one_looks_like(text: str) -> None:
     with pytest.raises(ValueError, match="500M or 2Gi"):
         to_bytes(text)
 

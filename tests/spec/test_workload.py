@@ -71,7 +71,7 @@ WRONG: list[tuple[Document, str, str]] = [
         "autoDeletionTimeAfterCompletionSeconds",
         "at least 0",
     ),
-    (document(colour="red"), "colour", "not a field"),
+    (document(colour="red"), "colour", "not a known field"),
     (document(architecture="workers_only", master={"image": "i"}), "master", "has no master"),
     (document(worker={}), "worker.image", "required"),
     (worker(image="x" * 513), "worker.image", "at most 512"),
@@ -117,7 +117,11 @@ WRONG: list[tuple[Document, str, str]] = [
         "worker.compute.gpuPortionRequest",
         "at most 1",
     ),
-    (worker(compute={"gpuPortionRequest": 0.5}), "worker.compute.gpuPortionRequest", "goes with"),
+    (
+        worker(compute={"gpuPortionRequest": 0.5}),
+        "worker.compute.gpuPortionRequest",
+        "only allowed with",
+    ),
     (
         worker(compute={"cpuMemoryRequest": "2G", "cpuMemoryLimit": "1G"}),
         "worker.compute.cpuMemoryLimit",
@@ -131,7 +135,7 @@ WRONG: list[tuple[Document, str, str]] = [
     (
         worker(probes={"liveness": {"successThreshold": 2, "handler": {"httpGet": {"port": 80}}}}),
         "worker.probes",
-        "liveness probe has to be 1",
+        "liveness probe must be 1",
     ),
     *[
         (
@@ -159,7 +163,7 @@ WRONG: list[tuple[Document, str, str]] = [
 
 
 @pytest.mark.parametrize(("wrong", "field", "words"), WRONG, ids=lambda value: str(value)[:60])
-def test_each_wrong_value_is_addressed(wrong: Document, field: str, words: str) -> None:
+def test_each_wrong_value_of_a_spec_is_addressed(wrong: Document, field: str, words: str) -> None:
     with pytest.raises(SpecError) as caught:
         documents.load(wrong)
     messages = {problem.field: problem.message for problem in caught.value.problems}

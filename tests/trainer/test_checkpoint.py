@@ -65,7 +65,7 @@ def other_json(path: Path) -> None:
         ("json", other_json),
     ],
 )
-def test_a_damaged_one_is_passed_over(
+def test_a_damaged_checkpoint_is_passed_over(
     tmp_path: Path, ending: str, damage: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save(tmp_path, 5)
@@ -96,7 +96,7 @@ def test_code_in_a_checkpoint_is_not_run(tmp_path: Path) -> None:
     assert checkpoint.newest(tmp_path) is None
 
 
-def test_a_new_start_forgets_them(tmp_path: Path) -> None:
+def test_a_new_start_forgets_all_checkpoints(tmp_path: Path) -> None:
     save(tmp_path, 5)
     checkpoint.clear(tmp_path)
     assert list(tmp_path.iterdir()) == []

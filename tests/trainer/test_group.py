@@ -11,12 +11,12 @@ from tests.trainer.runs import free_port
 from trainer.errors import RendezvousError, Stopped, UsageError
 from trainer.group import choose_backend
 from trainer.identity import Identity
-from trainer.meeting import Card, meet
+from trainer.meeting import RankInfo, meet
 from trainer.stop import StopWish, listening
 
 
-def cards(*gpus: str) -> list[Card]:
-    return [Card("host", gpu, loopback=True) for gpu in gpus]
+def cards(*gpus: str) -> list[RankInfo]:
+    return [RankInfo("host", gpu, loopback=True) for gpu in gpus]
 
 
 def at(rank: int, world_size: int, port: int) -> Identity:
@@ -56,7 +56,7 @@ def test_a_backend_that_cannot_work_is_refused(wanted: str, message: str) -> Non
         choose_backend(wanted, cards("a", "a"))
 
 
-def test_one_rank_meets_itself() -> None:
+def test_a_single_rank_meets_itself() -> None:
     found, _store = meet(at(0, 1, 0), cards("")[0], 1.0, StopWish())
     assert found == cards("")
 

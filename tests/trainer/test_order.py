@@ -27,7 +27,7 @@ def test_epochs_and_seeds_differ_and_repeat() -> None:
     assert epoch(ORDER, 1) != epoch(other, 1)
 
 
-def test_steps_count_from_one() -> None:
+def test_steps_of_a_training_count_from_one() -> None:
     assert [ORDER.epoch(step) for step in (1, 5, 6, 10, 11)] == [1, 1, 2, 2, 3]
     assert [step for step in range(1, 11) if ORDER.ends_epoch(step)] == [5, 10]
 

@@ -8,7 +8,7 @@ from tests.trainer.runs import SHORT, ranks, trainer
 FLAGS = (*SHORT, "--epochs", "5", "--checkpoint-every", "7")  # 30 steps, a sample every 4
 
 
-def test_one_signalled_rank_stops_both_and_the_loss_ends_the_same(tmp_path: Path) -> None:
+def test_a_signal_to_a_single_rank_stops_both_and_the_loss_ends_the_same(tmp_path: Path) -> None:
     with ranks(tmp_path, 2, *FLAGS, "--checkpoint-dir", "whole", name="whole") as (whole, other):
         assert (whole.wait(), other.wait()) == (0, 0), whole.output
 
@@ -42,7 +42,9 @@ def test_a_complete_training_is_only_tested_again(tmp_path: Path) -> None:
     assert again.curve("loss") == {}
 
 
-def test_another_batch_size_is_refused_and_never_starts_anew(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_batch_size_is_refused_and_never_starts_anew(
+    tmp_path: Path,
+) -> None:
     with trainer(tmp_path, *SHORT, "--epochs", "1", name="first") as first:
         assert first.wait() == 0, first.output
     with trainer(tmp_path, *SHORT, "--batch-size", "128", name="other") as other:

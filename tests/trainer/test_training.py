@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.trainer.idx_files import write_set
 from tests.trainer.runs import SHORT, Run, base_env, ended, ranks, trainer
-from tests.trainer.test_data import write_set
 
 
 @pytest.mark.slow
@@ -29,7 +29,7 @@ def test_three_ranks_learn_the_digits_with_the_defaults(tmp_path: Path) -> None:
         assert worker.samples == []
 
 
-def test_one_rank_and_two_take_the_same_path(tmp_path: Path) -> None:
+def test_a_training_by_two_ranks_takes_the_same_path_as_by_one(tmp_path: Path) -> None:
     with trainer(tmp_path, *SHORT, "--checkpoint-dir", "one") as alone:
         assert alone.wait() == 0, alone.output
     with ranks(tmp_path, 2, *SHORT, "--checkpoint-dir", "two") as (master, worker):

@@ -3,44 +3,51 @@
 from ninja import Router, Status
 
 from accounts.api import ApiRequest
+from accounts.models import User
 from core.api import ApiError, Issue
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
-from workloads import batch
+from workloads import submission
 from workloads.api.distributed import draft_of, wire_field
 from workloads.api.schemas import BatchIn, BatchOut, DistributedOut
 from workloads.models import Source
+from workloads.plan import plan
 
 router = Router(tags=["Distributed"])
 
-CANNOT = "The workloads cannot be submitted; none was made."
+CANNOT = "The workloads cannot be submitted; none was created."
 
 
 @router.post("/distributed/batch-create", response={202: BatchOut}, by_alias=True)
 def create_all(request: ApiRequest, body: BatchIn) -> Status[BatchOut]:
-    """Submit many distributed trainings of one project, all or none. 400 lists every field that is
-    wrong, as ``workloads.3.spec.image``."""
+    """Submit many distributed trainings of one project, all or none. 400 lists every invalid
+    field, such as ``workloads.3.spec.image``."""
     try:
-        made = batch.submit(_drafts(body), by=request.user, source=Source.API)
-    except batch.BatchError as error:
+        workloads = submission.submit_all(
+            _drafts(body, request.user), by=request.user, source=Source.API
+        )
+    except submission.BatchError as error:
         raise _refused(error, body) from error
-    return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in made]))
+    return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in workloads]))
 
 
-def _drafts(body: BatchIn) -> list[WorkloadDraft]:
-    drafts: list[WorkloadDraft] = []
-    found: list[tuple[int | None, Problem]] = []
+def _drafts(body: BatchIn, by: User) -> list[WorkloadDraft]:
+    """``BatchError`` where one of them is no draft, with what is wrong with the others besides."""
+    drafts: dict[int, WorkloadDraft] = {}
+    problems: list[tuple[int | None, Problem]] = []
     for at, one in enumerate(body.workloads):
         try:
-            drafts.append(draft_of(one))
+            drafts[at] = draft_of(one, by=by)
         except SpecError as error:
-            found += [(at, problem) for problem in error.problems]
-    if found:
-        raise batch.BatchError(found)
-    return drafts
+            problems += [(at, problem) for problem in error.problems]
+    if problems:
+        for at, draft in drafts.items():
+            problems += [(at, problem) for problem in plan(draft, by=by).problems]
+        raise submission.BatchError(problems)
+    return list(drafts.values())
 
 
-def _refused(error: batch.BatchError, body: BatchIn) -> ApiError:
+def _refused(error: submission.BatchError, body: BatchIn) -> ApiError:
     issues = [
         Issue(field=_field(at, problem, body), details=problem.message)
         for at, problem in error.problems

@@ -1,6 +1,7 @@
 """REST: making, reading, stopping, running and deleting distributed trainings."""
 
 import secrets
+from collections.abc import Iterator
 from typing import Protocol
 from uuid import UUID
 
@@ -12,18 +13,21 @@ from core.api import ApiError, Issue, Wire, not_found
 from core.query import whole_number
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import Problem, SpecError
+from spec.errors import WORDS, Problem, SpecError
 from spec.published import given_as
 from workloads import services
 from workloads.api.schemas import DistributedIn, DistributedOut
+from workloads.api.why import with_cause
 from workloads.models import Source, Workload
+from workloads.plan import plan
 
 router = Router(tags=["Distributed"])
 
 CANNOT = "The workload cannot be submitted."
+SPEC = "spec"  # where a draft has no place for what a request has there
 
 
-class Verb(Protocol):
+class VerbFunction(Protocol):
     """Something a person does to one workload."""
 
     def __call__(self, workload: Workload, /, *, by: User) -> None: ...
@@ -39,7 +43,7 @@ def find(request: ApiRequest, workload_id: UUID) -> Workload:
     visible = (
         Workload.objects.visible_to(request.user).for_list().select_related("project__department")
     )
-    workload = visible.filter(pk=workload_id).first()
+    workload = with_cause(visible).filter(pk=workload_id).first()
     if workload is None:
         raise not_found("The workload")
     return workload
@@ -47,24 +51,48 @@ def find(request: ApiRequest, workload_id: UUID) -> Workload:
 
 @router.post("/distributed", response={202: DistributedOut}, by_alias=True)
 def create(request: ApiRequest, body: DistributedIn) -> Status[DistributedOut]:
-    """Submit a distributed training. 400 lists every field that is wrong."""
+    """Submit a distributed training. 400 lists every invalid field."""
     try:
-        workload = services.submit(draft_of(body), by=request.user, source=Source.API)
+        draft = draft_of(body, by=request.user)
+        workload = services.submit(draft, by=request.user, source=Source.API)
     except SpecError as error:
         raise refused(error, body) from error
     return Status(202, DistributedOut.of(workload))
 
 
-def draft_of(body: DistributedIn) -> WorkloadDraft:
+def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:
     """The request as a draft: no assets, every value given by the user. ``SpecError`` where no
-    draft could say it."""
+    draft could say it, with all that is wrong with the rest besides."""
+    draft, unsaid = _draft(body), list(_unsaid(body))
+    if not unsaid:
+        return draft
+    fields = {problem.path[0] for problem in unsaid}
+    others = (it for it in plan(draft, by=by).problems if not fields & set(it.path[:1]))
+    raise SpecError([*unsaid, *others])
+
+
+def _unsaid(body: DistributedIn) -> Iterator[Problem]:
+    """What is wrong with the request and has no place in a draft."""
     if body.master_spec is not None and body.no_master:
-        raise SpecError([Problem(("master",), "leave it out when noMaster is true")])
-    project = whole_number(body.project_id)
-    if project is None:
-        message = f"{body.project_id!r} is not a project id; list the projects"
-        raise SpecError([Problem(("project",), message)])
-    document = documents.from_wire(body.spec, no_master=body.no_master, master=body.master_spec)
+        yield Problem(("master",), "leave it out when noMaster is true")
+    elif body.master_spec is not None and body.master_spec_same_as_worker:
+        yield Problem(("master",), "leave it out when masterSpecSameAsWorker is true")
+    elif (body.master_spec, body.master_spec_same_as_worker, body.no_master) == (
+        None,
+        False,
+        False,
+    ):
+        yield Problem(("master",), "is required when masterSpecSameAsWorker is false")
+    for key in documents.strays(body.spec):
+        yield Problem((SPEC, key), WORDS["extra_forbidden"])
+    if whole_number(body.project_id) is None:
+        message = f"{body.project_id!r} is not the ID of a project you have access to"
+        yield Problem(("project",), message)
+
+
+def _draft(body: DistributedIn) -> WorkloadDraft:
+    own_master = None if body.no_master else body.master_spec
+    document = documents.from_wire(body.spec, no_master=body.no_master, master=own_master)
     worker, master = document.pop("worker"), document.pop("master", None)
     framework = document.pop("distributedFramework", "")
     architecture = document.pop("architecture")
@@ -72,7 +100,7 @@ def draft_of(body: DistributedIn) -> WorkloadDraft:
     return WorkloadDraft(
         name=body.name + suffix,
         cluster=body.cluster_id,
-        project=project,
+        project=whole_number(body.project_id),
         framework=str(framework),
         architecture=architecture,
         worker=ReplicaDraft(values=worker),
@@ -95,6 +123,7 @@ def wire_field(problem: Problem, body: DistributedIn) -> str:
     if head in given:
         rest = list(given_as(given[str(head)], tuple(rest)))
     renamed = {
+        SPEC: "spec",
         "worker": "spec",
         "master": "masterSpec",
         "project": "projectId",
@@ -126,7 +155,7 @@ def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     return _act(services.resume, request, workload_id, "runs again")
 
 
-def _act(verb: Verb, request: ApiRequest, workload_id: UUID, done: str) -> Status[Accepted]:
+def _act(verb: VerbFunction, request: ApiRequest, workload_id: UUID, done: str) -> Status[Accepted]:
     workload = find(request, workload_id)
     try:
         verb(workload, by=request.user)

@@ -7,26 +7,28 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api import ApiRequest
-from core.api import ApiError, Closed, Pages, Wire, not_found
+from core.api import ApiError, Closed, Issue, Pages, Parameters, Wire, not_found, unreadable
 from projects.models import Project
 from workloads import logs, services
 from workloads.api.distributed import find
 from workloads.api.filters import narrow, order
 from workloads.api.schemas import EventOut, PodOut, WorkloadOut
+from workloads.api.why import with_cause
 from workloads.models import Workload
 from workloads.plan import name_problems
 
 router = Router(tags=["Workloads"])
 
 LOG_LIMIT = 1024 * 1024
+MOST_ATTEMPTS = 10**6
 
 
-class Narrowing(Wire):
+class Narrowing(Parameters):
     filter_by: list[str] = Field([], max_length=20)
     search: str = Field("", max_length=200)
 
 
-class Listing(Pages, Narrowing):
+class WorkloadListing(Pages, Narrowing):
     sort_by: str = "createdAt"
     sort_order: Literal["asc", "desc"] = "asc"
 
@@ -41,13 +43,13 @@ class Count(Wire):
 
 
 @router.get("", response=WorkloadList, by_alias=True)
-def list_workloads(request: ApiRequest, listing: Query[Listing]) -> WorkloadList:
+def list_workloads(request: ApiRequest, listing: Query[WorkloadListing]) -> WorkloadList:
     rows = Workload.objects.visible_to(request.user).for_list()
     rows = order(
         narrow(rows, listing.filter_by, listing.search), listing.sort_by, listing.sort_order
     )
-    found, following = listing.cut(rows)
-    return WorkloadList(workloads=[WorkloadOut.of(row) for row in found], next=following)
+    page, following = listing.cut(with_cause(rows))
+    return WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
 
 
 @router.get("/count", response=Count, by_alias=True)
@@ -61,14 +63,14 @@ class Availability(Wire):
     reason: str
 
 
-class WantedName(Wire):
+class WantedName(Parameters):
     project_id: int
     name: str
 
 
 @router.get("/name-availability", response=Availability, by_alias=True)
 def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availability:
-    """Whether a workload of this name can be made in the project. Ours: Run:ai has none."""
+    """Whether this name is free in the project. Not part of Run:ai's API."""
     project = Project.objects.visible_to(request.user).filter(pk=wanted.project_id).first()
     if project is None:
         raise not_found("The project")
@@ -94,7 +96,7 @@ class BatchResult(Wire):
 
 @router.post("/batch", response=BatchResult, by_alias=True)
 def batch(request: ApiRequest, body: Batch) -> BatchResult:
-    """One verb on many workloads; each succeeds or fails for itself."""
+    """One action on many workloads; each succeeds or fails on its own."""
     verbs = {"delete": services.delete, "suspend": services.stop, "resume": services.resume}
     result = BatchResult(succeeded=[], failed=[])
     for workload_id in body.ids:
@@ -110,6 +112,7 @@ def batch(request: ApiRequest, body: Batch) -> BatchResult:
 
 @router.get("/{uuid:workload_id}", response=WorkloadOut, by_alias=True)
 def read(request: ApiRequest, workload_id: UUID) -> WorkloadOut:
+    """One workload: its phase, why it waits, its requests and the training's last metrics."""
     return WorkloadOut.of(find(request, workload_id))
 
 
@@ -122,8 +125,8 @@ class EventList(Wire):
 def list_events(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> EventList:
     """Newest first."""
     events = find(request, workload_id).events.select_related("actor")
-    found, following = pages.cut(events)
-    return EventList(events=[EventOut.of(event) for event in found], next=following)
+    page, following = pages.cut(events)
+    return EventList(events=[EventOut.of(event) for event in page], next=following)
 
 
 class PodList(Wire):
@@ -134,27 +137,29 @@ class PodList(Wire):
 @router.get("/{uuid:workload_id}/pods", response=PodList, by_alias=True)
 def list_pods(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> PodList:
     workload = find(request, workload_id)
-    found, following = pages.cut(workload.ranks.all())
-    return PodList(pods=[PodOut.of(rank, workload) for rank in found], next=following)
+    page, following = pages.cut(workload.ranks.all())
+    return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)
 
 
-class LogQuery(Wire):
+class LogQuery(Parameters):
     """Which rank's output, of which run and attempt (the latest unless given), and from where."""
 
     rank: int = Field(0, ge=0)
     run: int | None = Field(None, ge=1)
-    attempt: int | None = Field(None, ge=0)
+    attempt: int | None = Field(None, ge=0, le=MOST_ATTEMPTS)
     offset: int = Field(0, ge=0)
     limit: int = Field(LOG_LIMIT, ge=1)
 
 
 @router.get("/{uuid:workload_id}/logs")
 def read_log(request: ApiRequest, workload_id: UUID, where: Query[LogQuery]) -> HttpResponse:
-    """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to go on.
+    """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to
+    continue.
 
-    Ours: Run:ai's API has no logs. They are here also after the workload has ended.
+    Not part of Run:ai's API. Logs are available after the workload has ended, too.
     """
     workload = find(request, workload_id)
+    _check_place(workload, where)
     stream = logs.Stream(
         workload.pk,
         workload.run if where.run is None else where.run,
@@ -164,7 +169,18 @@ def read_log(request: ApiRequest, workload_id: UUID, where: Query[LogQuery]) -> 
     if where.attempt is None:
         there = logs.latest(workload.pk, stream.run, stream.attempt)
         stream = there.get(where.rank, stream)
-    data = logs.read(stream, where.offset, min(where.limit, LOG_LIMIT))
+    offset = max(where.offset, logs.first(stream))
+    data = logs.read(stream, offset, min(where.limit, LOG_LIMIT))
     response = HttpResponse(data, content_type="text/plain; charset=utf-8")
-    response["X-Next-Offset"] = str(where.offset + len(data))
+    response["X-Next-Offset"] = str(offset + len(data))
     return response
+
+
+def _check_place(workload: Workload, where: LogQuery) -> None:
+    """400 for a rank or a run that does not exist: no output there would look like silence."""
+    wrong = {
+        "rank": where.rank >= workload.num_pods and f"the ranks are 0 to {workload.num_pods - 1}",
+        "run": (where.run or 1) > workload.run and f"the latest run is {workload.run}",
+    }
+    if issues := [Issue(field=name, details=text) for name, text in wrong.items() if text]:
+        raise unreadable(issues)

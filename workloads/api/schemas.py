@@ -8,7 +8,8 @@ from ninja import Field
 
 from core.api import Closed, Wire
 from spec import documents
-from spec.phases import Phase
+from spec.phases import TOLD_TO_STOP, Phase
+from workloads.api.why import CauseOut, FailureOut
 from workloads.models import Event, Rank, Workload
 
 WORKLOAD_TYPE = "Distributed"
@@ -18,7 +19,7 @@ MOST_IN_A_BATCH = 100
 class DistributedIn(Closed):
     """The distributed creation request. ``spec`` is checked by the spec itself, field by field.
 
-    ``noMaster`` is ours: Run:ai's public request has no word for workers only.
+    ``noMaster`` is Trainyard's own: Run:ai's public request has no field for workers only.
     """
 
     name: str
@@ -26,7 +27,7 @@ class DistributedIn(Closed):
     project_id: str
     cluster_id: UUID
     spec: dict[str, Any]
-    master_spec_same_as_worker: bool = True
+    master_spec_same_as_worker: bool | None = None
     master_spec: dict[str, Any] | None = None
     no_master: bool = False
 
@@ -38,6 +39,9 @@ class BatchIn(Closed):
 
 
 class DistributedOut(Wire):
+    """The value of a variable whose name looks like a secret's is ``***``. Sent back it is refused
+    with the variable's name: send the value."""
+
     name: str
     requested_name: str
     workload_id: UUID
@@ -56,7 +60,7 @@ class DistributedOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> "DistributedOut":
-        document = workload.spec_json
+        document = documents.masked(workload.spec_json)
         return cls(
             name=workload.name,
             requested_name=workload.name,
@@ -70,7 +74,7 @@ class DistributedOut(Wire):
             desired_phase=desired_phase(workload),
             actual_phase=workload.phase,
             spec=documents.to_wire(document),
-            master_spec_same_as_worker="master" not in document,
+            master_spec_same_as_worker=not document.get("master"),
             master_spec=documents.master_to_wire(document),
             no_master=document.get("architecture") == "workers_only",
         )
@@ -88,7 +92,7 @@ def desired_phase(workload: Workload) -> str:
     """What its user wants of it: Running, Stopped or Deleted."""
     if workload.deleted_at or workload.phase == Phase.DELETING:
         return "Deleted"
-    return "Stopped" if workload.phase in {Phase.STOPPING, Phase.STOPPED} else "Running"
+    return "Stopped" if workload.phase in TOLD_TO_STOP else "Running"
 
 
 class Resources(Wire):
@@ -110,6 +114,8 @@ class Actions(Wire):
 
 
 class WorkloadOut(Wire):
+    """``cause`` is why it waits, null if it waits for nothing."""
+
     id: UUID
     name: str
     type: str
@@ -126,6 +132,8 @@ class WorkloadOut(Wire):
     phase_message: str
     phase_reason: str
     phase_updated_at: datetime
+    failure: FailureOut | None
+    cause: CauseOut | None
     requested_pods: Pods
     running_pods: int
     workload_requested_resources: Resources
@@ -162,6 +170,8 @@ class WorkloadOut(Wire):
             phase_message=workload.message,
             phase_reason=workload.reason,
             phase_updated_at=workload.phase_updated_at,
+            failure=FailureOut.of(workload),
+            cause=CauseOut.of(workload),
             requested_pods=Pods(number=workload.num_pods),
             running_pods=workload.running_pods,
             workload_requested_resources=requested,

@@ -1,15 +1,18 @@
 """Our own store of what ranks print, and reading it: a rank alone, or all of them by time."""
 
 from workloads.logs.places import keep, late, note_late, place, resume
-from workloads.logs.store import Stream, append, folder, latest, read, remove, size, streams
+from workloads.logs.store import Stream, append, cut, first, latest, lengths, read, size, streams
+from workloads.models.traces import remove_logs as remove
 
 __all__ = [
     "Stream",
     "append",
-    "folder",
+    "cut",
+    "first",
     "keep",
     "late",
     "latest",
+    "lengths",
     "note_late",
     "place",
     "read",

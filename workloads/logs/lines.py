@@ -1,14 +1,20 @@
-"""Lines of one stream, forward and backward, from any offset, a block at a time."""
+"""Lines of one stream, forward and backward, from any offset, a block at a time.
+
+A log without line breaks must not fill the memory: a longer line is told in parts. It is cut at
+each multiple of ``GRID`` that has no line break in the ``GRID`` bytes before it, so whoever reads,
+from wherever, forward or backward, sees the same parts.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
-from workloads.logs.store import Index, Stream, read, size
+from workloads.logs.store import Index, Stream, first, read, size
 
 BLOCK = 64 * 1024
-# A longer line is shown as several: a log without line breaks must not fill the memory.
-LONGEST = 16 * 1024
+GRID = 8 * 1024
+LONGEST = 2 * GRID
 
 
 @dataclass(frozen=True)
@@ -21,9 +27,15 @@ class Line:
     end: int
     data: bytes
 
+    @property
+    def order(self) -> tuple[datetime, int]:
+        """Where it stands among the lines of all ranks."""
+        return self.at, self.rank
+
 
 def forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Line]:
     """Lines from ``start``. The last one, while it has no line break, only if ``unfinished``."""
+    start = max(start, first(stream))
     with Index(stream) as index:
         for offset, data in _forward(stream, start, unfinished=unfinished):
             yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
@@ -39,11 +51,51 @@ def backward(stream: Stream, end: int) -> Iterator[Line]:
 def end_of(stream: Stream, *, unfinished: bool) -> int:
     """Where the last line ends. One without a line break counts only if ``unfinished``."""
     end = size(stream)
-    if unfinished:
+    if unfinished or not end or read(stream, end - 1, 1) == b"\n":
         return end
-    last = read(stream, max(end - LONGEST, 0), LONGEST)
-    cut = last.rfind(b"\n")
-    return end - len(last) + cut + 1 if cut >= 0 or end <= LONGEST else end
+    return start_of(stream, end - 1)
+
+
+def start_of(stream: Stream, offset: int) -> int:
+    """Where the line begins that holds the byte at ``offset``."""
+    base = max(offset - LONGEST, 0)
+    return start_in(read(stream, base, offset - base), base, offset + 1)
+
+
+def next_start(stream: Stream, offset: int) -> int:
+    """Where the first line begins that does so at ``offset`` or later."""
+    base = max(offset - LONGEST, 0)
+    return next_in(read(stream, base, 2 * LONGEST), base, offset)
+
+
+def start_in(block: bytes, base: int, end: int) -> int:
+    """Where the line begins that ends at ``end``, in a block that begins at ``base``."""
+    cut = (end - 1) // GRID * GRID
+    floor = max(cut - GRID, base)
+    if (line_break := block.rfind(b"\n", floor - base, end - 1 - base)) >= 0:
+        return base + line_break + 1
+    return cut if cut >= GRID else 0
+
+
+def next_in(block: bytes, base: int, offset: int) -> int:
+    """Where the first line begins that does so at ``offset`` or later; else the block's end."""
+    start = start_in(block, base, offset + 1) if offset else 0
+    if start == offset:
+        return offset
+    line_break = block.find(b"\n", start - base)
+    end = base + line_break + 1 if line_break >= 0 else base + len(block)
+    return min(end, _first_cut(start))
+
+
+def parts(line: bytes, offset: int) -> Iterator[bytes]:
+    """A line that begins at ``offset``, in parts if it is a long one."""
+    cuts = range(_first_cut(offset) - offset, len(line), GRID)
+    for start, end in pairwise([0, *cuts, len(line)]):
+        yield line[start:end]
+
+
+def _first_cut(start: int) -> int:
+    return -(-start // GRID) * GRID + GRID
 
 
 def _forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[tuple[int, bytes]]:
@@ -51,34 +103,25 @@ def _forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[tuple[
     while block := read(stream, offset + len(rest), BLOCK):
         *whole, rest = (rest + block).split(b"\n")
         for line in whole:
-            for part in _parts(line + b"\n"):
+            for part in parts(line + b"\n", offset):
                 yield offset, part
                 offset += len(part)
-        while len(rest) > LONGEST:
-            yield offset, rest[:LONGEST]
-            offset, rest = offset + LONGEST, rest[LONGEST:]
+        *longer, rest = parts(rest, offset)
+        for part in longer:
+            yield offset, part
+            offset += len(part)
     if rest and unfinished:
         yield offset, rest
 
 
 def _backward(stream: Stream, end: int) -> Iterator[tuple[int, bytes]]:
-    position, block, tail = end, b"", 0  # what is left to tell is block[:tail], from position
-    while True:
-        cut = block.rfind(b"\n", 0, max(tail - 1, 0))
-        if cut < 0 and position > 0 and tail <= LONGEST:
-            at = max(position - BLOCK, 0)
-            block = read(stream, at, position - at) + block[:tail]
-            position, tail = at, len(block)
-            continue
-        start = max(cut + 1, tail - LONGEST)  # a long line is told in parts
-        line = block[start:tail]
-        if line:
-            yield position + start, line
-        tail = start
-        if position + tail <= 0:
-            return
-
-
-def _parts(line: bytes) -> Iterator[bytes]:
-    for at in range(0, len(line), LONGEST):
-        yield line[at : at + LONGEST]
+    base, block, top = end, b"", first(stream)
+    while end > top:
+        if end - LONGEST < base and base:
+            base = max(end - BLOCK, 0)
+            block = read(stream, base, end - base)
+            if len(block) < end - base:
+                return  # it was removed meanwhile
+        start = start_in(block, base, end)
+        yield start, block[start - base : end - base]
+        end = start

@@ -6,14 +6,17 @@ window deep in a large log costs what the first one does.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import merge
 
 from workloads.logs.lines import Line, backward, end_of, forward
 from workloads.logs.store import Stream, size
 
 WINDOW = 1000  # lines
-SEARCHED_BYTES = 8 * 1024 * 1024  # looked through for one window of a search
+WINDOW_BYTES = 8 * 1024 * 1024
+FARTHEST = 2**62  # bytes; no file goes on behind it
 Cursor = dict[int, int]
+Reader = Callable[[Stream, int], Iterator[Line]]  # lines of a stream from an offset, or up to one
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -21,58 +24,69 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 class Window:
     """Lines, oldest first. ``start`` and ``end`` are where the windows beside it go on.
 
-    ``more`` says that there is more in the direction of reading: the limit was reached, or a
-    search looked through its share.
+    ``more`` says that there is more in the direction of reading, ``later`` in the other one, where
+    both were read, and ``aim`` is the line at which they meet.
     """
 
     lines: list[Line]
     start: Cursor
     end: Cursor
     more: bool
+    later: bool = False
+    aim: Line | None = None
 
 
 def tail(
-    streams: Sequence[Stream], *, text: str = "", limit: int = WINDOW, unfinished: bool = False
+    streams: Sequence[Stream],
+    *,
+    limit: int = WINDOW,
+    unfinished: bool = False,
+    lines: Reader = backward,
 ) -> Window:
     """The last lines. One that has no line break yet only if ``unfinished``."""
-    end = {stream.rank: end_of(stream, unfinished=unfinished) for stream in streams}
-    return before(streams, end, text=text, limit=limit)
+    return before(streams, ends(streams, unfinished=unfinished), limit=limit, lines=lines)
+
+
+def ends(streams: Iterable[Stream], *, unfinished: bool) -> Cursor:
+    return {stream.rank: end_of(stream, unfinished=unfinished) for stream in streams}
 
 
 def before(
-    streams: Sequence[Stream], cursor: Cursor, *, text: str = "", limit: int = WINDOW
+    streams: Sequence[Stream], cursor: Cursor, *, limit: int = WINDOW, lines: Reader = backward
 ) -> Window:
     """The last lines before the cursor. One beyond the end is at the end: reading back from
     nowhere, a block at a time, would take for ever."""
     end = {stream.rank: min(cursor.get(stream.rank, 0), size(stream)) for stream in streams}
-    start = dict(end)
-    sources = [backward(stream, end[stream.rank]) for stream in streams]
-
-    def told(line: Line) -> None:
-        start[line.rank] = line.offset
-
-    lines, more = _take(merge(*sources, key=_order, reverse=True), told, text, limit)
-    return Window(lines[::-1], start, end, more)
+    sources = [lines(stream, end[stream.rank]) for stream in streams]
+    taken, more = _take(merge(*sources, key=_order, reverse=True), limit)
+    start = end | {line.rank: line.offset for line in taken}
+    return Window(taken[::-1], start, end, more)
 
 
 def after(
     streams: Sequence[Stream],
     cursor: Cursor,
     *,
-    text: str = "",
     limit: int = WINDOW,
     unfinished: bool = False,
+    lines: Reader | None = None,
 ) -> Window:
     """The first lines after the cursor."""
-    end = {stream.rank: cursor.get(stream.rank, 0) for stream in streams}
-    start = dict(end)
-    sources = [forward(s, end[s.rank], unfinished=unfinished) for s in streams]
+    start = {stream.rank: cursor.get(stream.rank, 0) for stream in streams}
+    reader = lines or partial(forward, unfinished=unfinished)
+    sources = [reader(stream, start[stream.rank]) for stream in streams]
+    taken, more = _take(merge(*sources, key=_order), limit)
+    end = start | {line.rank: line.end for line in taken}
+    return Window(taken, start, end, more)
 
-    def told(line: Line) -> None:
-        end[line.rank] = line.end
 
-    lines, more = _take(merge(*sources, key=_order), told, text, limit)
-    return Window(lines, start, end, more)
+def around(streams: Sequence[Stream], cursor: Cursor, *, earlier: Reader, later: Reader) -> Window:
+    """The lines on both sides of the cursor."""
+    previous = before(streams, cursor, limit=WINDOW // 4, lines=earlier)
+    following = after(streams, cursor, limit=WINDOW // 2, lines=later)
+    lines = previous.lines + following.lines
+    aim = next(iter(following.lines or previous.lines[-1:]), None)
+    return Window(lines, previous.start, following.end, previous.more, following.more, aim)
 
 
 def everything(streams: Iterable[Stream]) -> Iterator[Line]:
@@ -84,19 +98,14 @@ def _order(line: Line) -> tuple[float, int]:
     return line.at.timestamp(), line.rank
 
 
-def _take(
-    lines: Iterator[Line], told: Callable[[Line], None], text: str, limit: int
-) -> tuple[list[Line], bool]:
-    found: list[Line] = []
-    needle, budget = text.casefold(), SEARCHED_BYTES
+def _take(lines: Iterable[Line], limit: int) -> tuple[list[Line], bool]:
+    taken, room = list[Line](), WINDOW_BYTES
     for line in lines:
-        told(line)
-        budget -= len(line.data)
-        if not needle or needle in line.data.decode(errors="replace").casefold():
-            found.append(line)
-        if len(found) >= limit or budget <= 0:
-            return found, True
-    return found, False
+        taken.append(line)
+        room -= len(line.data)
+        if len(taken) >= limit or room <= 0:
+            return taken, True
+    return taken, False
 
 
 def encode(cursor: Cursor) -> str:
@@ -108,9 +117,10 @@ def decode(text: str) -> Cursor | None:
     """``None`` for what is none."""
     try:
         pairs = [part.split(".") for part in text.split("-")]
-        return {int(rank): int(offset, 36) for rank, offset in pairs if int(offset, 36) >= 0}
+        cursor = {int(rank): int(offset, 36) for rank, offset in pairs}
     except ValueError:
         return None
+    return cursor if all(0 <= offset <= FARTHEST for offset in cursor.values()) else None
 
 
 def _base36(number: int) -> str:

@@ -9,7 +9,8 @@ from functools import lru_cache
 from uuid import UUID
 
 from engines.logs import Log
-from workloads.logs.store import Stream, append, cursor, folder, streams
+from workloads.logs.store import Stream, append, cursor, streams
+from workloads.models.traces import log_folder
 
 LATE = "late"  # the name of the file
 
@@ -40,7 +41,7 @@ def note_late(workload_id: UUID, why: str) -> bool:
     """Why output does not come although it should; empty when it does. Whether that is news."""
     if why == late(workload_id):
         return False
-    path = folder(workload_id) / LATE
+    path = log_folder(workload_id) / LATE
     if why:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(why)
@@ -51,7 +52,7 @@ def note_late(workload_id: UUID, why: str) -> bool:
 
 def late(workload_id: UUID) -> str:
     try:
-        return (folder(workload_id) / LATE).read_text()
+        return (log_folder(workload_id) / LATE).read_text()
     except FileNotFoundError:
         return ""
 
@@ -64,7 +65,7 @@ def _find(workload_id: UUID, log: Log) -> tuple[Stream, bool]:
             last = max(last, stream.attempt)
             origin, start, *_ = [*cursor(stream).split(" "), "", ""]
             if origin == log.origin:
-                found = stream.attempt + log.start - int(start)
-                there = Stream(workload_id, log.run, found, log.rank)
+                attempt = stream.attempt + log.start - int(start)
+                there = Stream(workload_id, log.run, attempt, log.rank)
                 return there, not there.path.exists()
     return Stream(workload_id, log.run, last + 1 + log.start, log.rank), True

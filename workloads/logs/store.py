@@ -7,12 +7,16 @@ interrupted append leaves a tail that the index does not cover, and the next app
 Where an engine gives cursors, a third file says which log this is and from where to go on: two
 slots that are written in turn, each with the number of its record of the index, before that record
 is. So whatever is interrupted, one of them belongs to the last record.
+
+Of a stream that grew too long the head is cut: its room is given back, all places stay as they are,
+and a fourth file says where the first line begins that is left.
 """
 
 import fcntl
 import os
-import shutil
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,11 +24,15 @@ from types import TracebackType
 from typing import BinaryIO, Self
 from uuid import UUID
 
-from django.conf import settings
+from engines.holes import free_head
+from spec.quantities import readable
+from workloads.models.traces import log_folder
 
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
 SLOT = 320  # bytes
 NANOSECONDS = 1_000_000_000
+GRAIN = 64 * 1024  # bytes in which a line ends, where output is cut
+WHY = "a workload keeps only so much (TRAINYARD_LOG_LIMIT_MB)."
 
 
 @dataclass(frozen=True)
@@ -38,11 +46,15 @@ class Stream:
 
     @property
     def path(self) -> Path:
-        return folder(self.workload_id) / f"{self.run}-{self.attempt}-{self.rank}.log"
+        return log_folder(self.workload_id) / f"{self.run}-{self.attempt}-{self.rank}.log"
 
     @property
     def index(self) -> Path:
         return self.path.with_suffix(".index")
+
+    @property
+    def first(self) -> Path:
+        return self.path.with_suffix(".first")
 
     @property
     def cursor(self) -> Path:
@@ -93,8 +105,8 @@ class Index:
 
     def __getitem__(self, number: int) -> Piece:
         assert self._file  # noqa: S101 -- an empty index has no items to ask for
-        found = os.pread(self._file.fileno(), RECORD.size, number * RECORD.size)
-        return Piece(*RECORD.unpack(found))
+        record = os.pread(self._file.fileno(), RECORD.size, number * RECORD.size)
+        return Piece(*RECORD.unpack(record))
 
     def at(self, offset: int) -> datetime:
         """When the byte at ``offset`` was collected."""
@@ -108,18 +120,16 @@ class Index:
         return self._last.moment
 
 
-def folder(workload_id: UUID) -> Path:
-    return Path(settings.LOG_STORE) / str(workload_id)
-
-
-def remove(workload_id: UUID) -> None:
-    shutil.rmtree(folder(workload_id), ignore_errors=True)
-
-
 def streams(workload_id: UUID) -> list[Stream]:
     """All there are, in the order of run, attempt and rank."""
-    names = [path.stem.split("-") for path in folder(workload_id).glob("*.log")]
+    names = [path.stem.split("-") for path in log_folder(workload_id).glob("*.log")]
     return [Stream(workload_id, *numbers) for numbers in sorted(tuple(map(int, n)) for n in names)]
+
+
+def lengths(workload_id: UUID) -> dict[Stream, int]:
+    """Bytes of each stream that were not cut."""
+    there = streams(workload_id)
+    return {stream: stream.path.stat().st_size - first(stream) for stream in there}
 
 
 def latest(workload_id: UUID, run: int, attempt: int) -> dict[int, Stream]:
@@ -135,6 +145,33 @@ def size(stream: Stream) -> int:
     """Bytes that are whole: what the index covers."""
     last, _ = _last_piece(stream)
     return last.end if last else 0
+
+
+def first(stream: Stream) -> int:
+    """Where the first line begins that was not cut; 0 where none was."""
+    try:
+        return int(stream.first.read_text())
+    except FileNotFoundError:
+        return 0
+
+
+def cut(stream: Stream, keep: int) -> bool:
+    """Give back the room of all but about the last ``keep`` bytes; a line in its place says so.
+    ``False`` where the file system cannot do that, or there is nothing to cut."""
+    end = size(stream)
+    tail = read(stream, end - keep, GRAIN)
+    start = end - keep + tail.find(b"\n") + 1
+    text = f"\n[Trainyard] {readable(start)} of older output were removed: {WHY}\n".encode()
+    begin = start - len(text) + 1
+    if begin <= first(stream) or not free_head(stream.path, 1):
+        return False
+    with stream.path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        os.pwrite(file.fileno(), text, start - len(text))
+        draft = stream.first.with_suffix(".draft")
+        draft.write_text(str(begin))
+        draft.replace(stream.first)  # from now on nobody reads what is before
+        return free_head(stream.path, begin - 1)
 
 
 def append(
@@ -178,8 +215,34 @@ def cursor(stream: Stream) -> str:
         return ""
     _, records = _last_piece(stream)
     slots = [text[at : at + SLOT].strip().partition(" ") for at in range(0, len(text), SLOT)]
-    found = {int(number): kept for number, _, kept in slots if number.isdigit()}
-    return found.get(records) or (found[min(found)] if found else "")
+    by_number = {int(number): kept for number, _, kept in slots if number.isdigit()}
+    return by_number.get(records) or (by_number[min(by_number)] if by_number else "")
+
+
+@dataclass(frozen=True)
+class StreamCopy:
+    """A stream at one moment: ``size`` bytes of the log belong to this index and cursor."""
+
+    log: BinaryIO
+    size: int
+    index: bytes
+    cursor: bytes
+    first: int
+
+
+@contextmanager
+def snapshot(stream: Stream) -> Iterator[StreamCopy]:
+    """For a copy: what is added meanwhile is not in it, and waits for the small files only.
+    ``FileNotFoundError`` where the stream was deleted."""
+    with stream.path.open("rb") as log:
+        fcntl.flock(log, fcntl.LOCK_SH)
+        try:
+            begin, (last, records) = first(stream), _last_piece(stream)
+            kept = stream.cursor.read_bytes() if stream.cursor.exists() else b""
+            index = stream.index.read_bytes()[: records * RECORD.size] if last else b""
+        finally:
+            fcntl.flock(log, fcntl.LOCK_UN)
+        yield StreamCopy(log, last.end if last else 0, index, kept, begin)
 
 
 def read(stream: Stream, offset: int, limit: int) -> bytes:

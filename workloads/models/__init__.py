@@ -1,5 +1,6 @@
 """The workload with its attempts, ranks, events, causes and samples; drafts and saved views."""
 
+from workloads.models.asset import WorkloadAsset
 from workloads.models.attempt import Attempt
 from workloads.models.cause import Cause
 from workloads.models.draft import Draft
@@ -21,5 +22,6 @@ __all__ = [
     "SavedView",
     "Source",
     "Workload",
+    "WorkloadAsset",
     "WorkloadQuerySet",
 ]

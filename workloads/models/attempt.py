@@ -38,12 +38,12 @@ class Attempt(models.Model):
     @staticmethod
     def note(workload: "Workload") -> None:
         """Remember every attempt of the workload's run so far."""
-        known = set(
+        present = set(
             Attempt.objects.filter(workload=workload, run=workload.run).values_list(
                 "attempt", flat=True
             )
         )
-        missing = [n for n in range(workload.attempt + 1) if n not in known]
+        missing = [n for n in range(workload.attempt + 1) if n not in present]
         if missing:
             Attempt.objects.bulk_create(
                 (Attempt(workload=workload, run=workload.run, attempt=n) for n in missing),

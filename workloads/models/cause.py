@@ -1,11 +1,10 @@
 """What kept a workload from running, and from when to when: one row for each change of cause."""
 
-from typing import Any
-
 from django.db import models
 from django.utils import timezone
 
-from spec.causes import CauseKind
+from core.fields import SaidJSON, SaidLine, SaidText
+from workloads.models.choices import cause_kinds
 
 
 class Cause(models.Model):
@@ -18,14 +17,12 @@ class Cause(models.Model):
         "workloads.Workload", on_delete=models.CASCADE, related_name="causes"
     )
     run = models.PositiveIntegerField()
-    kind = models.CharField(max_length=20, choices=[(k.value, k.value) for k in CauseKind])
-    title = models.CharField(max_length=300)
-    todo = models.TextField(blank=True)
-    said = models.TextField(blank=True)
-    who = models.CharField(max_length=80, blank=True)
-    evidence: "models.JSONField[dict[str, Any], dict[str, Any]]" = models.JSONField(
-        default=dict, blank=True
-    )
+    kind = models.CharField(max_length=20, choices=cause_kinds)
+    title = SaidLine(max_length=300)
+    todo = SaidText(blank=True)
+    said = SaidText(blank=True)
+    who = SaidLine(max_length=80, blank=True)
+    evidence = SaidJSON(default=dict, blank=True)
     since = models.DateTimeField(default=timezone.now)
     until = models.DateTimeField(null=True, blank=True)
 

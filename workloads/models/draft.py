@@ -9,6 +9,7 @@ from django.urls import reverse
 from accounts.models import User
 from assets.models import Template
 from spec.draft import WorkloadDraft
+from spec.stored import fault_of, readable
 
 
 class DraftQuerySet(models.QuerySet["Draft"]):
@@ -29,6 +30,9 @@ class Draft(models.Model):
     touched = models.JSONField(default=list, blank=True)
     # Of each open page, when what it sent last was sent, by its own count.
     sent = models.JSONField(default=dict, blank=True)
+    # Counts the changes of the document; ``writer`` is the open page that made the last one.
+    version = models.PositiveIntegerField(default=0)
+    writer = models.CharField(max_length=36, blank=True, default="")
     step = models.PositiveSmallIntegerField(default=1)
     template = models.ForeignKey(Template, on_delete=models.SET_NULL, null=True, blank=True)
     copied_from = models.ForeignKey(
@@ -50,8 +54,19 @@ class Draft(models.Model):
 
     @property
     def content(self) -> WorkloadDraft:
-        return WorkloadDraft.model_validate(self.document)
+        """Without what of it can no longer be read."""
+        return readable(WorkloadDraft, self.document)
 
     @content.setter
     def content(self, draft: WorkloadDraft) -> None:
         self.document = draft.model_dump(mode="json", by_alias=True)
+
+    @property
+    def fault(self) -> str:
+        """What of it can no longer be read."""
+        return fault_of(WorkloadDraft, self.document)
+
+    def is_overtaken(self, version: int, *, tab: str) -> bool:
+        """Whether a page that shows this version shows what another one changed since. What a page
+        posts before the answer to its last post came is not behind itself."""
+        return version < self.version and (not tab or tab != self.writer)

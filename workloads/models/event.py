@@ -4,7 +4,8 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
-from spec.phases import Phase, Reason
+from core.fields import SaidLine, SaidText
+from workloads.models.choices import phases, reasons
 
 
 class Event(models.Model):
@@ -19,15 +20,13 @@ class Event(models.Model):
     )
     at = models.DateTimeField(default=timezone.now)
     verb = models.CharField(max_length=20, blank=True)
-    phase = models.CharField(max_length=20, choices=[(p.value, p.value) for p in Phase], blank=True)
-    reason = models.CharField(
-        max_length=30, choices=[(r.value, r.value) for r in Reason], blank=True
-    )
-    message = models.TextField(blank=True)
+    phase = models.CharField(max_length=20, choices=phases, blank=True)
+    reason = models.CharField(max_length=30, choices=reasons, blank=True)
+    message = SaidText(blank=True)
     actor = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    source = models.CharField(max_length=40, default="trainyard")
+    source = SaidLine(max_length=40, default="trainyard")
     key = models.CharField(max_length=64, blank=True)
     count = models.PositiveIntegerField(default=1)
 

@@ -17,9 +17,14 @@ TABLE_INDEXES = [
     )
     for field in SORTED_BY
 ] + [
+    models.Index(
+        fields=["deleted_at", "created_at", "id"],
+        condition=Q(deleted_at__isnull=False),
+        name="table_of_deleted",
+    ),
     # All that a search looks at, so that one without a match reads no whole rows.
     models.Index(
         fields=["created_at", "id", "name", "image", "project", "created_by", "deleted_at"],
         name="table_search",
-    )
+    ),
 ]

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Self
 from django.db import models
 from django.db.models import Q
 
+from accounts import access
 from accounts.models import User
-from projects.models import Project
-from spec.phases import ACTIVE, HOLDING, Phase
+from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase
 
 if TYPE_CHECKING:
     from workloads.models.workload import Workload  # noqa: F401 -- named below, in a string
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 STANDING = (
     "project",
     "cluster",
+    "num_pods",
     "phase",
     "reason",
     "message",
@@ -30,12 +31,21 @@ STANDING = (
 
 
 class WorkloadQuerySet(models.QuerySet["Workload"]):
+    def within_reach(self, user: User, action: str = "workloads.read") -> Self:
+        """Those to which someone may do it, the deleted ones that are kept included."""
+        columns = {"project": "project", "department": "project__department", "cluster": "cluster"}
+        return self.filter(access.reach(user, action, **columns))
+
+    def open_to(self, user: User, action: str) -> Self:
+        """Those to which someone may do it. Deleted ones are gone."""
+        return self.within_reach(user, action).filter(deleted_at=None)
+
     def visible_to(self, user: User) -> Self:
-        """Workloads of the user's projects; administrators see all. Deleted ones are gone."""
-        present = self.filter(deleted_at=None)
-        if user.is_administrator:
-            return present
-        return present.filter(project__in=Project.objects.visible_to(user))
+        return self.open_to(user, "workloads.read")
+
+    def deleted_for(self, user: User) -> Self:
+        """Deleted ones that are kept, which someone may look at."""
+        return self.within_reach(user).filter(deleted_at__isnull=False)
 
     def active(self) -> Self:
         """Neither finished nor stopped: the cluster has, or will have, something to do."""
@@ -53,6 +63,13 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
     def waiting(self) -> Self:
         """Those that admission may start, first come first."""
         return self.filter(phase=Phase.PENDING, deleted_at=None).order_by("queued_at", "pk")
+
+    def names_asking_for(self, pool: str) -> list[str]:
+        """Of those that may run in a node pool and name it."""
+        asking = self.filter(deleted_at=None).exclude(spec_json__nodePools=[])
+        rows = asking.exclude(phase__in=TERMINAL).order_by("name")
+        named = rows.values_list("name", "spec_json__nodePools")
+        return [name for name, pools in named if pool in (pools or ())]
 
     def for_list(self) -> Self:
         return self.select_related("project", "cluster", "created_by")

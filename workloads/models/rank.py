@@ -2,8 +2,9 @@
 
 from django.db import models
 
-from spec.phases import RankPhase, Reason
-from spec.workload import Role
+from core.fields import SaidLine, SaidText
+from spec.phases import RankPhase
+from workloads.models.choices import rank_phases, reasons, roles
 
 
 class Rank(models.Model):
@@ -13,16 +14,12 @@ class Rank(models.Model):
         "workloads.Workload", on_delete=models.CASCADE, related_name="ranks"
     )
     rank = models.PositiveIntegerField()
-    role = models.CharField(max_length=10, choices=[(r.value, r.value) for r in Role])
+    role = models.CharField(max_length=10, choices=roles)
     index = models.PositiveIntegerField()
-    node = models.CharField(max_length=253, blank=True)
-    phase = models.CharField(
-        max_length=20, choices=[(p.value, p.value) for p in RankPhase], default=RankPhase.PENDING
-    )
-    reason = models.CharField(
-        max_length=30, choices=[(r.value, r.value) for r in Reason], blank=True
-    )
-    message = models.TextField(blank=True)
+    node = SaidLine(max_length=253, blank=True)
+    phase = models.CharField(max_length=20, choices=rank_phases, default=RankPhase.PENDING)
+    reason = models.CharField(max_length=30, choices=reasons, blank=True)
+    message = SaidText(blank=True)
     restarts = models.PositiveIntegerField(default=0)
     exit_code = models.IntegerField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)

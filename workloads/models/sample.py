@@ -2,10 +2,17 @@
 
 from django.db import models
 
+from core.choices import Choices
+from core.fields import SaidJSON
+
 
 class SampleKind(models.TextChoices):
     TRAINING = "training", "Training metrics"
     USAGE = "usage", "Resource usage"
+
+
+def sample_kinds() -> Choices:
+    return SampleKind.choices
 
 
 class Sample(models.Model):
@@ -16,13 +23,13 @@ class Sample(models.Model):
     workload = models.ForeignKey(
         "workloads.Workload", on_delete=models.CASCADE, related_name="samples"
     )
-    kind = models.CharField(max_length=10, choices=SampleKind.choices)
+    kind = models.CharField(max_length=10, choices=sample_kinds)
     run = models.PositiveIntegerField()
     attempt = models.PositiveIntegerField(default=0)
     rank = models.PositiveIntegerField()
     step = models.BigIntegerField(null=True, blank=True)
     at = models.DateTimeField()
-    values = models.JSONField()
+    values = SaidJSON()
 
     class Meta:
         ordering = ["workload_id", "at", "id"]

@@ -10,29 +10,33 @@ from django.db.models import F, Q
 from django.db.models.expressions import Combinable
 from django.urls import get_script_prefix, reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from accounts.models import User
-from assets.models import ComputeResource, Environment, Template
+from assets.models import Template
 from clusters.models import Cluster
+from core.choices import Choices
+from core.fields import SaidJSON, SaidText
 from engines.base import Handle
 from projects.models import Project
 from spec import documents
-from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase, Reason
-from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, Architecture, Framework, WorkloadSpec
+from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason
+from spec.stored import fault_of, mapping
+from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
+from workloads.models.choices import architectures, frameworks, phases, reasons
 from workloads.models.indexes import TABLE_INDEXES
 from workloads.models.queries import WorkloadQuerySet
+from workloads.models.traces import kept_in_words, kept_until, with_the_project
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from workloads.models.asset import WorkloadAsset
     from workloads.models.attempt import Attempt
     from workloads.models.cause import Cause
     from workloads.models.event import Event
     from workloads.models.rank import Rank
     from workloads.models.sample import Sample
-
-# What counts as pending time; run time is that of ``AT_WORK``.
-WAITING = frozenset({Phase.CREATING, Phase.PENDING, Phase.RESUMING})
 
 
 @cache
@@ -49,8 +53,13 @@ class Source(models.TextChoices):
     CLI = "cli", "CLI"
 
 
+def sources() -> Choices:
+    return Source.choices
+
+
 class Workload(models.Model):
-    """``spec_json`` never changes after submission. The phase moves by :meth:`move` alone.
+    """``spec_json`` holds every value, defaults included, and never changes after submission. The
+    phase moves by :meth:`move` alone.
 
     ``run`` counts the user's starts (submission is 1, each Run of a stopped one adds one),
     ``attempt`` the gang's starts within the run. An observation counts only when it is later than
@@ -59,12 +68,12 @@ class Workload(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=63)
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="workloads")
+    project = models.ForeignKey(Project, on_delete=with_the_project, related_name="workloads")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="workloads")
     created_by = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"
     )
-    source = models.CharField(max_length=10, choices=Source.choices, default=Source.FORM)
+    source = models.CharField(max_length=10, choices=sources, default=Source.FORM)
     # The draft it was made from: a second submission of one draft finds the first one's workload.
     draft_id = models.UUIDField(null=True, blank=True, unique=True, editable=False)
     draft_json = models.JSONField(default=dict)
@@ -76,18 +85,10 @@ class Workload(models.Model):
     copied_from = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="copies"
     )
-    environments = models.ManyToManyField(Environment, related_name="workloads", blank=True)
-    compute_resources = models.ManyToManyField(
-        ComputeResource, related_name="workloads", blank=True
-    )
 
-    phase = models.CharField(
-        max_length=20, choices=[(p.value, p.value) for p in Phase], default=Phase.CREATING
-    )
-    reason = models.CharField(
-        max_length=30, choices=[(r.value, r.value) for r in Reason], blank=True, default=""
-    )
-    message = models.TextField(blank=True)
+    phase = models.CharField(max_length=20, choices=phases, default=Phase.CREATING)
+    reason = models.CharField(max_length=30, choices=reasons, blank=True, default="")
+    message = SaidText(blank=True)
     phase_updated_at = models.DateTimeField(default=timezone.now)
     run = models.PositiveIntegerField(default=1)
     attempt = models.PositiveIntegerField(default=0)
@@ -106,10 +107,8 @@ class Workload(models.Model):
     running_seconds = models.FloatField(default=0)
 
     # Copies of what the spec says, so that the table sorts and filters in SQL.
-    framework = models.CharField(max_length=20, choices=[(f.value, f.label) for f in Framework])
-    architecture = models.CharField(
-        max_length=30, choices=[(a.value, a.label) for a in Architecture]
-    )
+    framework = models.CharField(max_length=20, choices=frameworks)
+    architecture = models.CharField(max_length=30, choices=architectures)
     image = models.CharField(max_length=512)
     num_pods = models.PositiveIntegerField()
     running_pods = models.PositiveIntegerField(default=0)
@@ -118,12 +117,16 @@ class Workload(models.Model):
     memory_bytes = models.BigIntegerField(default=0)
     # Whether all that the ranks printed in this run is in our own store.
     logs_complete = models.BooleanField(default=False)
+    # Why it failed, as its log tells (workloads.diagnosis), and the line that decided it.
+    failure_class = models.CharField(max_length=40, blank=True)
+    failure_line = SaidJSON(default=dict, blank=True)
     # The last sample of the training's own metrics.
-    last_metrics = models.JSONField(default=dict, blank=True)
+    last_metrics = SaidJSON(default=dict, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
 
     if TYPE_CHECKING:
+        assets: RelatedManager["WorkloadAsset"]
         attempts: RelatedManager["Attempt"]
         causes: RelatedManager["Cause"]
         ranks: RelatedManager["Rank"]
@@ -166,10 +169,16 @@ class Workload(models.Model):
     def spec(self) -> WorkloadSpec:
         return documents.load(self.spec_json)
 
+    @cached_property
+    def spec_fault(self) -> str:
+        """Why it cannot be started any more, where it was written under other rules."""
+        return fault_of(WorkloadSpec, self.spec_json)
+
     @property
     def has_tools(self) -> bool:
-        parts = (self.spec_json.get("worker"), self.spec_json.get("master"))
-        return any((part or {}).get("connections") for part in parts)
+        document = mapping(self.spec_json)
+        parts = (mapping(document.get("worker")), mapping(document.get("master")))
+        return any(part.get("connections") for part in parts)
 
     @property
     def handle(self) -> Handle:
@@ -178,6 +187,22 @@ class Workload(models.Model):
     @property
     def is_active(self) -> bool:
         return self.phase in ACTIVE
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing of it changes by itself: it ended, and all that it printed is here."""
+        return self.logs_complete and not self.is_active
+
+    @property
+    def if_deleted(self) -> str:
+        return kept_in_words()
+
+    @property
+    def kept_until(self) -> datetime | None:
+        """When nothing is left of it; empty as long as it is not deleted."""
+        if self.deleted_at is None:
+            return None
+        return kept_until(ended=self.completed_at or self.deleted_at, deleted=self.deleted_at)
 
     @property
     def holds(self) -> bool:
@@ -239,7 +264,8 @@ class Workload(models.Model):
             **self._clock(origin, to, now),
             **also,
         }
-        won = Workload.objects.filter(pk=self.pk, phase=origin, run=self.run).update(**changes)
+        rows = Workload.objects.filter(pk=self.pk, phase=origin, run=self.run, deleted_at=None)
+        won = rows.update(**changes)
         if won:
             self._take_over(changes)
         return bool(won)
@@ -256,7 +282,7 @@ class Workload(models.Model):
     @property
     def _auto_deletion_seconds(self) -> int:
         key = "autoDeletionTimeAfterCompletionSeconds"
-        return int(self.spec_json.get(key, DEFAULT_AUTO_DELETION_SECONDS))
+        return int(mapping(self.spec_json).get(key, DEFAULT_AUTO_DELETION_SECONDS))
 
     def _clock(self, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
         """Time spent in the phase that ends, and the moments that people ask for."""

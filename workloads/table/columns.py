@@ -8,16 +8,18 @@ from enum import Enum
 from django.utils.html import format_html
 
 from core.templatetags.core import duration
+from spec.framework import Framework
 from spec.phases import Phase
 from spec.quantities import readable
-from spec.workload import Architecture, Framework
+from spec.workload import Architecture
+from workloads.diagnosis import BY_ID, CLASSES
 from workloads.models import Workload
 
 GB = 1000**3
 PLAIN_CELL, NUMBER_CELL = '<td data-label="{}">{}</td>', '<td class="num" data-label="{}">{}</td>'
 
 
-class Kind(Enum):
+class ColumnKind(Enum):
     """Decides the operators that a filter offers."""
 
     TEXT = "text"
@@ -32,12 +34,13 @@ class Column:
     """``text`` is the CSV's value and, unless ``cell`` names a richer one, the page's too.
 
     ``unit`` is what a filter's number is multiplied by: a filter for 2 GB means 2e9 bytes.
+    ``of_deleted`` is for columns that only deleted workloads have something in.
     """
 
     key: str
     label: str
     text: Callable[[Workload], str]
-    kind: Kind = Kind.PLAIN
+    kind: ColumnKind = ColumnKind.PLAIN
     field: str = ""
     cell: str = ""
     default: bool = False
@@ -45,6 +48,7 @@ class Column:
     unit: int = 1
     unit_name: str = ""
     sortable: bool = True
+    of_deleted: bool = False
 
     @property
     def sorts(self) -> bool:
@@ -52,19 +56,19 @@ class Column:
 
     @property
     def filters(self) -> bool:
-        return self.kind is not Kind.PLAIN
+        return self.kind is not ColumnKind.PLAIN
 
-    def drawn(self, workload: Workload) -> tuple[str, str]:
-        """For the row's template: which richer cell and its label, or no name and the whole cell.
-        Most are plain, and there are hundreds on a page."""
+    def drawn(self, text: str) -> tuple[str, str]:
+        """For the row's template: which richer cell and its label, or no name and the whole cell,
+        as most are."""
         if self.cell:
             return self.cell, self.label
         frame = NUMBER_CELL if self.numeric else PLAIN_CELL
-        return "", format_html(frame, self.label, self.text(workload) or "–")
+        return "", format_html(frame, self.label, text or "–")
 
     @property
     def numeric(self) -> bool:
-        return self.kind is Kind.NUMBER
+        return self.kind is ColumnKind.NUMBER
 
 
 def _moment(value: datetime | None) -> str:
@@ -77,6 +81,13 @@ def _number(value: float) -> str:
 
 def _allocated(workload: Workload) -> str:
     return _number(workload.gpus if workload.holds else 0)
+
+
+def _pods(workload: Workload) -> str:
+    """Of a run that completed every pod is done; ``0/3`` would read like a failure."""
+    if workload.phase == Phase.COMPLETED:
+        return f"{workload.num_pods}/{workload.num_pods} done"
+    return f"{workload.running_pods}/{workload.num_pods}"
 
 
 def _metrics(workload: Workload) -> str:
@@ -103,7 +114,8 @@ def _of(kind: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 PHASES = _of((p.value, p.value) for p in Phase)
 FRAMEWORKS = _of((f.value, f.label) for f in Framework)
 ARCHITECTURES = _of((a.value, a.label) for a in Architecture)
-T, C, N, D = Kind.TEXT, Kind.CHOICE, Kind.NUMBER, Kind.DATE
+FAILURES = _of(sorted((one.id, one.label) for one in CLASSES))
+T, C, N, D = ColumnKind.TEXT, ColumnKind.CHOICE, ColumnKind.NUMBER, ColumnKind.DATE
 
 COLUMNS: tuple[Column, ...] = (
     Column("name", "Workload", lambda w: w.name, T, "name", cell="name", default=True),
@@ -113,7 +125,6 @@ COLUMNS: tuple[Column, ...] = (
         lambda w: Framework(w.framework).label,
         C,
         "framework",
-        default=True,
         choices=FRAMEWORKS,
     ),
     Column(
@@ -125,6 +136,16 @@ COLUMNS: tuple[Column, ...] = (
         cell="status",
         default=True,
         choices=PHASES,
+    ),
+    Column("gpus", "GPU compute request", lambda w: _number(w.gpus), N, "gpus", default=True),
+    Column(
+        "failure",
+        "Failure class",
+        lambda w: BY_ID[w.failure_class].label if w.failure_class in BY_ID else "",
+        C,
+        "failure_class",
+        choices=FAILURES,
+        sortable=False,
     ),
     Column("project", "Project", lambda w: w.project.name, T, "project__name", default=True),
     Column(
@@ -145,7 +166,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "pods",
         "Running/requested pods",
-        lambda w: f"{w.running_pods}/{w.num_pods}",
+        _pods,
         N,
         "num_pods",
         default=True,
@@ -178,7 +199,6 @@ COLUMNS: tuple[Column, ...] = (
         choices=ARCHITECTURES,
         sortable=False,
     ),
-    Column("gpus", "GPU compute request", lambda w: _number(w.gpus), N, "gpus"),
     Column("gpus_allocated", "GPU compute allocation", _allocated),
     Column(
         "cpu",
@@ -218,6 +238,18 @@ COLUMNS: tuple[Column, ...] = (
         default=True,
         unit_name="seconds",
     ),
+    Column(
+        "deleted",
+        "Deletion time",
+        lambda w: _moment(w.deleted_at),
+        field="deleted_at",
+        cell="deleted",
+        of_deleted=True,
+    ),
+    Column("kept", "Kept until", lambda w: _moment(w.kept_until), cell="kept", of_deleted=True),
 )
 BY_KEY = {column.key: column for column in COLUMNS}
 DEFAULT = tuple(column for column in COLUMNS if column.default)
+DEFAULT_DELETED = tuple(
+    BY_KEY[key] for key in "name status project creator metrics runtime deleted kept".split()
+)

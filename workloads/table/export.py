@@ -11,7 +11,7 @@ from accounts.models import User
 from workloads.models import Workload
 from workloads.table.columns import Column
 from workloads.table.page import for_rows
-from workloads.table.state import State
+from workloads.table.state import TableState
 
 CHUNK = 500
 # A spreadsheet takes a cell that starts with one of these for a formula and runs it.
@@ -31,7 +31,7 @@ def harmless(text: str) -> str:
     return f"'{text}" if is_risky else text
 
 
-async def lines(state: State, user: User) -> AsyncIterator[str]:
+async def lines(state: TableState, user: User) -> AsyncIterator[str]:
     """The header, then the rows of the filter in the order of the table."""
     writer = csv.writer(_Line())
     yield writer.writerow([column.label for column in state.columns])
@@ -40,7 +40,7 @@ async def lines(state: State, user: User) -> AsyncIterator[str]:
         yield chunk
 
 
-def _workloads(state: State, user: User) -> Iterator[Workload]:
+def _workloads(state: TableState, user: User) -> Iterator[Workload]:
     ordered = for_rows(state.rows(user), state.columns).order_by(*state.key.order)
     return ordered.iterator(chunk_size=CHUNK)
 

@@ -14,14 +14,14 @@ from assets.models import Template
 from clusters.models import Cluster
 from projects.models import Department, Project
 from workloads.models import WorkloadQuerySet
-from workloads.table.columns import BY_KEY, Column, Kind
+from workloads.table.columns import BY_KEY, Column, ColumnKind
 
-OPERATORS: dict[Kind, dict[str, str]] = {
-    Kind.TEXT: {"has": "contains", "is": "is", "not": "is not", "starts": "starts with"},
-    Kind.CHOICE: {"is": "is", "not": "is not"},
-    Kind.NUMBER: {"eq": "=", "ge": "≥", "le": "≤"},
-    Kind.DATE: {"within": "within the last", "after": "from", "before": "before"},
-    Kind.PLAIN: {},
+OPERATORS: dict[ColumnKind, dict[str, str]] = {
+    ColumnKind.TEXT: {"has": "contains", "is": "is", "not": "is not", "starts": "starts with"},
+    ColumnKind.CHOICE: {"is": "is", "not": "is not"},
+    ColumnKind.NUMBER: {"eq": "=", "ge": "≥", "le": "≤"},
+    ColumnKind.DATE: {"within": "within the last", "after": "from", "before": "before"},
+    ColumnKind.PLAIN: {},
 }
 TEXT_LOOKUPS = {"has": "icontains", "is": "iexact", "not": "iexact", "starts": "istartswith"}
 AGE = re.compile(r"^(\d{1,5})\s*(min|h|d|w)$")
@@ -58,12 +58,12 @@ class Filter:
     def parse(cls, text: str) -> Self:
         key, _, rest = text.partition(":")
         operator, _, value = rest.partition(":")
-        found = cls(key[:LONGEST], operator[:LONGEST], value.replace("\0", "").strip()[:LONGEST])
+        one = cls(key[:LONGEST], operator[:LONGEST], value.strip()[:LONGEST])
         try:
-            found.condition()
+            one.condition()
         except BadFilter as problem:
-            return replace(found, problem=str(problem))
-        return found
+            return replace(one, problem=str(problem))
+        return one
 
     def __str__(self) -> str:
         return f"{self.key}:{self.operator}:{self.value}"
@@ -89,27 +89,27 @@ class Filter:
         if column is None or not column.filters:
             raise BadFilter(f"There is no column {self.key!r} to filter by.")
         if self.operator not in OPERATORS[column.kind]:
-            raise BadFilter(f"{self.operator!r} is no way to filter {column.label}.")
+            raise BadFilter(f"{self.operator!r} is not a way to filter {column.label}.")
         if not self.value:
             raise BadFilter("Enter a value.")
         build = {
-            Kind.TEXT: self._text,
-            Kind.CHOICE: self._choice,
-            Kind.NUMBER: self._number,
-            Kind.DATE: self._date,
+            ColumnKind.TEXT: self._text,
+            ColumnKind.CHOICE: self._choice,
+            ColumnKind.NUMBER: self._number,
+            ColumnKind.DATE: self._date,
         }[column.kind]
         return build(column)
 
     def _text(self, column: Column) -> Q:
-        found = text_condition(column.field, TEXT_LOOKUPS[self.operator], self.value)
-        return ~found if self.operator == "not" else found
+        matches = text_condition(column.field, TEXT_LOOKUPS[self.operator], self.value)
+        return ~matches if self.operator == "not" else matches
 
     def _choice(self, column: Column) -> Q:
-        values, known = self.value.split(OR), dict(column.choices)
-        if unknown := [value for value in values if value not in known]:
-            raise BadFilter(f"{unknown[0]!r} is not one of {', '.join(known)}.")
-        found = Q(**{f"{column.field}__in": values})
-        return ~found if self.operator == "not" else found
+        values, labels = self.value.split(OR), dict(column.choices)
+        if unknown := [value for value in values if value not in labels]:
+            raise BadFilter(f"{unknown[0]!r} is not one of {', '.join(labels)}.")
+        matches = Q(**{f"{column.field}__in": values})
+        return ~matches if self.operator == "not" else matches
 
     def _number(self, column: Column) -> Q:
         try:
@@ -149,10 +149,10 @@ def search(rows: WorkloadQuerySet, text: str) -> WorkloadQuerySet:
 
 
 def _age(value: str) -> timedelta:
-    found = AGE.match(value.strip())
-    if not found:
+    match = AGE.match(value.strip())
+    if not match:
         raise BadFilter(f"{value!r} is not a time span; write one like 30 min, 24 h, 7 d or 2 w.")
-    return timedelta(**{AGE_UNITS[found[2]]: int(found[1])})
+    return timedelta(**{AGE_UNITS[match[2]]: int(match[1])})
 
 
 def _day(value: str) -> datetime:

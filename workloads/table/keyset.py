@@ -10,7 +10,7 @@ import binascii
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.fields import Field
 
+from core.text import loads
 from workloads.models import Workload, WorkloadQuerySet
 
 Position = tuple[Any, ...]
@@ -49,12 +50,12 @@ def ids(rows: WorkloadQuerySet, key: Key, *, after: Position | None, limit: int)
     ordered = rows.order_by(*key.order).values_list(*key.fields)
     if after is None:
         return list(ordered[:limit])
-    found: list[Position] = []
+    positions: list[Position] = []
     for condition in _ranges(key, after):
-        found += ordered.filter(condition)[: limit - len(found)]
-        if len(found) >= limit:
+        positions += ordered.filter(condition)[: limit - len(positions)]
+        if len(positions) >= limit:
             break
-    return found
+    return positions
 
 
 def _ranges(key: Key, after: Position) -> Iterator[Q]:
@@ -96,14 +97,14 @@ def encode(position: Position) -> str:
 def decode(token: str, key: Key) -> Position | None:
     """The position, or ``None`` when the token is damaged or of another order."""
     try:
-        values = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        values = loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (binascii.Error, ValueError):
         return None
     if not isinstance(values, list) or len(values) != len(key.fields):
         return None
     try:
         return tuple(_typed(f, v) for f, v in zip(key.fields, values, strict=True))
-    except (ValidationError, TypeError, ValueError):
+    except (ValidationError, TypeError, ValueError, OverflowError):
         return None
 
 
@@ -121,4 +122,5 @@ def _typed(name: str, value: Any) -> Any:
     field = Workload._meta.get_field(name)
     if value is None:
         raise ValueError(f"{name} is never empty")
-    return field.to_python(value) if isinstance(field, Field) else None
+    typed = field.to_python(value) if isinstance(field, Field) else None
+    return typed.astimezone(UTC) if isinstance(typed, datetime) else typed

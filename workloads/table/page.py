@@ -2,49 +2,105 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
 from accounts.models import User
+from workloads.diagnosis import BY_ID, FailureClass
 from workloads.models import Workload, WorkloadQuerySet
+from workloads.models.traces import kept_in_words
 from workloads.table import keyset
-from workloads.table.columns import Column, shown_metrics
-from workloads.table.state import State
+from workloads.table.columns import BY_KEY, Column, shown_metrics
+from workloads.table.state import TableState
 
 PAGE_SIZE = 50
 MOST_COUNTED = 1_000
 # What a row needs. The spec and the draft are large, so they stay where they are.
 FIELDS = (
     *"name phase reason message phase_updated_at framework architecture image".split(),
-    *"num_pods running_pods gpus cpu_cores memory_bytes last_metrics".split(),
-    *"created_at completed_at pending_seconds running_seconds run attempt".split(),
+    *"created_by num_pods running_pods gpus cpu_cores memory_bytes last_metrics".split(),
+    *"created_at completed_at pending_seconds running_seconds run attempt logs_complete".split(),
+    "failure_class",
+    "deleted_at",
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    workload: Workload
-    columns: tuple[Column, ...]
+    """All that a row shows, and nothing else: equal rows look alike, so that one which many people
+    watch is drawn once for all of them."""
 
-    @property
-    def id(self) -> str:
-        return str(self.workload.pk)
+    id: UUID
+    name: str
+    address: str
+    phase: str
+    reason: str
+    message: str
+    failure_class: str
+    image: str
+    created_at: datetime
+    completed_at: datetime | None
+    deleted_at: datetime | None
+    kept_until: datetime | None
+    metrics: tuple[tuple[str, str], ...]
+    is_own: bool
+    is_settled: bool
+    texts: tuple[tuple[str, str], ...]  # by the key of their column, in its order
+
+    @classmethod
+    def of(cls, workload: Workload, columns: Iterable[Column], user: User) -> "Row":
+        return cls(
+            id=workload.pk,
+            name=workload.name,
+            address=workload.get_absolute_url(),
+            phase=workload.phase,
+            reason=workload.reason,
+            message=workload.message,
+            failure_class=workload.failure_class,
+            image=workload.image,
+            created_at=workload.created_at,
+            completed_at=workload.completed_at,
+            deleted_at=workload.deleted_at,
+            kept_until=workload.kept_until,
+            metrics=tuple(shown_metrics(workload)),
+            is_own=workload.created_by_id == user.pk,
+            is_settled=workload.is_settled,
+            texts=tuple((one.key, "" if one.cell else one.text(workload)) for one in columns),
+        )
 
     @property
     def cells(self) -> list[tuple[str, str]]:
-        return [column.drawn(self.workload) for column in self.columns]
+        return [BY_KEY[key].drawn(text) for key, text in self.texts]
 
     @property
-    def metrics(self) -> list[tuple[str, str]]:
-        return shown_metrics(self.workload)
+    def failure(self) -> FailureClass | None:
+        return BY_ID.get(self.failure_class)
+
+    @property
+    def markup(self) -> SafeString:
+        return drawn(self)
+
+
+@lru_cache(4000)  # some 2 KB each
+def drawn(row: Row) -> SafeString:
+    return render_to_string("workloads/_row.html", {"row": row})
 
 
 @dataclass(frozen=True)
 class Page:
     rows: list[Row]
-    previous: State | None
-    following: State | None
+    previous: TableState | None
+    following: TableState | None
     count: int
     more: bool
+
+    @property
+    def if_deleted(self) -> str:
+        return kept_in_words()
 
     @property
     def total(self) -> str:
@@ -52,19 +108,24 @@ class Page:
         return f"{self.count:,}{'+' if self.more else ''}"
 
 
-def page_of(state: State, user: User) -> Page:
+def page_of(state: TableState, user: User) -> Page:
     rows = state.rows(user)
     positions, previous, following = _positions(rows, state)
     count = rows.values("pk")[: MOST_COUNTED + 1].count()
-    shown = rows_of([position[-1] for position in positions], state.columns)
+    shown = rows_of([position[-1] for position in positions], state.columns, user)
     return Page(shown, previous, following, min(count, MOST_COUNTED), count > MOST_COUNTED)
 
 
-def rows_of(pks: Iterable[UUID], columns: tuple[Column, ...]) -> list[Row]:
+def rows_of(pks: Iterable[UUID], columns: tuple[Column, ...], user: User) -> list[Row]:
     """Rows in the order of their ids. Whether they may be seen was decided before."""
     wanted = list(pks)
-    found = for_rows(Workload.objects.all(), columns).in_bulk(wanted)
-    return [Row(found[pk], columns) for pk in wanted if pk in found]
+    workloads = for_rows(Workload.objects.all(), columns).in_bulk(wanted)
+    return [Row.of(workloads[pk], columns, user) for pk in wanted if pk in workloads]
+
+
+def rows_among(workloads: WorkloadQuerySet, columns: tuple[Column, ...], user: User) -> list[Row]:
+    """One query for a few workloads, whose order is theirs."""
+    return [Row.of(workload, columns, user) for workload in for_rows(workloads, columns)]
 
 
 def for_rows(rows: WorkloadQuerySet, columns: Iterable[Column]) -> WorkloadQuerySet:
@@ -75,27 +136,27 @@ def for_rows(rows: WorkloadQuerySet, columns: Iterable[Column]) -> WorkloadQuery
 
 
 def _positions(
-    rows: WorkloadQuerySet, state: State
-) -> tuple[list[keyset.Position], State | None, State | None]:
+    rows: WorkloadQuerySet, state: TableState
+) -> tuple[list[keyset.Position], TableState | None, TableState | None]:
     """The page's positions, and the states of the pages beside it."""
     key = state.key
     before = keyset.decode(state.before, key) if state.before else None
     if before is not None:
-        found = keyset.ids(rows, key.reversed(), after=before, limit=PAGE_SIZE + 1)
-        if len(found) > PAGE_SIZE:
-            shown = found[:PAGE_SIZE][::-1]
+        positions = keyset.ids(rows, key.reversed(), after=before, limit=PAGE_SIZE + 1)
+        if len(positions) > PAGE_SIZE:
+            shown = positions[:PAGE_SIZE][::-1]
             return shown, _earlier(state, shown), _later(state, shown)
         # Too few for a page: the first page is a full one.
     after = keyset.decode(state.after, key) if state.after and before is None else None
-    found = keyset.ids(rows, key, after=after, limit=PAGE_SIZE + 1)
-    shown = found[:PAGE_SIZE]
+    positions = keyset.ids(rows, key, after=after, limit=PAGE_SIZE + 1)
+    shown = positions[:PAGE_SIZE]
     previous = _earlier(state, shown) if after is not None and shown else None
-    return shown, previous, _later(state, shown) if len(found) > PAGE_SIZE else None
+    return shown, previous, _later(state, shown) if len(positions) > PAGE_SIZE else None
 
 
-def _earlier(state: State, shown: list[keyset.Position]) -> State:
+def _earlier(state: TableState, shown: list[keyset.Position]) -> TableState:
     return state.with_(before=keyset.encode(shown[0]), after="")
 
 
-def _later(state: State, shown: list[keyset.Position]) -> State:
+def _later(state: TableState, shown: list[keyset.Position]) -> TableState:
     return state.with_(after=keyset.encode(shown[-1]), before="")

@@ -3,32 +3,35 @@
 from dataclasses import dataclass
 
 from accounts.models import User
-from spec.phases import Phase
+from spec.phases import NEEDS_ATTENTION, STARTED, WAITING, Phase
 from workloads.table.filters import OR, Filter
-from workloads.table.state import State
+from workloads.table.state import TableState
 
-QUEUED = (Phase.CREATING, Phase.PENDING, Phase.RESUMING)
-RUNNING = (Phase.INITIALIZING, Phase.RUNNING, Phase.DEGRADED)
-ATTENTION = (Phase.FAILED, Phase.DEGRADED, Phase.UNKNOWN)
-LABELS = {"Queued": QUEUED, "Running": RUNNING, "Needs attention": ATTENTION}
+LABELS = {"Queued": WAITING, "Running": STARTED, "Needs attention": NEEDS_ATTENTION}
 
 
 @dataclass(frozen=True)
 class Preset:
     label: str
-    state: State
+    state: TableState
     current: bool
 
 
-def presets(state: State, user: User | None = None) -> list[Preset]:
-    """All, mine, and by phase. Each keeps the search, the order and the columns."""
+def presets(state: TableState, user: User | None = None) -> list[Preset]:
+    """All, mine, by phase, and the deleted ones. Each keeps the search, and but for these the order
+    and the columns."""
     choices: dict[str, tuple[Filter, ...]] = {"All": ()}
     if user:
         choices["Mine"] = (Filter("creator", "is", user.username),)
     choices |= {
-        label: (Filter("status", "is", OR.join(phases)),) for label, phases in LABELS.items()
+        label: (Filter("status", "is", OR.join(filter(phases.__contains__, Phase))),)
+        for label, phases in LABELS.items()
     }
+    there, deleted = state.others(deleted=False), state.others(deleted=True)
     return [
-        Preset(label, state.with_(filters=filters), state.filters == filters)
-        for label, filters in choices.items()
+        *(
+            Preset(label, there.with_(filters=filters), state == there and state.filters == filters)
+            for label, filters in choices.items()
+        ),
+        Preset("Deleted", deleted.with_(filters=()), state.deleted and not state.filters),
     ]

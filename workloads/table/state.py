@@ -1,6 +1,5 @@
 """What the table shows, all of it in the address: search, filters, order, columns, page."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -11,16 +10,24 @@ from accounts.models import User
 from core.query import search_text
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.table import filters as filtering
-from workloads.table.columns import BY_KEY, COLUMNS, DEFAULT, Column, Kind
+from workloads.table.columns import (
+    BY_KEY,
+    COLUMNS,
+    DEFAULT,
+    DEFAULT_DELETED,
+    Column,
+    ColumnKind,
+)
 from workloads.table.filters import OR, Filter
 from workloads.table.keyset import Key
 
 NEWEST_FIRST = "-created"
 MOST_FILTERS = 20
+NAME = BY_KEY["name"]
 
 
 @dataclass(frozen=True)
-class State:
+class TableState:
     """``sort`` is a column's key, with ``-`` for descending. Only one of ``after`` and ``before``
     counts: the position that the page starts after, or ends before."""
 
@@ -30,6 +37,7 @@ class State:
     columns: tuple[Column, ...] = field(default=DEFAULT)
     after: str = ""
     before: str = ""
+    deleted: bool = False  # whether it shows the deleted ones that are kept, instead of the others
 
     @classmethod
     def parse(cls, query: QueryDict) -> Self:
@@ -37,17 +45,20 @@ class State:
         filters = [Filter.parse(text) for text in query.getlist("f")[:MOST_FILTERS] if text]
         if added := _added(query):
             filters.append(added)
-        sort = query.get("sort", NEWEST_FIRST)
+        deleted = query.get("deleted") == "1"
+        usual = usual_of(deleted)
+        sort = query.get("sort", usual.sort)
         column = BY_KEY.get(sort.removeprefix("-"))
-        chosen = {key for text in query.getlist("columns") for key in text.split(",")}
-        columns = tuple(column for column in COLUMNS if column.key in chosen)
+        chosen = (key for text in query.getlist("columns") for key in text.split(","))
+        columns = tuple(BY_KEY[key] for key in dict.fromkeys(chosen) if key in BY_KEY)
         return cls(
             search=search_text(query),
             filters=tuple(dict.fromkeys(filters)),
-            sort=sort if column and column.sorts else NEWEST_FIRST,
-            columns=_with_name(columns) if columns else DEFAULT,
+            sort=sort if column and column.sorts else usual.sort,
+            columns=_with_name(columns) if columns else usual.columns,
             after=query.get("after", ""),
             before=query.get("before", ""),
+            deleted=deleted,
         )
 
     @property
@@ -69,18 +80,21 @@ class State:
     @property
     def shows_newest(self) -> bool:
         """Whether a workload that is made now belongs on top of this page."""
-        return self.sort == NEWEST_FIRST and not (self.after or self.before)
+        paged = self.after or self.before or self.deleted
+        return self.sort == NEWEST_FIRST and not paged
 
     def rows(self, user: User) -> WorkloadQuerySet:
         """The workloads that the user may see and the filters let through, in no order."""
-        found = Workload.objects.visible_to(user).order_by()
+        there = Workload.objects
+        rows = there.deleted_for(user) if self.deleted else there.visible_to(user)
+        rows = rows.order_by()
         for condition in self.filters:
             if not condition.problem:
-                found = found.filter(condition.condition())
-        return filtering.search(found, self.search) if self.search else found
+                rows = rows.filter(condition.condition())
+        return filtering.search(rows, self.search) if self.search else rows
 
     @property
-    def chips(self) -> list[tuple[Filter, "State"]]:
+    def chips(self) -> list[tuple[Filter, "TableState"]]:
         """Each filter, and the table without it."""
         return [
             (one, self.with_(filters=tuple(f for f in self.filters if f != one)))
@@ -88,20 +102,37 @@ class State:
         ]
 
     @property
-    def heads(self) -> list[tuple[Column, "State | None", str]]:
+    def column_choices(self) -> list[tuple[Column, bool]]:
+        """Each column, those that are shown first and in their order."""
+        offered = [column for column in COLUMNS if self.deleted or not column.of_deleted]
+        others = [(column, False) for column in offered if column not in self.columns]
+        return [(column, True) for column in self.columns] + others
+
+    @property
+    def with_default_columns(self) -> "TableState":
+        return self.with_(columns=usual_of(self.deleted).columns)
+
+    def others(self, *, deleted: bool) -> "TableState":
+        """The same search among the deleted ones, or among those that are not, as it begins."""
+        if deleted == self.deleted:
+            return self
+        return replace(usual_of(deleted), search=self.search)
+
+    @property
+    def heads(self) -> list[tuple[Column, "TableState | None", str]]:
         """Each column, the table sorted by it (the other way round if it is), its order now."""
         return [self._head(column) for column in self.columns]
 
-    def _head(self, column: Column) -> tuple[Column, "State | None", str]:
+    def _head(self, column: Column) -> tuple[Column, "TableState | None", str]:
         if not column.sorts:
             return column, None, ""
         if column != self.sorted_by:
-            first = "-" if column.kind is Kind.DATE or column.numeric else ""
+            first = "-" if column.kind is ColumnKind.DATE or column.numeric else ""
             return column, self.with_(sort=first + column.key), ""
         turned = self.with_(sort=column.key if self.descending else f"-{column.key}")
         return column, turned, "descending" if self.descending else "ascending"
 
-    def with_(self, **changes: Any) -> "State":
+    def with_(self, **changes: Any) -> "TableState":
         """Another state; a change of anything but the page starts on the first page."""
         if not {"after", "before"} & changes.keys():
             changes |= {"after": "", "before": ""}
@@ -111,23 +142,38 @@ class State:
     def query(self) -> str:
         """The address's query string, without what is as it always is."""
         pairs: list[tuple[str, str]] = []
+        usual = usual_of(self.deleted)
+        if self.deleted:
+            pairs.append(("deleted", "1"))
         if self.search:
             pairs.append(("q", self.search))
         pairs += [("f", str(condition)) for condition in self.filters]
-        if self.sort != NEWEST_FIRST:
+        if self.sort != usual.sort:
             pairs.append(("sort", self.sort))
-        if self.columns != DEFAULT:
+        if self.columns != usual.columns:
             pairs.append(("columns", ",".join(column.key for column in self.columns)))
         pairs += [(name, value) for name in ("after", "before") if (value := getattr(self, name))]
         return urlencode(pairs, safe=":,|")
+
+    @property
+    def first(self) -> "TableState":
+        """The same table from its first row."""
+        return self.with_()
 
     def address(self, path: str) -> str:
         return f"{path}?{self.query}" if self.query else path
 
 
-def _with_name(columns: Iterable[Column]) -> tuple[Column, ...]:
+def usual_of(deleted: bool) -> TableState:
+    """What the table begins with."""
+    if deleted:
+        return TableState(sort="-deleted", columns=DEFAULT_DELETED, deleted=True)
+    return TableState()
+
+
+def _with_name(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The name stays: it is the way to the workload."""
-    return tuple(c for c in COLUMNS if c in set(columns) or c.key == "name")
+    return tuple(columns) if NAME in columns else (NAME, *columns)
 
 
 def _added(query: QueryDict) -> Filter | None:

@@ -28,12 +28,17 @@ class Grant:
     slug: str
 
 
+def tools(workload: Workload) -> tuple[Tool, ...]:
+    """None of a workload whose spec can no longer be read."""
+    return () if workload.spec_fault else tools_of(workload.spec)
+
+
 def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
     """A tool that is open to this person. The tool's own rule may let in whoever it names."""
     present = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
     workload = present.filter(pk=workload_id).first()
-    tools = tools_of(workload.spec) if workload else ()
-    tool = next((tool for tool in tools if tool.slug == slug), None)
+    served = tools(workload) if workload else ()
+    tool = next((tool for tool in served if tool.slug == slug), None)
     if workload is None or tool is None or not _may_use(user, workload, tool):
         return None
     return workload, tool
@@ -50,7 +55,7 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
     if rule.authorization_type is Access.USERS:
         return user.username in rule.authorized_users
     if rule.authorization_type is Access.GROUPS:
-        return user.groups.filter(name__in=rule.authorized_groups).exists()
+        return user.user_groups.filter(name__in=rule.authorized_groups).exists()
     return visible
 
 
@@ -99,8 +104,8 @@ def admit(secret: str, workload_id: UUID, slug: str) -> tuple[User, Workload, To
     user = user_of(grant.session_key)
     if user is None or user.pk != grant.user_id:
         return None
-    found = find(user, workload_id, slug)
-    return (user, *found) if found else None
+    use = find(user, workload_id, slug)
+    return (user, *use) if use else None
 
 
 def _read(kept: bytes | str) -> Grant:

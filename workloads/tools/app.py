@@ -6,22 +6,25 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
 from channels.db import database_sync_to_async
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from clusters.engines import engine_for
-from core.websockets import Receive, Scope, Send, refuse
+from clusters.connections import engine_for
+from core.websockets import Receive, Scope, Send, origin_of, refuse
 from engines.base import EngineError
 from workloads.tools import access, addresses, carry
 from workloads.tools.headers import COOKIE, Headers, cookie_of, value_of
 
 CODE = "trainyard_code"
 CHECK_SECONDS = 10.0  # how soon what is open follows what its visitor may do
-STRANGER = "Open this tool from its workload in Trainyard: your visit is over, or has not begun."
+STRANGER = (
+    "Your session for this tool has ended or has not started. Open the tool from its "
+    "workload in Trainyard."
+)
 
 
 class Refused(Exception):
@@ -40,7 +43,7 @@ async def tools(scope: Scope, receive: Receive, send: Send) -> None:
         return
     try:
         if where is None:
-            raise Refused(404, "There is no tool at this address.")
+            raise Refused(404, "Tool not found.")
         if code := _code(scope):
             await _let_in(scope, send, code, *where)
             return
@@ -59,7 +62,7 @@ async def _websocket(
 ) -> None:
     """Only from the tool's own pages: browsers let any page open one."""
     origin = value_of(scope["headers"], b"origin").decode("latin-1")
-    if where is None or urlsplit(origin).netloc != host:
+    if where is None or origin != origin_of(scope, host):
         await refuse(scope, receive, send)
         return
     try:
@@ -99,18 +102,18 @@ async def _until_out(secret: str, workload_id: UUID, slug: str) -> None:
 async def _connect(scope: Scope, workload_id: UUID, slug: str) -> socket.socket:
     secret = cookie_of(scope["headers"])
     dial = database_sync_to_async(_dial, thread_sensitive=False)
-    found: socket.socket = await dial(secret, workload_id, slug)
-    return found
+    connection: socket.socket = await dial(secret, workload_id, slug)
+    return connection
 
 
 def _dial(secret: str, workload_id: UUID, slug: str) -> socket.socket:
     try:
-        found = access.admit(secret, workload_id, slug)
+        admitted = access.admit(secret, workload_id, slug)
     except RedisError as error:
-        raise Refused(503, "Trainyard's broker does not answer; try again soon.") from error
-    if found is None:
+        raise Refused(503, "Trainyard's broker does not answer. Try again soon.") from error
+    if admitted is None:
         raise Refused(401, STRANGER)
-    _, workload, tool = found
+    _, workload, tool = admitted
     if why := access.why_closed(workload, tool):
         raise Refused(503, why)
     try:
@@ -140,12 +143,12 @@ async def _let_in(scope: Scope, send: Send, code: str, workload_id: UUID, slug: 
 
 def set_cookie(secret: str) -> tuple[bytes, bytes]:
     cookie = SimpleCookie({COOKIE: secret})
-    made = cookie[COOKIE]
-    made["path"], made["httponly"], made["samesite"] = "/", True, "Lax"
-    made["max-age"] = access.GRANT_SECONDS
+    morsel = cookie[COOKIE]
+    morsel["path"], morsel["httponly"], morsel["samesite"] = "/", True, "Lax"
+    morsel["max-age"] = access.GRANT_SECONDS
     if settings.SESSION_COOKIE_SECURE:
-        made["secure"] = True
-    text: str = made.OutputString()
+        morsel["secure"] = True
+    text: str = morsel.OutputString()
     return b"set-cookie", text.encode()
 
 

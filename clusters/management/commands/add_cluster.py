@@ -1,44 +1,39 @@
-"""``manage.py add_cluster``: a Kubernetes cluster for Trainyard to submit to."""
+"""``manage.py add_cluster``: a cluster for Trainyard to submit to."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from clusters import services
-from clusters.models import PREFIX, Cluster
+from clusters.kinds import addable
+from clusters.models import Cluster
 from engines.base import EngineError
 
 
 class Command(BaseCommand):
-    help = "Add a Kubernetes cluster, once it has answered, and say what it offers."
+    help = "Add a cluster, once it has answered, and say what it offers."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        commands = {kind.slug: kind for kind in addable() if kind.command}
+        usual = next(iter(commands))
         parser.add_argument("name")
-        way = parser.add_mutually_exclusive_group(required=True)
-        way.add_argument("--kubeconfig", type=Path, metavar="FILE", help="kept encrypted")
-        way.add_argument(
-            "--in-cluster", action="store_true", help="the service account of Trainyard's own pod"
-        )
-        parser.add_argument(
-            "--namespace-prefix",
-            default=PREFIX,
-            metavar="P",
-            help=f"namespaces of projects are named P<project>; default {PREFIX}",
-        )
+        default = f"default {usual}"
+        parser.add_argument("--kind", choices=list(commands), default=usual, help=default)
+        for kind in commands.values():
+            if kind.command:
+                kind.command.arguments(parser.add_argument_group(kind.label))
 
     def handle(self, *args: Any, **options: Any) -> None:
+        kind = next(it for it in addable() if it.slug == options["kind"])
+        if kind.command is None:
+            raise CommandError(f"{kind.label} cannot be added by this command.")
+        settings, secret = kind.command.read(options)
         try:
-            text = "" if options["in_cluster"] else options["kubeconfig"].read_text().strip()
-            if not text and not options["in_cluster"]:
-                raise CommandError("The kubeconfig is empty.")
-            cluster = services.add_kubernetes(
-                options["name"], text, namespace_prefix=options["namespace_prefix"]
+            cluster = services.add_at_once(
+                kind, name=options["name"], settings=settings, secret=secret
             )
-        except OSError as error:
-            raise CommandError(f"The kubeconfig cannot be read: {error}") from error
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from error
         except EngineError as error:

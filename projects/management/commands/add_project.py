@@ -6,7 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.models import Role, User
+from accounts import access
+from accounts.models import User
 from clusters.models import Cluster
 from projects import services
 
@@ -26,9 +27,9 @@ class Command(BaseCommand):
         cluster = Cluster.objects.filter(name=options["cluster"]).first()
         if cluster is None:
             raise CommandError(f"There is no cluster {options['cluster']}.")
-        administrator = User.objects.filter(role=Role.ADMINISTRATOR).order_by("pk").first()
+        administrator = access.who_may("projects.create").first()
         if administrator is None:
-            raise CommandError("There is no administrator yet; sign up the first one.")
+            raise CommandError("There is no administrator yet; create one first.")
         try:
             project = services.create_project(
                 by=administrator,
@@ -42,7 +43,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{project.name} on {cluster.name}, {project.gpu_quota:g} GPUs")
 
     def _members(self, names: list[str]) -> list[User]:
-        found = list(User.objects.filter(username__in=names))
-        if missing := set(names) - {user.username for user in found}:
-            raise CommandError(f"There is no user {', '.join(sorted(missing))}.")
-        return found
+        users = list(User.objects.filter(username__in=names))
+        if missing := set(names) - {user.username for user in users}:
+            raise CommandError(
+                f"There is no user {', '.join(sorted(missing))}. An administrator adds people "
+                "under Users; leave out --member until then."
+            )
+        return users

@@ -5,22 +5,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import pytest
 import yaml
 
-from clusters import engines
-from clusters.models import Cluster, Connection, Kind
-from engines.kubernetes import rights
-from engines.kubernetes.api import Api
-from engines.kubernetes.connecting import connect
+from clusters import connections
+from clusters.kinds.kubernetes.settings import KubernetesSettings
+from clusters.models import Cluster
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.connect import connect
+from tests.account import Account
+from tests.clusters.kubeconfigs import connect as connect_by
 from tests.relay import Relay
 
+PREFIX = "trainyard-real-"  # another Trainyard of the tests may have marked what is behind others
 KUBECONFIG = os.environ.get("KUBECONFIG", "")
-ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
-BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-SPACE = "/api/v1/namespaces"
 
 
 @pytest.fixture
@@ -28,42 +27,6 @@ def api() -> Api:
     if not KUBECONFIG:
         pytest.skip("KUBECONFIG names no cluster; see docs/kubernetes.md")
     return connect(Path(KUBECONFIG).read_text())
-
-
-class Account:
-    """A service account of a namespace of its own, with what the manifest of rights gives it."""
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-        self.name = f"trainyard-test-{uuid4().hex[:8]}"
-        self.user = f"system:serviceaccount:{self.name}:{self.name}"
-        meta = {"metadata": {"name": self.name}}
-        api.create(SPACE, {"apiVersion": "v1", "kind": "Namespace", **meta})
-        self._accounts = f"{SPACE}/{self.name}/serviceaccounts"
-        api.create(self._accounts, {"apiVersion": "v1", "kind": "ServiceAccount", **meta})
-        role, binding = yaml.safe_load_all(rights.manifest(self.user))
-        role["metadata"] = binding["metadata"] = {"name": self.name}
-        binding["roleRef"]["name"] = self.name
-        self._role = role
-        api.create(ROLES, role)
-        api.create(BINDINGS, binding)
-
-    def token(self) -> str:
-        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        made = self._api.create(f"{self._accounts}/{self.name}/token", request)
-        return str(made["status"]["token"])
-
-    def without(self, resource: str = "", *verbs: str) -> None:
-        """The role as the manifest has it, but for these verbs; none: with everything."""
-        rules = []
-        for rule in self._role["rules"]:
-            left = [v for v in rule["verbs"] if not (resource in rule["resources"] and v in verbs)]
-            rules += [{**rule, "verbs": left}] if left else []
-        self._api.merge(f"{ROLES}/{self.name}", {"rules": rules})
-
-    def remove(self) -> None:
-        for path in (f"{BINDINGS}/{self.name}", f"{ROLES}/{self.name}", f"{SPACE}/{self.name}"):
-            self._api.delete(path)
 
 
 @pytest.fixture
@@ -100,7 +63,8 @@ def kubeconfig(port: int, token: str) -> str:
 
 @pytest.fixture
 def cluster(db: None, account: Account, relay: Relay) -> Iterator[Cluster]:
-    made = Cluster.objects.create(name="real", kind=Kind.KUBERNETES)
-    Connection.objects.create(cluster=made, kubeconfig=kubeconfig(relay.port, account.token()))
+    settings = KubernetesSettings(namespace_prefix=PREFIX).model_dump()
+    made = Cluster.objects.create(name="real", kind="kubernetes", settings_json=settings)
+    connect_by(made, kubeconfig(relay.port, account.token()))
     yield made
-    engines._engines.pop(made.pk, None)
+    connections._engines.pop(made.pk, None)

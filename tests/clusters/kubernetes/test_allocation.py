@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from engines.base import Allocation
-from engines.kubernetes.api import Api
-from engines.kubernetes.inventory import allocations
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.cluster.nodes import allocations
+from engines.nodes import Allocation
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from clusters import engines, tasks
+from clusters import connections, tasks
 from clusters.models import Cluster, State
-from tests.api.conftest import Caller
-from tests.clusters.kubernetes.conftest import Account, kubeconfig
+from tests.account import Account
+from tests.caller import Caller
+from tests.clusters.kubernetes.conftest import PREFIX, kubeconfig
 from tests.factories import UserFactory
 from tests.relay import Relay
 from tests.waiting import wait_for
@@ -17,8 +18,12 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.django_db]
 
 def test_a_cluster_by_rest_says_right_by_right_what_lacks(account: Account, relay: Relay) -> None:
     boss = Caller(UserFactory(administrator=True))
-    account.without("secrets", "create", "delete")
-    given = {"kubeconfig": kubeconfig(relay.port, account.token()), "trusted": True}
+    account.without("pods/log", "get")
+    given = {
+        "kubeconfig": kubeconfig(relay.port, account.token()),
+        "trusted": True,
+        "namespacePrefix": PREFIX,
+    }
 
     def tested(**about: Any) -> dict[str, dict[str, str]]:
         asked = boss("POST", "/cluster-tests", about)[1]
@@ -28,7 +33,7 @@ def test_a_cluster_by_rest_says_right_by_right_what_lacks(account: Account, rela
         return {one["name"]: one for one in found["findings"]}
 
     def is_refused() -> bool:
-        return "not allowed" in tested(**given)["secrets"]["text"]
+        return "not allowed" in tested(**given)["pods/log"]["text"]
 
     wait_for(is_refused, 15, "the rights to be gone")
     path = f"/clusters/{boss('POST', '/clusters', {'name': 'real', **given})[1]['uuid']}"
@@ -36,7 +41,7 @@ def test_a_cluster_by_rest_says_right_by_right_what_lacks(account: Account, rela
     tasks.look(str(kept.pk))
     assert boss("GET", path)[1]["status"]["state"] == State.MISSING
     found = tested(clusterId=str(kept.pk))
-    assert found["secrets"]["text"].startswith("create, delete: not allowed")
+    assert found["pods/log"]["text"].startswith("get: not allowed")
     assert found["pods"]["level"] == "ok"
     assert boss("DELETE", path)[0] == 204
-    engines._engines.pop(kept.pk)
+    connections._engines.pop(kept.pk)

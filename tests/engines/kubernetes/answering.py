@@ -12,7 +12,7 @@ from kubernetes.client import Configuration
 from kubernetes.client.api_client import ApiClient
 
 from engines.base import Manifest
-from engines.kubernetes.api import Api
+from engines.kubernetes.client.api import Api
 
 Refusal = tuple[int, str]  # an HTTP status, and its words
 

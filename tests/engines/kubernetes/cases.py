@@ -7,8 +7,8 @@ from uuid import UUID
 import yaml
 
 from engines.base import Handle, Launch, Site
-from engines.kubernetes.kinds import KAI
-from engines.kubernetes.manifests import manifests
+from engines.kubernetes.jobs import KAI
+from engines.kubernetes.manifests.job import manifests
 from spec import documents
 
 GOLDEN = Path(__file__).parent / "golden"

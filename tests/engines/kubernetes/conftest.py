@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from engines.base import Launch, Manifest
-from engines.kubernetes.api import Api
-from engines.kubernetes.connecting import connect
-from engines.kubernetes.discovery import kinds_here
+from engines.base import EngineRefused, Launch, Manifest
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.connect import connect
+from engines.kubernetes.cluster.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.kinds import PROJECT, WORKLOAD
-from engines.kubernetes.watching import PODS
+from engines.kubernetes.jobs import PROJECT, WORKLOAD
+from engines.kubernetes.watch.watcher import PODS
+from spec.scheduling import PriorityClass
 from spec.workload import Architecture
+from tests.account import Account
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, SHELL_IMAGE
 from tests.engines.contract import Rig, launch
 from tests.waiting import wait_for
@@ -29,8 +31,11 @@ SPACE = f"/api/v1/namespaces/{PREFIX}team-a"
 
 
 class KubernetesRig(Rig):
-    def __init__(self, api: Api) -> None:
-        self.api, self.engine = api, KubernetesEngine(api, prefix=PREFIX)
+    """``account`` is who the engine is; ``api`` may do everything."""
+
+    def __init__(self, api: Api, account: Api) -> None:
+        self.api, self.account = api, account
+        self.engine = KubernetesEngine(account, prefix=PREFIX)
         self.kinds = kinds_here(api)
 
     def prints(self) -> Launch:
@@ -42,6 +47,9 @@ class KubernetesRig(Rig):
 
     def endless(self) -> Launch:
         return self.shell("exec sleep 600")
+
+    def asks_too_much(self) -> Launch:
+        return self.shell("true", max_replicas=4, priority_class=PriorityClass.HIGH)
 
     def shell(self, script: str, **fields: Any) -> Launch:
         fields = {"termination_grace_period_seconds": 1} | fields
@@ -104,11 +112,28 @@ def api() -> Iterator[Api]:
         api.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
 
 
+@pytest.fixture(scope="session")
+def account(api: Api) -> Iterator[Api]:
+    """An API of which the manifest of rights allows all that it allows, and nothing else."""
+    account = Account(api)
+    limited = connect(account.kubeconfig(Path(KUBECONFIG).read_text()))
+    wait_for(lambda: _may(limited), 30, "the rights to hold", every=0.1)
+    yield limited
+    account.remove()
+
+
+def _may(api: Api) -> bool:
+    try:
+        return bool(api.items(PODS, limit=1)) or True
+    except EngineRefused:
+        return False
+
+
 @pytest.fixture
-def rig(api: Api) -> Iterator[KubernetesRig]:
+def rig(api: Api, account: Api) -> Iterator[KubernetesRig]:
     if not api.items("/api/v1/nodes"):
         pytest.skip(NO_NODE)
-    found = KubernetesRig(api)
+    found = KubernetesRig(api, account)
     found.clean()
     yield found
     found.clean()

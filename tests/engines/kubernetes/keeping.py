@@ -6,7 +6,7 @@ from contextlib import closing
 
 from engines.base import Launch, Observation
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.following import Follower
+from engines.kubernetes.logs.follower import Follower
 from tests.engines.kubernetes.conftest import KubernetesRig
 from workloads import logs
 
@@ -14,7 +14,7 @@ PIECE = 64 * 1024
 
 
 class Keeper:
-    """Watches one workload and keeps its output, as ``workloads.collect`` does."""
+    """Watches one workload and keeps its output, as ``workloads.worker.collect`` does."""
 
     def __init__(self, rig: KubernetesRig, launched: Launch, *, streams: int = 64) -> None:
         self._rig, self.launched, self._streams = rig, launched, streams
@@ -47,7 +47,7 @@ class Keeper:
         return {(one.attempt, one.rank): logs.read(one, 0, 10**9) for one in mine}
 
     def followers(self) -> list[Follower]:
-        return list(self.engine._output._all())
+        return list(self.engine._streams._all())
 
     def _keep(self) -> None:
         handle = self.launched.handle

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from engines.kubernetes.queues import manifests
+from engines.kubernetes.cluster.queues import manifests
 from engines.queues import Queue
 from tests.engines.kubernetes.cases import Plain
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from engines.base import Launch, Observation
-from engines.kubernetes.kinds import PYTORCH, job_name
-from engines.kubernetes.watching import PODS
+from engines.kubernetes.jobs import PYTORCH, job_name
+from engines.kubernetes.watch.watcher import PODS
 from spec.phases import Phase
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.waiting import wait_for

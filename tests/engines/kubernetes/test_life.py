@@ -1,21 +1,22 @@
 """What a real cluster does to a workload, and what the engine says of it."""
 
-from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from engines.base import EngineRefused, EngineUnavailable, Launch, Observation
-from engines.kubernetes.connecting import connect
+from engines.base import EngineRefused, EngineUnavailable, Launch
+from engines.kubernetes.client.connect import connect
+from engines.kubernetes.cluster.nodes import allocations
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.feed import Feed
-from engines.kubernetes.inventory import allocations
-from engines.kubernetes.kinds import PYTORCH, job_name
+from engines.kubernetes.jobs import PYTORCH, job_name
+from engines.kubernetes.watch.reflector import Reflector
 from spec.compute import Compute
+from spec.framework import Framework
 from spec.phases import Phase, Reason
-from spec.workload import Architecture, Framework
+from spec.workload import Architecture
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.kubernetes.reading_watch import changes
 from tests.engines.reading import listed, printed
 from tests.waiting import wait_for
 
@@ -27,15 +28,7 @@ def log(rig: KubernetesRig, launched: Launch, rank: int) -> str:
     return printed(rig.engine, launched, rank).decode()
 
 
-def changes(watch: Iterator[Observation | None], launched: Launch) -> Generator[Observation]:
-    """What the watch tells of one workload."""
-    while True:
-        seen = wait_for(lambda: next(watch), 90, "a change")
-        if seen and seen.workload_id == launched.handle.workload_id:
-            yield seen
-
-
-def test_it_offers_what_is_installed(rig: KubernetesRig) -> None:
+def test_the_kubernetes_engine_offers_what_is_installed(rig: KubernetesRig) -> None:
     offer = rig.engine.capabilities()
     assert offer.queues
     assert offer.framework(Framework.PYTORCH).version == "kubeflow.org/v1"
@@ -51,7 +44,9 @@ def test_workers_alone_meet_at_the_first_of_them(rig: KubernetesRig) -> None:
 
 
 @pytest.mark.parametrize("framework", [Framework.TENSORFLOW, Framework.XGBOOST])
-def test_other_frameworks_run_to_their_end(rig: KubernetesRig, framework: Framework) -> None:
+def test_frameworks_besides_pytorch_run_to_their_end(
+    rig: KubernetesRig, framework: Framework
+) -> None:
     script = 'case "$TF_CONFIG$RANK" in *chief\\"*index\\":0*|0) sleep 3;; esac; echo done'
     launched = rig.submit(rig.shell(script, distributed_framework=framework))
     assert rig.over(launched).phase is Phase.COMPLETED
@@ -99,14 +94,14 @@ def test_a_job_deleted_by_hand_is_gone(rig: KubernetesRig) -> None:
 
 
 def test_a_watch_that_is_cut_goes_on(rig: KubernetesRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    feeds: list[Feed] = []
-    start = Feed.start
+    feeds: list[Reflector] = []
+    start = Reflector.start
 
-    def remember(feed: Feed) -> None:
+    def remember(feed: Reflector) -> None:
         feeds.append(feed)
         start(feed)
 
-    monkeypatch.setattr(Feed, "start", remember)
+    monkeypatch.setattr(Reflector, "start", remember)
     with closing(rig.engine.watch()) as watch:
         listed(watch)
         launched = rig.submit(rig.endless())
@@ -156,7 +151,9 @@ def test_a_broken_kubeconfig_is_refused(text: str) -> None:
         connect(text)
 
 
-def test_what_is_watched_is_not_read_again_to_count_what_nodes_hold(rig: KubernetesRig) -> None:
+def test_allocations_of_nodes_are_counted_from_the_watch_without_reading_again(
+    rig: KubernetesRig,
+) -> None:
     launched = rig.submit(rig.shell("exec sleep 600", **ONLY))
     with closing(rig.engine.watch()) as watch:
         wait_for(lambda: (next(watch) or launched) and all_run(rig, launched), 60, "both ranks")

@@ -6,11 +6,12 @@ import pytest
 
 from engines.base import Launch
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.kinds import job_name
-from engines.kubernetes.sources import Images
+from engines.kubernetes.jobs import job_name
+from engines.kubernetes.manifests.fetchers import Images
+from spec.framework import Framework
 from spec.phases import Phase, Reason
 from spec.storage import Git, Storage
-from spec.workload import Architecture, Framework, RestartPolicy
+from spec.workload import Architecture, RestartPolicy
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.engines.reading import printed
@@ -54,7 +55,7 @@ def test_a_rank_that_never_restarts_ends_the_job(rig: KubernetesRig) -> None:
 
 def test_data_that_cannot_be_fetched_is_named(rig: KubernetesRig) -> None:
     """The image has a shell and no git, as good a reason as any."""
-    rig.engine = KubernetesEngine(rig.api, prefix=PREFIX, images=Images(git=SHELL_IMAGE))
+    rig.engine = KubernetesEngine(rig.account, prefix=PREFIX, images=Images(git=SHELL_IMAGE))
     launched = rig.shell("true", **ONLY)
     git = Git(repository="https://example.com/train.git", path="/src")
     worker = launched.spec.worker.model_copy(update={"storage": Storage(git=(git,))})

@@ -15,6 +15,7 @@ from engines.local.engine import LocalEngine
 from engines.local.layout import Folder
 from engines.logs import Log
 from spec.phases import Reason
+from spec.scheduling import PriorityClass
 from tests.engines.contract import Rig, launch
 
 IMAGES = {"known/image:*": ["{python}", "-c", "print('from the catalogue')"]}
@@ -33,6 +34,9 @@ class LocalRig(Rig):
 
     def endless(self) -> Launch:
         return self.shell("sleep 60")
+
+    def asks_too_much(self) -> Launch:
+        return self.shell("true", max_replicas=4, priority_class=PriorityClass.HIGH)
 
     def shell(self, script: str, **fields: Any) -> Launch:
         return launch(f"/bin/sh -c {shlex.quote(script)}", **fields)
@@ -66,7 +70,7 @@ class LocalRig(Rig):
 
     def processes(self, launched: Launch) -> int:
         """How many ranks of the workload are alive, with all that they started."""
-        return len(list(processes.marked(str(self.folder(launched).path))))
+        return len(list(processes.marked(self.folder(launched).path)))
 
 
 @pytest.fixture

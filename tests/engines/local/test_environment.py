@@ -8,7 +8,8 @@ import pytest
 from engines.base import Launch
 from spec.compute import Compute
 from spec.environment import EnvironmentVariable as Variable
-from spec.workload import Framework, Replica
+from spec.framework import Framework
+from spec.workload import Replica
 from tests.engines.local.conftest import LocalRig
 
 PRINT = "import json, os; print(json.dumps(dict(os.environ)))"
@@ -61,7 +62,7 @@ def test_the_names_that_runai_promises(rig: LocalRig) -> None:
     }.items() <= seen.items()
 
 
-def test_tensorflow(rig: LocalRig) -> None:
+def test_ranks_of_tensorflow_get_tf_config(rig: LocalRig) -> None:
     ranks = [json.loads(seen["TF_CONFIG"]) for seen in variables(rig, Framework.TENSORFLOW)]
     assert ranks[0]["cluster"] == ranks[1]["cluster"]
     assert {kind: len(addresses) for kind, addresses in ranks[0]["cluster"].items()} == {
@@ -71,12 +72,12 @@ def test_tensorflow(rig: LocalRig) -> None:
     assert [rank["task"]["type"] for rank in ranks] == ["chief", "worker"]
 
 
-def test_tensorflow_alone_gets_none(rig: LocalRig) -> None:
+def test_a_single_rank_of_tensorflow_gets_no_tf_config(rig: LocalRig) -> None:
     [seen] = variables(rig, Framework.TENSORFLOW, architecture="workers_only")
     assert "TF_CONFIG" not in seen
 
 
-def test_xgboost_and_jax(rig: LocalRig) -> None:
+def test_ranks_of_xgboost_and_jax_get_their_variables(rig: LocalRig) -> None:
     seen = variables(rig, Framework.XGBOOST)[1]
     assert (seen["RANK"], seen["WORLD_SIZE"], seen["MASTER_ADDR"]) == ("1", "2", "127.0.0.1")
     seen = variables(rig, Framework.JAX)[1]

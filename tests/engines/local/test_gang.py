@@ -33,7 +33,7 @@ def test_restarts_up_to_the_backoff_limit_then_names_the_first(rig: LocalRig) ->
     seen = rig.over(launched)
     assert (seen.phase, seen.reason, seen.attempt) == (Phase.FAILED, Reason.RANK_FAILED, 2)
     assert seen.message == (
-        "worker-0 (rank 1) exited with code 7. No attempt is left (backoff limit 2)."
+        "worker-0 (rank 1) exited with code 7. No attempts left (backoff limit 2)."
     )
     assert [rank.phase for rank in seen.ranks] == [RankPhase.STOPPED, RankPhase.FAILED]
     assert [rank.restarts for rank in seen.ranks] == [2, 2]
@@ -71,7 +71,7 @@ def test_the_success_of_the_master_decides(rig: LocalRig) -> None:
     assert "worker-0 exited with code 4" in seen.message
 
 
-def test_without_a_master_every_rank_must_succeed(rig: LocalRig) -> None:
+def test_every_rank_of_a_gang_without_a_master_must_succeed(rig: LocalRig) -> None:
     script = "exit $RANK"
     fields = {"architecture": "workers_only", "num_workers": 2}
     seen = rig.over(rig.submit(rig.shell(script, **fields)))
@@ -79,7 +79,7 @@ def test_without_a_master_every_rank_must_succeed(rig: LocalRig) -> None:
     assert "worker-1 (rank 1)" in seen.message
 
 
-def test_what_a_rank_leaves_behind_is_ended(rig: LocalRig) -> None:
+def test_processes_that_a_rank_leaves_behind_are_ended(rig: LocalRig) -> None:
     script = "setsid sleep 60 & sleep 60 & exit 0"
     launched = rig.submit(rig.shell(script))
     assert rig.over(launched).phase is Phase.COMPLETED

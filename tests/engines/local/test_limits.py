@@ -1,75 +1,111 @@
-"""Limits are held, by the kernel or by the supervisor, and the cause is named."""
+"""Limits are held for all that a rank starts, by the kernel or the supervisor, and named."""
 
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engines.local import cgroups, machine, words
-from engines.local.gang import Gang
+from engines.base import Launch
+from engines.local import cgroups, exit
 from engines.local.sampling import private_memory
-from engines.local.state import Record
-from engines.local.tending import Tending
 from spec.compute import Compute
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Replica
 from tests.engines.local.conftest import LocalRig
+from tests.engines.local.gangs import tended
 from tests.waiting import wait_for
 
-GREEDY = (
-    "import os, time\nif os.environ['RANK'] == '1': eaten = bytearray(300_000_000)\ntime.sleep(60)"
-)
+HOG = """
+import os, time
+if os.environ.get("RANK", "1") == "1":
+    eaten = bytearray(300_000_000)
+time.sleep(60)
+"""
+PYTHON = f"{sys.executable} hog.py"
+#: Ways to eat too much, by what the first process of the rank is to it.
+FAMILIES = {
+    "itself": PYTHON,
+    "parent": f"sh -c '{PYTHON}'",
+    "parent in another session": f"sh -c 'setsid {PYTHON} & wait'",
+    "parent that does not mind": f"sh -c '{PYTHON}; sleep 60'",
+    "parent that succeeds anyway": f"sh -c '{PYTHON} || true'",
+    "stranger": f"sh -c '(env -i setsid {PYTHON} &); sleep 60'",
+}
 
 
-def greedy(rig: LocalRig) -> Replica:
-    command = rig.python(GREEDY).spec.worker.command
-    return Replica(image="any", command=command, compute=Compute(cpu_memory_limit="100M"))
+def limited(rig: LocalRig, folder: Path, command: str, **limits: Any) -> Launch:
+    (folder / "hog.py").write_text(HOG)
+    compute = Compute(**limits)
+    worker = Replica(image="any", command=command, working_dir=str(folder), compute=compute)
+    return rig.shell("", worker=worker)
 
 
-def test_a_rank_over_its_memory_limit_is_ended_and_named(rig: LocalRig) -> None:
-    seen = rig.over(rig.submit(rig.shell("", worker=greedy(rig))))
+def hungry(rig: LocalRig, folder: Path, family: str) -> Launch:
+    return limited(rig, folder, FAMILIES[family], cpu_memory_limit="100M")
+
+
+@pytest.fixture
+def groups() -> None:
+    probe = cgroups.make("probe-0-0", cpu=0.2, memory=100_000_000)
+    probe.remove()
+    if not (probe.cpu and probe.memory):
+        pytest.skip("no control group may be made here")
+
+
+@pytest.mark.usefixtures("groups")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_rank_over_its_memory_limit_is_ended_by_the_kernel_and_named(
+    rig: LocalRig, tmp_path: Path, family: str
+) -> None:
+    launched = rig.submit(hungry(rig, tmp_path, family))
+    seen = rig.over(launched)
     assert (seen.phase, seen.reason) == (Phase.FAILED, Reason.OUT_OF_MEMORY)
-    assert seen.message.startswith("worker-0 (rank 1) used ")
-    assert "limit of 100 MB" in seen.message
+    assert "used more memory than its limit of 100 MB" in seen.message
+    assert rig.processes(launched) == 0
 
 
-def test_the_supervisor_holds_the_limit_where_the_kernel_does_not(
-    rig: LocalRig, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_supervisor_holds_the_limit_where_there_is_no_control_group(
+    rig: LocalRig, tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroups, "make", lambda *_, **__: cgroups.Cgroup(None, None))
-    launched = rig.shell("", worker=greedy(rig))
-    plan, folder = rig.engine.plan(launched), rig.folder(launched)
-    folder.prepare(1)
-    record = Record.of(plan)
-    gang = Gang(folder, plan, record)
-    tending = Tending(folder, plan, gang)
-    gang.start()
-    try:
+    with tended(rig, hungry(rig, tmp_path, family)) as (gang, tending):
         wait_for(lambda: tending.tick() and gang.reap(), 20)
-    finally:
-        gang.kill()
-        gang.close()
-    assert record.ranks[1].reason is Reason.OUT_OF_MEMORY
-    assert "more than its limit of 100 MB" in record.ranks[1].message
-    assert record.ranks[0].phase is RankPhase.FAILED  # ended by this test
+        over = [member for member in gang.members if member.killed_for]
+        assert over
+        gang.kill()  # waits: ranks killed together need not be gone at one glance
+        for member in over:
+            assert member.record.reason is Reason.OUT_OF_MEMORY
+            assert "more than its limit of 100 MB" in member.record.message
 
 
-def test_the_kernel_holds_the_processor_limit(rig: LocalRig) -> None:
-    probe = cgroups.make("probe-0-0", cpu=0.2, memory=None)
-    probe.remove()
-    if probe.cpu is None:
-        pytest.skip("no control group may be made here")
-    command = rig.python("while True: pass").spec.worker.command
-    compute = Compute(cpu_core_request=0.1, cpu_core_limit=0.2)
-    worker = Replica(image="any", command=command, compute=compute)
-    launched = rig.submit(rig.shell("", worker=worker, architecture="workers_only"))
+def test_the_supervisor_holds_the_limit_where_the_kernel_lets_nobody_in(
+    rig: LocalRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "group"
+    (closed / "cgroup.procs").mkdir(parents=True)  # cannot be written
+    monkeypatch.setattr(cgroups, "make", lambda *_, **__: cgroups.Cgroup(closed, None))
+    with tended(rig, hungry(rig, tmp_path, "parent")) as (gang, tending):
+        assert all(member.watches_memory for member in gang.members)
+        wait_for(lambda: tending.tick() and gang.reap(), 20)
+        assert gang.record.ranks[1].phase is RankPhase.FAILED
+        assert gang.record.ranks[1].reason is Reason.OUT_OF_MEMORY
+
+
+@pytest.mark.usefixtures("groups")
+@pytest.mark.parametrize("loop", ["while :; do :; done", "while :; do :; done & wait"])
+def test_the_kernel_holds_the_processor_limit(rig: LocalRig, tmp_path: Path, loop: str) -> None:
+    limits = {"cpu_core_request": 0.1, "cpu_core_limit": 0.2}
+    launched = rig.submit(limited(rig, tmp_path, f"sh -c '{loop}'", **limits))
     usage = rig.engine.usage
-    wait_for(lambda: len(usage(launched.handle, run=1, after=None)) >= 2, 15)
+    wait_for(lambda: len(usage(launched.handle, run=1, after=None)) >= 4, 15)
     assert all((sample.cpu or 0) < 0.35 for sample in usage(launched.handle, run=1, after=None))
 
 
-def test_memory_that_ranks_share_counts_once() -> None:
-    assert 0 < private_memory(os.getpid()) < 2 * 10**9
+def test_memory_that_ranks_share_counts_once(tmp_path: Path) -> None:
+    assert 0 < private_memory(tmp_path, 0, os.getpid()) < 2 * 10**9
 
 
 @pytest.mark.parametrize(
@@ -82,45 +118,4 @@ def test_memory_that_ranks_share_counts_once() -> None:
     ],
 )
 def test_ends_are_told_in_words(code: int, said: str) -> None:
-    assert words.ended(code) == said
-
-
-def test_version_2_groups_are_made_below_who_hands_down(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "cgroup.controllers").write_text("cpu memory")
-    (tmp_path / "slice/unit").mkdir(parents=True)
-    (tmp_path / "slice/cgroup.subtree_control").write_text("cpu memory")
-    (tmp_path / "slice/unit/cgroup.subtree_control").write_text("")
-    own = tmp_path / "own"
-    own.write_text("0::/slice/unit\n")
-    monkeypatch.setattr(cgroups, "ROOT", tmp_path)
-    monkeypatch.setattr(cgroups, "OWN", own)
-    made = cgroups.make("w-1-0", cpu=0.5, memory=1000)
-    assert made.folders == [tmp_path / "slice/trainyard-w-1-0"]
-    assert (made.folders[0] / "cpu.max").read_text() == "50000 100000"
-    assert (made.folders[0] / "memory.max").read_text() == "1000"
-    assert not made.ran_out_of_memory()
-    (made.folders[0] / "memory.events").write_text("oom 1\noom_kill 1\n")
-    assert made.ran_out_of_memory()
-
-
-def test_where_none_can_be_made_there_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cgroups, "OWN", tmp_path / "absent")
-    assert cgroups.make("w-1-0", cpu=1, memory=1000).folders == []
-
-
-def test_gpus_are_read_from_nvidias_tool() -> None:
-    table = "0, NVIDIA H100 80GB HBM3, 81559\n1, GB10, [N/A]\n"
-    [gpu] = machine.parse_gpus(table)
-    assert (gpu.index, gpu.model, gpu.memory) == (0, "NVIDIA H100 80GB HBM3", 81559 * 1024**2)
-
-
-def test_virtual_gpus_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "real_gpus", tuple)
-    node = machine.node(4)
-    assert len(node.gpus) == 4
-    assert all(gpu.virtual for gpu in node.gpus)
-    assert machine.node(0).gpus == ()
+    assert exit.ended(code) == said

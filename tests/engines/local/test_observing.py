@@ -11,6 +11,7 @@ from engines.local.layout import states
 from engines.logs import Log
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
+from tests.engines.local.supervisors import kill_supervisor
 from tests.waiting import wait_for
 
 
@@ -42,7 +43,7 @@ def test_the_watch_survives_the_loss_of_its_folder(rig: LocalRig) -> None:
     assert found.workload_id == again.handle.workload_id
 
 
-def test_what_is_no_state_is_passed_over(rig: LocalRig) -> None:
+def test_a_state_file_that_cannot_be_read_is_passed_over(rig: LocalRig) -> None:
     states(rig.home).mkdir(parents=True)
     (states(rig.home) / "notes.json").write_text('{"a": 1}')
     (states(rig.home) / "broken.json").write_text("{")
@@ -50,7 +51,6 @@ def test_what_is_no_state_is_passed_over(rig: LocalRig) -> None:
 
 
 def test_the_watch_misses_a_dead_supervisor(rig: LocalRig) -> None:
-    from tests.engines.local.test_survival import kill_supervisor
 
     launched = rig.submit(rig.endless())
     rig.seen(launched, Phase.RUNNING)

@@ -8,10 +8,11 @@ import pytest
 
 from engines.base import EngineRefused
 from spec.documents import load
-from spec.environment import Connection, ConnectionType, KeyOf, Security, UidGidSource
+from spec.environment import ConnectionType, KeyOf, Security, ToolConnection, UidGidSource
 from spec.environment import EnvironmentVariable as Variable
+from spec.framework import Framework
 from spec.phases import Phase, Reason
-from spec.workload import Framework, Replica, WorkloadSpec
+from spec.workload import Replica, WorkloadSpec
 from tests.engines.local.conftest import LocalRig
 
 KEY = KeyOf(name="store", key="k")
@@ -40,7 +41,9 @@ REFUSED: list[tuple[dict[str, Any], Reason, str]] = [
     (
         {
             "connections": (
-                Connection(name="t", connection_type=ConnectionType.NODE_PORT, container_port=80),
+                ToolConnection(
+                    name="t", connection_type=ConnectionType.NODE_PORT, container_port=80
+                ),
             )
         },
         Reason.REFUSED,
@@ -92,7 +95,9 @@ def test_lets_through_what_one_machine_gives_anyway(rig: LocalRig) -> None:
 
 
 @pytest.mark.parametrize(("fields", "reason", "field"), REFUSED)
-def test_refuses(rig: LocalRig, fields: dict[str, Any], reason: Reason, field: str) -> None:
+def test_the_local_engine_refuses_what_this_machine_cannot_give(
+    rig: LocalRig, fields: dict[str, Any], reason: Reason, field: str
+) -> None:
     worker = Replica(**({"image": "any", "command": "true"} | fields))
     launched = rig.shell("", worker=worker)
     with pytest.raises(EngineRefused) as caught:

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from engines.base import EngineUnavailable
 from spec.phases import Phase, RankPhase, Reason
 from tests.engines.contract import OVER
 from tests.engines.local.conftest import LocalRig
@@ -26,7 +29,7 @@ def test_ranks_may_save_before_they_end(rig: LocalRig) -> None:
     assert sorted(path.name for path in saved.iterdir()) == ["0", "1"]
 
 
-def test_who_outlives_the_grace_period_is_killed(rig: LocalRig) -> None:
+def test_a_rank_that_outlives_the_grace_period_is_killed(rig: LocalRig) -> None:
     launched = rig.submit(rig.shell(DEAF, termination_grace_period_seconds=1))
     wait_for(lambda: rig.log(launched, 1) == "up\n")
     rig.engine.stop(launched.handle, run=1)
@@ -38,7 +41,7 @@ def test_who_outlives_the_grace_period_is_killed(rig: LocalRig) -> None:
     assert rig.processes(launched) == 0
 
 
-def test_no_grace_is_killed_at_once(rig: LocalRig) -> None:
+def test_a_gang_without_a_grace_period_is_killed_at_once(rig: LocalRig) -> None:
     launched = rig.submit(rig.shell(DEAF, termination_grace_period_seconds=0))
     wait_for(lambda: rig.log(launched, 1) == "up\n")
     rig.engine.stop(launched.handle, run=1)
@@ -85,3 +88,33 @@ def test_delete_leaves_neither_process_nor_file(rig: LocalRig) -> None:
     assert rig.processes(launched) == 0
     assert not folder.path.exists()
     assert not folder.state.exists()
+
+
+def test_a_removal_lets_all_be_read_that_was_printed(rig: LocalRig) -> None:
+    """Until nothing runs any more: what a rank prints before it is killed is not lost."""
+    launched = rig.submit(rig.shell(DEAF))
+    wait_for(lambda: rig.log(launched, 1) == "up\n")
+    looks: list[tuple[int, str]] = []
+
+    def at_rest() -> None:
+        looks.append((rig.processes(launched), rig.log(launched, 1)))
+
+    rig.engine.delete(launched.handle, at_rest=at_rest)
+    assert looks == [(0, "up\n")]
+    assert not rig.folder(launched).path.exists()
+    rig.engine.delete(launched.handle, at_rest=at_rest)
+    assert len(looks) == 1, "there was nothing left to look at"
+
+
+def test_a_removal_that_is_held_back_leaves_all_to_the_next(rig: LocalRig) -> None:
+    launched = rig.submit(rig.shell(DEAF))
+    wait_for(lambda: rig.log(launched, 1) == "up\n")
+
+    def not_yet() -> None:
+        raise EngineUnavailable("its output is still being collected")
+
+    with pytest.raises(EngineUnavailable):
+        rig.engine.delete(launched.handle, at_rest=not_yet)
+    assert (rig.processes(launched), rig.log(launched, 1)) == (0, "up\n")
+    rig.engine.delete(launched.handle)
+    assert not rig.folder(launched).path.exists()

@@ -10,13 +10,14 @@ import threading
 import psutil
 import pytest
 
-from engines.base import EngineUnavailable, Launch
+from engines.base import EngineUnavailable
 from engines.local import processes, supervisors
 from engines.local.layout import locked, write_json
 from engines.local.state import Record
 from spec.documents import dump
 from spec.phases import Phase, Reason
 from tests.engines.local.conftest import LocalRig
+from tests.engines.local.supervisors import kill_supervisor, supervisor_of
 from tests.waiting import wait_for
 
 SUBMIT = """
@@ -33,18 +34,6 @@ print("submitted", flush=True)
 time.sleep(60)
 """
 GATE = 'echo up; while [ ! -e "$CHECKPOINT_DIR/go" ]; do sleep 0.02; done; echo done'
-
-
-def supervisor_of(rig: LocalRig, launched: Launch) -> psutil.Process:
-    lock = rig.folder(launched).lock
-    pid = wait_for(lambda: lock.exists() and lock.read_text().split()[:1])
-    return psutil.Process(int(pid[0])) if pid else psutil.Process()
-
-
-def kill_supervisor(rig: LocalRig, launched: Launch) -> None:
-    victim = supervisor_of(rig, launched)
-    victim.kill()
-    wait_for(lambda: not rig.folder(launched).is_tended)
 
 
 def test_a_training_outlives_who_submitted_it(rig: LocalRig) -> None:
@@ -85,7 +74,7 @@ def test_a_dead_supervisor_is_replaced_and_its_attempt_lost(rig: LocalRig) -> No
     assert rig.processes(launched) == 0
 
 
-def test_without_an_attempt_left_it_is_lost(rig: LocalRig) -> None:
+def test_a_gang_whose_supervisor_dies_without_an_attempt_left_is_lost(rig: LocalRig) -> None:
     launched = rig.submit(rig.shell(GATE))
     wait_for(lambda: rig.log(launched) == "up\n")
     kill_supervisor(rig, launched)
@@ -111,7 +100,7 @@ def test_delete_ends_what_a_dead_supervisor_left(rig: LocalRig) -> None:
     assert rig.processes(launched) == 0
 
 
-def test_one_that_always_dies_is_given_up(rig: LocalRig) -> None:
+def test_a_supervisor_that_always_dies_is_given_up(rig: LocalRig) -> None:
     launched = rig.submit(rig.endless())
     rig.seen(launched, Phase.RUNNING)
     kill_supervisor(rig, launched)
@@ -167,7 +156,7 @@ def test_a_lost_state_is_written_again(rig: LocalRig) -> None:
     assert rig.over(launched).phase is Phase.COMPLETED
 
 
-def test_many_submits_at_once_are_one(rig: LocalRig) -> None:
+def test_a_gang_that_is_submitted_many_times_at_once_starts_once(rig: LocalRig) -> None:
     launched = rig.prints()
     threads = [threading.Thread(target=rig.engine.submit, args=[launched]) for _ in range(8)]
     for thread in threads:

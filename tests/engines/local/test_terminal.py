@@ -21,14 +21,14 @@ def running(rig: LocalRig) -> Launch:
     return launched
 
 
-def test_it_stands_in_the_ranks_folder(rig: LocalRig, running: Launch) -> None:
+def test_a_local_terminal_starts_in_the_folder_of_its_rank(rig: LocalRig, running: Launch) -> None:
     with opened(rig, running, "pwd; echo $CHECKPOINT_DIR") as session:
         shown = until_end(session).decode()
     assert str(rig.folder(running).work("master-0")) in shown
     assert str(rig.folder(running).checkpoints) in shown
 
 
-def test_the_end_of_the_rank_ends_it(rig: LocalRig, running: Launch) -> None:
+def test_the_end_of_a_rank_ends_its_local_terminal(rig: LocalRig, running: Launch) -> None:
     with opened(rig, running, "echo here; sleep 600") as session:
         until(session, b"here")
         rig.engine.stop(running.handle, run=1)
@@ -38,7 +38,9 @@ def test_the_end_of_the_rank_ends_it(rig: LocalRig, running: Launch) -> None:
         rig.engine.exec(running.handle, rank=0, argv=["/bin/sh"])
 
 
-def test_nothing_stays_that_left_its_process_group(rig: LocalRig, running: Launch) -> None:
+def test_a_closed_local_terminal_leaves_no_process_in_another_group(
+    rig: LocalRig, running: Launch
+) -> None:
     script = "set -m; trap '' HUP; sleep 600 & echo child=$!.; wait"
     with opened(rig, running, script) as session:
         shown = until(session, b".\r\n")

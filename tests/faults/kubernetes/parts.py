@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from engines.base import EngineError
-from engines.kubernetes.api import Gone, events
-from engines.kubernetes.watching import PODS
+from engines.kubernetes.client.api import Gone, events
+from engines.kubernetes.watch.watcher import PODS
 from tests.cluster import RealCluster
 from tests.waiting import wait_for
 
@@ -42,6 +42,16 @@ def kubelet(cluster: RealCluster) -> psutil.Process:
     (status,) = [n["status"] for n in nodes if n["status"]["nodeInfo"]["machineID"]]
     (host,) = [one["address"] for one in status["addresses"] if one["type"] == "InternalIP"]
     return _listening(host, status["daemonEndpoints"]["kubeletEndpoint"]["Port"], "kubelet")
+
+
+def part(cluster: RealCluster, program: str) -> psutil.Process:
+    """Another of the programs that this cluster, and no other of this machine, is made of."""
+    folder = str(cluster.kubeconfig.parent)
+    lines = {one: " ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])}
+    parts = [one for one, line in lines.items() if program in line and folder in line]
+    if len(parts) != 1:
+        pytest.skip(f"{program} is no process of this machine that may be stopped")
+    return parts[0]
 
 
 def _listening(host: str, port: int, name: str) -> psutil.Process:

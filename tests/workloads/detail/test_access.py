@@ -5,6 +5,7 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncClient, Client
 
 from accounts.models import User
+from spec.phases import Phase
 from tests.workloads.conftest import signed_in
 from workloads.models import Workload
 
@@ -14,7 +15,7 @@ TARGETS = ["", "drawer", "workload-panel", "workload-content"]
 
 
 @pytest.mark.parametrize("page", [*PAGES, *PARTS])
-def test_members_and_administrators_see_it(
+def test_members_and_administrators_see_the_pages_of_a_workload(
     page: str, workload: Workload, client: Client, administrator: User
 ) -> None:
     address = f"/workloads/{workload.pk}/{page}"
@@ -24,7 +25,7 @@ def test_members_and_administrators_see_it(
 
 @pytest.mark.parametrize("page", [*PAGES, *PARTS])
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_stranger_finds_nothing(
+def test_a_stranger_finds_no_page_of_a_workload(
     page: str, target: str, workload: Workload, stranger: User
 ) -> None:
     headers = {"HX-Request": "true", "HX-Target": target} if target else {}
@@ -34,21 +35,35 @@ def test_a_stranger_finds_nothing(
 
 
 @pytest.mark.parametrize("page", [*PAGES, *PARTS])
-def test_without_signing_in_there_is_only_the_sign_in_page(page: str, workload: Workload) -> None:
+def test_the_pages_of_a_workload_ask_for_signing_in(page: str, workload: Workload) -> None:
     answer = Client().get(f"/workloads/{workload.pk}/{page}")
     assert answer.status_code == 302
     assert answer["Location"].startswith("/accounts/login/")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_deleted_workload_is_gone(page: str, workload: Workload, client: Client) -> None:
-    Workload.objects.update(deleted_at=workload.created_at)
-    assert client.get(f"/workloads/{workload.pk}/{page}").status_code == 404
+@pytest.mark.parametrize("page", [*PAGES, *PARTS])
+def test_a_deleted_workload_is_shown_to_those_who_saw_it_and_to_nobody_else(
+    page: str, workload: Workload, client: Client, stranger: User
+) -> None:
+    Workload.objects.update(deleted_at=workload.created_at, phase=Phase.STOPPED)
+    address = f"/workloads/{workload.pk}/{page}"
+    assert client.get(address).status_code == 200
+    assert signed_in(stranger).get(address).status_code == 404
+    assert Client().get(address).status_code == 302
+
+
+@pytest.mark.parametrize("verb", ["stop", "run", "delete", "template", "tools", "terminal/x"])
+def test_nothing_can_be_done_with_a_deleted_workload(
+    verb: str, workload: Workload, client: Client
+) -> None:
+    Workload.objects.update(deleted_at=workload.created_at, phase=Phase.STOPPED)
+    for answer in (client.get, client.post):
+        assert answer(f"/workloads/{workload.pk}/{verb}/").status_code in {404, 405}
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("rank", ["", "?rank=0"])
-def test_downloads_are_for_those_who_may_see_it(
+def test_downloads_of_a_workload_are_for_those_who_may_see_it(
     rank: str, workload: Workload, member: User, stranger: User
 ) -> None:
     async def status(user: User | None) -> int:

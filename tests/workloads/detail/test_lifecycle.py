@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
-from workloads import history
+from workloads import events
+from workloads.detail.lifecycle import Moment, bar, moments
 from workloads.models import Event, Workload
-from workloads.page.lifecycle import Moment, bar, moments
 
 NOW = timezone.now()
 
@@ -23,7 +23,7 @@ def states(workload: Workload) -> str:
 def told(workload: Workload, *phases: Phase, verb: str = "submit") -> Workload:
     for number, phase in enumerate(phases):
         workload.phase = phase
-        history.phase(workload, verb="" if number else verb)
+        events.phase(workload, verb="" if number else verb)
     return workload
 
 
@@ -43,7 +43,9 @@ def told(workload: Workload, *phases: Phase, verb: str = "submit") -> Workload:
         ([Phase.RUNNING, Phase.UNKNOWN], "done done done current ahead"),
     ],
 )
-def test_how_far_it_came(phases: list[Phase], expected: str, db: None) -> None:
+def test_the_lifecycle_bar_shows_how_far_a_workload_came(
+    phases: list[Phase], expected: str, db: None
+) -> None:
     assert states(told(WorkloadFactory(), *phases)) == expected
 
 
@@ -63,7 +65,7 @@ def test_an_event_that_was_written_late_changes_nothing(db: None) -> None:
 
 
 @given(st.lists(st.sampled_from(list(Phase)), min_size=1, max_size=12))
-def test_it_only_grows(phases: list[Phase]) -> None:
+def test_the_lifecycle_bar_never_shrinks_within_a_run(phases: list[Phase]) -> None:
     run = [Moment(phase, NOW + timedelta(seconds=n)) for n, phase in enumerate(phases)]
     furthest = 0
     for length in range(1, len(run) + 1):

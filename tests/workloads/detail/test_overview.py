@@ -14,10 +14,10 @@ from engines.base import METERING, Finding, Level
 from projects.models import Project
 from spec.phases import RankPhase, Reason
 from tests.factories import TemplateFactory, WorkloadFactory
-from workloads import history, logs
+from workloads import events, logs
+from workloads.detail.exit_codes import advice, exit_in_words
+from workloads.diagnosis.ranks import in_order_of_failure
 from workloads.models import Attempt, Workload
-from workloads.page.cause import first_failing
-from workloads.page.words import advice, exit_in_words
 
 
 @pytest.fixture
@@ -53,13 +53,11 @@ def test_a_failed_workload_opens_on_its_cause(client: Client, failed: Workload) 
     assert advice(Reason.RANK_FAILED).split(",")[0] in shown
 
 
-def test_of_a_job_that_is_gone_no_rank_is_said_to_have_failed(
-    client: Client, failed: Workload
-) -> None:
+def test_the_page_of_a_lost_workload_blames_no_rank(client: Client, failed: Workload) -> None:
     failed.ranks.update(reason=Reason.LOST, exit_code=None, started_at=timezone.now())
     Workload.objects.update(reason=Reason.LOST)
     shown = page(client, failed)
-    assert "is gone without an exit code" in shown
+    assert "disappeared without an exit code" in shown
     assert "failed first" not in shown
 
 
@@ -75,13 +73,9 @@ def test_a_rank_that_had_to_give_way_is_the_cause(client: Client, failed: Worklo
 
 
 def test_ranks_that_were_taken_along_are_not_the_cause(failed: Workload) -> None:
-    found = first_failing(failed.ranks.all())
-    assert found
-    assert found.rank == 1
+    assert in_order_of_failure(failed.ranks.all())[0].rank == 1
     failed.ranks.filter(rank=1).update(phase=RankPhase.STOPPED)
-    found = first_failing(failed.ranks.all())
-    assert found
-    assert found.rank == 2, "then the one that ended first"
+    assert in_order_of_failure(failed.ranks.all())[0].rank == 2, "then the one that ended first"
 
 
 def test_a_rank_that_could_not_be_started_failed_first(client: Client, failed: Workload) -> None:
@@ -93,7 +87,9 @@ def test_a_rank_that_could_not_be_started_failed_first(client: Client, failed: W
     assert f"worker-1 (rank 2) failed first: {why}" in page(client, failed)
 
 
-def test_one_that_never_started_says_why(client: Client, project: Project) -> None:
+def test_the_page_of_a_workload_that_never_started_says_why(
+    client: Client, project: Project
+) -> None:
     refused = WorkloadFactory(
         project=project,
         failed=True,
@@ -107,10 +103,12 @@ def test_one_that_never_started_says_why(client: Client, project: Project) -> No
 
 
 def test_a_pending_workload_says_why_and_since_when(client: Client, project: Project) -> None:
-    waiting = WorkloadFactory(project=project, pending=True, message="Waiting for room: 4 GPUs.")
+    waiting = WorkloadFactory(
+        project=project, pending=True, message="Not enough free capacity: 4 GPUs."
+    )
     shown = page(client, waiting)
     assert "Waiting, queued" in shown
-    assert "Waiting for room: 4 GPUs." in shown
+    assert "Not enough free capacity: 4 GPUs." in shown
 
 
 def test_a_resumed_workload_says_from_which_step(client: Client, workload: Workload) -> None:
@@ -123,12 +121,12 @@ def test_output_cannot_become_markup(client: Client, failed: Workload) -> None:
     for tab in ("", "logs/lines/"):
         shown = page(client, failed, tab)
         assert "<script>alert" not in shown
-        assert "&lt;script&gt;alert(1)&lt;/script&gt;red" in shown
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
 
 
 def test_ranks_show_how_they_ended(client: Client, failed: Workload) -> None:
     shown = page(client, failed, "ranks/")
-    assert "SIGTERM: asked to end" in shown
+    assert "SIGTERM: asked to stop" in shown
     assert "exit code 143 (SIGTERM)" in shown
 
 
@@ -141,16 +139,18 @@ def test_ranks_on_nodes_that_number_no_devices_show_how_many_they_have(
     assert "<td>10 % of a GPU</td>" in page(client, workload, "ranks/")
 
 
-def test_why_a_cluster_tells_no_usage_is_said(client: Client, workload: Workload) -> None:
-    assert "it is sampled while ranks run" in page(client, workload, "metrics/")
+def test_the_metrics_page_says_why_its_cluster_tells_no_usage(
+    client: Client, workload: Workload
+) -> None:
+    assert "It is sampled while ranks run" in page(client, workload, "metrics/")
     lacks = Finding(METERING, "Metrics API", Level.WARNING, "Install metrics-server.")
     Cluster.objects.update(findings_json=[asdict(lacks)])
-    assert "tells no usage. Install metrics-server." in page(client, workload, "metrics/")
+    assert "reports no usage. Install metrics-server." in page(client, workload, "metrics/")
 
 
 def test_events_show_who_did_what(client: Client, workload: Workload) -> None:
-    history.phase(workload, actor=workload.created_by, verb="submit")
-    history.note(workload, "worker-0 restarts", source="engine")
+    events.phase(workload, actor=workload.created_by, verb="submit")
+    events.note(workload, "worker-0 restarts", source="engine")
     shown = page(client, workload, "events/")
     assert "maria" in shown
     assert "worker-0 restarts" in shown
@@ -172,15 +172,15 @@ def test_the_spec_shows_where_values_come_from(client: Client, workload: Workloa
     ("code", "words"),
     [
         (None, ""),
-        (0, "exit code 0: ended well"),
+        (0, "exit code 0: succeeded"),
         (1, "exit code 1: the program ended with an error"),
         (127, "exit code 127: the command was not found"),
         (-9, "SIGKILL: killed"),
         (137, "exit code 137 (SIGKILL): killed"),
         (-11, "SIGSEGV: crashed"),
-        (255, "exit code 255: an error of the program's own"),
+        (255, "exit code 255: an error code of the program"),
         (-64, "SIGRTMAX"),
-        (42, "exit code 42: an error of the program's own"),
+        (42, "exit code 42: an error code of the program"),
     ],
 )
 def test_exit_codes_in_words(code: int | None, words: str) -> None:
@@ -193,6 +193,6 @@ def test_a_cluster_that_is_silent_is_told_where_something_is_active(
     active = WorkloadFactory(name="goes-on", project=project, running=True)
     state = {"state": State.DISCONNECTED, "state_message": "The API server does not answer."}
     Cluster.objects.filter(pk=project.cluster_id).update(**state)
-    assert "is disconnected. This is what was last seen." in page(client, active)
+    assert "is disconnected. This is the last known state." in page(client, active)
     assert "The API server does not answer." in page(client, active)
     assert "is disconnected" not in page(client, failed)

@@ -11,7 +11,7 @@ from tests.factories import WorkloadFactory
 from workloads.models import Cause, Workload
 
 SAID = "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) were unschedulable."
-EVIDENCE = {"total": 12, "shares": [["too few free GPUs", 8], ["closed to new pods", 4]]}
+EVIDENCE = {"total": 12, "shares": [["too few free GPUs", 8], ["cordoned", 4]]}
 
 
 @pytest.fixture
@@ -55,17 +55,21 @@ def test_the_page_shows_how_long_it_waited_for_what(client: Client, waits: Workl
     assert "20 min, still" in shown
 
 
-def test_what_it_waited_for_stays_on_the_page_once_it_runs(client: Client, waits: Workload) -> None:
+def test_the_page_of_a_running_workload_keeps_what_it_waited_for(
+    client: Client, waits: Workload
+) -> None:
     waits.causes.filter(until=None).update(until=timezone.now())
     Workload.objects.update(phase="Running")
     shown = page(client, waits)
     assert "Why it waits" not in shown
-    assert "What it waited for" in shown
+    assert "Wait history" in shown
 
 
-def test_without_a_cause_its_message_is_shown(client: Client, waits: Workload) -> None:
+def test_a_workload_that_waits_without_a_cause_shows_its_message(
+    client: Client, waits: Workload
+) -> None:
     waits.causes.all().delete()
     Workload.objects.update(message="It is number 3 in the queue.")
     shown = page(client, waits)
     assert "It is number 3 in the queue." in shown
-    assert "What it waited for" not in shown
+    assert "Wait history" not in shown

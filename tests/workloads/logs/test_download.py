@@ -10,6 +10,7 @@ from django.test import AsyncClient, Client
 from pytest_django import Settings
 
 from accounts.models import User
+from tests.disks import needs_holes
 from workloads import logs
 from workloads.models import Workload
 
@@ -36,14 +37,18 @@ def download(user: User, workload: Workload, query: str) -> tuple[StreamingHttpR
     return async_to_sync(fetch)()
 
 
-def test_one_rank_comes_as_it_was_printed(workload: Workload, member: User) -> None:
+def test_the_downloaded_log_of_a_single_rank_is_as_it_was_printed(
+    workload: Workload, member: User
+) -> None:
     response, body = download(member, workload, "rank=2")
     assert body == b"\x1b[31mtwo\x1b[0m\n"
     assert response["Content-Length"] == str(len(body))
     assert response["Content-Disposition"] == 'attachment; filename="digits_worker-1_1-0.log"'
 
 
-def test_all_ranks_come_merged_with_time_and_rank(workload: Workload, member: User) -> None:
+def test_the_downloaded_log_of_all_ranks_is_merged_with_time_and_rank(
+    workload: Workload, member: User
+) -> None:
     _, body = download(member, workload, "")
     assert body.decode().splitlines() == [
         "2026-11-21T12:00:00.000000Z master-0 one",
@@ -55,8 +60,8 @@ def test_all_ranks_come_merged_with_time_and_rank(workload: Workload, member: Us
 def test_lines_are_filtered_by_rank_and_text(workload: Workload, client: Client) -> None:
     address = f"/workloads/{workload.pk}/logs/lines/"
     assert "two" not in client.get(f"{address}?rank=0").content.decode()
-    assert "one" not in client.get(f"{address}?text=TWO").content.decode()
-    assert ">two<" in client.get(f"{address}?text=TWO&rank=2").content.decode()
+    assert "one" not in client.get(f"{address}?text=TWO&only=on").content.decode()
+    assert "<mark>two</mark>" in client.get(f"{address}?text=TWO&only=on&rank=2").content.decode()
 
 
 @pytest.mark.parametrize(
@@ -71,8 +76,21 @@ def test_nonsense_in_the_address_is_no_error(
 
 def test_the_page_says_why_output_is_late(workload: Workload, client: Client) -> None:
     page = f"/workloads/{workload.pk}/logs/"
-    assert logs.note_late(workload.pk, "node-7 does not hand out logs.")
-    assert not logs.note_late(workload.pk, "node-7 does not hand out logs.")
-    assert "node-7 does not hand out logs." in client.get(page).content.decode()
+    assert logs.note_late(workload.pk, "node-7 does not return logs.")
+    assert not logs.note_late(workload.pk, "node-7 does not return logs.")
+    assert "node-7 does not return logs." in client.get(page).content.decode()
     assert logs.note_late(workload.pk, "")
     assert "Output is late" not in client.get(page).content.decode()
+
+
+def test_a_log_whose_head_was_cut_is_downloaded_from_there(
+    workload: Workload, member: User, tmp_path: Path
+) -> None:
+    needs_holes(tmp_path)
+    stream = logs.Stream(workload.pk, 1, 0, 1)
+    logs.append(stream, b"a line of it\n" * 20_000)
+    logs.cut(stream, 1_000)
+    response, body = download(member, workload, "rank=1")
+    assert body.startswith(b"[Trainyard] ")
+    assert body.endswith(b"a line of it\n")
+    assert response["Content-Length"] == str(len(body))

@@ -15,6 +15,7 @@ from pytest_django import Settings
 from workloads import logs
 from workloads.logs import merge
 from workloads.logs.lines import LONGEST, Line
+from workloads.logs.search import Hits
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -102,17 +103,6 @@ def test_a_rank_that_joins_later_is_told_too() -> None:
     assert told(merge.after([*streams, late], cursor).lines) == "7:late"
 
 
-def test_a_search_tells_where_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "SEARCHED_BYTES", 100)
-    streams = filled(*((n, 0, f"line {n:03}\n") for n in range(100)))
-    window, asked, found = merge.tail(streams, text="LINE 007"), 1, ""
-    while window.more:
-        window = merge.before(streams, window.start, text="LINE 007")
-        found, asked = found + told(window.lines), asked + 1
-    assert found == "0:line 007"
-    assert asked > 5, "each looked through its share only"
-
-
 @pytest.mark.parametrize(
     "text", ["x" * (3 * LONGEST + 5), "x" * LONGEST + "\n" + "y" * 70_000 + "\nz"]
 )
@@ -140,7 +130,7 @@ def peak_of_reading(streams: list[logs.Stream]) -> int:
     tracemalloc.start()
     try:
         window = merge.tail(streams)
-        merge.before(streams, window.start, text="no such line")
+        Hits(streams, "no such line", unfinished=True).search(1)
         window = merge.after(streams, {0: 50_000_000, 1: 70_000_000})
         assert len(window.lines) == merge.WINDOW
         return tracemalloc.get_traced_memory()[1]

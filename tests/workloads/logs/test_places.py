@@ -36,7 +36,7 @@ def test_restarts_that_nobody_saw_keep_their_numbers() -> None:
     assert [place("a", 0), place("a", 3), place("b", 1), place("b", 0)] == [0, 3, 5, 4]
 
 
-def test_where_the_engine_counts_attempts_they_are_what_it_says() -> None:
+def test_attempts_of_a_rank_are_those_that_the_engine_counts() -> None:
     assert [place("", 4), place("", 2)] == [4, 2]
     assert logs.streams(WORKLOAD) == []
 
@@ -83,7 +83,7 @@ def test_a_piece_and_its_cursor_are_there_both_or_neither(
     assert kept() == (b"onetwo", "second")
 
 
-def test_of_each_rank_the_latest_start_is_shown() -> None:
+def test_the_log_of_each_rank_is_that_of_its_latest_start() -> None:
     place("a", 0), place("b", 0, rank=1), place("b", 1, rank=1)
     shown = logs.latest(WORKLOAD, 1, 1)
     assert {rank: stream.attempt for rank, stream in shown.items()} == {0: 0, 1: 1}

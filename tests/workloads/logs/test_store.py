@@ -24,7 +24,7 @@ def whole(stream: logs.Stream) -> bytes:
     return logs.read(stream, 0, 10**9)
 
 
-def test_pieces_follow_each_other(stream: logs.Stream) -> None:
+def test_pieces_of_a_log_follow_each_other(stream: logs.Stream) -> None:
     logs.append(stream, b"one\n")
     logs.append(stream, b"two\n")
     assert whole(stream) == b"one\ntwo\n"
@@ -33,19 +33,19 @@ def test_pieces_follow_each_other(stream: logs.Stream) -> None:
 
 
 @pytest.mark.parametrize("offset", [8, 9, 10**12])
-def test_there_is_nothing_after_the_end(stream: logs.Stream, offset: int) -> None:
+def test_a_log_has_nothing_after_its_end(stream: logs.Stream, offset: int) -> None:
     logs.append(stream, b"one\ntwo\n")
     assert logs.read(stream, offset, 100) == b""
 
 
-def test_of_two_who_bring_one_piece_the_later_writes_nothing(stream: logs.Stream) -> None:
+def test_a_piece_of_a_log_that_comes_twice_is_written_once(stream: logs.Stream) -> None:
     assert logs.append(stream, b"one\n", offset=0)
     assert not logs.append(stream, b"one\n", offset=0)
     assert logs.append(stream, b"two\n", offset=4)
     assert whole(stream) == b"one\ntwo\n"
 
 
-def test_of_a_torn_piece_nothing_is_left(stream: logs.Stream) -> None:
+def test_a_torn_piece_of_a_log_leaves_nothing(stream: logs.Stream) -> None:
     logs.append(stream, b"one\n")
     with stream.path.open("ab") as file:
         file.write(b"tw")  # killed before the index knew of it
@@ -90,7 +90,9 @@ def test_time_never_goes_back_when_the_clock_does(stream: logs.Stream) -> None:
         assert index.at(1) == NOW
 
 
-def test_removing_leaves_nothing_and_twice_is_fine(stream: logs.Stream) -> None:
+def test_removing_the_logs_of_a_workload_leaves_nothing_and_twice_is_fine(
+    stream: logs.Stream,
+) -> None:
     logs.append(stream, b"a")
     logs.remove(stream.workload_id)
     logs.remove(stream.workload_id)

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from workloads.metrics import chart
 from workloads.models import Sample, SampleKind, Workload
-from workloads.page import chart
 
 
 def samples(workload: Workload, kind: SampleKind, count: int, **also: int) -> None:
@@ -38,7 +38,7 @@ def test_a_long_training_has_a_bounded_number_of_points(workload: Workload) -> N
     assert steps[-1] == 3000, "the newest"
 
 
-def test_of_a_step_done_twice_the_later_counts(workload: Workload) -> None:
+def test_a_step_that_is_done_twice_shows_its_later_sample(workload: Workload) -> None:
     samples(workload, SampleKind.TRAINING, 10, run=1)
     samples(workload, SampleKind.TRAINING, 5, run=2, later=60)
     run = next(one for one in chart.training(workload) if one.name == "run")
@@ -65,7 +65,7 @@ def test_usage_has_a_line_a_rank(workload: Workload, ranks: int) -> None:
     assert {len(column) for column in cpu.columns} == {len(cpu.columns[0])}
 
 
-def test_the_numbers_come_as_json(client: Client, workload: Workload) -> None:
+def test_the_numbers_of_the_charts_come_as_json(client: Client, workload: Workload) -> None:
     samples(workload, SampleKind.TRAINING, 3)
     found = client.get(f"/workloads/{workload.pk}/metrics/data/?run=1").json()
     assert [one["name"] for one in found["training"]] == ["loss", "run"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workloads.metrics import parse
+from workloads.metrics.parse import parse
 
 DEEP = b'{"step": ' + b"[" * 15_000
 
@@ -17,7 +17,7 @@ DEEP = b'{"step": ' + b"[" * 15_000
         b'{"step": 3, "nested": {"a": 1}, "text": "x"}',
     ],
 )
-def test_a_json_object_with_a_step_is_one(line: bytes) -> None:
+def test_a_json_object_with_a_step_is_a_sample(line: bytes) -> None:
     assert parse(line) is not None
 
 
@@ -45,5 +45,5 @@ def test_a_json_object_with_a_step_is_one(line: bytes) -> None:
         DEEP,
     ],
 )
-def test_all_else_is_a_log_line(line: bytes) -> None:
+def test_a_line_that_is_no_sample_of_metrics_is_a_log_line(line: bytes) -> None:
     assert parse(line) is None

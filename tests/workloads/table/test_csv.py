@@ -29,15 +29,17 @@ def download(user: User, query: str = "") -> list[list[str]]:
     return list(csv.reader(io.StringIO(async_to_sync(fetch)())))
 
 
-def test_it_holds_the_columns_shown_and_every_row(project: Project, member: User) -> None:
+def test_the_csv_of_the_table_holds_the_columns_shown_and_every_row(
+    project: Project, member: User
+) -> None:
     WorkloadFactory.create_batch(120, project=project)
     rows = download(member, "columns=name,gpus,project&sort=name")
-    assert rows[0] == ["Workload", "Project", "GPU compute request"]
+    assert rows[0] == ["Workload", "GPU compute request", "Project"]
     assert len(rows) == 121, "more than a page"
     assert rows[1:] == sorted(rows[1:])
 
 
-def test_it_follows_the_filter_and_the_permission(
+def test_the_csv_of_the_table_follows_the_filter_and_the_permission(
     project: Project, member: User, stranger: User
 ) -> None:
     WorkloadFactory(name="one", project=project)
@@ -46,7 +48,7 @@ def test_it_follows_the_filter_and_the_permission(
     assert download(stranger, "columns=name") == [["Workload"]]
 
 
-def test_nobody_gets_it_without_signing_in(db: None) -> None:
+def test_the_csv_of_the_table_asks_for_signing_in(db: None) -> None:
     assert Client().get("/workloads/export.csv").status_code == 302
 
 

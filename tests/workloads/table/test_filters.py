@@ -10,7 +10,7 @@ from accounts.models import User
 from projects.models import Project
 from tests.factories import WorkloadFactory
 from workloads.table.filters import Filter
-from workloads.table.state import State
+from workloads.table.state import TableState
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def rows(project: Project, member: User) -> None:
 
 
 def names(query: str, user: User) -> str:
-    found = State.parse(QueryDict(query)).rows(user)
+    found = TableState.parse(QueryDict(query)).rows(user)
     return " ".join(found.order_by("name").values_list("name", flat=True))
 
 
@@ -71,7 +71,7 @@ def test_a_filter_lets_through(query: str, expected: str, rows: None, member: Us
     [
         ("nothing:is:1", "no column"),
         ("metrics:is:1", "no column"),
-        ("gpus:has:1", "no way to filter"),
+        ("gpus:has:1", "not a way to filter"),
         ("gpus:ge:two", "not a number"),
         ("gpus:ge:nan", "too large"),
         ("gpus:ge:1e300", "too large"),
@@ -87,10 +87,10 @@ def test_a_filter_that_makes_no_sense_says_why(text: str, problem: str, db: None
     assert problem in Filter.parse(text).problem
 
 
-def test_such_a_filter_is_shown_and_does_not_count(rows: None, member: User) -> None:
+def test_a_filter_that_makes_no_sense_is_shown_and_does_not_count(rows: None, member: User) -> None:
     assert names("f=gpus:ge:two", member) == "alpha beta gamma"
 
 
-def test_an_address_says_the_same_again() -> None:
+def test_the_state_of_the_table_survives_its_address() -> None:
     query = "q=a+b&f=status:is:Running|Failed&f=gpus:ge:1&sort=name&columns=name,status"
-    assert State.parse(QueryDict(query)).query == query
+    assert TableState.parse(QueryDict(query)).query == query

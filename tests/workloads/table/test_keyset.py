@@ -16,7 +16,7 @@ from tests.factories import UserFactory, workload_spec
 from workloads.models import Workload
 from workloads.table import page as paging
 from workloads.table.columns import COLUMNS
-from workloads.table.state import State
+from workloads.table.state import TableState
 
 SORTS = [sign + column.key for column in COLUMNS if column.sorts for sign in ("", "-")]
 ROWS = 47
@@ -49,48 +49,52 @@ def rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
     return {workload.pk for workload in Workload.objects.bulk_create(made)}
 
 
-def walk(state: State, user: User) -> tuple[list[list[UUID]], State]:
+def walk(state: TableState, user: User) -> tuple[list[list[UUID]], TableState]:
     pages: list[list[UUID]] = []
     while True:
         page = paging.page_of(state, user)
-        pages.append([row.workload.pk for row in page.rows])
+        pages.append([row.id for row in page.rows])
         if page.following is None:
             return pages, state
-        state = State.parse(QueryDict(page.following.query))
+        state = TableState.parse(QueryDict(page.following.query))
 
 
 @pytest.mark.parametrize("sort", SORTS)
-def test_every_row_once_forward_and_back(sort: str, rows: set[UUID], member: User) -> None:
-    pages, state = walk(State(sort=sort), member)
+def test_pages_by_keyset_show_every_row_once_forward_and_back(
+    sort: str, rows: set[UUID], member: User
+) -> None:
+    pages, state = walk(TableState(sort=sort), member)
     seen = [pk for page in pages for pk in page]
     assert len(seen) == ROWS
     assert set(seen) == rows
     back: list[list[UUID]] = []
     while True:
         page = paging.page_of(state, member)
-        back.insert(0, [row.workload.pk for row in page.rows])
+        back.insert(0, [row.id for row in page.rows])
         if page.previous is None:
             break
-        state = State.parse(QueryDict(page.previous.query))
+        state = TableState.parse(QueryDict(page.previous.query))
     assert back == pages
 
 
 @pytest.mark.parametrize("sort", ["name", "-gpus", "-created", "completed"])
-def test_it_is_the_order_that_was_asked_for(sort: str, rows: set[UUID], member: User) -> None:
-    state = State(sort=sort)
+def test_pages_by_keyset_come_in_the_order_that_was_asked_for(
+    sort: str, rows: set[UUID], member: User
+) -> None:
+    state = TableState(sort=sort)
     seen = [pk for page in walk(state, member)[0] for pk in page]
     expected = state.rows(member).order_by(*state.key.order).values_list("pk", flat=True)
     assert seen == list(expected)
 
 
 def test_a_row_that_appears_meanwhile_shifts_no_other(rows: set[UUID], member: User) -> None:
-    first = paging.page_of(State(), member)
+    first = paging.page_of(TableState(), member)
     assert first.following
-    newest = Workload.objects.get(pk=first.rows[0].workload.pk)
+    newest = Workload.objects.get(pk=first.rows[0].id)
     newest.pk, newest.name, newest.created_at = None, "late", timezone.now()
     newest.save()
-    second = paging.page_of(State.parse(QueryDict(first.following.query)), member)
-    shown = {row.workload.pk for row in first.rows} & {row.workload.pk for row in second.rows}
+    second = paging.page_of(TableState.parse(QueryDict(first.following.query)), member)
+    shown = {row.id for row in first.rows} & {row.id for row in second.rows}
     assert not shown
 
 
@@ -98,11 +102,11 @@ def test_the_count_stops_at_its_limit(
     rows: set[UUID], member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paging, "MOST_COUNTED", 20)
-    assert paging.page_of(State(), member).total == "20+"
+    assert paging.page_of(TableState(), member).total == "20+"
 
 
 @pytest.mark.parametrize("token", ["nonsense", "W10", "WzEsMl0", "x" * 5000, "é"])
 def test_a_damaged_position_shows_the_first_page(token: str, rows: set[UUID], member: User) -> None:
-    first = [row.workload.pk for row in paging.page_of(State(), member).rows]
-    shown = paging.page_of(State(after=token), member).rows
-    assert [row.workload.pk for row in shown] == first
+    first = [row.id for row in paging.page_of(TableState(), member).rows]
+    shown = paging.page_of(TableState(after=token), member).rows
+    assert [row.id for row in shown] == first

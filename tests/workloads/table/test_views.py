@@ -32,6 +32,6 @@ def test_a_view_is_its_owners_alone(client: Client, member: User, stranger: User
     assert not SavedView.objects.exists()
 
 
-def test_no_view_leads_elsewhere(client: Client, db: None) -> None:
+def test_a_saved_view_leads_to_no_other_site(client: Client, db: None) -> None:
     answer = client.post("/workloads/views/", {"name": "x", "query": "//evil.example/"})
     assert answer["Location"].startswith("/workloads/?")

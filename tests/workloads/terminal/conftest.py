@@ -13,11 +13,11 @@ from django.conf import settings
 from pytest_django import Settings
 
 from accounts.models import User
-from clusters import engines
-from clusters.models import Kind
+from clusters import connections
 from config.asgi import application
 from engines.base import Launch
 from engines.fake import FakeEngine, FakeSession
+from tests.clusters.answering import answers
 from tests.sockets import Socket
 from tests.web import signed_in
 from workloads.models import Workload
@@ -30,11 +30,11 @@ def engine(
     monkeypatch: pytest.MonkeyPatch, valkey: redis.Redis, workload: Workload
 ) -> Iterator[FakeEngine]:
     fake = FakeEngine()
-    monkeypatch.setitem(engines.ENGINES, Kind.LOCAL, lambda cluster: fake)
-    engines._engines.clear()
+    answers(monkeypatch, "local", lambda cluster: fake)
+    connections.forget()
     fake.submit(Launch(workload.handle, 1, workload.spec))
     yield fake
-    engines._engines.clear()
+    connections.forget()
     for session in fake.sessions:
         session.program.close()
         session.close()
@@ -42,7 +42,7 @@ def engine(
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    monkeypatch.setattr("workloads.terminals.CHECK_SECONDS", 0.05)
+    monkeypatch.setattr("workloads.terminal.access.CHECK_SECONDS", 0.05)
 
 
 class Page:

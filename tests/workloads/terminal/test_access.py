@@ -25,14 +25,14 @@ def is_let_in(workload: Workload, key: str, **where: Any) -> bool:
     return bool(play(scenario))
 
 
-def test_members_and_administrators_get_one(
+def test_members_and_administrators_get_a_terminal(
     engine: FakeEngine, workload: Workload, member: User, administrator: User
 ) -> None:
     assert is_let_in(workload, key_of(member))
     assert is_let_in(workload, key_of(administrator))
 
 
-def test_strangers_and_the_signed_out_do_not(
+def test_strangers_and_the_signed_out_get_no_terminal(
     engine: FakeEngine, workload: Workload, stranger: User
 ) -> None:
     assert not is_let_in(workload, key_of(stranger))
@@ -41,10 +41,21 @@ def test_strangers_and_the_signed_out_do_not(
     assert not engine.sessions
 
 
-def test_pages_of_other_sites_do_not(engine: FakeEngine, workload: Workload, member: User) -> None:
+def test_a_cookie_with_a_nul_opens_no_terminal(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
+    assert not is_let_in(workload, '"\\000aaaaaaaaaaaa"')
+    assert not is_let_in(workload, f'{key_of(member)}; other="\\000"')
+
+
+def test_pages_of_other_sites_get_no_terminal(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
     key = key_of(member)
     assert not is_let_in(workload, key, origin="http://evil.example")
     assert not is_let_in(workload, key, origin="http://testserver:8888")
+    assert not is_let_in(workload, key, origin="https://testserver")
+    assert not is_let_in(workload, key, origin="ftp://testserver")
     assert not is_let_in(workload, key, origin="null")
     assert not is_let_in(workload, key, origin="http://evil.example", host="evil.example")
     assert not engine.sessions
@@ -68,7 +79,7 @@ def test_a_rank_that_does_not_run_says_so(
     assert not engine.sessions
 
 
-def test_at_most_so_many_at_once(
+def test_a_user_has_at_most_so_many_terminals_at_once(
     engine: FakeEngine, workload: Workload, member: User, settings: Any
 ) -> None:
     settings.TERMINALS_PER_USER = 1
@@ -80,7 +91,7 @@ def test_at_most_so_many_at_once(
             async with opened(workload, mine, engine) as second:
                 return await second.ended()
 
-    assert "1 terminals open, the most" in play(scenario)
+    assert "1 terminals open, which is" in play(scenario)
     assert is_let_in(workload, mine), "a closed one makes room"
 
 
@@ -95,7 +106,7 @@ def test_the_page_offers_running_ranks(workload: Workload, member: User, strange
 def test_the_page_says_why_there_is_none(workload: Workload, member: User) -> None:
     workload.ranks.update(phase=RankPhase.PENDING)
     address = f"/workloads/{workload.pk}/terminal/"
-    assert "opens in a running rank" in signed_in(member).get(address).content.decode()
+    assert "needs a running rank" in signed_in(member).get(address).content.decode()
     workload.cluster.capabilities_json |= {"terminal": False}
     workload.cluster.save()
-    assert "does not offer terminals" in signed_in(member).get(address).content.decode()
+    assert "does not support terminals" in signed_in(member).get(address).content.decode()

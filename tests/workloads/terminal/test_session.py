@@ -78,35 +78,39 @@ def ended_by(workload: Workload, member: User, engine: FakeEngine, change: Any) 
     return why
 
 
-def test_signing_out_ends_it(engine: FakeEngine, workload: Workload, member: User) -> None:
+def test_signing_out_ends_a_terminal(engine: FakeEngine, workload: Workload, member: User) -> None:
     why = ended_by(workload, member, engine, Session.objects.all().delete)
     assert "no longer signed in" in why
 
 
-def test_losing_the_project_ends_it(
+def test_losing_the_project_ends_a_terminal(
     engine: FakeEngine, workload: Workload, member: User, project: Project
 ) -> None:
     why = ended_by(workload, member, engine, project.members.clear)
-    assert "may no longer use this workload" in why
+    assert "no longer have access to this workload" in why
 
 
-def test_a_locked_account_ends_it(engine: FakeEngine, workload: Workload, member: User) -> None:
+def test_a_locked_account_ends_its_terminals(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
     lock = User.objects.filter(pk=member.pk).update
     assert "no longer" in ended_by(workload, member, engine, lambda: lock(is_active=False))
 
 
-def test_the_end_of_the_rank_ends_it(engine: FakeEngine, workload: Workload, member: User) -> None:
+def test_the_end_of_a_rank_ends_its_terminal(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
     stop = workload.ranks.update
     why = ended_by(workload, member, engine, lambda: stop(phase=RankPhase.SUCCEEDED))
     assert why == "master-0 is Succeeded."
 
 
-def test_idleness_ends_it(
+def test_idleness_ends_a_terminal(
     engine: FakeEngine, workload: Workload, member: User, settings: Any
 ) -> None:
     settings.TERMINAL_IDLE_SECONDS = 0.3
     why = ended_by(workload, member, engine, lambda: None)
-    assert why.startswith("Nothing was typed for")
+    assert why.startswith("Closed: no input for")
 
 
 def test_a_cluster_that_does_not_answer_says_so(
@@ -122,8 +126,12 @@ def test_a_cluster_that_does_not_answer_says_so(
     assert play(scenario) == "The API server does not answer."
 
 
-@pytest.mark.parametrize("message", ["{}", "no json", '{"columns": 0, "rows": 1}', "[]"])
-def test_what_is_not_understood_closes_it(
+ODD = ["{}", "no json", '{"columns": 0, "rows": 1}', "[]", '{"columns": 1e999, "rows": 1}']
+ODD += ["[" * 50_000, '{"columns": "\\u0000", "rows": 1}', '{"columns": NaN, "rows": 1}']
+
+
+@pytest.mark.parametrize("message", ODD, ids=lambda it: it[:20])
+def test_a_message_that_is_not_understood_closes_the_terminal(
     engine: FakeEngine, workload: Workload, member: User, message: str
 ) -> None:
     async def scenario() -> int:

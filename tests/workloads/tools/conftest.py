@@ -14,11 +14,11 @@ from django.conf import settings
 from django.test import Client
 from pytest_django import Settings
 
-from clusters import engines
-from clusters.models import Kind
+from clusters import connections
 from config.asgi import application
 from engines.base import Launch
 from engines.fake import FakeEngine
+from tests.clusters.answering import answers
 from workloads.models import Workload
 
 
@@ -91,11 +91,11 @@ def engine(
 ) -> Iterator[FakeEngine]:
     settings.ALLOWED_HOSTS = ["testserver", "localhost"]
     fake = FakeEngine()
-    monkeypatch.setitem(engines.ENGINES, Kind.LOCAL, lambda cluster: fake)
-    engines._engines.clear()
+    answers(monkeypatch, "local", lambda cluster: fake)
+    connections.forget()
     fake.submit(Launch(served.handle, 1, served.spec))
     yield fake
-    engines._engines.clear()
+    connections.forget()
 
 
 class Browser:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 
+from accounts import groups
 from accounts.models import User
 from engines.fake import FakeEngine
 from spec.tools import tools_of
@@ -21,7 +21,7 @@ def may(user: User, workload: Workload) -> bool:
     return access.find(user, workload.pk, "my-notebook") is not None
 
 
-def test_without_a_rule_it_is_open_to_whoever_sees_the_workload(
+def test_a_tool_without_a_rule_is_open_to_whoever_sees_the_workload(
     served: Workload, member: User, stranger: User, administrator: User
 ) -> None:
     assert may(member, served)
@@ -42,7 +42,7 @@ def test_a_rule_lets_in_whom_it_names(
 ) -> None:
     tool = {"name": "My Notebook", "containerPort": 8888}
     serve(workload, tool | rule)
-    stranger.groups.add(Group.objects.create(name="reviewers"))
+    groups.take_from_provider(stranger, ["reviewers"])
     assert may(stranger, workload)
     assert may(member, workload), "who made the workload always gets in"
     everyone = rule["authorizationType"] == "authenticatedUsers"
@@ -52,28 +52,34 @@ def test_a_rule_lets_in_whom_it_names(
 @pytest.mark.parametrize(
     "rule", [{}, {"authorizationType": "authorizedUsers", "authorizedUsers": ["x"]}]
 )
-def test_who_left_the_project_leaves_the_tools_they_made(
+def test_a_user_who_left_the_project_may_no_longer_open_the_tools_they_made(
     workload: Workload, member: User, rule: dict[str, Any]
 ) -> None:
     serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
     assert may(member, workload)
     workload.project.members.remove(member)
-    assert not may(member, workload)
+    assert not may(User.objects.get(pk=member.pk), workload)
 
 
-def test_no_tool_of_this_name_and_no_deleted_workload(served: Workload, member: User) -> None:
+def test_a_tool_of_another_name_or_of_a_deleted_workload_is_not_found(
+    served: Workload, member: User
+) -> None:
     assert access.find(member, served.pk, "other") is None
     Workload.objects.update(deleted_at=served.created_at)
     assert not may(member, served)
 
 
-def test_strangers_find_neither_the_list_nor_the_tool(served: Workload, stranger: User) -> None:
+def test_strangers_find_neither_the_connect_page_nor_the_tool(
+    served: Workload, stranger: User
+) -> None:
     client = signed_in(stranger)
     assert client.get(f"/workloads/{served.pk}/connect/").status_code == 404
     assert client.get(f"/workloads/{served.pk}/connect/my-notebook/").status_code == 404
 
 
-def test_the_list_and_the_menu(served: Workload, member: User) -> None:
+def test_the_connect_page_and_the_menu_of_a_workload_list_its_tools(
+    served: Workload, member: User
+) -> None:
     client = signed_in(member)
     page = client.get(f"/workloads/{served.pk}/connect/").content.decode()
     assert "My Notebook" in page
@@ -86,7 +92,9 @@ def test_the_list_and_the_menu(served: Workload, member: User) -> None:
     assert "target=" not in page
 
 
-def test_no_button_without_tools(workload: Workload, member: User) -> None:
+def test_the_menu_of_a_workload_without_tools_has_no_connect_button(
+    workload: Workload, member: User
+) -> None:
     menu = signed_in(member).get(f"/workloads/{workload.pk}/menu/", **HTMX).content.decode()
     assert "/connect/" not in menu
 

@@ -61,7 +61,7 @@ def test_connect_leads_past_us_where_nobody_asks(
     assert Event.objects.filter(workload=served, verb="connect").count() == 1
 
 
-def test_strangers_are_not_let_through(served: Workload, stranger: User) -> None:
+def test_strangers_are_not_let_through_to_a_tool(served: Workload, stranger: User) -> None:
     assert asked(served)[0] == 401
     assert asked(served, cookie="guessed")[0] == 401
     signin = f"/tools/signin/{served.pk}/my-notebook/?rd={HOME}/lab"
@@ -69,7 +69,9 @@ def test_strangers_are_not_let_through(served: Workload, stranger: User) -> None
     assert Client().get(signin)["Location"].startswith("/accounts/login/?next=/tools/signin/")
 
 
-def test_who_comes_by_the_url_itself_signs_in_and_goes_on(served: Workload, member: User) -> None:
+def test_a_visitor_of_the_url_of_a_tool_signs_in_and_goes_on(
+    served: Workload, member: User
+) -> None:
     signin = f"/tools/signin/{served.pk}/my-notebook/"
     client = signed_in(member)
     leads = client.get(signin, {"rd": f"{HOME}/lab?a=b"})["Location"]
@@ -100,7 +102,7 @@ def test_a_websocket_is_opened_from_the_tools_own_pages(served: Workload, member
         assert asked(served, cookie=secret, Origin=origin, **key)[0] == 403
 
 
-def test_what_does_not_run_is_told_at_sign_in(served: Workload, member: User) -> None:
+def test_a_tool_that_does_not_run_says_so_at_sign_in(served: Workload, member: User) -> None:
     secret = admitted(served, member)
     served.ranks.update(phase="Pending")
     assert asked(served, cookie=secret)[0] == 401
@@ -109,20 +111,22 @@ def test_what_does_not_run_is_told_at_sign_in(served: Workload, member: User) ->
     assert "can be opened while master-0 runs" in answer.content.decode()
 
 
-def test_who_sees_the_workload_is_told_whose_the_tool_is(served: Workload, member: User) -> None:
+def test_a_member_who_may_not_open_a_tool_is_told_who_may(served: Workload, member: User) -> None:
     colleague = UserFactory()
     served.project.members.add(colleague)
     rule = {"authorizationType": "authorizedUsers", "authorizedUsers": ["maria"]}
     serve(served, {"name": "My Notebook", "containerPort": 8888} | rule)
     answer = signed_in(colleague).get(f"/tools/signin/{served.pk}/my-notebook/")
     assert answer.status_code == 403
-    assert "Who may: maria." in answer.content.decode()
+    assert "Access: maria." in answer.content.decode()
 
 
 @pytest.mark.parametrize(
     "back", ["", "https://evil.example/", f"{HOME}.evil.example/", "//evil.example", HOME]
 )
-def test_nobody_is_sent_elsewhere_with_a_code(served: Workload, member: User, back: str) -> None:
+def test_sign_in_to_a_tool_sends_no_code_to_another_site(
+    served: Workload, member: User, back: str
+) -> None:
     signin = f"/tools/signin/{served.pk}/my-notebook/"
     answer = signed_in(member).get(signin, {"rd": back})
     assert answer.status_code == 400

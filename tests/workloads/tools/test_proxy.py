@@ -66,7 +66,7 @@ def test_a_tool_that_does_not_answer_says_so(browser: Browser, served: Workload)
     assert (answer.status_code, answer.headers["content-type"][:10]) == (502, "text/plain")
 
 
-def test_nobody_comes_in_without_a_grant(browser: Browser) -> None:
+def test_the_proxy_of_a_tool_lets_nobody_in_without_a_grant(browser: Browser) -> None:
     assert browser.get("/").status_code == 401
     assert browser.get("/?trainyard_code=guessed").status_code == 401
     browser.cookie = "trainyard_tool=guessed"
@@ -107,7 +107,7 @@ def test_no_page_of_ours_is_served_at_a_tools_address(browser: Browser) -> None:
         assert elsewhere.get("/accounts/login/").status_code in {401, 404}
 
 
-def test_it_closes_with_the_rank(browser: Browser, served: Workload) -> None:
+def test_the_proxy_of_a_tool_closes_with_the_rank(browser: Browser, served: Workload) -> None:
     browser.enter()
     served.ranks.filter(rank=0).update(phase=RankPhase.FAILED)
     assert browser.get("/").status_code == 503

@@ -1,5 +1,6 @@
 """A browser without JavaScript: it posts what the page holds, with what the person changed."""
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -87,7 +88,15 @@ class Wizard:
         """A field is left, with JavaScript; the answer."""
         response = self.client.post(self.at(step), fields, **HTMX)
         assert response.status_code == 200, response.content
-        return response.content.decode()
+        answer: str = response.content.decode()
+        self._shows(answer)
+        return answer
+
+    def _shows(self, answer: str) -> None:
+        """The page says what of the draft it shows: what it just got."""
+        version = re.search(r'data-version="(\d+)"', answer)
+        assert version
+        self.page = re.sub(r'(?<=name="version" value=")\d+', version[1], self.page)
 
     def type(self, step: int, /, **fields: Any) -> str:
         """A pause while typing."""
@@ -110,12 +119,17 @@ class Wizard:
     def ready(self, name: str = "train", **changes: Any) -> "Wizard":
         """A draft with everything filled in, and the cursor on no page yet."""
         project = self.user.projects.get()
-        worker = {
+        chosen = {
             "environment": str(EnvironmentFactory(home=project, name=f"env-{name}").pk),
             "compute": str(ComputeResourceFactory(home=project, name=f"compute-{name}").pk),
         }
         place = {"cluster": str(project.cluster_id), "project": project.pk}
-        document = {"name": name, **place, "worker": worker, "values": {"numWorkers": 2}}
+        document = {
+            "name": name,
+            **place,
+            "worker": {"assets": chosen},
+            "values": {"numWorkers": 2},
+        }
         Draft.objects.create(owner=self.user, document=document | changes)
         return self
 

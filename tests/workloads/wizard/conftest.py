@@ -3,9 +3,9 @@
 import pytest
 
 from accounts.models import User
-from clusters.models import Kind, NodePool
+from clusters.models import NodePool
 from projects.models import Project
-from spec.workload import Framework
+from spec.framework import Framework
 from tests.factories import ProjectFactory, UserFactory
 from tests.workloads.wizard.browser import Wizard
 
@@ -29,7 +29,7 @@ def wizard(project: Project, owner: User) -> Wizard:
 def on_kubernetes(project: Project) -> Project:
     """A cluster with two storage classes, a node pool and KAI; it is never asked."""
     cluster = project.cluster
-    cluster.kind = Kind.KUBERNETES
+    cluster.kind = "kubernetes"
     cluster.capabilities_json = {
         "frameworks": [{"framework": name, "available": True} for name in Framework],
         "queues": True,

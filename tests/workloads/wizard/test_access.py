@@ -18,7 +18,7 @@ def addresses(draft: Draft) -> list[str]:
     return [*steps, f"{home}/2/gallery/worker-compute/", f"{home}/template/"]
 
 
-def test_everyone_signs_in_first(wizard: Wizard) -> None:
+def test_the_wizard_asks_for_signing_in(wizard: Wizard) -> None:
     wizard.ready()
     client = Client()
     for address in ["/workloads/new/", *addresses(wizard.draft)]:
@@ -44,7 +44,9 @@ def test_the_owner_gets_the_whole_page(wizard: Wizard, step: int) -> None:
 
 
 @STEPS
-def test_a_change_answers_with_what_follows_from_it(wizard: Wizard, step: int) -> None:
+def test_a_change_in_the_wizard_answers_with_the_parts_that_follow_from_it(
+    wizard: Wizard, step: int
+) -> None:
     wizard.ready()
     page = wizard.save(step, name="other")
     assert "<html" not in page
@@ -88,7 +90,10 @@ def test_another_projects_assets_are_neither_shown_nor_taken(wizard: Wizard) -> 
     assert "secret-image" not in wizard.open(wizard.at(2)).page
     page = wizard.save(2, **{"worker-environment": str(foreign.pk)})
     assert "secret-image" not in page
-    assert "This environment is no longer here, or not for this project; choose another." in page
+    assert (
+        "This environment no longer exists, or is not available in this project; choose another."
+        in page
+    )
 
 
 def test_a_project_of_others_cannot_be_chosen(wizard: Wizard, project: Project) -> None:

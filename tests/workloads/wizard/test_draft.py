@@ -6,8 +6,8 @@ from django.contrib.messages import get_messages
 from projects.models import Project
 from tests.factories import ProjectFactory, WorkloadFactory
 from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
-from workloads import drafts
 from workloads.models import Draft
+from workloads.wizard import drafts
 
 pytestmark = pytest.mark.django_db
 
@@ -34,14 +34,14 @@ def test_opening_the_wizard_again_makes_no_second_empty_draft(wizard: Wizard) ->
     assert Draft.objects.count() == 2, "what was typed is never thrown away"
 
 
-def test_another_tab_shows_what_was_entered(wizard: Wizard) -> None:
+def test_another_tab_shows_what_was_entered_in_a_draft(wizard: Wizard) -> None:
     wizard.open()
     wizard.save(1, name="Not Good")
     other = Wizard(wizard.user).open(wizard.at(1))
     assert Inputs(other.page).values["name"] == "Not Good"
 
 
-def test_of_two_tabs_the_later_wins_by_field(wizard: Wizard) -> None:
+def test_the_later_of_two_tabs_wins_each_field_of_a_draft(wizard: Wizard) -> None:
     wizard.ready()
     wizard.save(2, **{"worker-command": "first"})
     Wizard(wizard.user).open(wizard.at(2)).save(2, **{"worker-args": "second"})
@@ -61,7 +61,7 @@ def test_an_empty_number_of_workers_is_one_and_not_called_required(wizard: Wizar
     page = wizard.ready().open(wizard.at(2)).page
     label = page.split('for="numWorkers"', 1)[0].rsplit("<label", 1)[1]
     assert "field-required" not in label
-    assert "1 to 512. Empty is 1." in page
+    assert "1 to 512. Default: 1." in page
     wizard.save(2, numWorkers="")
     assert wizard.plan().ready().spec.num_workers == 1
 
@@ -93,7 +93,7 @@ def test_a_free_name_is_said_to_be_free(wizard: Wizard, project: Project) -> Non
     assert "Free in team-a" in wizard.type(1, name="free")
     page = wizard.save(1, name="taken")
     assert "Free in team-a" not in page
-    assert "is taken in team-a; enter a different name" in page
+    assert "already exists in team-a; enter a different name" in page
 
 
 def test_another_cluster_asks_for_another_project(wizard: Wizard, project: Project) -> None:
@@ -106,7 +106,7 @@ def test_another_cluster_asks_for_another_project(wizard: Wizard, project: Proje
     assert "Select a project." in page
 
 
-def test_the_steps_show_where_it_stands(wizard: Wizard) -> None:
+def test_the_steps_of_the_wizard_show_where_the_draft_stands(wizard: Wizard) -> None:
     wizard.open().open(wizard.at(2))
     wizard.save(1, name="good")
     page = wizard.save(2, numWorkers="0")
@@ -131,7 +131,7 @@ def test_a_draft_can_be_discarded(wizard: Wizard) -> None:
     response = wizard.client.post(f"/workloads/drafts/{wizard.draft.pk}/discard/")
     assert response["Location"] == "/workloads/"
     assert [str(m) for m in get_messages(response.wsgi_request)] == [
-        "The draft train is discarded."
+        "The draft train was discarded."
     ]
     assert not Draft.objects.exists()
 
@@ -149,11 +149,11 @@ def test_save_without_javascript_stays_on_the_page(wizard: Wizard) -> None:
     wizard.ready().open(wizard.at(2))
     wizard.press("save", **{"worker-args": "--epochs=3"})
     assert (wizard.address, wizard.status) == (wizard.at(2), 200)
-    assert "The draft is saved." in wizard.page
+    assert "The draft was saved." in wizard.page
     assert Inputs(wizard.page).values["worker-args"] == "--epochs=3"
 
 
-def test_what_was_overtaken_on_its_way_is_not_kept(wizard: Wizard) -> None:
+def test_an_autosave_that_a_later_one_overtook_is_not_kept(wizard: Wizard) -> None:
     """An autosave that a page sent before its CONTINUE may reach the server after it."""
     wizard.open()
     wizard.save(1, name="final", tab="one", sent="2")
@@ -176,8 +176,43 @@ def test_an_environment_drops_what_it_sets_and_keeps_the_rest(wizard: Wizard) ->
     draft, volume = wizard.draft, {"path": "/data", "claimInfo": {"size": "1G"}}
     draft.document["worker"]["values"] = {"storage": {"pvc": [volume]}, "image": "own:1"}
     draft.save()
-    environment = draft.content.worker.environment
+    environment = draft.content.worker.assets["environment"]
     wizard.save(2, **{"worker-environment": str(environment)})
     values = wizard.draft.content.worker.values
     assert values["storage"] == {"pvc": [volume]}
     assert "image" not in values
+
+
+def test_the_name_of_a_draft_has_a_limit(wizard: Wizard) -> None:
+    wizard.ready()
+    wizard.save(1, name="a" * 100_000)
+    assert wizard.draft.content.name == "a" * 200
+
+
+def test_a_page_that_another_one_overtook_changes_nothing(wizard: Wizard) -> None:
+    wizard.ready().open(wizard.at(2))
+    shown = str(wizard.draft.version)
+    wizard.save(2, numWorkers="3", tab="one", sent="1", version=shown)
+    for name, tab, status in (("same-page", "one", 200), ("older", "two", 409)):
+        answer = wizard.client.post(
+            wizard.at(1), {"name": name, "tab": tab, "sent": "2", "version": shown}, **HTMX
+        )
+        assert answer.status_code == status
+        assert ("draft-overtaken" in answer.headers.get("HX-Trigger", "")) is (status == 409)
+    assert wizard.draft.content.name == "same-page"
+    fresh = str(wizard.draft.version)
+    wizard.save(1, name="reloaded", tab="two", sent="3", version=fresh)
+    assert wizard.draft.content.name == "reloaded"
+
+
+def test_a_page_without_javascript_shows_what_overtook_it(wizard: Wizard) -> None:
+    wizard.ready().open(wizard.at(2))
+    older = wizard.page
+    wizard.client.post(wizard.at(2), {"numWorkers": "3"}, **HTMX)
+    wizard.page = older
+    wizard.press("continue", numWorkers="2")
+    assert (wizard.status, wizard.address) == (409, wizard.at(2))
+    assert "changed in another tab or window" in wizard.page
+    assert Inputs(wizard.page).values["numWorkers"] == "3"
+    wizard.press("continue", numWorkers="4")
+    assert wizard.draft.content.values["numWorkers"] == 4

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from clusters.models import Kind, Node, NodePool
+from clusters.models import Node, NodePool
 from projects.models import Project
-from spec.workload import Framework
+from spec.framework import Framework
 from tests.factories import ComputeResourceFactory
 from tests.workloads.wizard.browser import Wizard
-from workloads import summary
 from workloads.models import Workload
+from workloads.wizard import summary
 
 pytestmark = pytest.mark.django_db
 PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
@@ -20,7 +20,7 @@ PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionReque
 def on_kubernetes(project: Project) -> Project:
     """A cluster with every framework and without KAI; it is never asked."""
     cluster = project.cluster
-    cluster.kind = Kind.KUBERNETES
+    cluster.kind = "kubernetes"
     offers = [{"framework": name, "available": True} for name in Framework]
     cluster.capabilities_json = {"frameworks": offers, "queues": True}
     cluster.save()
@@ -92,7 +92,7 @@ def asking(project: Project, gpus: int) -> str:
         ([], 1, ""),  # nobody looked yet
     ],
 )
-def test_what_no_node_has_is_a_warning_and_no_refusal(
+def test_more_gpus_than_any_node_has_are_a_warning_and_no_refusal_in_the_wizard(
     wizard: Wizard, on_kubernetes: Project, nodes: list[int], gpus: int, told: str
 ) -> None:
     on_kubernetes.over_quota = True
@@ -103,12 +103,12 @@ def test_what_no_node_has_is_a_warning_and_no_refusal(
         Node.objects.create(cluster=cluster, name=f"n{index}", cpu=8, memory=10**10, gpu_count=have)
     wizard.ready()
     draft = wizard.draft
-    draft.document["worker"]["compute"] = asking(on_kubernetes, gpus)
+    draft.document["worker"]["assets"]["compute"] = asking(on_kubernetes, gpus)
     draft.save()
     made = wizard.plan()
     found = summary.of(made)
     assert made.submittable
-    assert found.detail.startswith(told.format(cluster=cluster.name) or "The cluster's own queue")
+    assert found.detail.startswith(told.format(cluster=cluster.name) or "The cluster's queue")
     assert (found.tone == "warning") is bool(told)
 
 
@@ -121,7 +121,7 @@ def test_a_pool_without_gpus_is_a_warning_before_all_is_filled_in(
     wizard.ready(name="")
     draft = wizard.draft
     draft.document["values"]["nodePools"] = ["cpu"]
-    draft.document["worker"]["compute"] = asking(on_kubernetes, 1)
+    draft.document["worker"]["assets"]["compute"] = asking(on_kubernetes, 1)
     draft.save()
     found = summary.of(wizard.plan())
     assert "No node of the node pools cpu has GPUs." in found.cautions[0]

@@ -34,8 +34,8 @@ def test_unfit_environments_are_shown_disabled_with_the_reason(
     EnvironmentFactory(home=project, name="tf-only", framework="TF")
     EnvironmentFactory(home=project, name="notebook", distributed=False)
     page = wizard.open(wizard.at(2)).page
-    assert "Made for TensorFlow" in page
-    assert "Made for standard workloads, and this one is distributed" in page
+    assert "For TensorFlow" in page
+    assert "For standard workloads only; this one is distributed" in page
     assert GALLERY in Inputs(page).disabled or page.count("is-off") == 2
 
 
@@ -55,7 +55,9 @@ def test_frameworks_that_the_cluster_lacks_say_why(wizard: Wizard, project: Proj
     assert wizard.status == 422
 
 
-def test_the_first_few_then_the_rest(wizard: Wizard, project: Project) -> None:
+def test_a_gallery_of_the_wizard_shows_the_first_few_assets_then_the_rest(
+    wizard: Wizard, project: Project
+) -> None:
     wizard.ready()
     for number in range(10):
         EnvironmentFactory(home=project, name=f"aaa-{number}")
@@ -76,7 +78,7 @@ def test_search_looks_at_names_texts_and_images(wizard: Wizard, project: Project
         found = search(wizard, **{f"{GALLERY}-search": words})
         assert "registry.example" in found
         assert "bert" not in found
-    assert "Nothing here is called" not in search(wizard, **{f"{GALLERY}-search": "zzz"})
+    assert "No results for" not in search(wizard, **{f"{GALLERY}-search": "zzz"})
     wizard.open(wizard.at(2)).press("search", **{f"{GALLERY}-search": "vit"})
     assert "bert" not in wizard.page
 
@@ -84,7 +86,7 @@ def test_search_looks_at_names_texts_and_images(wizard: Wizard, project: Project
 def test_an_empty_gallery_says_what_to_do(wizard: Wizard) -> None:
     wizard.open()
     page = wizard.open(wizard.at(2)).page
-    assert "The gallery is empty. Add the first one with the button above." in page
+    assert "Nothing here yet. Create the first one with the button above." in page
 
 
 def test_a_new_asset_comes_back_chosen(wizard: Wizard, project: Project) -> None:
@@ -105,7 +107,9 @@ def test_the_projects_free_quota_is_shown(wizard: Wizard) -> None:
     assert "1.7 of 2 virtual GPUs free" in wizard.open("/workloads/new/").page
 
 
-def test_what_is_free_of_a_department_that_caps_is_shown(wizard: Wizard, project: Project) -> None:
+def test_the_wizard_shows_what_is_free_of_a_department_that_caps(
+    wizard: Wizard, project: Project
+) -> None:
     department = project.department
     department.gpu_quota, department.over_quota = 1, False
     department.save()
@@ -115,7 +119,7 @@ def test_what_is_free_of_a_department_that_caps_is_shown(wizard: Wizard, project
     assert words in wizard.open("/workloads/new/").page
 
 
-def test_virtual_gpus_say_so(wizard: Wizard) -> None:
+def test_the_wizard_says_where_gpus_are_virtual(wizard: Wizard) -> None:
     wizard.ready()
     for step in (1, 2, 3):
         page = wizard.open(wizard.at(step)).page

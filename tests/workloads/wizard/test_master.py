@@ -27,8 +27,8 @@ def test_a_master_of_its_own_begins_as_the_workers_are(wizard: Wizard) -> None:
     wizard.save(3, **{"master-different": "on"})
     values = Inputs(wizard.open(wizard.at(3)).page).values
     worker = wizard.draft.content.worker
-    assert values["master-environment"] == str(worker.environment)
-    assert values["master-compute"] == str(worker.compute)
+    assert values["master-environment"] == str(worker.assets["environment"])
+    assert values["master-compute"] == str(worker.assets["compute"])
     assert values["master-command"] == "python work.py"
 
 
@@ -44,7 +44,7 @@ def test_the_two_setups_are_submitted_apart(wizard: Wizard, project: Project) ->
     assert (spec.master.compute.gpu_devices_request, spec.gpus()) == (0, 0.2)
 
 
-def test_what_is_wrong_with_the_master_is_told_on_its_page(wizard: Wizard) -> None:
+def test_the_page_of_the_master_tells_what_is_wrong_with_it(wizard: Wizard) -> None:
     wizard.ready()
     wizard.save(3, **{"master-different": "on"})
     labels = {"master-labels": "rows", "master-labels-0-name": "no good"}
@@ -53,7 +53,7 @@ def test_what_is_wrong_with_the_master_is_told_on_its_page(wizard: Wizard) -> No
     assert 'id="master-labels-0-notes" data-for="master-labels-0-name" data-invalid' in page
 
 
-def test_switching_off_lets_it_inherit_again(wizard: Wizard) -> None:
+def test_a_master_of_its_own_that_is_switched_off_inherits_again(wizard: Wizard) -> None:
     wizard.ready()
     wizard.save(3, **{"master-different": "on"})
     wizard.open(wizard.at(3)).press("save", **{"master-different": "off"})
@@ -80,7 +80,7 @@ def test_the_last_page_reviews_everything(wizard: Wizard) -> None:
         assert words in page
 
 
-def test_it_reviews_what_only_mpi_has(wizard: Wizard) -> None:
+def test_the_wizard_reviews_the_fields_that_only_mpi_has(wizard: Wizard) -> None:
     values = {
         "slotsPerWorker": 2,
         "mpiLauncherCreationPolicy": "WaitForWorkersReady",

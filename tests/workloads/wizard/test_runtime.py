@@ -6,14 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from clusters.models import Kind
 from engines.base import Handle, Launch, Site
-from engines.kubernetes.kinds import KAI
-from engines.kubernetes.manifests import manifests
+from engines.kubernetes.jobs import KAI
+from engines.kubernetes.manifests.job import manifests
 from projects.models import Project
 from tests.factories import EnvironmentFactory
 from tests.workloads.wizard.browser import Inputs, Wizard, item
-from workloads import summary
 from workloads.models import Workload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
@@ -42,7 +40,7 @@ def pod(wizard: Wizard) -> dict[str, Any]:
     return found
 
 
-def test_all_of_it_reaches_the_pod(wizard: Wizard, project: Project) -> None:
+def test_the_runtime_fields_of_the_wizard_reach_the_pod(wizard: Wizard, project: Project) -> None:
     with_environment(wizard, project, override_uid_gid=True)
     fields = {UID: "2000", "worker-security-supplementalGroups": "10, 20"}
     fields |= {"worker-workingDir": "/src", PORT: "8080", f"{PROBE}-periodSeconds": "5"}
@@ -59,9 +57,6 @@ def test_all_of_it_reaches_the_pod(wizard: Wizard, project: Project) -> None:
     page = wizard.open(wizard.at(3)).page
     for told in ("UID 2000, groups 10, 20", "HTTP on port 8080, /ready", "registry", "/src"):
         assert told in page
-    command = summary.of(wizard.plan()).command
-    for flag in ("--run-as-uid 2000", "--image-pull-secret registry", "--working-dir /src"):
-        assert flag in command
     wizard.press("create")
     worker = Workload.objects.get().spec.worker
     assert (worker.security.run_as_uid, worker.working_dir) == (2000, "/src")
@@ -107,13 +102,13 @@ def test_capabilities_take_the_place_of_the_environments(wizard: Wizard, project
 
 
 @pytest.mark.parametrize("columns", [{}, {"override_uid_gid": True, "spec_json": {"image": "x:1"}}])
-def test_ids_are_the_environments_unless_it_leaves_them(
+def test_user_and_group_ids_are_those_of_the_environment_unless_it_leaves_them(
     wizard: Wizard, project: Project, columns: dict[str, Any]
 ) -> None:
     made = EnvironmentFactory(home=project, **columns)
     wizard.ready().save(2, **{"worker-environment": str(made.pk)})
     page = wizard.save(2, **{UID: "0"})
-    assert "User ID (UID) must be left to the environment" in page
+    assert "User ID (UID) is set by the environment" in page
     assert not wizard.plan().submittable
 
 
@@ -130,7 +125,9 @@ def test_ids_are_the_environments_unless_it_leaves_them(
         ({"cleanPodPolicy": "Some"}, "Pods to delete at the end must be one of"),
     ],
 )
-def test_an_error_stands_at_its_field(wizard: Wizard, fields: dict[str, str], told: str) -> None:
+def test_an_error_of_a_runtime_field_stands_at_that_field(
+    wizard: Wizard, fields: dict[str, str], told: str
+) -> None:
     wizard.ready()
     page = wizard.save(2, **fields)
     assert told in page
@@ -139,7 +136,9 @@ def test_an_error_stands_at_its_field(wizard: Wizard, fields: dict[str, str], to
     assert wizard.status == 422
 
 
-def test_another_environment_brings_its_own_ids(wizard: Wizard, project: Project) -> None:
+def test_choosing_another_environment_brings_its_user_and_group_ids(
+    wizard: Wizard, project: Project
+) -> None:
     with_environment(wizard, project, override_uid_gid=True).save(2, **{UID: "2000"})
     other = EnvironmentFactory(home=project)
     wizard.save(2, **{"worker-environment": str(other.pk), "worker-workingDir": "/src"})
@@ -147,8 +146,10 @@ def test_another_environment_brings_its_own_ids(wizard: Wizard, project: Project
     assert wizard.plan().submittable, wizard.plan().problems
 
 
-def test_a_local_cluster_says_why_it_has_none_of_it(wizard: Wizard, project: Project) -> None:
-    project.cluster.kind = Kind.LOCAL
+def test_a_local_cluster_says_why_it_has_no_runtime_fields(
+    wizard: Wizard, project: Project
+) -> None:
+    project.cluster.kind = "local"
     project.cluster.save()
     page = wizard.ready().open(wizard.at(2)).page
     assert "ranks run as the user of this server" in page

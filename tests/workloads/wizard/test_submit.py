@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 
 from projects.models import Project
 from spec.errors import SpecError
@@ -18,6 +18,7 @@ from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads import services
 from workloads.models import Draft, Workload
 from workloads.plan import Plan, plan
+from workloads.wizard import actions
 
 pytestmark = pytest.mark.django_db
 
@@ -43,14 +44,14 @@ def test_a_name_taken_meanwhile_comes_back_on_its_field(wizard: Wizard, project:
     WorkloadFactory(project=project, name="train")
     wizard.press("create")
     assert wizard.status == 422
-    assert "is taken in team-a; enter a different name" in wizard.page
+    assert "already exists in team-a; enter a different name" in wizard.page
     assert Inputs(wizard.page).values["name"] == "train"
     wizard.press("continue", name="train-2")
     wizard.open(wizard.at(3)).press("create")
     assert Workload.objects.filter(name="train-2").exists()
 
 
-def test_of_two_submissions_at_once_the_later_is_told(
+def test_the_later_of_two_submissions_of_a_name_is_told_in_the_wizard(
     wizard: Wizard, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one commits between this one's look and its write."""
@@ -63,7 +64,7 @@ def test_of_two_submissions_at_once_the_later_is_told(
             WorkloadFactory(project=project, name="train")
         return made
 
-    monkeypatch.setattr(services, "plan", looked)
+    monkeypatch.setattr(actions, "plan", looked)
     wizard.open(wizard.at(3)).press("create")
     assert wizard.status == 422
     assert "taken" in wizard.page
@@ -71,9 +72,8 @@ def test_of_two_submissions_at_once_the_later_is_told(
     assert wizard.draft.content == content, "the draft is kept"
 
 
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="its test database has one connection")
 @pytest.mark.django_db(transaction=True)
-def test_two_threads_with_one_name(wizard: Wizard) -> None:
+def test_two_threads_that_submit_the_same_name_create_a_single_workload(wizard: Wizard) -> None:
     wizard.ready()
     content = wizard.draft.content
     start = threading.Barrier(2)
@@ -98,7 +98,9 @@ def test_two_threads_with_one_name(wizard: Wizard) -> None:
     assert Workload.objects.count() == 1
 
 
-def test_what_can_never_start_is_refused(wizard: Wizard, project: Project) -> None:
+def test_the_wizard_refuses_a_training_that_can_never_start(
+    wizard: Wizard, project: Project
+) -> None:
     huge = ComputeResourceFactory(home=project, spec_json={"gpuDevicesRequest": 3})
     wizard.ready()
     page = wizard.save(2, **{"worker-compute": str(huge.pk)})
@@ -120,7 +122,7 @@ def test_an_environment_for_another_framework_is_refused(wizard: Wizard, project
     wizard.ready()
     tensorflow = EnvironmentFactory(home=project, name="tf", framework="TF")
     page = wizard.save(2, **{"worker-environment": str(tensorflow.pk)})
-    assert "Environment is made for TensorFlow; choose another." in page
+    assert "Environment is for TensorFlow; choose another." in page
     wizard.open(wizard.at(3)).press("create")
     assert not Workload.objects.exists()
 

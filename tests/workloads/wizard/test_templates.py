@@ -27,10 +27,12 @@ def test_a_draft_becomes_a_template(wizard: Wizard, project: Project) -> None:
     assert (template.name, template.project) == ("base", project)
     assert (template.draft.name, template.draft.project) == ("", None)
     assert template.draft.worker == wizard.draft.content.worker
-    assert template.environments.get() == wizard.environment
+    assert template.assets.get(kind="environment").asset_id == wizard.environment.pk
 
 
-def test_in_the_drawer_the_page_behind_stays(wizard: Wizard, project: Project) -> None:
+def test_keeping_a_template_in_the_drawer_leaves_the_page_behind(
+    wizard: Wizard, project: Project
+) -> None:
     wizard.ready()
     address = f"/workloads/drafts/{wizard.draft.pk}/template/"
     drawer = {**HTMX, "HTTP_HX_TARGET": "drawer"}
@@ -41,7 +43,7 @@ def test_in_the_drawer_the_page_behind_stays(wizard: Wizard, project: Project) -
     assert done.status_code == 204
     assert "drawer-close" in done["HX-Trigger"]
     twice = wizard.client.post(address, {"name": "base", **place(project)}, **drawer)
-    assert "is taken in Project team-a" in twice.content.decode()
+    assert "already exists in Project team-a" in twice.content.decode()
 
 
 def test_a_workload_becomes_a_template(wizard: Wizard, project: Project) -> None:
@@ -64,7 +66,7 @@ def template_with(project: Project, **values: object) -> Template:
     return template
 
 
-def test_the_gallery_offers_it_and_choosing_fills_the_form(
+def test_the_gallery_offers_a_template_and_choosing_fills_the_form(
     wizard: Wizard, project: Project
 ) -> None:
     template = template_with(project)
@@ -88,7 +90,9 @@ def test_back_to_scratch_drops_its_values(wizard: Wizard, project: Project) -> N
     assert (content.template, content.worker.values, content.framework) == (None, {}, "PyTorch")
 
 
-def test_a_value_changed_after_it_is_the_users_own(wizard: Wizard, project: Project) -> None:
+def test_a_value_changed_after_its_template_is_the_users_own(
+    wizard: Wizard, project: Project
+) -> None:
     template = template_with(project)
     wizard.open(f"/workloads/new/?template={template.pk}")
     wizard.save(2, numWorkers="5")

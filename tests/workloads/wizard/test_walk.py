@@ -3,7 +3,8 @@
 import pytest
 
 from projects.models import Project
-from spec.workload import Architecture, Framework
+from spec.framework import Framework
+from spec.workload import Architecture
 from tests.assets import posts
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads.models import Draft, Source, Workload
@@ -46,8 +47,10 @@ def test_seed_000_makes_one_master_and_two_workers(wizard: Wizard, project: Proj
     assert wizard.address == "/workloads/"
 
     workload = Workload.objects.get()
-    assert list(workload.environments.all()) == [wizard.environment]
-    assert list(workload.compute_resources.all()) == [wizard.compute]
+    assert set(workload.assets.values_list("role", "kind", "asset_id")) == {
+        ("worker", "environment", wizard.environment.pk),
+        ("worker", "compute", wizard.compute.pk),
+    }
     assert not Draft.objects.exists()
     check(workload)
 

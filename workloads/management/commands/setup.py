@@ -11,7 +11,7 @@ from workloads import demo
 
 
 class Command(BaseCommand):
-    help = "Make the cluster of this machine, its department and, unless switched off, demo data."
+    help = "Create the cluster of this machine, its department and, unless turned off, demo data."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.LOCAL_ENGINE:

@@ -1,0 +1,81 @@
+"""Groups of people: an administrator makes them, or the identity provider names them at sign-in."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from django.db import transaction
+
+from accounts import access
+from accounts.models import GroupMembership, User, UserGroup
+from audit import services as audit
+
+MOST_NAMES = 200  # of one person that are taken from the identity provider
+LONGEST_NAME = 150
+
+
+def create_group(*, by: User, name: str, people: Collection[User]) -> UserGroup:
+    """``ValidationError`` names the field that is wrong."""
+    access.require(by, "groups.create")
+    group = UserGroup(name=name.strip())
+    group.full_clean()
+    with transaction.atomic():
+        group.save()
+        _set_people(group, people)
+        audit.record(by, "create", group, after=_facts(group))
+    return group
+
+
+def update_group(group: UserGroup, *, by: User, people: Collection[User]) -> None:
+    """Other people. Those whom the identity provider put there stay: they would come back."""
+    access.require(by, "groups.update")
+    before = _facts(group)
+    with transaction.atomic():
+        _set_people(group, people)
+        audit.record(by, "update", group, before=before, after=_facts(group))
+
+
+def delete_group(group: UserGroup, *, by: User) -> None:
+    """Whoever is let in only as a member of it is let in no longer."""
+    access.require(by, "groups.delete")
+    with transaction.atomic():
+        audit.record(by, "delete", group, before=_facts(group))
+        group.delete()
+
+
+def take_from_provider(user: User, claim: Any) -> None:
+    """The groups of someone who signs in are those that their identity provider names, besides
+    those that an administrator gave them."""
+    wanted = set(_names(claim))
+    memberships = user.group_memberships.select_related("group")
+    current = {membership.group.name for membership in memberships if membership.provided}
+    if current == wanted:
+        return
+    with transaction.atomic():
+        user.group_memberships.filter(provided=True).exclude(group__name__in=wanted).delete()
+        for name in sorted(wanted - current):
+            group, _ = UserGroup.objects.get_or_create(name=name)
+            GroupMembership.objects.get_or_create(
+                group=group, user=user, defaults={"provided": True}
+            )
+        before, after = {"groups": sorted(current)}, {"groups": sorted(wanted)}
+        audit.record(user, "update", user, before=before, after=after)
+
+
+def _names(claim: Any) -> Iterable[str]:
+    """Of a list, or of one name. What is no name is left out."""
+    names = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    texts = [name.strip() for name in names if isinstance(name, str)]
+    return [t for t in texts if 0 < len(t) <= LONGEST_NAME and "\0" not in t][:MOST_NAMES]
+
+
+def _set_people(group: UserGroup, people: Collection[User]) -> None:
+    group.memberships.filter(provided=False).exclude(user__in=people).delete()
+    there = set(group.memberships.values_list("user_id", flat=True))
+    GroupMembership.objects.bulk_create(
+        GroupMembership(group=group, user=user) for user in people if user.pk not in there
+    )
+
+
+def _facts(group: UserGroup) -> dict[str, Any]:
+    people = group.people.order_by("username").values_list("username", flat=True)
+    return {"name": group.name, "people": list(people)}

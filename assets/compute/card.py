@@ -1,0 +1,81 @@
+"""What a gallery shows of a compute resource."""
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from assets.base import AssetCard, Fact
+from assets.compute.model import ComputeResource
+from clusters.models import Cluster
+from spec.compute import Compute, GpuRequestType
+from spec.draft import Values
+from spec.quantities import readable, to_bytes
+
+
+def draw(resource: ComputeResource, cluster: Cluster | None) -> AssetCard:
+    spec = resource.spec
+    tone = ("GPU", "accent") if spec.gpu_devices_request else ("CPU only", "neutral")
+    return AssetCard(_facts(spec, virtual=bool(cluster and cluster.has_virtual_gpus)), [tone])
+
+
+def copied(values: Values) -> list[Fact]:
+    """Of a pod that asks for resources by itself, as far as it makes sense."""
+    own = values.get("compute")
+    if not own:
+        return []
+    try:
+        return _facts(Compute.model_validate(own), virtual=False)
+    except ValidationError:
+        return [("alert-triangle", "Compute", "not complete")]
+
+
+def _facts(spec: Compute, *, virtual: bool) -> list[Fact]:
+    """``virtual``: the cluster's GPUs are accounting units, and every card says so."""
+    return [
+        ("cpu-2", "GPU per pod", gpu_words(spec, virtual=virtual)),
+        ("cpu", "CPU per pod", cpu_words(spec)),
+        ("database", "CPU memory per pod", memory_words(spec)),
+        *(
+            ("plus", "Extended resource", f"{it.resource} × {it.quantity}")
+            for it in spec.extended_resources
+        ),
+    ]
+
+
+def gpu_words(spec: Compute, *, virtual: bool = False) -> str:
+    """``No GPU``, ``2 GPUs``, ``10 % of a GPU``, ``4 GB of a GPU``; a limit follows."""
+    gpu = "virtual GPU" if virtual else "GPU"
+    if spec.gpu_request_type is GpuRequestType.PORTION:
+        most = f", at most {spec.gpu_portion_limit:.4g}" if spec.gpu_portion_limit else ""
+        return f"{(spec.gpu_portion_request or 0) * 100:.4g} % of a {gpu}{most}"
+    if spec.gpu_request_type is GpuRequestType.MEMORY:
+        most = f", at most {_size(spec.gpu_memory_limit)}" if spec.gpu_memory_limit else ""
+        return f"{_size(spec.gpu_memory_request)} of a {gpu}{most}"
+    count = spec.gpu_devices_request
+    return f"{count} {gpu}{'' if count == 1 else 's'}" if count else f"No {gpu}"
+
+
+def devices_words(devices: Sequence[int], spec: Compute) -> str:
+    """``GPU 0 (10 %)``, ``GPU 1 (4 GB)``, ``GPUs 2, 3``: which, and what of them unless all."""
+    each = " of each" if len(devices) > 1 else ""
+    share = ""
+    if spec.gpu_request_type is GpuRequestType.PORTION:
+        share = f" ({(spec.gpu_portion_request or 0) * 100:.4g} %{each})"
+    elif spec.gpu_request_type is GpuRequestType.MEMORY:
+        share = f" ({_size(spec.gpu_memory_request)}{each})"
+    numbers = ", ".join(map(str, devices))
+    return f"GPU{'s' if each else ''} {numbers}{share}"
+
+
+def cpu_words(spec: Compute) -> str:
+    most = f", at most {spec.cpu_core_limit:g}" if spec.cpu_core_limit else ""
+    return f"{spec.cpu_core_request:g} core{'' if spec.cpu_core_request == 1 else 's'}{most}"
+
+
+def memory_words(spec: Compute) -> str:
+    most = f", at most {_size(spec.cpu_memory_limit)}" if spec.cpu_memory_limit else ""
+    return f"{_size(spec.cpu_memory_request)} memory{most}"
+
+
+def _size(quantity: str | None) -> str:
+    return readable(to_bytes(quantity)) if quantity else "–"

@@ -1,0 +1,202 @@
+"""The compute resource form: amounts with units here, Kubernetes quantities in the document."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from assets.compute.model import ComputeResource
+from assets.forms.base import AssetForm
+from core.forms import nested
+from core.forms.field import Cell, Field, Input, Option, Values
+from spec.compute import DEFAULT_CPU, Compute, GpuRequestType
+from spec.quantities import PATTERN, to_bytes
+from spec.stored import mapping, readable
+
+PERCENT = "%"
+MEMORY_UNITS = {"M": "MB", "G": "GB", "Mi": "MiB", "Gi": "GiB"}
+CORES, MILLI = "cores", "millicores"
+
+
+def number(key: str, label: str, *wire: str, placeholder: str = "") -> Field:
+    """One that shows the problems of ``wire``, which is made of it and of its unit."""
+    alias = key.replace(".", "_")
+    return Field(key, label, Input.NUMBER, alias=alias, also=wire, placeholder=placeholder)
+
+
+def limit(key: str, label: str, *wire: str) -> Field:
+    """Shown as "Limit" beside its request, so its whole name is said to screen readers alone."""
+    return number(key, label, *wire, placeholder="Unlimited")
+
+
+def unit(key: str, label: str, options: tuple[Option, ...]) -> Field:
+    return Field(key, label, Input.SELECT, alias=key.replace(".", "_"), options=options)
+
+
+class ComputeForm(AssetForm):
+    BESIDE = ("gpu", "cpu", "memory")
+    FIELDS = (
+        Field(
+            "gpuDevicesRequest",
+            "GPU devices per pod",
+            Input.WHOLE,
+            "0 for none. With exactly 1, a pod can request a fraction of it.",
+            alias="gpu_devices",
+        ),
+        number("gpu.request", "GPU memory per device", "gpuPortionRequest", "gpuMemoryRequest"),
+        unit(
+            "gpu.unit",
+            "GPU memory format",
+            ((PERCENT, "% (of device)"), ("M", "MB"), ("G", "GB")),
+        ),
+        limit("gpu.limit", "GPU memory limit per device", "gpuPortionLimit", "gpuMemoryLimit"),
+        number("cpu.request", "CPU compute per pod", "cpuCoreRequest"),
+        unit("cpu.unit", "CPU compute unit", ((CORES, "Cores"), (MILLI, "Millicores"))),
+        limit("cpu.limit", "CPU compute limit", "cpuCoreLimit"),
+        number("memory.request", "CPU memory per pod", "cpuMemoryRequest"),
+        unit("memory.unit", "CPU memory unit", tuple(MEMORY_UNITS.items())),
+        limit("memory.limit", "CPU memory limit", "cpuMemoryLimit"),
+        Field(
+            "largeShmRequest",
+            "Increase shared memory size",
+            Input.FLAG,
+            "From 64 MB to as much as the pod's memory, for data loaders with several workers.",
+            alias="large_shm",
+        ),
+        Field(
+            "extendedResources",
+            "Extended resources",
+            Input.ROWS,
+            alias="extended",
+            add="Extended resource",
+            cells=(Cell("resource", "Resource"), Cell("quantity", "Quantity")),
+        ),
+    )
+
+    @property
+    def virtual_gpus(self) -> str:
+        """Which of the clusters that can be chosen count GPUs that they do not have."""
+        names = [cluster.name for cluster in self.clusters if cluster.has_virtual_gpus]
+        if len(names) == len(self.clusters):
+            return "Virtual GPUs" if names else ""
+        return f"Virtual GPUs on {', '.join(names)}" if names else ""
+
+    def check(self) -> None:
+        super().check()
+        gpu = self.values.get("gpu", {})
+        amount = gpu.get("unit") != PERCENT and self.values.get("gpuDevicesRequest")
+        if amount and gpu.get("request") is None:
+            self.add_error("gpu_request", "Enter an amount, or choose % (of device).")
+
+    def document(self, *, without: Collection[str] = ()) -> Values:
+        return super().document(without=without) | to_wire(self.values)
+
+
+def to_wire(values: Values) -> Values:
+    """What the fields with units say, as the document has it."""
+    cpu, memory = values.get("cpu", {}), values.get("memory", {})
+    cores = 0.001 if cpu.get("unit") == MILLI else 1
+    document = {
+        **_gpu(values),
+        "cpuCoreRequest": scaled(cpu.get("request"), cores),
+        "cpuCoreLimit": scaled(cpu.get("limit"), cores),
+        "cpuMemoryRequest": quantity(memory.get("request"), memory.get("unit", "")),
+        "cpuMemoryLimit": quantity(memory.get("limit"), memory.get("unit", "")),
+    }
+    return {wire: value for wire, value in document.items() if value is not None}
+
+
+def _gpu(values: Values) -> Values:
+    """All of a device asks for the device alone; anything less, or a limit, asks for a part."""
+    gpu: Mapping[str, Any] = values.get("gpu", {})
+    asked, most, unit = gpu.get("request"), gpu.get("limit"), gpu.get("unit", "")
+    devices = {"gpuDevicesRequest": values.get("gpuDevicesRequest", 0)}
+    whole = unit == PERCENT and asked in (None, 100) and most is None
+    if whole or (not devices["gpuDevicesRequest"] and asked is None and most is None):
+        return devices
+    if unit == PERCENT:
+        return devices | {
+            "gpuRequestType": GpuRequestType.PORTION,
+            "gpuPortionRequest": scaled(100 if asked is None else asked, 0.01),
+            "gpuPortionLimit": scaled(most, 0.01),
+        }
+    return devices | {
+        "gpuRequestType": GpuRequestType.MEMORY,
+        "gpuMemoryRequest": quantity(asked, unit),
+        "gpuMemoryLimit": quantity(most, unit),
+    }
+
+
+def scaled(value: Any, factor: float) -> Any:
+    """What is no number stays as it was typed, for the spec to refuse."""
+    return round(value * factor, 6) if isinstance(value, int | float) else value
+
+
+def quantity(value: Any, unit: str) -> str | None:
+    """``1.5`` and ``G`` as ``1.5G``. Never an exponent, which is no quantity here."""
+    if value is None:
+        return None
+    if isinstance(value, int | float):
+        value = f"{value:.6f}".rstrip("0").rstrip(".")
+    return f"{value}{unit}"
+
+
+def parted(text: str | None) -> tuple[float | None, str]:
+    """A quantity as a number and one of our units; other units become megabytes."""
+    if text is None:
+        return None, "M"
+    match = PATTERN.match(text)
+    if match and match[2] in MEMORY_UNITS:
+        return float(match[1]), match[2]
+    return to_bytes(text) / 1_000_000, "M"
+
+
+def blank() -> Values:
+    """A new one: no GPU, and the CPU and memory that Run:ai proposes."""
+    return {
+        "gpuDevicesRequest": 0,
+        "gpu": {"request": 100, "unit": PERCENT},
+        "cpu": {"request": DEFAULT_CPU, "unit": CORES},
+        "memory": {"request": 100, "unit": "M"},
+    }
+
+
+def initial(resource: ComputeResource) -> Values:
+    """The fields of a compute resource that exists. Both memory amounts share one unit."""
+    spec = readable(Compute, resource.spec_json)
+    memory, unit = parted(spec.cpu_memory_request)
+    most, most_unit = parted(spec.cpu_memory_limit)
+    if most is not None and most_unit != unit:
+        memory, unit = to_bytes(spec.cpu_memory_request) / 1_000_000, "M"
+        most = to_bytes(spec.cpu_memory_limit or "") / 1_000_000
+    values = {
+        "gpuDevicesRequest": spec.gpu_devices_request,
+        "gpu.request": 100,
+        "gpu.unit": PERCENT,
+        "cpu.request": spec.cpu_core_request,
+        "cpu.unit": CORES,
+        "cpu.limit": spec.cpu_core_limit,
+        "memory.request": plain(memory),
+        "memory.unit": unit,
+        "memory.limit": plain(most),
+        "largeShmRequest": spec.large_shm_request,
+        "extendedResources": mapping(resource.spec_json).get("extendedResources", []),
+    }
+    if spec.gpu_request_type is GpuRequestType.PORTION:
+        values["gpu.request"] = plain(scaled(spec.gpu_portion_request, 100))
+        values["gpu.limit"] = plain(scaled(spec.gpu_portion_limit, 100))
+    elif spec.gpu_request_type is GpuRequestType.MEMORY:
+        asked, unit = parted(spec.gpu_memory_request)
+        values |= {"gpu.request": plain(asked), "gpu.unit": unit}
+        values["gpu.limit"] = plain(_in(spec.gpu_memory_limit, unit))
+    document: Values = {}
+    for path, value in values.items():
+        nested.put(document, path, value)
+    return document
+
+
+def _in(text: str | None, unit: str) -> float | None:
+    return None if text is None else to_bytes(text) / to_bytes(f"1{unit}")
+
+
+def plain(value: float | None) -> float | int | None:
+    """``100`` rather than ``100.0`` in a number field."""
+    return int(value) if value is not None and value == int(value) else value

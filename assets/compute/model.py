@@ -1,0 +1,27 @@
+"""The row of a compute resource."""
+
+from django.db import models
+from django.urls import reverse
+
+from assets.asset import Asset
+from projects.scopes import ScopedQuerySet, scope_constraints
+from spec import compute
+
+
+class ComputeResource(Asset):
+    """What one pod asks of its node (``spec.compute``)."""
+
+    spec_json = models.JSONField(default=dict)
+
+    objects = ScopedQuerySet["ComputeResource"].as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = scope_constraints("compute")
+
+    def get_absolute_url(self) -> str:
+        return reverse("compute-detail", args=[self.pk])
+
+    @property
+    def spec(self) -> compute.Compute:
+        return compute.Compute.model_validate(self.spec_json)

@@ -1,0 +1,1 @@
+"""An image with its command, variables, tools and rights."""

@@ -1,0 +1,29 @@
+"""What a gallery shows of an environment."""
+
+from assets.base import AssetCard, Fact
+from assets.environment.model import Environment
+from clusters.models import Cluster
+from spec.draft import Values
+from spec.environment import TOOLS
+from spec.framework import Framework
+
+
+def draw(environment: Environment, cluster: Cluster | None) -> AssetCard:
+    spec = environment.spec
+    facts = [("box", "Image", spec.image)]
+    if command := " ".join(part for part in (spec.command, spec.args) if part):
+        facts.append(("terminal-2", "Command", command))
+    tools = ", ".join(TOOLS[connection.tool_type] for connection in spec.connections)
+    if tools:
+        facts.append(("tool", "Tools", tools))
+    if count := len(spec.environment_variables):
+        facts.append(("variable", "Environment variables", f"{count} variable{'s' * (count > 1)}"))
+    framework = environment.framework
+    label = Framework(framework).label if framework else "Any framework"
+    return AssetCard(facts, [(label if environment.distributed else "Standard", "accent")])
+
+
+def copied(values: Values) -> list[Fact]:
+    """Of a pod that has its own image."""
+    image = values.get("image")
+    return [("box", "Image", str(image))] if image else []

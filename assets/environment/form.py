@@ -1,0 +1,204 @@
+"""The environment form. Only a name and an image are needed; the rest has the spec's defaults."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.environment import tools, variables
+from assets.environment.model import Environment
+from assets.forms.base import AssetForm
+from core.forms.field import Cell, Field, Input, Values
+from core.forms.items import ShownItem
+from projects.scopes import Place
+from spec import environment as spec
+from spec.environment import CAPABILITIES, ConnectionType, PullPolicy, Seccomp, UidGidSource
+from spec.framework import Framework
+from spec.stored import mapping, without_strays
+
+YES_NO = (("", "Image default"), ("yes", "Yes"), ("no", "No"))
+SOURCES = (
+    (UidGidSource.IMAGE.value, "From the image"),
+    (UidGidSource.IDP_TOKEN.value, "From the IdP token"),
+    (UidGidSource.CUSTOM.value, "Custom"),
+)
+PULLS = (
+    (PullPolicy.IF_NOT_PRESENT.value, "If not already pulled"),
+    (PullPolicy.ALWAYS.value, "Always"),
+    (PullPolicy.NEVER.value, "Never"),
+)
+FRAMEWORKS = (("", "Any framework"), *((f.value, f.label) for f in Framework))
+DISTRIBUTED = "distributed"
+ARCHITECTURES = ((DISTRIBUTED, "Distributed"), ("standard", "Standard"))
+SECCOMP = (("", "Cluster default"), *((s.value, s.value) for s in Seccomp))
+
+
+def _maybe(key: str, label: str, alias: str) -> Field:
+    return Field(f"security.{key}", label, Input.MAYBE, alias=alias, options=YES_NO)
+
+
+IMAGE = (
+    Field("image", "Image URL", placeholder="registry/name:tag", required=True),
+    Field(
+        "imagePullPolicy",
+        "Image pull policy",
+        Input.SELECT,
+        alias="image_pull_policy",
+        options=PULLS,
+    ),
+    Field(
+        "architecture",
+        "Workload architecture",
+        Input.SELECT,
+        "Distributed training can only use distributed environments.",
+        options=ARCHITECTURES,
+    ),
+    Field("framework", "Framework", Input.SELECT, options=FRAMEWORKS),
+)
+RUNTIME = (
+    Field("command", "Command", Input.LINES),
+    Field("args", "Arguments", Input.LINES),
+    Field("workingDir", "Container's working directory", alias="working_dir"),
+    Field("createHomeDir", "Create a home directory", Input.FLAG, alias="create_home_dir"),
+    Field("stdin", "Keep stdin open", Input.FLAG),
+    Field("tty", "Allocate a terminal (TTY)", Input.FLAG),
+    Field(
+        "environmentVariables",
+        "Environment variables",
+        Input.ROWS,
+        alias="variables",
+        add="Environment variable",
+        cells=(*variables.CELLS, Cell("description", "Instructions")),
+        repack=variables.REPACK,
+    ),
+)
+TOOLS = (
+    Field(
+        "connections",
+        "Tools",
+        Input.ROWS,
+        alias="tools",
+        add="Tool",
+        cells=tools.CELLS,
+        repack=tools.REPACK,
+    ),
+)
+SECURITY = (
+    Field(
+        "security.uidGidSource",
+        "UID and GID",
+        Input.SELECT,
+        alias="uid_gid_source",
+        options=SOURCES,
+        also=("security",),
+    ),
+    Field("security.runAsUid", "User ID (UID)", Input.WHOLE, alias="run_as_uid"),
+    Field("security.runAsGid", "Group ID (GID)", Input.WHOLE, alias="run_as_gid"),
+    Field(
+        "security.supplementalGroups",
+        "Supplementary groups",
+        hint="Numbers, separated by commas.",
+        alias="supplemental_groups",
+    ),
+    Field(
+        "overrideUidGid",
+        "Allow the values above to be modified within the workload",
+        Input.FLAG,
+        alias="override_uid_gid",
+    ),
+    Field(
+        "security.capabilities",
+        "Linux capabilities",
+        Input.MANY,
+        alias="capabilities",
+        options=tuple((name, name) for name in CAPABILITIES),
+    ),
+    Field(
+        "security.seccompProfileType",
+        "Seccomp profile",
+        Input.SELECT,
+        alias="seccomp_profile_type",
+        options=SECCOMP,
+    ),
+    _maybe("runAsNonRoot", "Run as non-root", "run_as_non_root"),
+    _maybe("allowPrivilegeEscalation", "Privilege escalation", "allow_privilege_escalation"),
+    _maybe("readOnlyRootFilesystem", "Read-only root file system", "read_only_root_filesystem"),
+    Field("security.hostIpc", "Use the host's IPC", Input.FLAG, alias="host_ipc"),
+    Field("security.hostNetwork", "Use the host's network", Input.FLAG, alias="host_network"),
+)
+
+
+class EnvironmentForm(AssetForm):
+    FIELDS = (*IMAGE, *RUNTIME, *TOOLS, *SECURITY)
+    BESIDE = ("architecture", "framework", "overrideUidGid")
+
+    def __init__(
+        self,
+        posted: QueryDict | None,
+        *,
+        user: User,
+        place: Place | None,
+        initial: Values,
+        fixed: Collection[str] = (),
+    ) -> None:
+        super().__init__(posted, user=user, place=place, initial=initial, fixed=fixed)
+        self["tools"].new = {"toolType": "", "connectionType": self._first_connection(place)}
+        for item in self["tools"].items:
+            self._leave_out_urls(item)
+
+    def _first_connection(self, place: Place | None) -> str:
+        """The connection type that a new tool begins with. Where the asset will be may yet be
+        chosen: an external URL is offered as long as one cluster has them."""
+        whys = {it.pk: it.definition.external_urls(it) for it in self.clusters}
+        self.offers_urls = not whys or "" in whys.values()
+        its = place.cluster.pk if place and place.cluster else None
+        here = [whys[its]] if its in whys else whys.values()
+        self.why_no_urls = next(filter(None, here), "")
+        first = ConnectionType.CLUSTER_IP if self.why_no_urls else ConnectionType.EXTERNAL_URL
+        return first.value
+
+    def _leave_out_urls(self, item: ShownItem) -> None:
+        """Where nobody has them, but for a tool that has one."""
+        cell, url = item.by["connection_type"], ConnectionType.EXTERNAL_URL.value
+        if not self.offers_urls and cell.value != url:
+            cell.options = [option for option in cell.options if option[0] != url]
+
+    def blank_item(self, name: str, number: int | str) -> ShownItem:
+        item = super().blank_item(name, number)
+        if name == "tools":
+            self._leave_out_urls(item)
+        return item
+
+    @property
+    def opened(self) -> dict[str, bool]:
+        """Which folded parts hold something, or something wrong, and so are shown."""
+        given, wrong = self.initial, set(self.errors)
+        keys = {"command", "args", "workingDir", "createHomeDir", "stdin"}
+        return {
+            "architecture": bool(wrong & {field.name for field in IMAGE[1:]}),
+            "tools": bool(self["tools"].items),
+            "runtime": bool(self["variables"].items)
+            or bool(keys & set(given) or wrong & {field.name for field in RUNTIME}),
+            "security": "security" in given or bool(wrong & {field.name for field in SECURITY}),
+        }
+
+    def document(self, *, without: Collection[str] = ()) -> Values:
+        """An image that is not given is an empty one, of which the spec says what it should be."""
+        return {"image": ""} | super().document(without=without)
+
+    def columns(self) -> dict[str, Any]:
+        return {
+            "framework": self.values.get("framework", ""),
+            "distributed": self.values.get("architecture") == DISTRIBUTED,
+            "override_uid_gid": self.values.get("overrideUidGid", False),
+        }
+
+
+def initial(environment: Environment) -> Values:
+    """The fields of an environment that exists."""
+    return mapping(without_strays(spec.Environment, environment.spec_json)) | {
+        "architecture": DISTRIBUTED if environment.distributed else "standard",
+        "framework": environment.framework,
+        "overrideUidGid": environment.override_uid_gid,
+    }

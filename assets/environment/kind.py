@@ -1,0 +1,60 @@
+"""The row of environments in the table of kinds."""
+
+from collections.abc import Iterator
+
+from assets.base import AssetKind, Panel
+from assets.environment import card
+from assets.environment.form import EnvironmentForm, initial
+from assets.environment.model import Environment
+from spec import environment
+from spec.draft import Values
+from spec.errors import Problem
+from spec.merge import NOTHING
+
+IDS = ("runAsUid", "runAsGid", "supplementalGroups")
+#: What a person gives on top of an environment. The rest gives way to the one that is chosen.
+ON_TOP = {"command", "args", "workingDir", "environmentVariables"}
+
+
+def layer(asset: Environment) -> Values:
+    values: Values = asset.spec_json
+    return values
+
+
+def complaints(asset: Environment, given: Values) -> Iterator[Problem]:
+    """Ids of a pod's own, which not every environment leaves to it."""
+    if asset.leaves_ids:
+        return
+    security = given.get("security")
+    for key in IDS:
+        if isinstance(security, dict) and security.get(key) not in NOTHING:
+            message = f"is set by the environment {asset.name}; leave it empty"
+            yield Problem(("security", key), message)
+
+
+ENVIRONMENT = AssetKind(
+    slug="environment",
+    path="environments",
+    model=Environment,
+    noun="environment",
+    title="Environments",
+    lead="An image with its command, variables, tools and permissions, ready to use in a workload.",
+    icon="box",
+    copy_verb="Make a copy",
+    form=EnvironmentForm,
+    initial=initial,
+    card=card.draw,
+    part=environment.Environment,
+    fields="assets/environment_fields.html",
+    panel=Panel.START,
+    choice_lead="The image and how to start it.",
+    layer=layer,
+    replaces=frozenset(
+        field.alias or name
+        for name, field in environment.Environment.model_fields.items()
+        if field.alias not in ON_TOP
+    ),
+    copied=card.copied,
+    unfit=Environment.unfit_for,
+    complaints=complaints,
+)

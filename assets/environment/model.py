@@ -1,0 +1,53 @@
+"""The row of an environment."""
+
+from django.db import models
+from django.urls import reverse
+
+from assets.asset import Asset
+from core.choices import Choices
+from projects.scopes import ScopedQuerySet, scope_constraints
+from spec import environment
+from spec.environment import UidGidSource
+from spec.framework import Framework
+from spec.stored import mapping
+
+
+def frameworks() -> Choices:
+    return [(framework.value, framework.label) for framework in Framework]
+
+
+class Environment(Asset):
+    """An image with its command, variables, tools and rights (``spec.environment``)."""
+
+    distributed = models.BooleanField("Workload architecture: distributed", default=True)
+    framework = models.CharField(max_length=20, blank=True, choices=frameworks)
+    spec_json = models.JSONField(default=dict)
+    override_uid_gid = models.BooleanField("Allow UID/GID changes in the workload", default=False)
+
+    objects = ScopedQuerySet["Environment"].as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = scope_constraints("environment")
+
+    def get_absolute_url(self) -> str:
+        return reverse("environment-detail", args=[self.pk])
+
+    @property
+    def leaves_ids(self) -> bool:
+        """Whether a workload may have another UID, GID and groups than those said here."""
+        security = mapping(mapping(self.spec_json).get("security"))
+        custom = security.get("uidGidSource") == UidGidSource.CUSTOM
+        return custom and self.override_uid_gid
+
+    def unfit_for(self, framework: str) -> str:
+        """Why a distributed workload of this framework cannot use it; empty when it can."""
+        if not self.distributed:
+            return "for standard workloads only; this one is distributed"
+        if self.framework in {"", framework}:
+            return ""
+        return f"for {Framework(self.framework).label}"
+
+    @property
+    def spec(self) -> environment.Environment:
+        return environment.Environment.model_validate(self.spec_json)

@@ -1,0 +1,77 @@
+"""Tools in a form: how each is reached, and who may."""
+
+from core.forms.field import Cell, Input, Repack, Values
+from spec.environment import TOOLS, Access, ConnectionType
+
+ACCESS = (
+    ("", "Anyone with access to the workload"),
+    *((kind.value, kind.label) for kind in Access),
+)
+CONNECTIONS = tuple((kind.value, kind.label) for kind in ConnectionType)
+#: A row without a tool counts as absent.
+CELLS = (
+    Cell(
+        "tool_type",
+        "Tool",
+        Input.SELECT,
+        options=(("", "Select a tool"), *TOOLS.items()),
+        also=("toolType",),
+    ),
+    Cell("name", "Name", fills=False),
+    Cell(
+        "connection_type",
+        "Connection type",
+        Input.SELECT,
+        options=CONNECTIONS,
+        also=("connectionType",),
+        fills=False,
+    ),
+    Cell("container_port", "Container port", Input.WHOLE, also=("containerPort",), fills=False),
+    Cell("node_port", "Custom node port", Input.WHOLE, also=("nodePort",), fills=False),
+    Cell("external_url", "Custom URL", also=("externalUrl",), fills=False),
+    Cell(
+        "access",
+        "Who may access",
+        Input.SELECT,
+        options=ACCESS,
+        also=("authorizationType",),
+        fills=False,
+    ),
+    Cell(
+        "who",
+        "Names, comma-separated",
+        also=("authorizedUsers", "authorizedGroups"),
+        fills=False,
+    ),
+)
+WIRE = {
+    "name": "name",
+    "connection_type": "connectionType",
+    "container_port": "containerPort",
+    "node_port": "nodePort",
+    "external_url": "externalUrl",
+    "access": "authorizationType",
+}
+NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
+
+
+def pack(cells: Values) -> Values:
+    tool, who = cells.pop("tool_type", ""), str(cells.pop("who", ""))
+    item = {wire: cells.pop(cell, "") for cell, wire in WIRE.items()}
+    item["name"] = item["name"] or TOOLS.get(tool, "")
+    names = [name.strip() for name in who.split(",") if name.strip()]
+    item |= {access.value: names for access in NAMES if item["authorizationType"] == access}
+    kept = {wire: value for wire, value in item.items() if value not in ("", [])}
+    return cells | kept | {"toolType": tool}
+
+
+def unpack(item: Values) -> Values:
+    wire = {"toolType", *WIRE.values(), *NAMES}
+    rest = {key: value for key, value in item.items() if key not in wire}
+    cells = {cell: item.get(wire) for cell, wire in WIRE.items()}
+    cells["connection_type"] = cells["connection_type"] or ConnectionType.EXTERNAL_URL.value
+    who = item.get(Access.USERS) or item.get(Access.GROUPS) or ()
+    return rest | cells | {"tool_type": item.get("toolType", "custom"), "who": ", ".join(who)}
+
+
+REPACK = Repack(unpack, pack)

@@ -1,0 +1,56 @@
+"""Environment variables in a form: a value, the name of a Secret or ConfigMap, or a pod field.
+
+The value of one that looks secret never goes into a page. It stays in the document, as what no cell
+shows of the item, and the mask that is posted in its place keeps it.
+"""
+
+from core.forms.field import Cell, Input, Repack, Values
+from spec.environment import MASK, looks_secret
+
+KEPT = "kept"  # the value behind the mask, among the cells
+
+VALUE = ""
+SOURCES = (
+    (VALUE, "Custom value"),
+    ("secret", "Secret"),
+    ("configMap", "ConfigMap"),
+    ("podFieldRef", "Pod field"),
+)
+#: ``value`` is that, or a name, or a path in the pod.
+CELLS = (
+    Cell("name", "Name"),
+    Cell(
+        "value",
+        "Value",
+        strip=False,
+        also=("secret.name", "configMap.name", "podFieldRef.path"),
+    ),
+    Cell("source", "Source", Input.SELECT, options=SOURCES),
+    Cell("key", "Key", also=("secret.key", "configMap.key")),
+)
+
+
+def pack(cells: Values) -> Values:
+    name, source, value, key = (cells.pop(it, "") for it in ("name", "source", "value", "key"))
+    kept = cells.pop(KEPT, "")
+    if source in {"secret", "configMap"}:
+        return {**cells, "name": name, source: {"name": value, "key": key}}
+    if source == "podFieldRef":
+        return {**cells, "name": name, source: {"path": value}}
+    return {**cells, "name": name, "value": kept if kept and value == MASK else value}
+
+
+def unpack(item: Values) -> Values:
+    whole = {key: value for key, value in item.items() if key not in dict(SOURCES)}
+    for source in ("secret", "configMap"):
+        if isinstance(of := item.get(source), dict):
+            return {**whole, "source": source, "value": of.get("name"), "key": of.get("key")}
+    if isinstance(of := item.get("podFieldRef"), dict):
+        return {**whole, "source": "podFieldRef", "value": of.get("path")}
+    value = item.get("value")
+    if value and value != MASK and looks_secret(str(item.get("name", ""))):
+        return {**whole, "source": VALUE, "value": MASK, KEPT: value}
+    return {**whole, "source": VALUE}
+
+
+REPACK = Repack(unpack, pack)

@@ -1,0 +1,17 @@
+"""What a gallery shows of a template."""
+
+from assets.base import AssetCard
+from assets.template.model import Template
+from clusters.models import Cluster
+from spec.framework import Framework
+from spec.workload import Architecture
+
+
+def draw(template: Template, cluster: Cluster | None) -> AssetCard:
+    draft = template.draft
+    workers = draft.values.get("numWorkers", 1)
+    shape = " + master" if draft.architecture == Architecture.WORKERS_AND_MASTER else ""
+    facts = [("stack-2", "Ranks", f"{workers} worker{'' if workers == 1 else 's'}{shape}")]
+    is_framework = draft.framework in set(Framework)
+    label = Framework(draft.framework).label if is_framework else draft.framework
+    return AssetCard(facts, [(label, "accent")])

@@ -1,0 +1,47 @@
+"""The row of templates in the table of kinds."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from assets.base import AssetKind, Panel
+from assets.links import Reference
+from assets.template import card
+from assets.template.form import TemplateForm, initial
+from assets.template.model import Template, TemplateAsset
+from spec.draft import WorkloadDraft
+
+
+def kept(draft: WorkloadDraft) -> dict[str, Any]:
+    """A template keeps neither the name of the draft, nor its project, nor where it began."""
+    bare = draft.model_copy(update={"name": "", "project": None, "template": None})
+    return bare.model_dump(mode="json", by_alias=True)
+
+
+def names(template: Template) -> Iterator[Reference]:
+    for role, replica in template.draft.replicas.items():
+        yield from ((role, kind, pk) for kind, pk in replica.assets.items())
+
+
+TEMPLATE = AssetKind(
+    slug="template",
+    path="templates",
+    model=Template,
+    noun="template",
+    title="Templates",
+    lead="Saved answers of the form to start new workloads from.",
+    icon="template",
+    edit_verb="Rename",
+    copy_verb="Make a copy",
+    form=TemplateForm,
+    initial=initial,
+    card=card.draw,
+    part=WorkloadDraft,
+    column="draft_json",
+    dump=kept,
+    names=names,
+    links=TemplateAsset,
+    has_form=False,
+    hint="To create one, choose Save as template while creating a workload.",
+    panel=Panel.SETUP,
+    choice_lead="Select a preconfigured template, or start from scratch.",
+)

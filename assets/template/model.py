@@ -1,0 +1,49 @@
+"""The row of a template, and its links to the assets that its draft names."""
+
+from django.db import models
+from django.urls import reverse
+
+from assets.asset import Asset
+from assets.links import AssetLink
+from projects.scopes import ScopedQuerySet, scope_constraints
+from spec.draft import WorkloadDraft
+from spec.stored import readable
+
+
+class Template(Asset):
+    """A draft to start from. It may be incomplete; the assets it names are remembered apart."""
+
+    draft_json = models.JSONField(default=dict)
+
+    objects = ScopedQuerySet["Template"].as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = scope_constraints("template")
+
+    def get_absolute_url(self) -> str:
+        return reverse("template-detail", args=[self.pk])
+
+    @property
+    def draft(self) -> WorkloadDraft:
+        """Without what of it can no longer be read."""
+        return readable(WorkloadDraft, self.draft_json)
+
+
+class TemplateAsset(AssetLink):
+    """An asset that a template names."""
+
+    HOLDER = "template"
+
+    template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="assets")
+
+    class Meta:
+        indexes = [models.Index(fields=["kind", "asset_id"], name="template_asset")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["template", "role", "kind", "asset_id"], name="template_asset_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.asset_id}"

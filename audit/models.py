@@ -1,0 +1,32 @@
+"""Who did what, and when: rows that are written once and never changed."""
+
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+
+
+class AuditEntry(models.Model):
+    """One thing that somebody did. Names are kept as they were, for what was deleted since.
+
+    ``before`` and ``after`` hold what changed and no secret; either is empty where there is nothing
+    to compare. ``by_name`` is empty for commands of whoever runs the machine.
+    """
+
+    at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True)
+    verb = models.CharField(max_length=40)
+    target_kind = models.CharField(max_length=60)
+    target_id = models.CharField(max_length=40)
+    target_name = models.CharField(max_length=200)
+    before = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
+    after = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "audit entries"
+
+    def __str__(self) -> str:
+        return f"{self.by_name or 'Trainyard'}: {self.verb} {self.target_kind} {self.target_name}"

@@ -1,0 +1,125 @@
+"""Writing down who did what. Every verb that a person may cause has one line for it::
+
+    audit.record(by, "update", project, before=before, after=audit.facts(project))
+
+It stands in the transaction of what it tells of, so that neither is there without the other.
+``tests/audit/test_verbs.py`` does each verb and looks for its entry.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
+from django.db.models import DateTimeField, JSONField, Model
+
+from audit.models import AuditEntry
+from core.fields import EncryptedTextField
+
+Facts = Mapping[str, Any]
+
+SECRET = re.compile(r"passw|secret|token|kubeconfig|credential|private|hash", re.IGNORECASE)
+HIDDEN = "(not kept)"
+SIGNED = re.compile(r"(?<=://)[^/?#\s]+(?=@)")  # who an address signs in as, and how
+#: What a command gives to an option or a variable that is called like a secret.
+OPTION = re.compile(
+    r"(--?[\w-]*(?:passw|secret|token|credential|api-?key)[\w-]*(?:=|\s+)"
+    r"|\b\w*(?:passw|secret|token|credential|api_?key)\w*=)\S+",
+    re.IGNORECASE,
+)
+NOTHING: tuple[object, ...] = (None, "", [], {})
+
+
+def record(
+    by: AbstractUser | None,
+    verb: str,
+    target: Model,
+    *,
+    before: Facts | None = None,
+    after: Facts | None = None,
+) -> None:
+    """That somebody did this to ``target``. ``None`` is a command of whoever runs the machine."""
+    record_each(by, verb, [target], before=before, after=after)
+
+
+def record_each(
+    by: AbstractUser | None,
+    verb: str,
+    targets: Iterable[Model],
+    *,
+    before: Facts | None = None,
+    after: Facts | None = None,
+) -> None:
+    """The same of several, in one query."""
+    was, now = _changes(_flat(without_secrets(before or {})), _flat(without_secrets(after or {})))
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            by_id=by.pk if by else None,
+            by_name=str(by) if by else "",
+            verb=verb,
+            target_kind=str(target._meta.verbose_name),
+            target_id=str(target.pk),
+            target_name=str(target)[:200],
+            before=was,
+            after=now,
+        )
+        for target in targets
+    )
+
+
+def facts(row: Model, *json: str) -> dict[str, Any]:
+    """The columns of a row, for ``before`` and ``after``: nothing that is encrypted, no times, and
+    of the JSON columns those that are named."""
+    shown: dict[str, Any] = {}
+    for field in row._meta.concrete_fields:
+        if isinstance(field, EncryptedTextField | DateTimeField):
+            continue
+        if field.primary_key or (isinstance(field, JSONField) and field.name not in json):
+            continue
+        value = getattr(row, field.attname)
+        if value not in NOTHING:
+            name = str(getattr(row, field.name)) if field.is_relation else value
+            shown[field.name.removesuffix("_json")] = name
+    return shown
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """A document as its values by path, such as ``spec.image``, for people to read: a change then
+    shows the values that differ, and not what holds them. What is empty is left out."""
+    if isinstance(value, Mapping):
+        below = [(f"{path}.{key}" if path else str(key), item) for key, item in value.items()]
+    elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        below = [(f"{path}[{number}]", item) for number, item in enumerate(value)]
+    else:
+        text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+        return {} if text in NOTHING else {path: text}
+    return {name: leaf for key, item in below for name, leaf in _flat(item, key).items()}
+
+
+def without_secrets(value: Any) -> Any:
+    """The same without what is called like a secret, without the values of variables, and without
+    the passwords in addresses and on command lines."""
+    if isinstance(value, Mapping):
+        is_variable = {"name", "value"} <= set(value)
+        return {
+            key: HIDDEN
+            if SECRET.search(str(key)) or (is_variable and key == "value")
+            else without_secrets(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [without_secrets(item) for item in value]
+    if isinstance(value, str):
+        return OPTION.sub(rf"\1{HIDDEN}", SIGNED.sub(HIDDEN, value))
+    return value
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[Facts, Facts]:
+    """Of both what differs; of one alone all of it."""
+    if not (before and after):
+        return before, after
+    keys = [key for key in before | after if before.get(key) != after.get(key)]
+    return (
+        {key: before[key] for key in keys if key in before},
+        {key: after[key] for key in keys if key in after},
+    )

@@ -1,0 +1,77 @@
+"""The loop of our trainer against a short DDP script, both under torchrun, turn by turn."""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.report import Measurement
+from config.run.install import ROOT
+
+TURNS = 5
+RANKS = 2
+EPOCHS, BATCH_SIZE = 30, 32
+SAMPLES = 1438  # scikit-learn's digits without the fifth that is for testing
+FIRST_EPOCH = -(-SAMPLES // BATCH_SIZE)
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+
+
+def rows() -> Iterator[Measurement]:
+    ours, plain = [], []
+    for _ in range(TURNS):
+        plain.append(1 / _plain())
+        ours.append(1 / _ours())
+    yield Measurement(
+        what=f"The trainer's loop on {RANKS} ranks, batches of {BATCH_SIZE}, after the first "
+        "epoch and without checkpoints: time of a sample",
+        ours=statistics.median(ours) * 1e6,
+        unit="µs",
+        limit=1 / 0.95,  # as a share of its samples a second
+        peer=statistics.median(plain) * 1e6,
+        peer_name="a 30-line DDP script",
+    )
+
+
+def _ours() -> float:
+    """Samples a second, by the clock of whoever reads the trainer's lines."""
+    flags = ["--epochs", str(EPOCHS), "--batch-size", str(BATCH_SIZE)]
+    program = ["trainer", "mnist", *flags, "--checkpoint-every", "1000000"]
+    warm: tuple[float, int] | None = None
+    for line in _lines(program):
+        if not line.startswith("{"):
+            continue
+        sample = json.loads(line)
+        if "loss" in sample and sample["step"] >= FIRST_EPOCH:
+            now, step = time.monotonic(), sample["step"]
+            warm = warm or (now, step)
+    if not warm:
+        raise RuntimeError("the trainer told no loss after its first epoch")
+    return float((step - warm[1]) / FIRST_EPOCH * SAMPLES / (now - warm[0]))
+
+
+def _plain() -> float:
+    return float(list(_lines(["bench.plain_ddp", str(EPOCHS), str(BATCH_SIZE)]))[-1])
+
+
+def _lines(program: list[str]) -> Iterator[str]:
+    """What the program's ranks print under torchrun, as they print it."""
+    with tempfile.TemporaryDirectory() as folder:
+        with subprocess.Popen(
+            [*TORCHRUN, f"--nproc-per-node={RANKS}", "-m", *program],
+            cwd=folder,
+            env={
+                "PATH": str(Path(sys.executable).parent),
+                "PYTHONPATH": str(ROOT),
+                "OMP_NUM_THREADS": "1",
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            yield from process.stdout or ()
+        if process.returncode:
+            raise RuntimeError(f"{' '.join(program)} ended with code {process.returncode}")

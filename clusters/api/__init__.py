@@ -1,0 +1,1 @@
+"""Clusters and nodes by REST."""

@@ -1,0 +1,133 @@
+"""REST: clusters. Whoever works on one may read it; the rest is for administrators."""
+
+from uuid import UUID
+
+from ninja import Router, Status
+
+from accounts import access
+from accounts.api import ApiRequest
+from clusters import connection_tests, services
+from clusters.api.schemas import (
+    REFUSED,
+    ClusterChange,
+    ClusterIn,
+    ClusterOut,
+    TestIn,
+    TestOut,
+    form_of,
+    kind_in,
+    wire_of,
+)
+from clusters.models import Cluster, ConnectionTest
+from core.api import judged, not_found
+
+router = Router(tags=["Clusters"])
+
+
+@router.get("/clusters", response=list[ClusterOut], by_alias=True)
+def list_clusters(request: ApiRequest) -> list[ClusterOut]:
+    """The clusters with one of the caller's projects; administrators see all of them."""
+    visible = Cluster.objects.visible_to(request.user)
+    return [ClusterOut.of(cluster, request.user) for cluster in visible]
+
+
+@router.post("/clusters", response={201: ClusterOut}, by_alias=True)
+def create_cluster(request: ApiRequest, body: ClusterIn) -> Status[ClusterOut]:
+    """Add a cluster, a Kubernetes cluster unless ``kind`` says otherwise. A worker connects to it
+    within seconds.
+
+    The kubeconfig is stored encrypted and never returned. If it names programs or files of
+    Trainyard's machine, 400 lists them until ``trusted`` is true.
+    """
+    with judged(REFUSED):
+        access.require(request.user, "clusters.create")
+        kind = kind_in(body)
+        form = form_of(body, wire_of(body, kind), kind)
+        cluster = services.create(
+            kind,
+            by=request.user,
+            name=body.name,
+            settings=form.settings(),
+            secret=form.secret() or kind.secret(),
+        )
+    return Status(201, ClusterOut.of(cluster, request.user))
+
+
+@router.get("/clusters/{cluster_id}", response=ClusterOut, by_alias=True)
+def get_cluster(request: ApiRequest, cluster_id: UUID) -> ClusterOut:
+    """One cluster. Only administrators get its settings."""
+    return ClusterOut.of(cluster_of(request, cluster_id), request.user)
+
+
+@router.put("/clusters/{cluster_id}", response=ClusterOut, by_alias=True)
+def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -> ClusterOut:
+    """Change the given fields: the name, the settings, the namespace prefix while there are no
+    projects, or the connection. A worker checks the cluster again if its connection changes."""
+    cluster = cluster_of(request, cluster_id)
+    with judged(REFUSED):
+        access.require(request.user, "clusters.update", *cluster.scope_keys)
+        kind = kind_in(body, cluster)
+        given = wire_of(body, kind)
+        form = form_of(body, given, kind, cluster)
+        services.update(
+            cluster,
+            by=request.user,
+            name=body.name if "name" in body.model_fields_set else None,
+            settings={k: v for k, v in form.settings().items() if k in given.model_fields_set},
+            secret=form.secret(),
+        )
+    return ClusterOut.of(cluster, request.user)
+
+
+@router.delete("/clusters/{cluster_id}", response={204: None})
+def delete_cluster(request: ApiRequest, cluster_id: UUID) -> Status[None]:
+    """Remove a cluster from Trainyard with its node pools; nothing is deleted on it. 409 while it
+    has projects."""
+    cluster = cluster_of(request, cluster_id)
+    with judged(REFUSED, services.HasProjects):
+        services.delete_cluster(cluster, by=request.user)
+    return Status(204, None)
+
+
+@router.post("/cluster-tests", response={202: TestOut}, by_alias=True)
+def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
+    """Have a worker test what a cluster lacks. Read the result from ``/cluster-tests/{id}``.
+
+    Pass ``clusterId`` to test a saved cluster, or a connection to try before you save it. It is
+    stored encrypted for an hour.
+    """
+    with judged(REFUSED):
+        access.require(request.user, "clusters.update")
+    cluster = cluster_of(request, body.cluster_id) if body.cluster_id else None
+    kind = kind_in(body, cluster)
+    if cluster and kind.wire is None:
+        return Status(202, TestOut.of(connection_tests.ask(by=request.user, cluster=cluster)))
+    form = form_of(body, wire_of(body, kind), kind, cluster)
+    test = connection_tests.ask(
+        by=request.user,
+        cluster=cluster,
+        kind=kind,
+        secret=form.secret(),
+        settings=form.settings(),
+    )
+    return Status(202, TestOut.of(test))
+
+
+@router.get("/cluster-tests/{test_id}", response=TestOut, by_alias=True)
+def get_test(request: ApiRequest, test_id: UUID) -> TestOut:
+    """The result of one of the caller's own tests: which permissions and parts are in place or
+    missing."""
+    with judged(REFUSED):
+        access.require(request.user, "clusters.update")
+    own = ConnectionTest.objects.filter(asked_by=request.user).defer("secret_json")
+    test = own.filter(pk=test_id).first()
+    if test is None:
+        raise not_found("The test")
+    return TestOut.of(test)
+
+
+def cluster_of(request: ApiRequest, cluster_id: UUID) -> Cluster:
+    cluster = Cluster.objects.visible_to(request.user).filter(pk=cluster_id).first()
+    if cluster is None:
+        raise not_found("The cluster")
+    return cluster

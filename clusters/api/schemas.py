@@ -1,0 +1,181 @@
+"""What the API says of clusters and of looks at them, and what it takes. No kubeconfig goes out."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, WithJsonSchema
+from pydantic import ValidationError as SchemaError
+from pydantic.alias_generators import to_camel
+
+from accounts import access
+from accounts.models import User
+from clusters.connection_tests import is_late, rights_to_apply
+from clusters.kinds import KINDS, addable, addable_kind
+from clusters.kinds.base import ClusterKind
+from clusters.kinds.form import ConnectionForm, as_posted
+from clusters.kinds.wire import Connecting
+from clusters.models import Cluster, ConnectionTest
+from core.api import ApiError, Issue, Wire, issues_of, judged
+from spec.errors import WORDS
+
+REFUSED = "The cluster cannot be saved."
+
+
+def _settings_of(kind: ClusterKind) -> dict[str, Any]:
+    fields = {to_camel(name): {"type": "string"} for name in kind.settings.model_fields}
+    return {"type": "object", "title": kind.label, "properties": fields}
+
+
+SETTINGS = {"anyOf": [*map(_settings_of, KINDS.values()), {"type": "null"}]}
+
+
+class ClusterState(Wire):
+    state: str
+    message: str
+
+
+class ClusterOut(Wire):
+    """``settings`` is null for callers who may not change the cluster. The connection is never
+    returned."""
+
+    uuid: UUID
+    name: str
+    kind: str
+    status: ClusterState
+    settings: Annotated[dict[str, Any] | None, WithJsonSchema(SETTINGS)]
+    created_at: datetime
+    checked_at: datetime | None
+
+    @classmethod
+    def of(cls, cluster: Cluster, user: User) -> "ClusterOut":
+        may_change = access.may(user, "clusters.update", *cluster.scope_keys)
+        settings = {to_camel(key): value for key, value in cluster.settings_json.items()}
+        return cls(
+            uuid=cluster.pk,
+            name=cluster.name,
+            kind=cluster.kind,
+            status=ClusterState(state=cluster.state, message=cluster.state_message),
+            settings=settings if may_change else None,
+            created_at=cluster.created_at,
+            checked_at=cluster.checked_at,
+        )
+
+
+def _described(schema: dict[str, Any]) -> None:
+    """The description has the fields of every kind."""
+    for kind in addable():
+        fields = kind.wire.model_json_schema(by_alias=True)["properties"] if kind.wire else {}
+        schema["properties"] |= fields
+    schema["additionalProperties"] = False
+
+
+class ConnectingIn(BaseModel):
+    """How to reach a cluster: what its kind needs. ``kind`` is one of Trainyard's kinds of cluster;
+    without it the usual one is meant."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="allow",
+        json_schema_extra=_described,
+    )
+
+    kind: str = ""
+
+
+class ClusterIn(ConnectingIn):
+    name: str
+
+
+class ClusterChange(ConnectingIn):
+    """Missing fields do not change, the connection included."""
+
+    name: str = ""
+
+
+class TestIn(ConnectingIn):
+    """A saved cluster, by ``clusterId`` alone, or a connection that is not saved yet."""
+
+    cluster_id: UUID | None = None
+
+
+class FindingOut(Wire):
+    """``level`` is ok, warning (optional), issue (not working well) or missing (nothing runs
+    without it)."""
+
+    area: str
+    name: str
+    level: str
+    text: str
+
+
+class TestOut(Wire):
+    """``answeredAt`` is null until the test is done; ``message`` says what it waits for.
+    ``manifest`` is the YAML that grants the permissions, if one is refused."""
+
+    id: UUID
+    cluster_id: UUID | None
+    created_at: datetime
+    answered_at: datetime | None
+    message: str
+    findings: list[FindingOut]
+    manifest: str
+
+    @classmethod
+    def of(cls, test: ConnectionTest) -> "TestOut":
+        waits = (
+            "" if test.answered_at else "A worker is testing the connection. Try again in a second."
+        )
+        late = "No worker picked up the test within a minute. Check whether the worker is running."
+        return cls(
+            id=test.pk,
+            cluster_id=test.cluster_id,
+            created_at=test.created_at,
+            answered_at=test.answered_at,
+            message=late if is_late(test) else waits,
+            findings=[FindingOut.from_orm(finding) for finding in test.findings],
+            manifest=rights_to_apply(test.definition, test.findings),
+        )
+
+
+def kind_in(body: ConnectingIn, cluster: Cluster | None = None) -> ClusterKind:
+    """The kind that is meant; 400 where there is none of that name to connect."""
+    kind = cluster.definition if cluster else addable_kind(body.kind)
+    if kind is None or body.kind not in {"", kind.slug}:
+        names = ", ".join(it.slug for it in addable())
+        raise ApiError(400, REFUSED, issues=[Issue(field="kind", details=f"is one of {names}")])
+    return kind
+
+
+def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
+    """What the kind needs, as it was given; 400 names what cannot be read."""
+    if kind.wire is None:
+        raise ApiError(409, f"{kind.label}: this kind of cluster has no settings.")
+    try:
+        return kind.wire.model_validate(body.model_extra)
+    except SchemaError as error:
+        issues = [
+            Issue(field=".".join(map(str, it["loc"])), details=WORDS.get(it["type"], it["msg"]))
+            for it in error.errors(include_input=False)
+        ]
+        raise ApiError(400, "The request could not be read.", issues=issues) from error
+
+
+def form_of(
+    body: ConnectingIn, given: Connecting, kind: ClusterKind, cluster: Cluster | None = None
+) -> ConnectionForm:
+    """The page's form, filled in with the request; 400 names what is wrong in it."""
+    if kind.form is None:
+        raise ApiError(409, f"{kind.label}: this kind of cluster has no settings.")
+    first = kind.form.initial_of(cluster) if cluster else kind.form.blank(kind)
+    if "name" in body.model_fields_set:
+        first["name"] = getattr(body, "name", "")
+    with judged(REFUSED):
+        first |= given.answers(editing=cluster is not None)
+    form = kind.form(kind, first, as_posted(first), editing=cluster is not None)
+    if not form.is_valid():
+        risks = f"It {'; it '.join(form.risks)}." if form.risks else ""
+        issues = issues_of(form.errors)
+        raise ApiError(400, REFUSED, details=risks, issues=issues)
+    return form

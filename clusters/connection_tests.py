@@ -1,0 +1,110 @@
+"""Test connection: a worker looks at what a cluster lacks, and the page shows what it found."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from audit import services as audit
+from clusters import services
+from clusters.kinds.base import ClusterKind, ConnectionSecret
+from clusters.models import Cluster, Connection, ConnectionTest
+from core import enqueue
+from engines.base import CONNECTION, PERMISSIONS, SIGNED_IN, EngineError, Finding, Level
+
+KEPT = timedelta(hours=1)
+PATIENCE = timedelta(seconds=60)  # until the page says that no worker took it up
+
+
+def ask(
+    *,
+    by: User,
+    cluster: Cluster | None = None,
+    kind: ClusterKind | None = None,
+    secret: ConnectionSecret | None = None,
+    settings: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+) -> ConnectionTest:
+    """Test a connection that is not kept yet, or, without a ``secret``, that of ``cluster``.
+
+    Only the id of the test goes to the worker: the secret stays in the database, encrypted.
+    """
+    test = _new(by, cluster, kind, secret)
+    test.settings_json, test.values_json = dict(settings or {}), dict(values or {})
+    with transaction.atomic():
+        test.save()
+        audit.record(by, "create", test)
+    enqueue.send("clusters.test_connection", test.pk, enqueue.SUBMIT)
+    return test
+
+
+def keep(
+    *, by: User, cluster: Cluster | None, kind: ClusterKind, secret: ConnectionSecret
+) -> ConnectionTest:
+    """Hold what was given with a form that has to be seen again, for the page must not show it."""
+    test = _new(by, cluster, kind, secret)
+    test.answered_at = timezone.now()
+    test.save()
+    return test
+
+
+def _new(
+    by: User, cluster: Cluster | None, kind: ClusterKind | None, secret: ConnectionSecret | None
+) -> ConnectionTest:
+    prune()
+    slug = cluster.kind if cluster else kind.slug if kind else ""
+    text = secret.model_dump_json() if secret else ""
+    return ConnectionTest(cluster=cluster, asked_by=by, kind=slug, secret_json=text)
+
+
+def run(test: ConnectionTest) -> None:
+    """Look, and write down what was found. Of a cluster that is kept, its state too."""
+    if test.secret_json:
+        findings = _look(test)
+    elif test.cluster:
+        services.refresh(test.cluster)
+        kept = test.cluster
+        findings = kept.findings or _away(kept.definition, kept.state_message)
+    else:
+        findings = ()
+    test.findings_json = [asdict(finding) for finding in findings]
+    test.answered_at = timezone.now()
+    test.save(update_fields=["findings_json", "answered_at"])
+
+
+def _look(test: ConnectionTest) -> tuple[Finding, ...]:
+    trial = Cluster(name="test", kind=test.kind, settings_json=test.settings_json)
+    trial.connection = Connection(cluster=trial, secret_json=test.secret_json)
+    try:
+        return trial.definition.connect(trial).check()
+    except EngineError as error:
+        return _away(trial.definition, str(error))
+
+
+def _away(kind: ClusterKind, message: str) -> tuple[Finding, ...]:
+    return (Finding(CONNECTION, kind.server, Level.ISSUE, message),)
+
+
+def is_late(test: ConnectionTest) -> bool:
+    """No worker took it up, and none may be running."""
+    return test.answered_at is None and timezone.now() - test.created_at > PATIENCE
+
+
+def rights_to_apply(kind: ClusterKind, findings: Sequence[Finding]) -> str:
+    """The manifest of all rights that Trainyard needs, as YAML, when one of them is refused."""
+    granted = all(it.level is Level.OK for it in findings if it.area == PERMISSIONS)
+    return "" if granted or kind.rights is None else kind.rights.manifest(user_of(findings))
+
+
+def user_of(findings: Iterable[Finding]) -> str:
+    """Who Trainyard is on that cluster; empty where that is not known."""
+    return next((it.text for it in findings if it.name == SIGNED_IN), "")
+
+
+def prune() -> None:
+    """Forget old tests, and with them the secrets that nobody kept."""
+    ConnectionTest.objects.filter(created_at__lt=timezone.now() - KEPT).delete()

@@ -1,0 +1,67 @@
+"""The engines by which this process talks to clusters, one a connection, and what launches need to
+know of theirs."""
+
+from collections.abc import Iterator
+from threading import Lock
+from uuid import UUID
+
+from django.conf import settings
+from pydantic import ValidationError
+
+from clusters.models import Cluster
+from engines.base import Engine, EngineUnavailable, Handle, Launch, Site
+from spec.errors import Problem
+from spec.workload import WorkloadSpec
+
+_lock = Lock()
+_engines: dict[UUID, tuple[int, Engine]] = {}
+
+
+def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
+    """What the cluster's last discovery and its administrators say of it, as far as the spec asks.
+
+    Where one node pool is named all are told: the default one is what the others are not.
+    """
+    offer = cluster.capabilities
+    pools = cluster.pools.all() if spec.node_pools else ()
+    labels = {pool.name: (pool.label_key, pool.label_value) for pool in pools}
+    site = Site(offer.schedulers, offer.priority_classes, labels, public_url=settings.PUBLIC_URL)
+    try:
+        return cluster.settings.on(site)
+    except ValidationError:  # nothing is launched there until they are changed
+        return site
+
+
+def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
+    """All that the engine would refuse at submission, as far as that is known without asking the
+    cluster."""
+    launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
+    return cluster.definition.complaints(cluster, launch)
+
+
+def engine_for(cluster: Cluster) -> Engine:
+    """The engine of a cluster, one a process and connection.
+
+    A row that was read before the connection changed gets the engine of the newer one.
+    ``EngineUnavailable`` when it is switched off.
+    """
+    kept = _engines.get(cluster.pk)
+    if kept is None or kept[0] < cluster.connection_version:
+        kept = _keep(Cluster.objects.get(pk=cluster.pk))
+    return kept[1]
+
+
+def _keep(cluster: Cluster) -> tuple[int, Engine]:
+    if cluster.settings_fault:
+        raise EngineUnavailable(cluster.silence)
+    new = cluster.connection_version, cluster.definition.connect(cluster)
+    with _lock:  # connecting may take seconds; of two threads the first one's is used by both
+        kept = _engines.get(cluster.pk)
+        if kept is None or kept[0] < new[0]:
+            _engines[cluster.pk] = kept = new
+    return kept
+
+
+def forget() -> None:
+    """Connect anew from now on."""
+    _engines.clear()

@@ -1,0 +1,33 @@
+"""Which of Run:ai's states a cluster is in, and the sentence that says what to do about it."""
+
+from collections.abc import Iterable
+
+from clusters.models import State
+from engines.base import EngineUnavailable, Finding, Level
+
+HELP = "The Connection tab of the cluster shows administrators what to apply."
+NAMED = 3  # findings in one message; the page lists them all
+
+
+def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
+    """Of a cluster that answered. What lacks outweighs what does not work well."""
+    findings = list(findings)
+    missing = [finding for finding in findings if finding.level is Level.MISSING]
+    issues = [finding for finding in findings if finding.level is Level.ISSUE]
+    if missing:
+        return State.MISSING, f"{_sentence(missing)} {HELP}"
+    if issues:
+        return State.ISSUES, _sentence(issues)
+    return State.CONNECTED, ""
+
+
+def away(error: EngineUnavailable) -> tuple[State, str]:
+    """Of a cluster that did not answer. It is asked again by itself."""
+    advice = "Running workloads are not affected. Trainyard retries every few seconds."
+    return State.DISCONNECTED, f"{error} {advice}"
+
+
+def _sentence(findings: list[Finding]) -> str:
+    named = [f"{finding.name}: {finding.text}" for finding in findings[:NAMED]]
+    rest = len(findings) - len(named)
+    return " ".join([*named, f"And {rest} more." if rest > 0 else ""]).strip()

@@ -1,0 +1,93 @@
+"""The form by which a cluster is connected: its name, its kind's settings, and the secret."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+
+from clusters.kinds.base import ClusterKind, ConnectionSecret
+from core.forms.field import Field, Values
+from core.forms.form import Form
+from core.forms.items import Offered
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster, ConnectionTest
+
+NAME = Field("name", "Cluster name", required=True)
+
+
+class ConnectionForm(Form):
+    """A kind has a field for each of its settings and of its secret, under their names.
+
+    ``test`` is the last test of this form: its secret counts where no other is given. The services
+    judge the values.
+    """
+
+    FIELDS: tuple[Field, ...] = ()
+    REMEMBERED: tuple[str, ...] = ()  # further fields to show again after a test
+
+    def __init__(
+        self,
+        kind: ClusterKind,
+        values: Values,
+        posted: QueryDict | None = None,
+        files: "Mapping[str, UploadedFile[Any]] | None" = None,
+        *,
+        test: "ConnectionTest | None" = None,
+        editing: bool = False,
+    ) -> None:
+        offered = self.choices(editing=editing)
+        super().__init__((NAME, *self.FIELDS), values, posted, files=files, offered=offered)
+        self.kind, self.test, self.editing = kind, test, editing
+        self.risks: list[str] = []  # what to trust the secret with, in words
+        if self.is_bound:
+            self.judge()
+
+    @classmethod
+    def choices(cls, *, editing: bool) -> Offered:
+        return {}
+
+    @classmethod
+    def blank(cls, kind: ClusterKind) -> Values:
+        return kind.settings().model_dump()
+
+    @classmethod
+    def initial_of(cls, cluster: "Cluster") -> Values:
+        fresh = cluster.definition.settings().model_dump()
+        kept = {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
+        return {"name": cluster.name, **kept}
+
+    def judge(self) -> None:
+        """What of the secret can be judged before it is used."""
+
+    def text(self, name: str) -> str:
+        return str(self.values.get(name, ""))
+
+    def given(self) -> ConnectionSecret | None:
+        """What came with the request itself, also where something else in it is wrong."""
+        names = self.kind.secret.model_fields
+        values = {name: self.text(name) for name in names if not self[name].errors}
+        return self.kind.secret(**values) if any(values.values()) else None
+
+    def secret(self) -> ConnectionSecret | None:
+        """``None`` keeps what there is."""
+        before = self.test.secret if self.test else None
+        return self.given() or before or (None if self.editing else self.kind.secret())
+
+    def settings(self) -> dict[str, str]:
+        return {name: self.text(name) for name in self.kind.settings.model_fields}
+
+    def shown_again(self) -> Values:
+        """All but the secret, to fill the form in again."""
+        more = {name: self.values.get(name, "") for name in self.REMEMBERED}
+        return {"name": self.text("name"), **self.settings(), **more}
+
+
+def as_posted(values: Mapping[str, Any]) -> QueryDict:
+    """The values as a browser would post them."""
+    posted = QueryDict(mutable=True)
+    for name, value in values.items():
+        if value not in (None, False):
+            posted[name] = "on" if value is True else str(value)
+    return posted

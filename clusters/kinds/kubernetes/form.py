@@ -1,0 +1,129 @@
+"""The form of a Kubernetes cluster: a kubeconfig, judged before it is used, or our own pod."""
+
+from typing import TYPE_CHECKING
+
+from clusters.kinds.base import ClusterKind
+from clusters.kinds.form import ConnectionForm
+from clusters.kinds.kubernetes.kubeconfigs import LARGEST, Unusable, risks
+from clusters.kinds.kubernetes.settings import KubernetesSecret
+from core.forms.field import Field, Input, Option, Values
+from core.forms.items import Offered
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+
+KUBECONFIG, IN_CLUSTER, KEEP = "kubeconfig", "in_cluster", "keep"
+WAYS: list[Option] = [
+    (KUBECONFIG, "A kubeconfig"),
+    (IN_CLUSTER, "The service account of Trainyard's own pod"),
+]
+FROM_NOW_ON = [(KEEP, "As it is"), *((way, f"{words}, from now on") for way, words in WAYS)]
+TESTED = "Leave empty to use the one you just entered, which is stored encrypted for an hour."
+
+
+class KubernetesForm(ConnectionForm):
+    REMEMBERED = ("way", "trusted")
+    FIELDS = (
+        Field("way", "Connect by", Input.RADIO, choices="ways", required=True),
+        Field("kubeconfig", "Kubeconfig", Input.SECRET_LINES),
+        Field(
+            "kubeconfig_file",
+            "Or upload it",
+            Input.FILE,
+            hint="It is stored encrypted and never shown again.",
+        ),
+        Field("trusted", "I trust this kubeconfig", Input.FLAG),
+        Field(
+            "namespace_prefix",
+            "Namespace prefix",
+            hint="Each project gets a namespace: this prefix and the project's name. It "
+            "cannot change once there are projects.",
+            required=True,
+            literal=True,
+        ),
+        Field(
+            "ingress_domain",
+            "Domain for tools",
+            hint="External URLs of tools end with it. Its DNS names must point to the ingress "
+            "controller.",
+            placeholder="apps.example.com",
+            literal=True,
+        ),
+        Field(
+            "ingress_class",
+            "Ingress class",
+            hint="Leave empty to use the cluster's default.",
+            placeholder="nginx",
+            literal=True,
+        ),
+        Field(
+            "prometheus_url",
+            "Prometheus URL",
+            hint="Source of GPU usage, with the metric names of NVIDIA's DCGM exporter.",
+            placeholder="http://prometheus.example.com:9090",
+            literal=True,
+        ),
+    )
+
+    @classmethod
+    def choices(cls, *, editing: bool) -> Offered:
+        return {"ways": FROM_NOW_ON if editing else WAYS}
+
+    @classmethod
+    def blank(cls, kind: ClusterKind) -> Values:
+        return super().blank(kind) | {"way": KUBECONFIG}
+
+    @classmethod
+    def initial_of(cls, cluster: "Cluster") -> Values:
+        return super().initial_of(cluster) | {"way": KEEP}
+
+    @property
+    def kubeconfig_hint(self) -> str:
+        return TESTED if self._tested() else ""
+
+    def _tested(self) -> str:
+        secret = self.test.secret if self.test else None
+        return secret.kubeconfig if isinstance(secret, KubernetesSecret) else ""
+
+    def judge(self) -> None:
+        if self.text("way") != KUBECONFIG or self["kubeconfig"].errors:
+            return
+        uploaded = self._uploaded()
+        pasted = self.text("kubeconfig") or self._tested()
+        self.values["kubeconfig"] = text = pasted if uploaded is None else uploaded
+        if self["kubeconfig_file"].errors:
+            return
+        if not text:
+            self.add_error("kubeconfig", "Paste a kubeconfig, or upload one.")
+            return
+        try:
+            self.risks = risks(text)
+        except Unusable as error:
+            self.add_error("kubeconfig", str(error))
+        if self.risks and not self.values.get("trusted"):
+            self.add_error("trusted", "Confirm that you trust it, because it acts on this machine.")
+
+    def _uploaded(self) -> str | None:
+        """``None`` where nothing came that can be read."""
+        upload = self.files.get("kubeconfig_file")
+        if upload is None:
+            return None
+        size = upload.size or 0
+        if not size:
+            self.add_error("kubeconfig_file", "The submitted file is empty.")
+        elif size > LARGEST:
+            self.add_error("kubeconfig_file", "It is larger than 256 KiB: not a kubeconfig.")
+        else:
+            try:
+                return str(upload.read().decode()).strip()
+            except UnicodeDecodeError:
+                self.add_error("kubeconfig_file", "It is not text.")
+        return None
+
+    def given(self) -> KubernetesSecret | None:
+        text = "" if self["kubeconfig"].errors else self.text("kubeconfig")
+        return KubernetesSecret(kubeconfig=text) if text else None
+
+    def secret(self) -> KubernetesSecret | None:
+        ways = {KEEP: None, IN_CLUSTER: KubernetesSecret(), KUBECONFIG: self.given()}
+        return ways[self.text("way")]

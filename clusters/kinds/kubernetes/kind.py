@@ -1,0 +1,104 @@
+"""How Trainyard works with Kubernetes clusters."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from pydantic import ValidationError
+
+from clusters.kinds.base import ClusterKind, CommandOptions, Rights
+from clusters.kinds.kubernetes import command, names
+from clusters.kinds.kubernetes.form import KubernetesForm
+from clusters.kinds.kubernetes.settings import KubernetesSecret, KubernetesSettings
+from clusters.kinds.kubernetes.wire import KubernetesConnecting
+from core.fields import Unreadable
+from engines.base import Engine, EngineUnavailable, Launch
+from engines.kubernetes.cluster import rbac
+from engines.kubernetes.jobs import KAI
+from engines.kubernetes.manifests import unsupported
+from spec.errors import Problem
+from spec.scheduling import PriorityClass
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+
+NEEDS_KAI = "Needs the KAI scheduler, which this cluster does not have."
+NO_PRIORITIES = (
+    "The cluster has none of the PriorityClasses "
+    f"{PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH}."
+)
+KEPT_PREFIX = (
+    "The namespaces of projects have this prefix, so it cannot change while there are any."
+)
+LOST = "What connects to this cluster cannot be read; give its kubeconfig again."
+
+
+def connect(cluster: "Cluster") -> Engine:
+    # The client library is large: a process that never talks to Kubernetes does without it.
+    # The table of models is made of the table of kinds.
+    from clusters.models import Installation
+    from engines.kubernetes.client.connect import connect
+    from engines.kubernetes.engine import KubernetesEngine
+    from engines.kubernetes.manifests.fetchers import Images
+
+    try:
+        secret = KubernetesSecret.of(cluster.connection)
+    except Unreadable as error:
+        raise EngineUnavailable(str(error)) from error
+    except ValidationError as error:
+        raise EngineUnavailable(LOST) from error
+    own = KubernetesSettings.of(cluster)
+    images = Images(
+        git=settings.KUBERNETES_GIT_IMAGE or Images.git,
+        s3=settings.KUBERNETES_S3_IMAGE or Images.s3,
+    )
+    return KubernetesEngine(
+        connect(secret.kubeconfig or None, streams=settings.LOG_STREAMS),
+        prefix=own.namespace_prefix,
+        installation=Installation.own_mark(),
+        images=images,
+        prometheus=own.prometheus_url,
+        log_streams=settings.LOG_STREAMS,
+    )
+
+
+def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    yield from unsupported.complaints(launch)
+    yield from names.unknown(cluster, launch.spec)
+
+
+def withholds(cluster: "Cluster", field: str) -> str:
+    has = cluster.capabilities
+    if field == "preemptibility" or field.startswith("topology."):
+        return "" if KAI in has.schedulers else NEEDS_KAI
+    if field == "priorityClass":
+        return "" if set(PriorityClass) & set(has.priority_classes) else NO_PRIORITIES
+    return ""
+
+
+def external_urls(cluster: "Cluster") -> str:
+    if not cluster.settings_json.get("ingress_domain"):
+        return f"the cluster {cluster.name} has no domain for it, which its administrator can set"
+    return "" if settings.PUBLIC_URL else "Trainyard's own address, PUBLIC_URL, is not set"
+
+
+KUBERNETES = ClusterKind(
+    slug="kubernetes",
+    label="Kubernetes",
+    connect=connect,
+    complaints=complaints,
+    settings=KubernetesSettings,
+    secret=KubernetesSecret,
+    form=KubernetesForm,
+    form_template="clusters/kinds/kubernetes.html",
+    wire=KubernetesConnecting,
+    command=CommandOptions(command.arguments, command.read),
+    reached_by=frozenset({"namespace_prefix", "prometheus_url"}),
+    fixed={"namespace_prefix": KEPT_PREFIX},
+    names_are_fixed=True,  # of namespaces and queues, and jobs are found there by that name alone
+    server="API server",
+    rights=Rights(rbac.manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml"),
+    withholds=withholds,
+    has_secrets=True,
+    external_urls=external_urls,
+)

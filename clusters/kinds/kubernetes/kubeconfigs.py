@@ -1,0 +1,68 @@
+"""What a kubeconfig would have us do, read without doing any of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from engines.kubernetes.client import kubeconfig
+
+LARGEST = 256 * 1024  # bytes
+FILES = {
+    "tokenFile": "reads the token in {}",
+    "client-certificate": "reads the certificate in {}",
+    "client-key": "reads the key in {}",
+    "certificate-authority": "reads the authority in {}",
+}
+
+
+class Unusable(Exception):
+    """It is no kubeconfig, or does not say which cluster is meant; the text says what lacks."""
+
+
+def risks(text: str) -> list[str]:
+    """What it does on the machine of Trainyard beside talking to the cluster, in words.
+
+    Only the current context counts. ``Unusable`` says what is wrong with the text.
+    """
+    try:
+        document = kubeconfig.read(text)
+    except kubeconfig.UnfitYaml as error:
+        raise Unusable(f"It is not a kubeconfig. {error}") from error
+    current = document.get("current-context")
+    if not current:
+        raise Unusable("It has no current-context. Set one: kubectl config use-context NAME.")
+    context = _named(document, "context", str(current))
+    cluster = _named(document, "cluster", str(context.get("cluster", "")))
+    if not cluster.get("server"):
+        raise Unusable("Its cluster has no server.")
+    user = _named(document, "user", str(context["user"])) if context.get("user") else {}
+    return [*_of(user), *_of(cluster)]
+
+
+def _of(part: dict[str, Any]) -> Iterator[str]:
+    if plugin := _mapping(part, "exec"):
+        yield f"runs the program {plugin.get('command', '?')}"
+    if provider := _mapping(part, "auth-provider"):
+        yield f"signs in by {provider.get('name', '?')}, which may run a program"
+    for key, words in FILES.items():
+        if part.get(key):
+            yield words.format(part[key])
+    if part.get("insecure-skip-tls-verify"):
+        yield "accepts any server as the cluster (insecure-skip-tls-verify)"
+
+
+def _mapping(part: dict[str, Any], key: str) -> dict[str, Any]:
+    value = part.get(key) or {}
+    if not isinstance(value, dict):
+        raise Unusable(f"Its {key} is not a mapping.")
+    return value
+
+
+def _named(document: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+    """The entry of a list such as ``clusters``, by its name."""
+    entries = document.get(f"{kind}s")
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and entry.get("name") == name:
+            named = entry.get(kind)
+            if isinstance(named, dict):
+                return named
+    raise Unusable(f"It has no {kind} named {name or 'in its current context'}.")

@@ -1,0 +1,64 @@
+"""Names that a spec gives and the cluster would not know, as far as it told what it has.
+
+Only a plan is judged by them: what waits to go on may get back what was removed meanwhile. Secrets,
+ConfigMaps and existing claims are not looked at, for Trainyard has no right to.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from django.db.models.fields.json import KT
+
+from core.words import some
+from engines.kubernetes.manifests.scheduling import NODE_TYPE
+from spec.errors import Problem, path_of
+from spec.workload import Replica, WorkloadSpec
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+
+
+def unknown(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
+    has = cluster.capabilities
+    topologies = has.topologies
+    if spec.topology and topologies is not None and spec.topology.name not in topologies:
+        text = f"the cluster has no topology {spec.topology.name!r}; {_there(topologies)}"
+        yield Problem(path_of("topology.name"), text)
+    replicas = {"worker": spec.worker, "master": spec.master}
+    given = {role: replica for role, replica in replicas.items() if replica}
+    for role, replica in given.items():
+        yield from _classes(role, replica, has.storage_classes)
+    wanted = {role: replica.node_type for role, replica in given.items() if replica.node_type}
+    types = node_types(cluster) if wanted else []
+    for role, node_type in wanted.items():
+        if types and node_type not in types:
+            yield Problem(
+                path_of(f"{role}.nodeType"),
+                f"no node of the cluster has the type {str(node_type)!r}; {_there(types)}. Where "
+                "nodes are added on demand, a node pool with the label "
+                f"{NODE_TYPE}={node_type} makes the type known",
+            )
+
+
+def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Problem]:
+    """An account that may not list classes knows of none."""
+    there = list(classes)
+    for number, claim in enumerate(replica.storage.pvc):
+        name = claim.claim_info.storage_class if claim.claim_info else None
+        if name and there and name not in there:
+            place = f"{role}.storage.pvc[{number}].claimInfo.storageClass"
+            text = f"the cluster has no storage class {str(name)!r}; {_there(there)}"
+            yield Problem(path_of(place), text)
+
+
+def node_types(cluster: "Cluster") -> list[str]:
+    """Of its nodes, and those that a node pool stands for; none where no node has the label."""
+    label = KT(f"labels_json__{NODE_TYPE}")
+    types = set(cluster.nodes.values_list(label, flat=True).distinct()) - {None}
+    pools = cluster.pools.filter(label_key=NODE_TYPE).values_list("label_value", flat=True)
+    return sorted(types | set(pools)) if types else []
+
+
+def _there(names: Iterable[str]) -> str:
+    listed = sorted(names)
+    return f"it has {some(listed)}" if listed else "it has none"

@@ -1,0 +1,42 @@
+"""What administrators say of a Kubernetes cluster."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
+
+from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
+from engines.base import Site
+
+PREFIX = "trainyard-"
+LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+prefix_rule = RegexValidator(
+    r"^[a-z][-a-z0-9]*\Z", "Start with a letter; use lower-case letters, digits and hyphens."
+)
+domain_rule = RegexValidator(
+    rf"^{LABEL}(\.{LABEL})*\Z",
+    "Write a domain such as apps.example.com: lower-case, without a scheme, a port or a star.",
+)
+class_rule = RegexValidator(
+    r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z", "Write the name of an ingress class, such as nginx."
+)
+# Behind the prefix a project's name follows; 23 + its 40 characters make a DNS label.
+Prefix = Annotated[str, rules(MaxLengthValidator(23), prefix_rule, required=True)]
+Domain = Annotated[str, rules(MaxLengthValidator(190), domain_rule)]
+IngressClass = Annotated[str, rules(MaxLengthValidator(63), class_rule)]
+Address = Annotated[str, rules(MaxLengthValidator(500), URLValidator(["http", "https"]))]
+
+
+class KubernetesSettings(ConnectionSettings):
+    namespace_prefix: Prefix = PREFIX
+    ingress_domain: Domain = ""
+    ingress_class: IngressClass = ""
+    prometheus_url: Address = ""
+
+    def on(self, site: Site) -> Site:
+        domain, ingress_class = self.ingress_domain, self.ingress_class
+        return replace(site, ingress_domain=domain, ingress_class=ingress_class)
+
+
+class KubernetesSecret(ConnectionSecret):
+    kubeconfig: str = ""  # empty: the service account of our own pod

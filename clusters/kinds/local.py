@@ -1,0 +1,50 @@
+"""This machine: it is there for as long as the local engine is on, and needs no connection."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from clusters.kinds.base import ClusterKind
+from engines.base import Engine, EngineUnavailable, Launch
+from engines.local import planner
+from engines.local.engine import LocalEngine
+from spec.errors import Problem
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+
+ELSEWHERE = "Kubernetes clusters support it."
+
+
+def connect(cluster: "Cluster") -> Engine:
+    if not settings.LOCAL_ENGINE:
+        raise EngineUnavailable("The local engine is turned off (TRAINYARD_LOCAL_ENGINE=off).")
+    return LocalEngine(
+        settings.LOCAL_ENGINE_HOME,
+        images=settings.LOCAL_IMAGES,
+        virtual_gpus=settings.LOCAL_VIRTUAL_GPUS,
+    )
+
+
+def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    return planner.complaints(launch, settings.LOCAL_IMAGES)
+
+
+LOCAL = ClusterKind(
+    slug="local",
+    label="This machine",
+    connect=connect,
+    complaints=complaints,
+    permanent="This machine is a cluster as long as the local engine is on.",
+    lacks={
+        "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "
+        + ELSEWHERE,
+        "readiness": f"On this machine a rank is ready when it runs. {ELSEWHERE}",
+        "storage": "Nothing can be mounted on this machine: the ranks see its own files. "
+        f"{ELSEWHERE}",
+        "scheduling": "This machine is the only node, and workloads start in the order of "
+        "submission. " + ELSEWHERE,
+        "size": f"On this machine all ranks start and end together. {ELSEWHERE}",
+    },
+)

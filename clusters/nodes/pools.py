@@ -1,0 +1,75 @@
+"""What administrators do with node pools: parts of a cluster by a label of its nodes."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts import access
+from accounts.models import User
+from audit import services as audit
+from clusters import services
+from clusters.models import DEFAULT_POOL, Cluster, NodePool
+from clusters.nodes import store
+from core.words import some
+
+DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."
+
+
+class InUse(Exception):
+    """The pool cannot go while workloads ask for it; the text names some."""
+
+
+def create_pool(
+    cluster: Cluster, *, by: User, name: str, label_key: str, label_value: str
+) -> NodePool:
+    """A pool of the nodes with this label. ``ValidationError`` names the fields that are wrong."""
+    access.require(by, "nodepools.create", *cluster.scope_keys)
+    pool = NodePool(cluster=cluster, name=name)
+    with transaction.atomic():
+        _save(pool, label_key, label_value)
+        audit.record(by, "create", pool, after=audit.facts(pool))
+    return pool
+
+
+def update_pool(pool: NodePool, *, by: User, label_key: str, label_value: str) -> NodePool:
+    """Take other nodes. The name stays: workloads know the pool by it."""
+    access.require(by, "nodepools.update", *pool.cluster.scope_keys)
+    before = audit.facts(pool)
+    with transaction.atomic():
+        _save(pool, label_key, label_value)
+        audit.record(by, "update", pool, before=before, after=audit.facts(pool))
+    return pool
+
+
+def delete_pool(pool: NodePool, *, by: User) -> None:
+    """Its nodes go to the default pool. ``InUse`` while a workload that may run asks for it."""
+    access.require(by, "nodepools.delete", *pool.cluster.scope_keys)
+    if obstacle := obstacle_to_delete(pool):
+        raise InUse(obstacle)
+    cluster = pool.cluster
+    with transaction.atomic():
+        audit.record(by, "delete", pool, before=audit.facts(pool))
+        pool.delete()
+        store.sort(cluster)
+
+
+def obstacle_to_delete(pool: NodePool) -> str:
+    """Why it cannot be deleted now, in words; empty where it can."""
+    names = some(users_of(pool))
+    return f"Workloads use {pool}: {names}. Delete them first." if names else ""
+
+
+def users_of(pool: NodePool) -> list[str]:
+    """Names of the workloads that run in it, or may do so yet."""
+    names: list[str] = pool.cluster.workloads.names_asking_for(pool.name)
+    return names
+
+
+def _save(pool: NodePool, label_key: str, label_value: str) -> None:
+    if pool.name == DEFAULT_POOL:
+        raise ValidationError({"name": DEFAULT_NAME})
+    pool.label_key, pool.label_value = label_key, label_value
+    pool.full_clean()
+    pool.save()
+    store.sort(pool.cluster)
+    if not pool.nodes.exists():  # their labels may be newer than the last look at them
+        services.ask(pool.cluster)

@@ -1,0 +1,171 @@
+"""Nodes and node pools in words and numbers, for pages and REST alike."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from clusters.models import DEFAULT_POOL, Cluster, Node, NodePool
+from clusters.nodes.occupancy import occupancies
+from engines.nodes import Allocation
+from spec.quantities import readable
+
+READY, NOT_READY, UNKNOWN, CORDONED = "Ready", "NotReady", "Unknown", "Cordoned"
+STATUS_TONES = {READY: "success", NOT_READY: "danger", UNKNOWN: "danger", CORDONED: "warning"}
+LOOKED_FOR = timedelta(seconds=30)  # how long a new pool's first nodes may take to be seen
+Meter = tuple[str, float, float, str]  # label, used, total, text
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """``held`` is ``None`` where nobody knows it."""
+
+    node: Node
+    held: Allocation | None
+
+    @property
+    def status(self) -> str:
+        """Run:ai's, and one more for a node that is well but takes no new pods."""
+        if self.node.ready:
+            return READY
+        said = {item["kind"]: item["status"] for item in self.node.conditions_json}
+        return {"True": CORDONED, "Unknown": UNKNOWN}.get(said.get("Ready", ""), NOT_READY)
+
+    @property
+    def tone(self) -> str:
+        return STATUS_TONES[self.status]
+
+    @property
+    def pool(self) -> str:
+        return self.node.pool.name if self.node.pool else DEFAULT_POOL
+
+    @property
+    def gpu_type(self) -> str:
+        return "; ".join(sorted({gpu.model for gpu in self.node.gpus}))
+
+    @property
+    def gpus(self) -> str:
+        """Such as ``4 × Virtual GPU, 16 GB``."""
+        kinds = Counter(f"{gpu.model}, {readable(gpu.memory)}" for gpu in self.node.gpus)
+        return "; ".join(f"{count} × {words}" for words, count in kinds.items())
+
+    @property
+    def meters(self) -> list[Meter]:
+        """GPUs, cores and memory: what is allocated, and what is free of all that pods may have."""
+        node, held = self.node, self.held
+        held_gpus, held_cpu, held_memory = (
+            (held.gpus, held.cpu, held.memory) if held else (None, None, None)
+        )
+        free_memory = readable(max(node.memory - (held_memory or 0), 0))
+        return [
+            _meter("GPUs", held_gpus, len(node.gpus)),
+            _meter("CPU cores", held_cpu, node.cpu),
+            (
+                "CPU memory",
+                held_memory or 0,
+                node.memory,
+                readable(node.memory) if held is None else f"{free_memory} free",
+            ),
+        ]
+
+
+def _meter(label: str, held: float | None, total: float) -> Meter:
+    if not total:
+        return (label, 0, 0, "–")
+    if held is None:
+        return (label, 0, total, f"{total:g}")
+    return (label, held, total, f"{round(max(total - held, 0), 2):g} of {total:g} free")
+
+
+def rows_of(cluster: Cluster, nodes: Iterable[Node]) -> list[NodeRow]:
+    """With what is held of each. Where the engine cannot know it, what our own workloads hold,
+    if all of them are on the one node that there is."""
+    rows = list(nodes)
+    if any(node.allocated_cpu is None for node in rows) and cluster.nodes.count() == 1:
+        room = occupancies([cluster])[cluster.pk]
+        held = Allocation(room.held_cpu, room.held_memory, room.held_gpus)
+        return [NodeRow(node, held) for node in rows]
+    return [NodeRow(node, _allocation(node)) for node in rows]
+
+
+def _allocation(node: Node) -> Allocation | None:
+    if node.allocated_cpu is None:
+        return None
+    return Allocation(node.allocated_cpu, node.allocated_memory or 0, node.allocated_gpus or 0)
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """A node pool with what is in it; ``pool`` is ``None`` for the default one."""
+
+    pool: NodePool | None
+    nodes: int = 0
+    ready: int = 0
+    gpus: int = 0
+    cpu: float = 0.0
+    memory: int = 0
+    held_gpus: float = 0.0
+    held_cpu: float = 0.0
+    held_memory: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.pool.name if self.pool else DEFAULT_POOL
+
+    @property
+    def status(self) -> str:
+        """Run:ai's phases of a node pool."""
+        if not self.nodes:
+            return "Empty"
+        return "Ready" if self.ready else "Unschedulable"
+
+    @property
+    def tone(self) -> str:
+        return {"Ready": "success", "Empty": "neutral"}.get(self.status, "danger")
+
+    @property
+    def is_looked_for(self) -> bool:
+        """Whether its nodes may be seen any moment."""
+        pool = None if self.nodes else self.pool
+        return pool is not None and timezone.now() - pool.updated_at < LOOKED_FOR
+
+    @property
+    def label(self) -> str:
+        if self.pool is None:
+            return "Everything else"
+        return f"{self.pool.label_key}={self.pool.label_value}"
+
+    @property
+    def meters(self) -> list[Meter]:
+        free = f"{readable(max(self.memory - self.held_memory, 0))} free"
+        return [
+            _meter("GPUs", self.held_gpus, self.gpus),
+            _meter("CPU cores", self.held_cpu, self.cpu),
+            ("CPU memory", self.held_memory, self.memory, free if self.memory else "–"),
+        ]
+
+
+def pool_rows(cluster: Cluster) -> list[PoolRow]:
+    """The default pool first. Sums are of all nodes of a pool."""
+    pools: list[NodePool | None] = [None, *cluster.pools.all()]
+    sums = dict(_sums(cluster))
+    return [PoolRow(pool, *sums.get(pool.pk if pool else None, ())) for pool in pools]
+
+
+def _sums(cluster: Cluster) -> Iterator[tuple[int | None, list[Any]]]:
+    """By the id of a pool, in the order in which a row takes them."""
+    counts = {"all": Count("pk"), "well": Count("pk", filter=Q(ready=True))}
+    held = ("allocated_gpus", "allocated_cpu", "allocated_memory")
+    sums = {f"sum_{name}": Sum(name) for name in ("gpu_count", "cpu", "memory", *held)}
+    grouped = cluster.nodes.order_by().values("pool").annotate(**counts, **sums)
+    for pool, *values in grouped.values_list("pool", *counts, *sums):
+        yield pool, [value or 0 for value in values]
+
+
+def light(nodes: QuerySet[Node]) -> QuerySet[Node]:
+    """Without what only a node's own page shows."""
+    return nodes.defer("labels_json")

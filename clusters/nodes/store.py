@@ -1,0 +1,92 @@
+"""The nodes of a cluster as rows: kept in step with what was seen, and sorted into node pools."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from clusters.models import Cluster, Node, NodePool
+from engines.nodes import NodeInfo
+
+AT_ONCE = 500  # rows of one statement
+SEEN = (
+    "ready message cpu memory gpus_json gpu_count labels_json taints_json conditions_json "
+    "allocated_cpu allocated_memory allocated_gpus pool"
+).split()
+
+
+def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
+    """Write down what changed, and only that: of thousands of nodes few do in a minute."""
+    nodes, pools = tuple(nodes), list(cluster.pools.all())
+    rows = {node.name: node for node in cluster.nodes.all()}
+    created, changed = [], []
+    for info in nodes:
+        pool = pool_of(pools, info.labels)
+        values = _values(info) | {"pool_id": pool.pk if pool else None}
+        node = rows.pop(info.name, None)
+        if node is None:
+            created.append(Node(cluster=cluster, name=info.name, **values))
+        elif _differs(node, values):
+            changed.append(node)
+    Node.objects.bulk_create(created, batch_size=AT_ONCE)
+    Node.objects.bulk_update(changed, SEEN, batch_size=AT_ONCE)
+    gone = [node.pk for node in rows.values()]
+    for start in range(0, len(gone), AT_ONCE):
+        Node.objects.filter(pk__in=gone[start : start + AT_ONCE]).delete()
+    total(cluster, nodes)
+
+
+def total(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
+    """Write down with the cluster what its nodes have together."""
+    nodes = list(nodes)
+    ready = [node for node in nodes if node.ready]
+    gpus = [gpu for node in nodes for gpu in node.gpus]
+    cluster.gpu_count = sum(len(node.gpus) for node in ready)
+    cluster.cpu = sum(node.cpu for node in ready)
+    cluster.memory = sum(node.memory for node in ready)
+    cluster.gpu_memory = min((gpu.memory for gpu in gpus), default=0)
+    cluster.has_virtual_gpus = any(gpu.virtual for gpu in gpus)
+    cluster.save(update_fields=["gpu_count", "cpu", "memory", "gpu_memory", "has_virtual_gpus"])
+
+
+def sort(cluster: Cluster) -> None:
+    """Into the pools as they are now, after one of them was changed."""
+    pools, moved = list(cluster.pools.all()), []
+    for node in cluster.nodes.only("labels_json", "pool"):
+        pool = pool_of(pools, node.labels_json)
+        if node.pool_id != (pool.pk if pool else None):
+            node.pool = pool
+            moved.append(node)
+    Node.objects.bulk_update(moved, ["pool"], batch_size=AT_ONCE)
+
+
+def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | None:
+    """The first by name whose label the node carries; ``None`` is the default pool."""
+    for pool in pools:
+        if labels.get(pool.label_key) == pool.label_value:
+            return pool
+    return None
+
+
+def _values(info: NodeInfo) -> dict[str, Any]:
+    held = info.allocated  # not asdict() below: it copies deeply, which takes most of the time
+    return {
+        "ready": info.ready,
+        "message": info.message,
+        "cpu": info.cpu,
+        "memory": info.memory,
+        "gpus_json": [{**vars(gpu)} for gpu in info.gpus],
+        "gpu_count": len(info.gpus),
+        "labels_json": dict(info.labels),
+        "taints_json": [{**vars(taint)} for taint in info.taints],
+        "conditions_json": [{**vars(condition)} for condition in info.conditions],
+        "allocated_cpu": held.cpu if held else None,
+        "allocated_memory": held.memory if held else None,
+        "allocated_gpus": held.gpus if held else None,
+    }
+
+
+def _differs(node: Node, values: dict[str, Any]) -> bool:
+    """Takes the values over, and says whether any is new."""
+    new = {name: value for name, value in values.items() if getattr(node, name) != value}
+    for name, value in new.items():
+        setattr(node, name, value)
+    return bool(new)

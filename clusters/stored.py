@@ -1,0 +1,55 @@
+"""What a cluster said when it was last asked, as its row has it.
+
+A row may be of a version that had other words: what cannot be read is left out, and the next look
+writes it anew.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from engines.base import Capabilities, Finding, FrameworkSupport, Level
+from engines.nodes import Gpu
+from spec.framework import Framework
+
+
+def capabilities_of(data: Any) -> Capabilities | None:
+    """``None`` where they cannot be read."""
+    try:
+        frameworks = tuple(
+            FrameworkSupport(**{**item, "framework": Framework(item["framework"])})
+            for item in data.get("frameworks", [])
+        )
+        return Capabilities(
+            frameworks=frameworks,
+            queues=data.get("queues", False),
+            schedulers=tuple(data.get("schedulers", ())),
+            storage_classes=tuple(data.get("storage_classes", ())),
+            priority_classes=tuple(data.get("priority_classes", ())),
+            terminal=data.get("terminal", False),
+            quotas=data.get("quotas", False),
+            topologies=_names(data.get("topologies")),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _names(listed: list[str] | None) -> tuple[str, ...] | None:
+    return None if listed is None else tuple(listed)
+
+
+def findings_of(rows: Iterable[dict[str, Any]]) -> tuple[Finding, ...]:
+    return tuple(_findings_of(rows))
+
+
+def _findings_of(rows: Iterable[dict[str, Any]]) -> Iterator[Finding]:
+    for row in rows:
+        with suppress(KeyError, TypeError, ValueError):
+            yield Finding(**{**row, "level": Level(row["level"])})
+
+
+def gpus_of(rows: Iterable[dict[str, Any]]) -> tuple[Gpu, ...]:
+    try:
+        return tuple(Gpu(**row) for row in rows)
+    except TypeError:
+        return ()

@@ -1,0 +1,1 @@
+"""Backup, restore and new keys: what ``manage.py backup``, ``restore`` and ``rotate_key`` do."""

@@ -1,0 +1,152 @@
+"""The file of a backup: a gzipped tar that only its owner may read, for it holds the keys.
+
+manifest.json       first: format, kind of database, when, which migrations it has
+secret_key          a key a line
+database.sqlite3    or database.dump, of pg_dump
+logs/<workload>/…   what the ranks printed
+"""
+
+import gzip
+import io
+import json
+import os
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from config.upkeep.errors import UpkeepError
+
+FORMAT = 1
+MANIFEST, KEYS = "manifest.json", "secret_key"
+LOG = re.compile(r"logs/[0-9a-f-]{36}/[\w.-]+")
+PRIVATE = 0o600
+LEVEL = 3  # of gzip: logs shrink well, and a backup should not take the machine
+BLOCK = 1024**2
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an archive is, told before its parts."""
+
+    database: str
+    migrations: list[str]  # app.name
+    made_at: str
+    format: int = FORMAT
+
+    @classmethod
+    def now(cls, database: str, migrations: list[str]) -> Self:
+        return cls(database, sorted(migrations), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+
+    def encode(self) -> bytes:
+        return json.dumps(asdict(self), indent=1).encode()
+
+    @classmethod
+    def decode(cls, text: bytes) -> Self:
+        """``UpkeepError`` where a later format may hold what this version would leave out."""
+        try:
+            document = json.loads(text)
+            if document["format"] > FORMAT:
+                raise UpkeepError(
+                    "The archive is from a newer Trainyard: its format is "
+                    f"{document['format']}, and "
+                    f"this version reads {FORMAT}. Restore it with that version."
+                )
+            return cls(**document)
+        except (ValueError, KeyError, TypeError) as error:
+            raise UpkeepError(
+                "The archive is damaged: its manifest.json cannot be read."
+            ) from error
+
+
+class Writer:
+    """Adds parts to an archive."""
+
+    def __init__(self, tar: tarfile.TarFile) -> None:
+        self.tar = tar
+
+    def text(self, name: str, data: bytes) -> None:
+        self.file(name, io.BytesIO(data), len(data))
+
+    def file(self, name: str, source: BinaryIO, size: int, mode: int = PRIVATE) -> None:
+        """``size`` bytes, though the source may have grown since."""
+        member = tarfile.TarInfo(name)
+        member.size, member.mode = size, mode & 0o777
+        member.mtime = int(datetime.now(UTC).timestamp())
+        self.tar.addfile(member, source)
+
+
+@contextmanager
+def created(path: Path) -> Iterator[Writer]:
+    """Whole and on the disk, or not there at all. What is there already is left alone."""
+    if path.exists():
+        raise UpkeepError(f"{path} exists already. Choose another name.")
+    aside = path.with_name(f".{path.name}.part")
+    aside.unlink(missing_ok=True)  # of a backup that was killed
+    try:
+        with private(aside) as file:
+            with (
+                gzip.GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL) as zipped,
+                tarfile.open(fileobj=zipped, mode="w|", format=tarfile.PAX_FORMAT) as tar,
+            ):
+                yield Writer(tar)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def private(path: Path) -> BinaryIO:
+    """A new file that nobody else may ever read."""
+    path.touch(mode=PRIVATE, exist_ok=False)
+    return path.open("wb")
+
+
+@dataclass(frozen=True)
+class ArchivedFile:
+    """A file of an archive."""
+
+    name: str
+    mode: int
+    data: BinaryIO
+
+    def copy_to(self, path: Path) -> None:
+        with private(path) as file:
+            while block := self.data.read(BLOCK):
+                if block.strip(b"\0"):
+                    file.write(block)
+                else:
+                    file.seek(len(block), os.SEEK_CUR)  # the head of a log that was cut
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+        path.chmod(self.mode)
+
+
+def parts(path: Path) -> Iterator[ArchivedFile]:
+    """In their order, to the end, where the checksum of the whole is looked at. To be read within
+    ``readable``: each of them may turn out to be damaged."""
+    with gzip.open(path, "rb") as zipped:
+        with tarfile.open(fileobj=zipped, mode="r|") as tar:
+            for member in tar:
+                data = tar.extractfile(member) if member.isreg() else None
+                if data is None:
+                    raise UpkeepError(f"{path} is not a backup of Trainyard: {member.name}.")
+                yield ArchivedFile(member.name, member.mode & 0o777, data)  # type: ignore[arg-type]
+        while zipped.read(BLOCK):
+            pass
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """``UpkeepError`` for whatever is wrong with the bytes of an archive."""
+    try:
+        yield
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+        raise UpkeepError(f"{path} is damaged or not a backup of Trainyard: {error}") from error

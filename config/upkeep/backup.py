@@ -1,0 +1,75 @@
+"""One archive of everything that a new machine needs, made while Trainyard runs."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from config.upkeep import archive, databases
+from config.upkeep.archive import Manifest, Writer
+from config.upkeep.errors import UpkeepError
+from workloads.logs import store
+
+
+def back_up(path: Path) -> Manifest:
+    """The database as of one moment, then the logs, which may be a little ahead of it: the next
+    look at a rank goes on where its log ends."""
+    database = databases.own()
+    migrations = applied(str(database))
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    manifest = Manifest.now(database.kind, migrations)
+    with (
+        archive.created(path) as writer,
+        tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch,
+    ):
+        writer.text(archive.MANIFEST, manifest.encode())
+        writer.text(archive.KEYS, "".join(f"{key}\n" for key in keys).encode())
+        copy = Path(scratch) / database.part
+        database.save(copy)
+        with copy.open("rb") as file:
+            writer.file(database.part, file, copy.stat().st_size)
+        copy.unlink()
+        for workload_id in workloads_with_logs():
+            add_logs(writer, workload_id)
+    return manifest
+
+
+def applied(place: str) -> list[str]:
+    try:
+        migrations = MigrationRecorder(connection).applied_migrations()
+    except DatabaseError as error:
+        raise UpkeepError(f"{place} cannot be read: {error}") from error
+    if not migrations:
+        raise UpkeepError(f"There is nothing to back up: {place} has no tables.")
+    return [f"{app}.{name}" for app, name in migrations]
+
+
+def workloads_with_logs() -> Iterator[UUID]:
+    root = Path(settings.LOG_STORE)
+    names = sorted(path.name for path in root.iterdir()) if root.is_dir() else []
+    for name in names:
+        try:
+            yield UUID(name)
+        except ValueError:
+            continue  # not a workload's
+
+
+def add_logs(writer: Writer, workload_id: UUID) -> None:
+    """A log that is deleted meanwhile is left out."""
+    root = f"logs/{workload_id}"
+    for stream in store.streams(workload_id):
+        try:
+            with store.snapshot(stream) as part:
+                mode = stream.path.stat().st_mode
+                writer.file(f"{root}/{stream.path.name}", part.log, part.size, mode)
+                writer.text(f"{root}/{stream.index.name}", part.index)
+                if part.first:
+                    writer.text(f"{root}/{stream.first.name}", str(part.first).encode())
+                if part.cursor:
+                    writer.text(f"{root}/{stream.cursor.name}", part.cursor)
+        except FileNotFoundError:
+            continue

@@ -1,0 +1,79 @@
+"""The database of this installation: copied while others write, and put back."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+from config.upkeep.archive import ArchivedFile
+from config.upkeep.errors import UpkeepError
+from config.upkeep.postgresql import PostgresqlDatabase
+
+
+class SqliteDatabase:
+    """A file, with what was not yet written into it beside it."""
+
+    kind, part = "SQLite", "database.sqlite3"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.staged = path.with_name(f"{path.name}.restored")
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def is_empty(self) -> bool:
+        """One that is damaged is not empty."""
+        if not self.path.exists() or not self.path.stat().st_size:
+            return True
+        try:
+            with closing(self._open(self.path)) as database:
+                return not database.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+        except sqlite3.DatabaseError:
+            return False
+
+    def save(self, target: Path) -> None:
+        """As of one moment: all pages in one step, which keeps no writer waiting."""
+        with self._readable(self.path) as source, closing(sqlite3.connect(target)) as copy:
+            source.backup(copy, pages=-1)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+            self._check(copy, self.path)
+
+    def stage(self, file: ArchivedFile) -> None:
+        """Beside what is there. ``UpkeepError`` where it cannot be read."""
+        file.copy_to(self.staged)
+        with self._readable(self.staged) as database:
+            self._check(database, self.staged)
+
+    def swap(self) -> None:
+        for suffix in ("-wal", "-shm"):  # of the one before: they must not be read into this one
+            self.path.with_name(f"{self.path.name}{suffix}").unlink(missing_ok=True)
+        self.staged.replace(self.path)
+
+    def discard(self) -> None:
+        self.staged.unlink(missing_ok=True)
+
+    @contextmanager
+    def _readable(self, path: Path) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(self._open(path)) as database:
+                yield database
+        except sqlite3.DatabaseError as error:
+            raise UpkeepError(f"The database {path} cannot be read: {error}") from error
+
+    def _open(self, path: Path) -> sqlite3.Connection:
+        return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=30)
+
+    def _check(self, database: sqlite3.Connection, path: Path) -> None:
+        (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        if said != "ok":
+            raise UpkeepError(f"The database {path} is damaged: {said}")
+
+
+def own() -> SqliteDatabase | PostgresqlDatabase:
+    given = settings.DATABASES["default"]
+    if "sqlite" in given["ENGINE"]:
+        return SqliteDatabase(Path(given["NAME"]).resolve())
+    return PostgresqlDatabase(given, Path(settings.HOME))

@@ -1,0 +1,162 @@
+"""An archive put in the place of what is there: unpacked and looked at beside it, then swapped."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.db.migrations.loader import MigrationLoader
+
+from config import env
+from config.run.home import UNFINISHED
+from config.upkeep import archive, databases
+from config.upkeep.archive import LOG, ArchivedFile, Manifest
+from config.upkeep.errors import UpkeepError
+from config.upkeep.stopped import stopped
+
+NOT_OURS = "{} is not a backup of Trainyard: {}."
+
+
+def restore(path: Path, *, replace: bool) -> Manifest:
+    """What the archive says of itself. ``UpkeepError``, and nothing changed, where it cannot be
+    read, is of a later version, or would take the place of something without ``replace``."""
+    with stopped(), Restoration(path).cleaned() as restoration:
+        if not replace and (there := restoration.in_the_way()):
+            raise UpkeepError(
+                f"{there} is not empty. Add --replace to overwrite it; its data is lost then, so "
+                "make a backup of it first if it can be read."
+            )
+        with archive.readable(path):
+            restoration.unpack()
+        restoration.swap()
+        return restoration.manifest
+
+
+class Restoration:
+    """One archive on its way into this installation."""
+
+    manifest: Manifest
+    keys: list[str]
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.home = Path(settings.HOME)
+        self.database = databases.own()
+        self.logs = Path(settings.LOG_STORE)
+        self.new_logs, self.old_logs = self.logs / ".restored", self.logs / ".replaced"
+
+    def in_the_way(self) -> str:
+        if not self.database.is_empty():
+            return str(self.database)
+        return str(self.logs) if any(self.others(self.logs)) else ""
+
+    def others(self, folder: Path) -> Iterator[Path]:
+        """What is in a folder besides ours."""
+        if folder.is_dir():
+            yield from (it for it in folder.iterdir() if it not in (self.new_logs, self.old_logs))
+
+    @contextmanager
+    def cleaned(self) -> Iterator["Restoration"]:
+        """Nothing of an attempt is left, be it this one or one that was killed."""
+        self.clean()
+        try:
+            yield self
+        finally:
+            self.clean()
+
+    def clean(self) -> None:
+        self.database.discard()
+        for folder in (self.new_logs, self.old_logs):
+            if folder.exists():
+                shutil.rmtree(folder)
+
+    def unpack(self) -> None:
+        """Each part beside the place where it belongs."""
+        files = archive.parts(self.path)
+        first = next(files, None)
+        if first is None or first.name != archive.MANIFEST:
+            raise UpkeepError(NOT_OURS.format(self.path, "it does not begin with its manifest"))
+        self.manifest = Manifest.decode(first.data.read())
+        self.check_manifest()
+        names = set(self.take(files))
+        if missing := {archive.KEYS, self.database.part} - names:
+            raise UpkeepError(NOT_OURS.format(self.path, f"{' and '.join(missing)} lacks"))
+
+    def check_manifest(self) -> None:
+        if self.manifest.database != self.database.kind:
+            raise UpkeepError(
+                f"The archive is of {self.manifest.database}, and DATABASE_URL names "
+                f"{self.database.kind}. Restore it where the database is of the same kind."
+            )
+        if later := migrations_of_later_versions(self.manifest.migrations):
+            raise UpkeepError(
+                f"The archive is from a newer Trainyard: this version does not have {later[0]}"
+                f"{f' and {len(later) - 1} more migrations' if len(later) > 1 else ''}. Restore it "
+                "with that version or a later one."
+            )
+
+    def take(self, files: Iterator[ArchivedFile]) -> Iterator[str]:
+        for file in files:
+            if file.name == archive.KEYS:
+                self.keys = file.data.read().decode().splitlines()
+                self.check_keys()
+            elif file.name == self.database.part:
+                self.database.stage(file)
+            elif LOG.fullmatch(file.name):
+                place = self.new_logs / file.name.removeprefix("logs/")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                file.copy_to(place)
+            else:
+                raise UpkeepError(NOT_OURS.format(self.path, f"it holds {file.name}"))
+            yield file.name
+
+    def check_keys(self) -> None:
+        """A key of the environment wins over the file's, so it must be the one of the archive."""
+        if not env.key_is_given() or set(self.keys) <= set(env.secret_keys(self.home)):
+            return
+        raise UpkeepError(
+            "TRAINYARD_SECRET_KEY is not the key of the archive, and could not read what it "
+            f"encrypted. Set it to the first line of: tar -xOzf {self.path} {archive.KEYS}"
+        )
+
+    def swap(self) -> None:
+        """From here on a kill leaves a mark, with which Trainyard does not start."""
+        mark = self.home / UNFINISHED
+        mark.write_text(f"{self.path}\n")
+        try:
+            self.database.swap()
+        except UpkeepError:
+            mark.unlink()  # all or nothing, and it was nothing
+            raise
+        self.swap_keys()
+        self.swap_logs()
+        mark.unlink()
+
+    def swap_keys(self) -> None:
+        """The keys before stay beside them: they may be of a database elsewhere."""
+        path = self.home / "secret_key"
+        if env.key_is_given() or (path.exists() and env.keys_of(path) == self.keys):
+            return
+        if path.exists():
+            env.write_keys(path.with_name("secret_key.before-restore"), env.keys_of(path))
+        env.write_keys(path, self.keys)
+
+    def swap_logs(self) -> None:
+        """Folder by folder: the whole may be a volume of its own, which cannot be renamed."""
+        self.old_logs.mkdir(parents=True, exist_ok=True)
+        for folder in list(self.others(self.logs)):
+            folder.replace(self.old_logs / folder.name)
+        for folder in list(self.new_logs.iterdir() if self.new_logs.is_dir() else []):
+            folder.replace(self.logs / folder.name)
+
+
+def migrations_of_later_versions(names: list[str]) -> list[str]:
+    """Those that this version does not have, of apps that it has."""
+    migrations = MigrationLoader(None).disk_migrations
+    ours = set(migrations)
+    for migration in migrations.values():
+        ours |= set(migration.replaces)
+    apps = {app for app, _ in ours}
+    split = [tuple(name.split(".", 1)) for name in names]
+    return [".".join(it) for it in split if it[0] in apps and it not in ours]

@@ -1,0 +1,29 @@
+"""Requests as command lines with curl, to paste into a shell. ``$TOKEN`` holds the bearer token."""
+
+import json
+import shlex
+from typing import Any
+
+BEARER = '-H "Authorization: Bearer $TOKEN"'
+JSON = "-H 'Content-Type: application/json'"
+#: Takes the token out of the answer without a program that may not be there.
+ANSWER_FILTER = """sed 's/.*"accessToken": *"\\([^"]*\\)".*/\\1/'"""
+
+
+def get(address: str) -> str:
+    return f"curl -sS {shlex.quote(address)} {BEARER}"
+
+
+def post(address: str, body: Any) -> str:
+    return " \\\n  ".join([f"curl -sS {shlex.quote(address)}", BEARER, *_sent(body, indent=2)])
+
+
+def sign_in(address: str, body: Any) -> str:
+    """Sets ``TOKEN`` in the shell."""
+    request = " \\\n  ".join([f"curl -sS {shlex.quote(address)}", *_sent(body)])
+    return f"TOKEN=$({request} |\n  {ANSWER_FILTER})"
+
+
+def _sent(body: Any, indent: int | None = None) -> list[str]:
+    text = json.dumps(body, ensure_ascii=False, indent=indent)
+    return [JSON, f"-d {shlex.quote(text)}"]

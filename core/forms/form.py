@@ -1,0 +1,167 @@
+"""The form of an ordinary page: a tuple of fields over a document, posted as a whole."""
+
+import copy
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+
+from core.forms import items, nested, read
+from core.forms.field import Cell, Field, Input, Path, Values
+from core.forms.items import Offered, ShownItem
+from core.forms.shown import Shown, show
+from core.forms.words import sentence
+
+CLOSED = {Input.SELECT, Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}
+SPARE = 3  # blank rows, for the button that adds one where no script runs
+
+
+class Form:
+    """``values`` is the document that the fields show; with ``posted``, as a person changed it.
+
+    ``offered`` are the choices that are known only now. What is posted for the ``fixed`` fields, by
+    name, does not count. Only what no browser sends of its own accord is judged here: a choice that
+    was not offered. All else is the model's, whose problems come by :meth:`add_problems`.
+    What came as ``files`` is for whoever knows what it should be.
+    """
+
+    def __init__(
+        self,
+        fields: Iterable[Field],
+        values: Values,
+        posted: QueryDict | None = None,
+        *,
+        files: "Mapping[str, UploadedFile[Any]] | None" = None,
+        offered: Offered | None = None,
+        fixed: Collection[str] = (),
+    ) -> None:
+        self.offered: Offered = offered or {}
+        self.files = files or {}
+        self.initial = values
+        self.values = copy.deepcopy(values)
+        self.is_bound = posted is not None
+        self.non_field_errors: list[str] = []
+        its = tuple(fields)
+        for field in its:
+            if posted is not None and field.name not in fixed:
+                read.put(self.values, field, posted)
+        self.fields: dict[str, Shown] = {
+            field.name: show(field, self.values, self.offered) for field in its
+        }
+        for shown in self:
+            shown.disabled = shown.name in fixed
+        if posted is not None:
+            self._check()
+
+    def __getitem__(self, name: str) -> Shown:
+        return self.fields[name]
+
+    def __iter__(self) -> Iterator[Shown]:
+        return iter(self.fields.values())
+
+    @property
+    def errors(self) -> dict[str, list[str]]:
+        """By field; those of items as well."""
+        return {
+            shown.name: [*shown.errors, *(error for item in shown.items for error in item.errors)]
+            for shown in self
+            if shown.invalid
+        }
+
+    def is_valid(self) -> bool:
+        return self.is_bound and not self.errors and not self.non_field_errors
+
+    def add_error(self, name: str | None, text: str) -> None:
+        """Of a field, or of the form as a whole."""
+        (self.fields[name].errors if name else self.non_field_errors).append(text)
+
+    def document(self, *, without: Collection[str] = ()) -> Values:
+        """What the fields say, without blank items and the keys that are no part of it."""
+        whole = {key: value for key, value in self.values.items() if key not in without}
+        for shown in self:
+            if shown.field.is_list:
+                nested.put(whole, shown.field.key, [value for _, value in self._filled(shown)])
+        return whole
+
+    def _filled(self, shown: Shown) -> list[tuple[int, Any]]:
+        """Number and value of each item that is filled in."""
+        its = enumerate(read.items_of(self.values, shown.field))
+        return [(number, value) for number, value in its if not shown.items[number].is_blank]
+
+    def add_problems(self, problems: Iterable[tuple[Path, str]]) -> None:
+        """The model's verdict on :meth:`document`: path and message of each problem."""
+        for path, message in problems:
+            shown = self.locate(path)
+            if shown is None:
+                where = ".".join(map(str, path))
+                self.non_field_errors.append(f"{where}: {message}" if where else message)
+                continue
+            at = next(iter(path[len(shown.field.path) :]), None) if shown.field.is_list else None
+            item = self._filled(shown)[at][0] if isinstance(at, int) else None
+            shown.add_error(sentence(message, shown.label_of(path)), path, item=item)
+
+    def locate(self, path: Path) -> Shown | None:
+        """The field that shows a problem: that with the longest part of its path."""
+        for length in range(len(path), 0, -1):
+            for shown in self:
+                if path[:length] in shown.field.paths:
+                    return shown
+        return None
+
+    def _check(self) -> None:
+        for shown in self:
+            if shown.disabled:
+                continue
+            its: list[tuple[Field | Cell, list[str], list[str]]] = [
+                (shown.field, shown.chosen, shown.errors)
+            ]
+            for item in shown.items:
+                its += [(it.cell, [it.value], it.errors) for it in item.cells]
+            for of, values, errors in its:
+                if of.input in CLOSED:
+                    errors += [not_offered(it) for it in values if not self._offers(of, it)]
+
+    def _offers(self, of: Field | Cell, value: str) -> bool:
+        return value in dict([*of.options, *self.offered.get(of.choices, [])])
+
+    def blank_item(self, name: str, number: int | str) -> ShownItem:
+        """A new item of a list, for a script or a person to fill in."""
+        shown = self.fields[name]
+        return items.show_one(shown.field, f"{name}-{number}", shown.new, self.offered)
+
+    @property
+    def rows(self) -> dict[str, Mapping[str, Any]]:
+        """Each list for ``components/rows.html``: with a blank row, and the spare ones."""
+        return {shown.name: self._rows(shown) for shown in self if shown.field.is_list}
+
+    def _rows(self, shown: Shown) -> Mapping[str, Any]:
+        following = range(len(shown.items), len(shown.items) + SPARE)
+        return {
+            "shown": shown,
+            "template": self.blank_item(shown.name, "__prefix__"),
+            "spare": [self.blank_item(shown.name, number) for number in following],
+        }
+
+
+def not_offered(value: str) -> str:
+    if not value:
+        return "This field is required."
+    return f"Select a valid choice. {value} is not one of the available choices."
+
+
+@contextmanager
+def judged(form: Form) -> Iterator[None]:
+    """Puts the verdict of a verb that refuses the form's values beside the fields it is about, and
+    the rest above the form. What stands in the block below the verb is for its success."""
+    try:
+        yield
+    except ValidationError as error:
+        texts_of = (
+            error.message_dict if hasattr(error, "error_dict") else {"__all__": error.messages}
+        )
+        for field, texts in texts_of.items():
+            for text in texts:
+                form.add_error(field if field in form.fields else None, text)

@@ -1,0 +1,204 @@
+"""Items of a list: from what a browser posted to the document, and from the document to cells.
+
+What no cell shows of an item stays in the document. The page carries a digest of it, by which it is
+found again: other pages may have moved the items meanwhile, and every cell may be changed.
+"""
+
+import copy
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.crypto import salted_hmac
+
+from core.forms import nested
+from core.forms.field import Cell, Field, Input, Option, Values
+
+WHOLE = re.compile(r"^[+-]?[0-9]{1,12}$")
+NUMBER = re.compile(r"^[0-9]{1,12}(\.[0-9]{1,6})?$")
+AMOUNT = re.compile(r"^([0-9.]+)([A-Za-z]+)$")
+UNITS: tuple[Option, ...] = (
+    ("M", "MB"),
+    ("G", "GB"),
+    ("T", "TB"),
+    ("Mi", "MiB"),
+    ("Gi", "GiB"),
+    ("Ti", "TiB"),
+)
+USUAL = "G"
+REST = "rest"  # the input with the digest; it also says that the item is there
+REMOVE = "DELETE"  # a box that takes the item away, where no script runs
+SALT = "core.forms.items"
+MOST = 200
+Offered = Mapping[str, list[Option]]
+
+
+@dataclass
+class ShownCell:
+    """A cell with its value; ``id`` is also the name of its input. One that is ``hidden`` here is
+    asked of nobody."""
+
+    cell: Cell
+    id: str
+    value: str = ""
+    on: bool = False
+    unit: str = USUAL
+    options: list[Option] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    hidden: bool = False
+
+    @property
+    def units(self) -> tuple[Option, ...]:
+        return UNITS if self.unit in dict(UNITS) else (*UNITS, (self.unit, self.unit))
+
+
+@dataclass
+class ShownItem:
+    """``rest`` is the digest of what no cell shows, for the hidden input ``rest_id``."""
+
+    prefix: str
+    rest: str
+    cells: list[ShownCell]
+    note: str = ""
+
+    @property
+    def rest_id(self) -> str:
+        return f"{self.prefix}-{REST}"
+
+    @property
+    def remove_id(self) -> str:
+        return f"{self.prefix}-{REMOVE}"
+
+    @property
+    def errors(self) -> list[str]:
+        return [error for cell in self.cells for error in cell.errors]
+
+    @property
+    def is_blank(self) -> bool:
+        """Still to be filled in."""
+        return not any(it.value for it in self.cells if it.cell.fills)
+
+    @property
+    def by(self) -> dict[str, ShownCell]:
+        """Its cells by their slugs, for a layout of its own."""
+        return {it.cell.slug: it for it in self.cells}
+
+    def cell(self, of: Cell | None) -> ShownCell:
+        return next((it for it in self.cells if it.cell is of), self.cells[0])
+
+
+def read(item: Field, stored: Iterable[Any], posted: Mapping[str, str]) -> list[Any]:
+    """The items that were posted, in the order of their numbers, blank ones too. Wrong values stay
+    as they were typed; ``stored`` is the list as it is."""
+    remainders: dict[str, list[Values]] = {}
+    for old in stored:
+        if item.holds(old) and (rest := _rest(item, old)):
+            remainders.setdefault(digest(rest), []).append(rest)
+    prefixes = [f"{item.name}-{number}" for number in _numbers(item, posted)]
+    return [
+        _read(item, prefix, posted, remainders)
+        for prefix in prefixes
+        if posted.get(f"{prefix}-{REMOVE}") != "on"
+    ]
+
+
+def _numbers(item: Field, posted: Mapping[str, str]) -> list[int]:
+    parts = "|".join(re.escape(slug) for slug in (REST, *(cell.slug for cell in item.cells)))
+    pattern = re.compile(rf"^{re.escape(item.name)}-([0-9]{{1,4}})-(?:{parts})$")
+    return sorted({int(match[1]) for key in posted if (match := pattern.match(key))})[:MOST]
+
+
+def _read(
+    item: Field, prefix: str, posted: Mapping[str, str], remainders: dict[str, list[Values]]
+) -> Values | str:
+    if item.plain:
+        return str(_posted(item.cells[0], prefix, posted))
+    same = remainders.get(posted.get(f"{prefix}-{REST}", ""), [])
+    whole: Values = {key: value for key, value in item.mark if value}
+    whole |= same.pop(0) if same else {}
+    for cell in item.cells:
+        nested.put(whole, cell.key, _posted(cell, prefix, posted), empty=item.input is Input.ROWS)
+    return item.repack.pack(whole) if item.repack else whole
+
+
+def _posted(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
+    """What to keep of a cell: nothing where it is as it would be anyway."""
+    name = f"{prefix}-{cell.slug}"
+    value = posted.get(name, "")
+    value = value.strip() if cell.strip else value
+    if cell.input is Input.FLAG:
+        on = value == "on"
+        return None if on == cell.initial else on
+    if cell.input is Input.WHOLE and WHOLE.match(value):
+        return int(value)
+    if cell.input is Input.AMOUNT and NUMBER.match(value):
+        unit = posted.get(f"{name}-unit", USUAL)
+        return value + (unit if unit.isalpha() else "")[:2]
+    return value
+
+
+def show(item: Field, stored: Iterable[Any], offered: Offered) -> list[ShownItem]:
+    """The field's items of a list, with the ids of their inputs."""
+    its = [given for given in stored if item.holds(given)]
+    return [show_one(item, f"{item.name}-{number}", it, offered) for number, it in enumerate(its)]
+
+
+def show_one(item: Field, prefix: str, given: Any, offered: Offered) -> ShownItem:
+    """An item whose inputs have names that begin with ``prefix``."""
+    whole = _unpacked(item, given)
+    shown = [
+        _cell(cell, f"{prefix}-{cell.slug}", nested.get(whole, cell.key) if cell.key else given)
+        for cell in item.cells
+    ]
+    for it in shown:
+        it.value, it.options = choose(it.value, it.cell, offered)
+    rest = _rest(item, given)
+    return ShownItem(prefix, digest(rest) if rest else "", shown)
+
+
+def _cell(cell: Cell, name: str, value: Any) -> ShownCell:
+    shown = ShownCell(cell, name)
+    if cell.input is Input.FLAG:
+        shown.on = value if isinstance(value, bool) else cell.initial
+        return shown
+    shown.value = "" if value is None else str(value)
+    if cell.input is Input.AMOUNT and (amount := AMOUNT.match(shown.value)):
+        shown.value, shown.unit = amount.groups()
+    return shown
+
+
+def choose(value: str, of: Cell | Field, offered: Offered) -> tuple[str, list[Option]]:
+    """The value as a choice, and the choices. One that is not offered here stays to be seen; that
+    of the first option may be written out."""
+    options = [*of.options, *offered.get(of.choices, [])]
+    if ("", value) in options:
+        value = ""
+    if value and value not in dict(options):
+        where = f" ({of.missing})" if of.missing else ""
+        options.append((value, f"{value}{where}"))
+    return value, options
+
+
+def _unpacked(item: Field, given: Any) -> Values:
+    if not isinstance(given, dict):
+        return {}
+    return item.repack.unpack(given) if item.repack else given
+
+
+def _rest(item: Field, given: Any) -> Values:
+    """What no cell shows."""
+    rest = copy.deepcopy(_unpacked(item, given))
+    for cell in item.cells:
+        if cell.key:
+            nested.put(rest, cell.key, None)
+    for key, _ in item.mark:
+        rest.pop(key, None)
+    return rest
+
+
+def digest(rest: Values) -> str:
+    """With the secret key: nobody can guess from it what it is of."""
+    text = json.dumps(rest, sort_keys=True, default=str)
+    return salted_hmac(SALT, text, algorithm="sha256").hexdigest()[:32]

@@ -1,0 +1,134 @@
+"""What a template reads of a field: its value as its input shows it, and what there is to say."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from core.forms import durations, items, nested
+from core.forms.field import SECRETS, Field, Input, Option, Path, Values
+from core.forms.items import Offered, ShownItem
+
+HTML_TYPES = {
+    Input.WHOLE: "number",
+    Input.NUMBER: "number",
+    Input.SECRET: "password",
+    Input.FILE: "file",
+}
+OWN_WORDS = {
+    Input.SECRET: {"autocomplete": "new-password"},
+    Input.SECRET_LINES: {"autocomplete": "off", "autocapitalize": "off"},
+}
+LITERAL = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}
+
+
+@dataclass
+class Inherited:
+    """An item that is there unless the form replaces it; ``note`` says where it comes from."""
+
+    name: str
+    value: str
+    note: str
+
+
+@dataclass
+class Shown:
+    """A field with what the document holds. ``why_not``: it cannot be used here. ``origin`` says
+    where the value comes from, ``ok`` what is good about it. ``groups`` are its options under
+    headings, ``new`` is what a new item of a list begins with."""
+
+    field: Field
+    value: Any = ""
+    unit: str = "sec"
+    items: list[ShownItem] = dataclasses.field(default_factory=list)
+    options: list[Option] = dataclasses.field(default_factory=list)
+    inherited: list[Inherited] = dataclasses.field(default_factory=list)
+    errors: list[str] = dataclasses.field(default_factory=list)
+    why_not: str = ""
+    origin: str = ""
+    ok: str = ""
+    focus: bool = False
+    disabled: bool = False
+    groups: list[tuple[str, list[Option]]] = dataclasses.field(default_factory=list)
+    new: Values | str = dataclasses.field(default_factory=dict)
+    attributes: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.field.name
+
+    @property
+    def add_label(self) -> str:
+        """The button that adds an item, as Run:ai writes it."""
+        return f"+{self.field.add or self.field.label.removesuffix('s').upper()}"
+
+    @property
+    def add_words(self) -> str:
+        """The same button, as it stands in the forms of assets."""
+        return f"+{self.field.add}"
+
+    @property
+    def html_type(self) -> str:
+        return HTML_TYPES.get(self.field.input, "text")
+
+    @property
+    def grouped(self) -> list[tuple[str, list[Option]]]:
+        return self.groups or [("", self.options)]
+
+    @property
+    def chosen(self) -> list[str]:
+        """The values of the options that are."""
+        if self.field.input is Input.MAYBE and isinstance(self.value, bool):
+            return ["yes" if self.value else "no"]
+        if self.field.input in {Input.MANY, Input.BOXES}:
+            return [str(it) for it in self.value or ()]
+        return [str(self.value)]
+
+    def label_of(self, path: Path) -> str:
+        """Of the cell that a problem is about, or of the field."""
+        if not self.field.is_list or len(path) <= len(self.field.path):
+            return self.field.label
+        cell = self.field.cell_of(path)
+        return cell.label if cell else self.field.label
+
+    @property
+    def units(self) -> list[str]:
+        return list(durations.UNITS)
+
+    @property
+    def invalid(self) -> bool:
+        return bool(self.errors) or any(item.errors for item in self.items)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is anything that a person entered."""
+        return bool(self.filled) or self.value not in ("", None)
+
+    @property
+    def filled(self) -> list[ShownItem]:
+        return [item for item in self.items if not item.is_blank]
+
+    def add_error(self, text: str, path: Path, *, item: int | None = None) -> None:
+        """Say it once: of an ``item`` at the cell that ``path`` leads to, else below the field."""
+        errors = self.errors
+        if item is not None:
+            errors = self.items[item].cell(self.field.cell_of(path)).errors
+        if text not in errors:
+            errors.append(text)
+
+
+def show(of: Field, values: Values, offered: Offered) -> Shown:
+    own = OWN_WORDS.get(of.input, {})
+    shown = Shown(of, attributes={**own, **LITERAL} if of.literal else {**own})
+    if of.is_list:
+        shown.items = items.show(of, nested.items(values, of.key), offered)
+        return shown
+    given = nested.get(values, of.key)
+    if of.input is Input.DURATION:
+        shown.value, shown.unit = durations.split(given, unit=of.unit)
+        return shown
+    shown.value = "" if given is None or of.input in SECRETS else given
+    if of.input is Input.SELECT:
+        shown.value, shown.options = items.choose(str(shown.value), of, offered)
+    elif of.input in {Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}:
+        shown.options = [*of.options, *offered.get(of.choices, [])]
+    return shown

@@ -1,0 +1,185 @@
+"""A disk that is full or read-only, a database that is damaged: how it is noticed, what is said.
+
+``current()`` looks at the disks before something is written, and ``of(error)`` says which trouble
+an error of the database, the system or the broker means. Whoever answers a request asks both, the
+worker tells with its signs of life what it meets, and all of them go on by themselves once there
+is room again.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import redis
+from django.conf import settings
+
+from core.valkey import connection
+
+REMEMBERED_SECONDS = 20  # how long an error counts that no look at a disk explains
+KEY = "trainyard:storage"
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """``name`` is what ``/healthz`` says, ``text`` is for everybody, ``advice`` for those who can
+    do something about it. Both may name the ``{place}``."""
+
+    name: str
+    title: str
+    text: str
+    advice: str
+    retry_after: int = 0  # seconds, where trying again may help
+
+
+FULL = Trouble(
+    "full",
+    "The disk is full",
+    "Nothing can be saved or started until there is space. Running trainings continue.",
+    "Free space on {place}, for instance by deleting workloads; Trainyard recovers automatically.",
+)
+READ_ONLY = Trouble(
+    "read-only",
+    "The disk is read-only",
+    "Nothing can be saved or started until it can be written to. Running trainings continue.",
+    "Make {place} writable: systems mount a disk read-only after an error, which their log names. "
+    "Trainyard recovers automatically.",
+)
+DAMAGED = Trouble(
+    "damaged",
+    "The database is damaged",
+    "Some of what was saved cannot be read. Running trainings continue.",
+    "Stop Trainyard, keep a copy of {place}, and restore the last backup: docs/operations.md.",
+)
+FAILING = Trouble(
+    "failing",
+    "The disk does not answer as it should",
+    "Some of what was saved cannot be read, or nothing can be saved. Running trainings continue.",
+    "Check the system log for errors of the disk that holds {place}.",
+)
+BUSY = Trouble(
+    "busy",
+    "The database is busy",
+    "Something else has been writing to it for longer than Trainyard waits. Nothing was changed: "
+    "try again in a few seconds.",
+    "Another program holds a lock on {place}, such as a copy or a shell that is still open.",
+    retry_after=5,
+)
+BY_NAME = {one.name: one for one in (FULL, READ_ONLY, DAMAGED, FAILING, BUSY)}
+
+# Primary result codes of SQLite (the lowest byte), states of PostgreSQL, errors of the system.
+BY_SQLITE = {13: FULL, 8: READ_ONLY, 11: DAMAGED, 26: DAMAGED, 10: FAILING, 14: FAILING}
+BY_SQLITE |= {5: BUSY, 6: BUSY}
+BY_POSTGRESQL = {"53100": FULL, "25006": READ_ONLY, "XX001": DAMAGED, "XX002": DAMAGED}
+BY_POSTGRESQL |= {"58030": FAILING}
+BY_SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY, errno.EIO: FAILING}
+
+
+@dataclass(frozen=True)
+class StorageTrouble:
+    """A trouble, and where."""
+
+    trouble: Trouble
+    place: str
+
+    @property
+    def advice(self) -> str:
+        return self.trouble.advice.format(place=self.place)
+
+    def __str__(self) -> str:
+        return f"{self.trouble.title} ({self.place}). {self.advice}"
+
+    def encode(self) -> str:
+        return f"{self.trouble.name} {self.place}"
+
+    @classmethod
+    def decode(cls, text: str) -> "StorageTrouble | None":
+        name, _, place = text.partition(" ")
+        trouble = BY_NAME.get(name)
+        return cls(trouble, place) if trouble else None
+
+
+def of(error: BaseException | None) -> StorageTrouble | None:
+    """What an error means, whatever it was wrapped in; ``None`` where it means something else."""
+    while error is not None:
+        if trouble := _of(error):
+            # A database that cannot be read on a full disk is not damaged.
+            return on_disk(reserve=0) or StorageTrouble(trouble, _place(error))
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _of(error: BaseException) -> Trouble | None:
+    code: Any = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return BY_SQLITE.get(code & 0xFF)
+    if state := getattr(error, "sqlstate", None):
+        return BY_POSTGRESQL.get(state)
+    if isinstance(error, OSError):
+        return BY_SYSTEM.get(error.errno or 0)
+    if isinstance(error, redis.ResponseError) and str(error).startswith("MISCONF"):
+        return FULL  # the broker cannot write its log
+    return None
+
+
+def _place(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename:
+        return str(error.filename)
+    return str(settings.DATABASES["default"]["NAME"])
+
+
+def on_disk(reserve: int | None = None) -> StorageTrouble | None:
+    """What a look at the disks shows. A reserve of each is for what must be written whatever comes:
+    how workloads end, and the deletions that make room."""
+    for place in _places():
+        status = os.statvfs(place)
+        if status.f_flag & os.ST_RDONLY or _takes_no_change(place):
+            return StorageTrouble(READ_ONLY, str(place))
+        total = status.f_blocks * status.f_frsize
+        least = min(settings.DISK_RESERVE_BYTES, total // 20) if reserve is None else reserve
+        if status.f_bavail * status.f_frsize <= least:
+            return StorageTrouble(FULL, str(place))
+    return None
+
+
+def _takes_no_change(place: Path) -> bool:
+    """After an error newer kernels refuse all writes to a disk that still calls itself writable."""
+    try:
+        os.utime(place)
+    except OSError as error:
+        return error.errno == errno.EROFS
+    return False
+
+
+def _places() -> Iterator[Path]:
+    """Folders that this process writes in. Of the logs it says the worker, who writes them."""
+    yield Path(settings.HOME)
+    database = settings.DATABASES["default"]
+    folder = Path(database["NAME"]).parent
+    if "sqlite" in database["ENGINE"] and folder.is_dir():
+        yield folder
+
+
+def current() -> StorageTrouble | None:
+    """What keeps us from saving, by a look at the disks or by the last errors."""
+    return on_disk() or remembered()
+
+
+def remember(met: StorageTrouble) -> None:
+    """For all processes, for a while: then somebody tries again."""
+    if met.trouble is BUSY:
+        return
+    try:
+        connection().set(KEY, met.encode(), ex=REMEMBERED_SECONDS)
+    except redis.RedisError:
+        return
+
+
+def remembered() -> StorageTrouble | None:
+    try:
+        text = connection().get(KEY)
+    except redis.RedisError:
+        return None
+    return StorageTrouble.decode(text.decode()) if isinstance(text, bytes) else None

@@ -1,0 +1,83 @@
+"""What no text of a request may hold, whatever it is for, and how large its JSON may be.
+
+Judged once for all doors: PostgreSQL keeps no NUL and no half of a character, SQLite searches for
+no text without end, and what is nested without end ends the stack of whoever walks through it.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+LONGEST = 256 * 1024  # characters; a kubeconfig is among the texts
+DEEPEST = 40  # levels of JSON
+MOST_ITEMS = 1000  # of one list or object
+LARGEST = 2**63 - 1  # what a column of whole numbers holds
+UNFIT = re.compile("[\0\ud800-\udfff]")
+
+Path = tuple[str | int, ...]
+
+
+class UnfitJson(ValueError):
+    """JSON that cannot be taken; ``faults`` says by path what is wrong."""
+
+    def __init__(self, faults: Iterable[tuple[Path, str]]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(text for _, text in self.faults))
+
+
+def fault_of(text: str) -> str:
+    """What is wrong with a text of a request; empty where nothing is."""
+    if len(text) > LONGEST:
+        return f"is longer than {LONGEST:,} characters"
+    unfit = UNFIT.search(text)
+    if unfit is None:
+        return ""
+    return (
+        "contains a NUL character"
+        if unfit[0] == "\0"
+        else "contains half of a character (a lone surrogate)"
+    )
+
+
+def cleaned(text: str) -> str:
+    """A text that nobody can be asked to mend, as it can be kept."""
+    return UNFIT.sub("\ufffd", text)
+
+
+def loads(data: str | bytes) -> Any:
+    """JSON from outside. ``UnfitJson`` where it is none, or nothing of ours could hold it."""
+    try:
+        value = json.loads(data, parse_constant=_no_number)
+    except RecursionError:
+        raise UnfitJson([((), f"nests deeper than {DEEPEST} levels")]) from None
+    except ValueError as error:
+        raise UnfitJson([((), f"is not JSON: {error}")]) from error
+    if faults := list(_faults(value)):
+        raise UnfitJson(faults)
+    return value
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
+
+
+def _faults(value: Any) -> Iterator[tuple[Path, str]]:
+    """Without recursion, as it is there to find what nests too deep."""
+    left: list[tuple[Path, Any]] = [((), value)]
+    while left:
+        path, one = left.pop()
+        if isinstance(one, str) and (text := fault_of(one)):
+            yield path, text
+        elif isinstance(one, int | float) and not abs(one) <= LARGEST:
+            yield path, "is too large a number"
+        elif isinstance(one, dict | list) and len(path) >= DEEPEST:
+            yield path[:3], f"nests deeper than {DEEPEST} levels"
+        elif isinstance(one, dict | list) and len(one) > MOST_ITEMS:
+            yield path, f"has more than {MOST_ITEMS:,} items"
+        elif isinstance(one, dict):
+            for key in filter(fault_of, one):
+                yield path, f"has a name that {fault_of(key)}"
+            left += [((*path, key), inner) for key, inner in one.items() if not fault_of(key)]
+        elif isinstance(one, list):
+            left += [((*path, number), inner) for number, inner in enumerate(one)]

@@ -1,0 +1,288 @@
+"""One API server: requests, watches, and its errors as ours.
+
+Objects travel as plain dicts, as they stand on the wire, so that a server older or newer than the
+client library loses no field.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from math import inf
+from threading import Lock
+from urllib.parse import urlencode
+
+import orjson
+from kubernetes.client.api_client import ApiClient
+from kubernetes.client.exceptions import ApiException
+from kubernetes.stream.ws_client import create_websocket, get_websocket_url
+from urllib3.exceptions import HTTPError, ReadTimeoutError
+from urllib3.response import BaseHTTPResponse
+from urllib3.util import Timeout
+from websocket import (
+    WebSocket,
+    WebSocketBadStatusException,
+    WebSocketException,
+    setdefaulttimeout,
+)
+
+from engines.base import EngineRefused, EngineUnavailable, Manifest
+from engines.kubernetes.client.outage import takes_nothing, words
+
+FIELD_MANAGER = "trainyard"
+TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two pieces of an answer
+READING = 10.0  # seconds: nothing but the server itself delays what is only read
+JSON, MERGE, APPLY = (
+    "application/json",
+    "application/merge-patch+json",
+    "application/apply-patch+yaml",
+)
+RENEW_SECONDS = 10.0  # between two times that a plugin is asked for credentials
+PAGE = 500  # items of a list at once
+CHANNELS = "v4.channel.k8s.io"
+UNAUTHORIZED = 401
+UNAVAILABLE = {UNAUTHORIZED, 408, 429}  # and all of 5xx; a revoked token may be renewed
+Query = Mapping[str, str | int]
+
+
+setdefaulttimeout(TIMEOUT[1])  # the client library leaves a silent server to hold us for ever
+
+
+class NotFound(EngineRefused):
+    """404: the object, or its kind, does not exist."""
+
+
+class Conflict(EngineRefused):
+    """409: it exists, or changed since it was read."""
+
+
+class Denied(EngineRefused):
+    """403: the account may not do this."""
+
+
+class Gone(EngineUnavailable):
+    """410: the watch fell behind what the server remembers; list again."""
+
+
+class Api:
+    """Answers as dicts. Every method may raise ``EngineRefused`` and ``EngineUnavailable``."""
+
+    def __init__(self, client: ApiClient, renew: Callable[[], ApiClient] | None = None) -> None:
+        """``renew`` makes another client, with new credentials, when those of this one ended."""
+        self._client, self._renew = client, renew
+        self._renewing, self._renewed = Lock(), -inf
+
+    @property
+    def address(self) -> str:
+        return str(self._client.configuration.host)
+
+    def get(self, path: str, **query: str | int) -> Manifest:
+        return self._json("GET", path, query)
+
+    def ping(self) -> None:
+        """``EngineUnavailable`` when it does not answer soon; a refusal is an answer."""
+        with suppress(EngineRefused), answered():
+            self._call("GET", "/version", {}, silence=READING).close()
+
+    def items(self, path: str, **query: str | int) -> list[Manifest]:
+        return list(self.get(path, **query)["items"])
+
+    def everything(self, path: str, **query: str | int) -> Iterator[Manifest]:
+        """The items of a long list, a page at a time."""
+        more = ""
+        while True:
+            place = {"continue": more} if more else {}
+            page = self.get(path, limit=PAGE, **query, **place)
+            yield from page["items"]
+            more = page["metadata"].get("continue", "")
+            if not more:
+                return
+
+    def find(self, path: str) -> Manifest | None:
+        """``None`` where there is nothing."""
+        try:
+            return self.get(path)
+        except NotFound:
+            return None
+
+    def create(self, path: str, body: Manifest, **query: str | int) -> Manifest:
+        return self._json("POST", path, {"fieldManager": FIELD_MANAGER, **query}, body)
+
+    def apply(self, path: str, body: Manifest, **query: str | int) -> Manifest:
+        """Server-side apply: made where it is missing, changed where it differs."""
+        wanted = {"fieldManager": FIELD_MANAGER, "force": "true", **query}
+        return self._json("PATCH", path, wanted, body, APPLY)
+
+    def merge(self, path: str, body: Manifest) -> Manifest:
+        return self._json("PATCH", path, {"fieldManager": FIELD_MANAGER}, body, MERGE)
+
+    def delete(self, path: str, **query: str | int) -> Manifest | None:
+        """What is left of it where it goes later. Gone is success."""
+        try:
+            left = self._json("DELETE", path, query)
+        except NotFound:
+            return None
+        return left if (left.get("metadata") or {}).get("deletionTimestamp") else None
+
+    def text(self, path: str, **query: str | int) -> bytes:
+        with answered(), self._call("GET", path, query) as response:
+            return bytes(response.read())
+
+    def stream(self, path: str, **query: str | int) -> BaseHTTPResponse:
+        """An answer that does not end; ``shutdown`` ends it from another thread."""
+        return self.follow(path, query, silence=TIMEOUT[1])
+
+    def follow(self, path: str, query: Query, *, silence: float) -> BaseHTTPResponse:
+        """One that may say nothing for ``silence`` seconds, until it is taken for cut."""
+        with answered():
+            return self._call("GET", path, query, silence=silence)
+
+    def websocket(self, path: str, query: Sequence[tuple[str, str]]) -> WebSocket:
+        """A connection of channels to a pod; see ``bridge``."""
+        headers = {"sec-websocket-protocol": CHANNELS}
+        self._client.update_params_for_auth(headers, [], ["BearerToken"])
+        lower_case = {name.lower(): value for name, value in headers.items()}
+        url = get_websocket_url(self.address + path, query)
+        with answered():
+            try:
+                connection: WebSocket = create_websocket(
+                    self._client.configuration, url, lower_case
+                )
+            except WebSocketBadStatusException as error:
+                failed = ApiException(status=error.status_code, reason="no connection")
+                failed.body = error.resp_body
+                raise failed from error
+            except WebSocketException as error:
+                raise OSError(str(error)) from error
+        return connection
+
+    def _json(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        body: Manifest | None = None,
+        content: str = JSON,
+    ) -> Manifest:
+        silence = READING if method == "GET" else TIMEOUT[1]
+        with (
+            answered(),
+            self._call(method, path, query, body, content, silence=silence) as response,
+        ):
+            document: Manifest = orjson.loads(response.read())
+            return document
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        body: Manifest | None = None,
+        content: str = JSON,
+        *,
+        silence: float = TIMEOUT[1],
+    ) -> BaseHTTPResponse:
+        client = self._client
+        response = _send(client, method, path, query, body, content, silence)
+        if response.status == UNAUTHORIZED and self._has_other(client):
+            response.close()
+            response = _send(self._client, method, path, query, body, content, silence)
+        if response.status >= 300:
+            failed = ApiException(status=response.status, reason=response.reason)
+            failed.body = response.read()
+            raise failed
+        return response
+
+    def _has_other(self, used: ApiClient) -> bool:
+        """Whether there are newer credentials than these, which the server did not take."""
+        if self._renew is None:
+            return False
+        with self._renewing:
+            if self._client is used and time.monotonic() - self._renewed > RENEW_SECONDS:
+                self._renewed = time.monotonic()
+                with suppress(EngineRefused):
+                    renewed = self._renew()
+                    settings = renewed.configuration
+                    if settings.api_key or settings.cert_file:  # else the plugin failed
+                        self._client = renewed
+            return self._client is not used
+
+
+def _send(
+    client: ApiClient,
+    method: str,
+    path: str,
+    query: Query,
+    body: Manifest | None,
+    content: str,
+    silence: float,
+) -> BaseHTTPResponse:
+    """By the client library's connections and credentials; its own calls would copy each body twice
+    before it is sent."""
+    headers = {"Accept": "application/json, */*", "Content-Type": content}
+    client.update_params_for_auth(headers, [], ["BearerToken"])
+    address = f"{client.configuration.host}{path}"
+    try:
+        response: BaseHTTPResponse = client.rest_client.pool_manager.request(
+            method,
+            f"{address}?{urlencode(query)}" if query else address,
+            body=None if body is None else orjson.dumps(body),
+            headers={**client.default_headers, **headers},
+            preload_content=False,
+            timeout=Timeout(connect=TIMEOUT[0], read=silence),
+        )
+    except ReadTimeoutError:
+        # Others that rest may be as dead, as after an address moved to another machine.
+        client.rest_client.pool_manager.clear()
+        raise
+    return response
+
+
+def events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
+    """(type, object) of each line of a watch. :class:`Gone` when it has to be listed again."""
+    rest = b""
+    with answered():
+        for piece in response.stream(65_536):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in filter(None, lines):
+                event = orjson.loads(line)
+                if event["type"] == "ERROR":
+                    raise Gone(event["object"].get("message", "the watch is too old"))
+                yield event["type"], event["object"]
+
+
+@contextmanager
+def answered() -> Iterator[None]:
+    """The client library's exceptions stop here."""
+    try:
+        yield
+    except ApiException as error:
+        raise _ours(error) from error
+    except (HTTPError, OSError, ValueError) as error:  # ValueError: no JSON, or cut in the middle
+        raise EngineUnavailable(words(error)) from error
+
+
+def _ours(error: ApiException) -> Exception:
+    message, causes = _status(error)
+    field = next((cause["field"] for cause in causes if cause.get("field")), "")
+    ending = any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
+    if error.status == 410:
+        return Gone(message)
+    if error.status == UNAUTHORIZED:
+        return EngineUnavailable(
+            f"The API server does not accept the credentials (401: {message}). If they ended or "
+            "were revoked, replace the kubeconfig of the cluster."
+        )
+    if error.status in UNAVAILABLE or error.status >= 500 or ending:
+        words_of_it = f"The API server answered {error.status}: {message}"
+        return EngineUnavailable(words_of_it, cause=takes_nothing(message))
+    kind = {403: Denied, 404: NotFound, 409: Conflict}.get(error.status, EngineRefused)
+    return kind(f"The cluster refused: {message}", field=field)
+
+
+def _status(error: ApiException) -> tuple[str, list[dict[str, str]]]:
+    """What the server's Status says: a message for people, and its causes."""
+    try:
+        status = orjson.loads(error.body)
+        return status["message"], (status.get("details") or {}).get("causes") or []
+    except (TypeError, ValueError, KeyError):
+        return str(error.reason or error.status), []

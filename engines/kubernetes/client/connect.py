@@ -1,0 +1,127 @@
+"""How an API server is reached: by a kubeconfig, or by the service account of the pod we run in."""
+
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from kubernetes import config
+from kubernetes.client import ApiClient, Configuration
+from kubernetes.config import ConfigException, incluster_config
+from urllib3.connection import HTTPConnection
+from urllib3.exceptions import ReadTimeoutError
+from urllib3.util import Retry
+
+from engines.base import EngineRefused
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.kubeconfig import UnfitYaml, read
+
+#: Kept open for reuse by one process: watches, submissions and looks at once. Each one more is shut
+#: after its request, and the next one shakes hands anew.
+CONNECTIONS = 32
+#: A peer that vanished is noticed within a minute, however long nothing is said.
+PROBES = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 4}  # not all on every system
+KEEP_ALIVE = [
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in PROBES.items()
+        if hasattr(socket, name)
+    ),
+]
+
+
+def connect(kubeconfig: str | None, *, context: str | None = None, streams: int = 0) -> Api:
+    """``kubeconfig`` is the file's text; without it, the pod's own service account is used.
+    ``streams`` of logs are open beside all else.
+
+    ``EngineRefused`` says what is wrong with it. Nothing is asked of the server yet.
+    """
+    if kubeconfig is None:
+        return Api(_client(None, None, streams))
+    try:
+        document = read(kubeconfig)
+    except UnfitYaml as error:
+        raise _unusable(error) from error
+    client = _client(document, context, streams)
+    # A plugin need not say when its credentials end. The client library asks it again only then.
+    asks = "exec" in _user(document, context)
+    return Api(client, partial(_client, document, context, streams) if asks else None)
+
+
+def _client(document: dict[str, object] | None, context: str | None, streams: int) -> ApiClient:
+    settings = Configuration()
+    settings.connection_pool_maxsize = CONNECTIONS + streams
+    settings.retries = Again(1, redirect=False)
+    settings.socket_options = [*HTTPConnection.default_socket_options, *KEEP_ALIVE]
+    try:
+        if document is None:
+            config.load_incluster_config(client_configuration=settings)
+            token_file = incluster_config.SERVICE_TOKEN_FILENAME
+        else:
+            config.load_kube_config_from_dict(
+                document,
+                context=context,
+                client_configuration=settings,
+                persist_config=False,
+            )
+            token_file = str(_user(document, context).get("tokenFile") or "")
+    except (ConfigException, ValueError) as error:  # ValueError: data that is not base64
+        raise _unusable(error) from error
+    except (AttributeError, KeyError, TypeError) as error:  # the client library judges no types
+        raise _unusable("a value in it is not of the type that belongs there") from error
+    if token_file:
+        settings.refresh_api_key_hook = TokenFile(Path(token_file))
+    return ApiClient(configuration=settings)
+
+
+def _unusable(error: Exception | str) -> EngineRefused:
+    return EngineRefused(f"The kubeconfig cannot be used: {error}", field="kubeconfig")
+
+
+class Again(Retry):
+    """One more try where a connection was cut while it rested; none where the server is silent,
+    for whoever asks would wait twice as long to be told."""
+
+    def increment(
+        self, method: str | None = None, url: str | None = None, *args: Any, **kwargs: Any
+    ) -> Self:
+        if isinstance(error := kwargs.get("error"), ReadTimeoutError):
+            raise error
+        return super().increment(method, url, *args, **kwargs)
+
+
+class TokenFile:
+    """A token that somebody renews in its file, as kubelet does with that of a pod before each hour
+    is over. The client library calls it before every request; it looks at that file itself but once
+    a minute, or never."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: tuple[int, int, int] | None = None  # what the file was like
+
+    def __call__(self, settings: Configuration) -> None:
+        # Of a file that is away for a moment the token may still do; if not, the server says so.
+        with suppress(OSError, UnicodeDecodeError):
+            stat = self._path.stat()
+            now = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            if now == self._read:
+                return
+            if token := self._path.read_text(encoding="ascii").strip():
+                settings.api_key["BearerToken"] = f"Bearer {token}"
+                self._read = now
+
+
+def _user(document: Mapping[str, Any], context: str | None) -> Mapping[str, Any]:
+    """The user of the chosen context; empty where it names none. What the kubeconfig says of other
+    contexts, which the client library takes, may be anything."""
+    chosen = _named(document, "context", context or document["current-context"])
+    return _named(document, "user", chosen["user"]) if chosen.get("user") else {}
+
+
+def _named(document: Mapping[str, Any], kind: str, name: str) -> Mapping[str, Any]:
+    """The entry of a list such as ``contexts``, by its name; empty where there is none."""
+    entries = document.get(f"{kind}s") or ()
+    return next((one.get(kind) or {} for one in entries if one.get("name") == name), {})

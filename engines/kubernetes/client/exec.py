@@ -1,0 +1,86 @@
+"""A program with a terminal in the container of a rank, by the API's ``exec``."""
+
+import json
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+
+from websocket import ABNF, WebSocket, WebSocketException
+
+from engines.base import EngineError
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.websocket import Bridge, leave
+
+STDIN, STDOUT, STATUS, RESIZE = 0, 1, 3, 4
+# The server leaves a program running whose terminal is gone, so its number is told first.
+ANNOUNCED = 'echo $$; exec "$@"'
+LONGEST_NUMBER = 64
+
+
+class PodSession:
+    """``EngineRefused`` where the pod is not there or may not be entered."""
+
+    def __init__(self, api: Api, path: str, container: str, argv: Sequence[str]) -> None:
+        self._api, self._path, self._container = api, path, container
+        self.exit_code: int | None = None
+        self._said, self._pid, self._head = "", 0, b""
+        self._closing = threading.Lock()
+        command = ["/bin/sh", "-c", ANNOUNCED, "sh", *argv]
+        self._bridge = Bridge(self._exec(command, tty=True), channel=STDIN, receive=self._receive)
+        self.stream = self._bridge.stream
+        self._bridge.start()
+
+    @property
+    def trouble(self) -> str:
+        return self._said or self._bridge.trouble
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._bridge.send(RESIZE, json.dumps({"Width": columns, "Height": rows}).encode())
+
+    def close(self) -> None:
+        if not self._closing.acquire(blocking=False):
+            return
+        self._bridge.close()
+        if self._pid and self.exit_code is None:
+            self._hang_up()
+
+    def _exec(self, command: Sequence[str], *, tty: bool) -> WebSocket:
+        query = [("container", self._container), ("stdout", "true")]
+        query += [("stdin", "true"), ("tty", "true")] if tty else []
+        return self._api.websocket(
+            f"{self._path}/exec", [*query, *(("command", word) for word in command)]
+        )
+
+    def _receive(self, channel: int, data: bytes) -> bytes:
+        if channel == STATUS:
+            self._note(data)
+            return b""
+        if channel != STDOUT or self._pid:
+            return data
+        number, line, rest = (self._head + data).partition(b"\n")
+        if line or len(number) > LONGEST_NUMBER:
+            with suppress(ValueError):
+                self._pid = int(number)
+            return rest if self._pid else number + line + rest
+        self._head = number
+        return b""
+
+    def _note(self, data: bytes) -> None:
+        """How it ended: well, with an exit code, or not started at all."""
+        status = json.loads(data)
+        causes = (status.get("details") or {}).get("causes") or []
+        codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
+        if status.get("status") == "Success" or codes:
+            self.exit_code = int(codes[0]) if codes else 0
+        else:
+            self._said = str(status.get("message") or "The program could not be started.")
+
+    def _hang_up(self) -> None:
+        """The kernel passes the hang-up on to what runs in the foreground."""
+        script = f"kill -HUP {self._pid}; sleep 1; kill -KILL {self._pid}"
+        with suppress(EngineError):  # a pod that is gone took the program with it
+            last = self._exec(["/bin/sh", "-c", script], tty=False)
+            with suppress(WebSocketException, OSError):
+                while last.recv_data_frame(True)[0] != ABNF.OPCODE_CLOSE:
+                    pass
+            leave(last)

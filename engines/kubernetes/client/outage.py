@@ -1,0 +1,150 @@
+"""Why an API server gives no answer, or takes nothing, in words that people act on. Pure.
+
+What TLS libraries say stands behind in brackets, for whoever knows them.
+"""
+
+import errno
+import re
+import ssl
+from collections.abc import Iterator
+from dataclasses import replace
+from http.client import RemoteDisconnected
+
+from urllib3.connectionpool import HTTPConnectionPool
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    LocationValueError,
+    MaxRetryError,
+    NameResolutionError,
+    ReadTimeoutError,
+)
+
+from spec.causes import Cause, CauseKind
+from spec.phases import Reason
+
+#: Of OpenSSL, as X509_V_ERR_… in its x509_vfy.h.
+NOT_YET, EXPIRED, OTHER_HOST, OTHER_IP = 9, 10, 62, 64
+NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
+NO_CA = re.compile("NO_CERTIFICATE_OR_CRL_FOUND|NO_START_LINE|BAD_BASE64|NOT_ENOUGH_DATA")
+NO_CLIENT = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|.*ACCESS_DENIED)")
+LOOK = "Check whether it is running, and whether Trainyard can reach that address."
+STRANGE = (
+    "What answered is not a Kubernetes API server, or its answer was cut off. Check the server in "
+    "the kubeconfig: https, its name, and its port."
+)
+WEBHOOK = re.compile(r'failed calling (?:admission )?webhook "(?P<name>[^"]+)"')
+RETRIED = "Retrying every few seconds."
+Told = tuple[str, str]  # what, and what to do
+
+
+def words(error: Exception) -> str:
+    """``The API server at 10.0.0.1:6443 does not answer: nothing listens there. Look whether …``"""
+    inside = list(_inside(error))
+    if type(error) is not LocationValueError and isinstance(error, ValueError):
+        return STRANGE
+    place = _place(error)
+    tls = next((one for one in inside if isinstance(one, ssl.SSLError)), None)
+    what, todo = _tls(tls) if tls else _network(inside, error)
+    return f"The API server{f' at {place}' if place else ''} {what}. {todo}"
+
+
+def takes_nothing(said: str) -> Cause:
+    """Of a server that answers and could not do what it was asked, as a workload waits for it."""
+    if cause := webhook_away(said):
+        return replace(cause, todo=f"{RETRIED} {cause.todo}")
+    title = "The cluster does not accept it at the moment"
+    todo = f"{RETRIED} If this persists, ask the cluster's administrator."
+    return _of_the_cluster(title, todo, said)
+
+
+def webhook_away(said: str) -> Cause | None:
+    """The API server asks it before it takes anything of that kind. An operator's webhook runs in
+    the operator."""
+    match = WEBHOOK.search(said)
+    if match is None:
+        return None
+    whose = " It is part of a Kubeflow operator." if "kubeflow.org" in match["name"] else ""
+    todo = f"Nothing gets past it until it runs again: ask the cluster's administrator.{whose}"
+    title = f"The admission webhook {match['name']} does not answer"
+    return _of_the_cluster(title, todo, said)
+
+
+def _of_the_cluster(title: str, todo: str, said: str) -> Cause:
+    return Cause(CauseKind.OPERATOR, title, todo, said=said, own_reason=Reason.CLUSTER_UNAVAILABLE)
+
+
+def _inside(error: BaseException) -> Iterator[BaseException]:
+    """It, and what it is made of: the client library wraps an error several times."""
+    yield error
+    for inner in (getattr(error, "reason", None), error.__cause__, *error.args):
+        if isinstance(inner, BaseException) and inner is not error:
+            yield from _inside(inner)
+
+
+def _place(error: Exception) -> str:
+    pool = error.pool if isinstance(error, MaxRetryError | ReadTimeoutError) else None
+    return f"{pool.host}:{pool.port}" if isinstance(pool, HTTPConnectionPool) else ""
+
+
+def _tls(error: ssl.SSLError) -> Told:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        what, todo = _certificate(error.verify_code)
+        return f"{what} ({error.verify_message.rstrip('.')})", todo
+    code = str(getattr(error, "reason", None) or error)
+    if NO_TLS.search(code):
+        what = "does not speak TLS"
+        todo = "Check the server in the kubeconfig: its name and its port."
+    elif NO_CA.search(code):
+        what = "cannot be reached: the CA in the kubeconfig is not a certificate"
+        todo = "Check certificate-authority-data there."
+    elif NO_CLIENT.search(code):
+        what = "does not accept the client certificate"
+        todo = "If it expired or belongs to another cluster, replace the kubeconfig."
+    else:
+        what, todo = "closed the encrypted connection", LOOK
+    said = re.sub(r"^\[.*?\] | ?\(_ssl\.c:\d+\)", "", str(error.args[-1]))
+    return f"{what} ({said})", todo
+
+
+def _certificate(code: int) -> Told:
+    if code in {OTHER_HOST, OTHER_IP}:
+        return "has a certificate for other names", (
+            "In the kubeconfig, use an address that the certificate names as the server, or have "
+            "this one added to the certificate."
+        )
+    if code in {NOT_YET, EXPIRED}:
+        todo = "Have it renewed, and check the clocks on both sides."
+        return f"has a certificate that {'ended' if code == EXPIRED else 'is not valid yet'}", todo
+    return "has a certificate that the kubeconfig's CA did not sign", (
+        "Check certificate-authority-data in the kubeconfig: it has to be the CA of this cluster. "
+        "A proxy that answers instead of the server looks the same."
+    )
+
+
+def _network(inside: list[BaseException], error: Exception) -> Told:
+    numbers = {one.errno for one in inside if isinstance(one, OSError)}
+
+    def are(*kinds: type[BaseException]) -> bool:
+        return any(isinstance(one, kinds) for one in inside)
+
+    if are(LocationValueError):
+        return "has no address", "Write the server in the kubeconfig as https://host:6443."
+    if are(NameResolutionError):
+        return "does not answer: its name could not be resolved", (
+            "Check the server in the kubeconfig, and whether Trainyard's machine resolves the name."
+        )
+    if are(ConnectionRefusedError):
+        return "does not answer: nothing listens there", LOOK
+    if are(ConnectTimeoutError):
+        todo = "A firewall may be dropping the packets. " + LOOK
+        return "does not answer: the connection timed out", todo
+    if numbers & {errno.EHOSTUNREACH, errno.ENETUNREACH}:
+        return "does not answer: no route to it", LOOK
+    if are(ReadTimeoutError, TimeoutError):
+        return (
+            "does not answer: it accepted the request but sent no response"
+        ), "Check its load and health."
+    if are(RemoteDisconnected, ConnectionResetError):
+        return "does not answer: it closes the connection", LOOK
+    said = re.sub(r"^\w+\(.*?\): ", "", str(inside[-1])).rstrip(".")
+    return f"does not answer: {said}", LOOK

@@ -1,0 +1,28 @@
+"""A connection to a port of a pod, by the API's ``portforward``."""
+
+import socket
+
+from engines.base import EngineUnavailable
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.websocket import Bridge
+
+DATA, ERROR = 0, 1
+NUMBER = 2  # bytes of the port's number, which comes first on both channels
+
+
+def forward(api: Api, path: str, port: int) -> socket.socket:
+    """``path`` is the pod's. The connection ends at once where nothing listens on the port."""
+    websocket = api.websocket(f"{path}/portforward", [("ports", str(port))])
+    begun: set[int] = set()
+
+    def receive(channel: int, data: bytes) -> bytes:
+        if channel not in begun:
+            begun.add(channel)
+            data = data[NUMBER:]
+        if channel == ERROR and data:
+            raise EngineUnavailable(data.decode(errors="replace"))
+        return data if channel == DATA else b""
+
+    bridge = Bridge(websocket, channel=DATA, receive=receive)
+    bridge.start()
+    return bridge.stream

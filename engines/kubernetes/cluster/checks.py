@@ -1,0 +1,239 @@
+"""What Trainyard needs of a cluster, looked at one by one. Each finding is a line for people."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from engines.base import (
+    CONNECTION,
+    METERING,
+    PERMISSIONS,
+    SIGNED_IN,
+    EngineRefused,
+    EngineUnavailable,
+    Finding,
+    Level,
+    Manifest,
+)
+from engines.kubernetes.client.api import Api, Denied
+from engines.kubernetes.client.outage import STRANGE
+from engines.kubernetes.cluster import discovery
+from engines.kubernetes.cluster.nodes import Inventory
+from engines.kubernetes.cluster.rbac import CORE, JOBS, RIGHTS, Right
+from engines.kubernetes.jobs import GPU, KINDS, PROJECT
+from engines.kubernetes.labels import INSTALLATION, is_of_another, namespace_of
+from engines.kubernetes.objects import NAMESPACES, taken
+from spec.framework import Framework
+
+OLDEST = (1, 20)
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+REVIEW_OF_SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+PRIVILEGED = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+METRICS = "metrics.k8s.io"
+AT_ONCE = 8  # reviews
+FRAMEWORKS = "Frameworks"
+SCHEDULING, STORAGE, NODES = "Scheduling", "Storage", "Nodes"
+
+
+def findings(
+    api: Api, inventory: Inventory, *, prefix: str = "", installation: str = ""
+) -> tuple[Finding, ...]:
+    """Everything in the order in which one would mend it. ``EngineUnavailable``: no answer."""
+    version = _version(api)
+    groups = api.get("/apis")["groups"]
+    jobs = discovery.job_kinds(api, groups)
+    return (
+        *_server(api, version),
+        *_prefix(api, prefix, installation),
+        *_permissions(api, {CORE, *(group["name"] for group in groups)}, jobs),
+        *_frameworks(api, jobs),
+        *_scheduling(groups),
+        *_storage(api),
+        *_metrics(api, groups),
+        *_nodes(inventory),
+    )
+
+
+def _version(api: Api) -> Manifest:
+    """Any web server may be at that address."""
+    try:
+        version = api.get("/version")
+    except Denied:
+        raise
+    except EngineRefused as error:
+        raise EngineUnavailable(f"{STRANGE} ({error})") from error
+    if not isinstance(version, dict) or "gitVersion" not in version:
+        raise EngineUnavailable(STRANGE)
+    return version
+
+
+def _server(api: Api, version: Manifest) -> Iterator[Finding]:
+    shown = version["gitVersion"]
+    numbers = tuple(int(re.sub(r"\D.*", "", version[part]) or 0) for part in ("major", "minor"))
+    if numbers < OLDEST:
+        text = f"Kubernetes {shown}; Trainyard needs 1.20 or later. Upgrade the cluster."
+        yield Finding(CONNECTION, "API server", Level.MISSING, text)
+    else:
+        text = f"Kubernetes {shown} at {api.address}"
+        yield Finding(CONNECTION, "API server", Level.OK, text)
+    try:
+        api.text("/readyz")
+    except EngineUnavailable as error:
+        text = f"It reports that it is not ready: {error} Check its own health checks."
+        yield Finding(CONNECTION, "Readiness", Level.ISSUE, text)
+    except EngineRefused:
+        return  # it tells its health to others only
+    if user := identity(api):
+        yield Finding(CONNECTION, SIGNED_IN, Level.OK, user)
+
+
+def _prefix(api: Api, prefix: str, installation: str) -> Iterator[Finding]:
+    """Whether another Trainyard gives its namespaces the names that ours have."""
+    try:
+        spaces = list(api.everything(NAMESPACES, labelSelector=f"{PROJECT},{INSTALLATION}"))
+    except EngineRefused:
+        return  # said under permissions
+    others = (space["metadata"] for space in spaces if is_of_another(space, installation))
+    names = [
+        meta["name"]
+        for meta in others
+        if meta["name"] == namespace_of(meta["labels"][PROJECT], prefix)
+    ]
+    if names:
+        yield Finding(CONNECTION, "Namespace prefix", Level.MISSING, taken(names))
+
+
+def identity(api: Api) -> str:
+    """Our user name there; empty where nothing tells it, as an old server does to somebody who
+    may do everything."""
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    try:
+        if "selfsubjectreviews" in discovery.served(api, "authentication.k8s.io/v1"):
+            return str(api.create(REVIEW_OF_SELF, body)["status"]["userInfo"]["username"])
+        api.get(PRIVILEGED, limit=1)  # a refusal names whom it refuses
+    except EngineRefused as error:
+        named = re.search(r'User "([^"]+)"', str(error))
+        return named[1] if named else ""
+    return ""
+
+
+def _permissions(api: Api, here: set[str], jobs: discovery.Installed) -> Iterator[Finding]:
+    """Of the APIs that are there: the rest is said where it is looked for."""
+    asked = [
+        right
+        for right in RIGHTS
+        if right.group in here and (right.group != JOBS or right.resource in jobs)
+    ]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda right: _refused(api, right), asked))
+    for right, refused in zip(asked, answers, strict=True):
+        yield _permission(right, refused)
+
+
+def _refused(api: Api, right: Right) -> list[str]:
+    """The verbs that we may not use."""
+    return [verb for verb in right.verbs if not _may(api, right, verb)]
+
+
+def _may(api: Api, right: Right, verb: str) -> bool:
+    """In every namespace: those of projects are made as they come."""
+    resource, _, subresource = right.resource.partition("/")
+    wanted = {"group": right.group, "resource": resource, "subresource": subresource, "verb": verb}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": wanted},
+    }
+    return bool(api.create(REVIEWS, review)["status"]["allowed"])
+
+
+def _permission(right: Right, refused: list[str]) -> Finding:
+    if not refused:
+        return Finding(PERMISSIONS, right.title, Level.OK, ", ".join(right.verbs))
+    level = Level.MISSING if right.needed else Level.WARNING
+    text = f"{', '.join(refused)}: not allowed. Needed for {right.purpose}."
+    return Finding(PERMISSIONS, right.title, level, text)
+
+
+def _frameworks(api: Api, jobs: discovery.Installed) -> Iterator[Finding]:
+    """That a kind of job is there says nothing of the operator that runs it: it is asked."""
+    supports = [discovery.support(framework, jobs) for framework in Framework]
+    lacking = Level.WARNING if any(support.available for support in supports) else Level.MISSING
+    here = [support.framework for support in supports if support.available]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = pool.map(lambda framework: discovery.takes_no_job(api, KINDS[framework]), here)
+        refusals = dict(zip(here, answers, strict=True))
+    for support in supports:
+        name = support.framework.label
+        if support.available and (why := refusals[support.framework]):
+            yield Finding(FRAMEWORKS, name, Level.ISSUE, f"{support.operator}: {why}")
+        elif support.available:
+            yield Finding(FRAMEWORKS, name, Level.OK, f"{support.operator}, {support.version}")
+        else:
+            yield Finding(FRAMEWORKS, name, lacking, support.why)
+
+
+def _scheduling(groups: list[Manifest]) -> Iterator[Finding]:
+    if any(group["name"] == discovery.KAI_GROUP for group in groups):
+        yield Finding(SCHEDULING, "Scheduler", Level.OK, "KAI and the default scheduler")
+    else:
+        text = (
+            "The default scheduler. Fractional GPUs, queues and gangs need KAI, which is "
+            "not installed."
+        )
+        yield Finding(SCHEDULING, "Scheduler", Level.OK, text)
+
+
+def _storage(api: Api) -> Iterator[Finding]:
+    name = "Default storage class"
+    try:
+        classes = discovery.storage_classes(api)
+    except EngineRefused:
+        text = (
+            "Trainyard is not allowed to list storage classes, so every volume must name a class."
+        )
+        yield Finding(STORAGE, name, Level.WARNING, text)
+        return
+    default = [it["metadata"]["name"] for it in classes if discovery.is_default(it)]
+    if default:
+        yield Finding(STORAGE, name, Level.OK, default[0])
+    else:
+        names = ", ".join(it["metadata"]["name"] for it in classes) or "none"
+        text = f"There is none, so every volume must name a class. Classes: {names}."
+        yield Finding(STORAGE, name, Level.WARNING, text)
+
+
+def _metrics(api: Api, groups: list[Manifest]) -> Iterator[Finding]:
+    name = "Metrics API"
+    versions = [g["preferredVersion"]["groupVersion"] for g in groups if g["name"] == METRICS]
+    if not versions:
+        text = "metrics.k8s.io is not served. Install metrics-server to see CPU and memory usage."
+        yield Finding(METERING, name, Level.WARNING, text)
+        return
+    try:
+        discovery.served(api, versions[0])
+    except EngineUnavailable as error:
+        text = f"It is installed but does not answer: {error}"
+        yield Finding(METERING, name, Level.ISSUE, text)
+    else:
+        yield Finding(METERING, name, Level.OK, versions[0])
+
+
+def _nodes(inventory: Inventory) -> Iterator[Finding]:
+    try:
+        nodes = inventory.nodes()
+    except EngineRefused:
+        return  # said under permissions
+    ready = sum(node.ready for node in nodes)
+    text = f"{ready} of {len(nodes)} ready"
+    if ready:
+        yield Finding(NODES, "Nodes", Level.OK, text)
+    else:
+        yield Finding(NODES, "Nodes", Level.ISSUE, f"{text}. Nothing can run.")
+    offered = sorted({name for node in nodes for name in node.resources})
+    if GPU in offered:
+        yield Finding(NODES, "GPU resources", Level.OK, ", ".join(offered))
+    else:
+        text = f"No node offers {GPU}. Where there are GPUs, install NVIDIA's device plugin."
+        others = f" Offered by nodes: {', '.join(offered)}." if offered else ""
+        yield Finding(NODES, "GPU resources", Level.WARNING, text + others)

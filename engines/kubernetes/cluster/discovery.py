@@ -1,0 +1,145 @@
+"""What a cluster offers, asked of the cluster itself: frameworks, classes, schedulers."""
+
+from collections.abc import Callable, Mapping
+
+from engines.base import (
+    Capabilities,
+    EngineRefused,
+    EngineUnavailable,
+    FrameworkSupport,
+    Manifest,
+)
+from engines.kubernetes.client.api import Api, NotFound
+from engines.kubernetes.jobs import KAI, KINDS, PYTORCH, JobKind
+from spec.framework import Framework
+
+KAI_GROUP = "scheduling.run.ai"
+TOPOLOGIES = "kai.scheduler/v1alpha1"
+KAI_QUEUES, QUEUES = f"{KAI_GROUP}/v2", "queues"
+STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+TRIAL = "default"  # a namespace that every cluster has; nothing is made there
+Installed = Mapping[str, set[str]]  # versions by the plural of a kind
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+def capabilities(api: Api) -> Capabilities:
+    groups = api.get("/apis")["groups"]
+    installed = job_kinds(api, groups)
+    kai = any(group["name"] == KAI_GROUP for group in groups)
+    return Capabilities(
+        frameworks=tuple(support(framework, installed) for framework in Framework),
+        queues=True,
+        schedulers=("default-scheduler", KAI) if kai else ("default-scheduler",),
+        storage_classes=_names(_allowed(lambda: storage_classes(api))),
+        priority_classes=_priority_classes(api),
+        terminal=True,
+        topologies=topologies(api),
+        quotas=kai and QUEUES in served(api, KAI_QUEUES),
+    )
+
+
+def kinds_here(api: Api) -> list[JobKind]:
+    """The kinds of job that can exist here."""
+    versions = {kind.api_version for kind in KINDS.values()}
+    plurals = {version: served(api, version) for version in versions}
+    return [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
+
+
+def job_kinds(api: Api, groups: list[Manifest]) -> Installed:
+    """The versions of every kind of job that the operators brought."""
+    installed: dict[str, set[str]] = {}
+    for group in groups:
+        if group["name"] == PYTORCH.group:
+            for version in group["versions"]:
+                path = version["groupVersion"]
+                for plural in served(api, path):
+                    installed.setdefault(plural, set()).add(path)
+    return installed
+
+
+def served(api: Api, group_version: str) -> list[str]:
+    """The resources of a version of an API; none where it is not there."""
+    try:
+        return [item["name"] for item in api.get(f"/apis/{group_version}")["resources"]]
+    except NotFound:
+        return []
+
+
+def support(framework: Framework, installed: Installed) -> FrameworkSupport:
+    """Whether it runs here, given what :func:`job_kinds` found."""
+    kind = KINDS.get(framework)
+    if kind is None:
+        why = f"Trainyard runs no {framework.label} on Kubernetes."
+        return FrameworkSupport(framework, available=False, why=why)
+    versions = installed.get(kind.plural, set())
+    if kind.api_version in versions:
+        return FrameworkSupport(
+            framework, available=True, operator=kind.operator, version=kind.api_version
+        )
+    if versions:
+        why = (
+            f"The cluster has {kind.name} {', '.join(sorted(versions))} and Trainyard writes "
+            f"{kind.api_version}. Install the {kind.operator}, which brings it."
+        )
+    else:
+        why = f"The cluster has no {kind.name}. Install the {kind.operator}, which brings it."
+    return FrameworkSupport(framework, available=False, why=why)
+
+
+def takes_no_job(api: Api, kind: JobKind) -> str:
+    """Why nobody can make such a job for now, in words: its operator's webhook is asked about one
+    that is never made. Empty where it answers, be it with a refusal."""
+    template = {"spec": {"containers": [{"name": kind.container, "image": "none"}]}}
+    worker = {"replicas": 1, "restartPolicy": "Never", "template": template}
+    job = {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": {"name": "trainyard-check", "namespace": TRIAL},
+        "spec": {kind.replicas: {"Worker": worker}},
+    }
+    try:
+        api.create(kind.path(TRIAL, "").rstrip("/"), job, dryRun="All")
+    except EngineRefused:
+        return ""
+    except EngineUnavailable as error:
+        if error.cause is None:
+            raise
+        return f"{error.cause.title}. {error.cause.todo}"
+    return ""
+
+
+def storage_classes(api: Api) -> list[Manifest]:
+    """The default one first. ``EngineRefused`` where we may not look."""
+    return sorted(api.items(STORAGE_CLASSES), key=lambda one: not is_default(one))
+
+
+def topologies(api: Api) -> tuple[str, ...] | None:
+    """``None`` where KAI brings none, or we may not look."""
+    if "topologies" not in served(api, TOPOLOGIES):
+        return None
+    try:
+        return _names(api.items(f"/apis/{TOPOLOGIES}/topologies"))
+    except EngineRefused:
+        return None
+
+
+def is_default(storage_class: Manifest) -> bool:
+    return (storage_class["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true"
+
+
+def _names(items: list[Manifest]) -> tuple[str, ...]:
+    return tuple(item["metadata"]["name"] for item in items)
+
+
+def _priority_classes(api: Api) -> tuple[str, ...]:
+    names = _names(_allowed(lambda: api.items(PRIORITY_CLASSES)))
+    return tuple(name for name in names if not name.startswith("system-"))
+
+
+def _allowed(look: Callable[[], list[Manifest]]) -> list[Manifest]:
+    """Empty where we may not look: a choice less, and no reason to stop."""
+    try:
+        return look()
+    except EngineRefused:
+        return []

@@ -1,0 +1,122 @@
+"""KAI's queues: one for each project below the one of its department, by which KAI shares GPUs.
+
+KAI takes a limit that is not given for none allowed, so every queue says all of its bounds. What
+Trainyard says is compared and only what differs is written; other fields stay the administrator's.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from engines.base import EngineRefused, Manifest
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.labels import (
+    INSTALLATION,
+    QUEUES_OF,
+    department_queue,
+    is_of_another,
+    mark,
+    project_queue,
+    queues_of,
+)
+from engines.queues import Queue, Wanted
+
+API = "scheduling.run.ai/v2"
+QUEUES = f"/apis/{API}/queues"
+UNBOUND = -1
+MILLI, MEGA = 1000, 1_000_000  # KAI counts CPU in thousandths of a core and memory in MB
+TAKEN = (
+    "The queue {0} belongs to another Trainyard, which uses the same namespace prefix on this "
+    "cluster. Give this cluster another prefix. If that Trainyard no longer exists, release the "
+    f"queue: kubectl label queues.scheduling.run.ai {{0}} {INSTALLATION}-"
+)
+MOST_REFUSED = 3  # the rest would be refused for the same reason
+
+
+def manifests(wanted: Iterable[Queue], prefix: str, installation: str = "") -> list[Manifest]:
+    """Departments first: KAI looks for the parent when a queue is made."""
+    ordered = sorted(wanted, key=lambda it: bool(it.department))
+    return [manifest(queue, prefix, installation) for queue in ordered]
+
+
+def manifest(queue: Queue, prefix: str, installation: str = "") -> Manifest:
+    parent = {"parentQueue": department_queue(queue.department, prefix)} if queue.department else {}
+    named = project_queue if queue.department else department_queue
+    return {
+        "apiVersion": API,
+        "kind": "Queue",
+        "metadata": {
+            "name": named(queue.name, prefix),
+            "labels": {QUEUES_OF: queues_of(prefix)} | mark(installation),
+        },
+        "spec": {
+            "displayName": queue.name,
+            **parent,
+            "resources": {
+                "gpu": bounds(queue.gpus, queue.weight),
+                "cpu": bounds(queue.cpu, queue.weight, MILLI),
+                "memory": bounds(queue.memory, queue.weight, 1 / MEGA),
+            },
+        },
+    }
+
+
+def bounds(quota: float | None, weight: int, unit: float = 1) -> Manifest:
+    deserved = UNBOUND if quota is None else _number(quota * unit)
+    limit = UNBOUND if weight else deserved
+    return {"quota": deserved, "limit": limit, "overQuotaWeight": weight}
+
+
+def keep(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> None:
+    """Make and change what differs, remove what we made and nobody wants any more. Queues of
+    another Trainyard with the same prefix stay as they are, and so does one without a mark that
+    nobody here wants.
+
+    What is wanted is asked after the cluster: a queue that was made in between by another process
+    is then wanted too. ``EngineRefused`` tells the first refusal.
+    """
+    selector = f"{QUEUES_OF}={queues_of(prefix)}"
+    present = {it["metadata"]["name"]: it for it in api.everything(QUEUES, labelSelector=selector)}
+    wished = {it["metadata"]["name"]: it for it in manifests(wanted(), prefix, installation)}
+    refused: list[EngineRefused] = []
+    for name, item in wished.items():
+        before = present.get(name)
+        if before and is_of_another(before, installation):
+            refused.append(EngineRefused(TAKEN.format(name)))
+            continue
+        if before and _says(before["spec"], item["spec"]) and _is_marked(before, installation):
+            continue
+        try:
+            api.apply(f"{QUEUES}/{name}", item)
+        except EngineRefused as error:
+            refused.append(error)
+            if len(refused) == MOST_REFUSED:
+                break
+    if refused:
+        raise refused[0]
+    for name in _left_over(present, wished):
+        if _is_marked(present[name], installation):
+            api.delete(f"{QUEUES}/{name}")
+
+
+def _is_marked(queue: Manifest, installation: str) -> bool:
+    return mark(installation).items() <= (queue["metadata"].get("labels") or {}).items()
+
+
+def _left_over(present: dict[str, Manifest], wished: dict[str, Manifest]) -> list[str]:
+    """A department's goes at the look after the one that found the last of its projects, for KAI
+    removes no queue that has others below it."""
+    parents = {it["spec"].get("parentQueue") for it in present.values()}
+    return [name for name in present if name not in wished and name not in parents]
+
+
+def _says(present: Any, wished: Any) -> bool:
+    """Whether all that is wished stands there, whatever else does."""
+    if isinstance(wished, dict) and isinstance(present, dict):
+        return all(key in present and _says(present[key], value) for key, value in wished.items())
+    return bool(present == wished)
+
+
+def _number(value: float) -> float:
+    """Whole where it can be: the server gives no other back."""
+    rounded = round(value, 3)
+    return int(rounded) if rounded == int(rounded) else rounded

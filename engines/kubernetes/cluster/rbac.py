@@ -1,0 +1,141 @@
+"""What Trainyard may have to do on a cluster, said once.
+
+The test of a connection asks for each of these rights, and the manifest that grants them is made of
+the same list.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+import yaml
+
+from engines.base import Manifest
+from engines.kubernetes.jobs import KINDS, JobKind
+
+NAME = NAMESPACE = "trainyard"
+RBAC = "rbac.authorization.k8s.io"
+CORE, JOBS, KAI = "", "kubeflow.org", "scheduling.run.ai"
+FOLLOW = ("list", "watch")
+#: Objects that are made and changed by server-side apply, and found again by their label.
+KEEP = ("list", "create", "patch", "delete")
+
+
+@dataclass(frozen=True)
+class Right:
+    """``purpose`` is what does not work without it. ``needed``: without it nothing does.
+
+    ``resource`` is a plural, with its subresource behind a slash.
+    """
+
+    group: str
+    resource: str
+    verbs: tuple[str, ...]
+    purpose: str
+    needed: bool = False
+
+    @property
+    def title(self) -> str:
+        """Some rights on one resource are needed and others are not: then it has two."""
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+
+def _job(kind: JobKind) -> Right:
+    verbs = ("get", "list", "watch", "create", "patch", "delete")
+    return Right(kind.group, kind.plural, verbs, f"running {kind.name}s", needed=True)
+
+
+RIGHTS = (
+    Right(CORE, "namespaces", ("get", "create"), "a namespace for each project", needed=True),
+    Right(CORE, "namespaces", ("list", "patch"), "telling apart two Trainyards on one cluster"),
+    *map(_job, KINDS.values()),
+    Right(CORE, "pods", ("get", *FOLLOW), "following the ranks", needed=True),
+    Right(CORE, "pods/log", ("get",), "collecting the output of the ranks", needed=True),
+    Right(CORE, "nodes", ("list",), "showing nodes and free resources", needed=True),
+    Right(CORE, "secrets", ("create", "patch", "delete"), "secret values of variables"),
+    Right(CORE, "persistentvolumeclaims", ("get", "list", "create", "delete"), "new volumes"),
+    Right(CORE, "services", ("get", *KEEP), "tools on ports"),
+    Right("networking.k8s.io", "ingresses", ("get", *KEEP), "tools under an external URL"),
+    Right(CORE, "pods/exec", ("get", "create"), "the terminal"),
+    Right(CORE, "pods/portforward", ("get", "create"), "tools through Trainyard"),
+    Right(CORE, "events", FOLLOW, "the events of pods and jobs"),
+    Right("storage.k8s.io", "storageclasses", ("list",), "offering storage classes"),
+    Right("scheduling.k8s.io", "priorityclasses", ("list",), "offering priority classes"),
+    Right("metrics.k8s.io", "pods", ("list",), "CPU and memory usage of the ranks"),
+    Right(KAI, "queues", KEEP, "the quotas of projects in KAI"),
+    Right(KAI, "podgroups", FOLLOW, "showing why KAI keeps a workload waiting"),
+    Right("kai.scheduler", "topologies", ("list",), "placing ranks near each other"),
+)
+#: What pages do themselves of all that: terminals, and ways to tools. The rest is the worker's.
+OF_PAGES = (
+    Right(CORE, "pods", ("list",), "finding the pod of a rank"),
+    *(Right(kind.group, kind.plural, ("get",), "finding a job") for kind in KINDS.values()),
+    Right(CORE, "pods/exec", ("get", "create"), "the terminal"),
+    Right(CORE, "pods/portforward", ("get", "create"), "tools through Trainyard"),
+    Right(CORE, "services", ("get",), "the addresses of tools on ports"),
+    Right("networking.k8s.io", "ingresses", ("get",), "the addresses of external URLs"),
+)
+
+
+def rules(rights: Iterable[Right] = RIGHTS) -> list[Manifest]:
+    """The rules of a ClusterRole: projects get their namespaces only as they come."""
+    return [
+        {"apiGroups": [right.group], "resources": [right.resource], "verbs": list(right.verbs)}
+        for right in rights
+    ]
+
+
+def manifests(subject: Manifest | None = None) -> Iterator[Manifest]:
+    """The role and its binding to ``subject``; without one, a service account to bind it to."""
+    if subject is None:
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+        subject = account(NAME)
+        yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(subject)}
+    yield from granted(subject, rules())
+
+
+def account(name: str) -> Manifest:
+    return {"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}
+
+
+def _meta(subject: Manifest) -> Manifest:
+    return {"name": subject["name"], "namespace": subject["namespace"]}
+
+
+def granted(subject: Manifest, rules: list[Manifest]) -> Iterator[Manifest]:
+    """Both are named after whom they are for: those of another connection stay as they are."""
+    about = {"apiVersion": f"{RBAC}/v1", "metadata": {"name": name_for(subject)}}
+    yield {**about, "kind": "ClusterRole", "rules": rules}
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name_for(subject)}
+    yield {**about, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [subject]}
+
+
+def name_for(subject: Manifest) -> str:
+    """``trainyard:ml:runner`` for the service account ``runner`` in ``ml``, ``trainyard:ada`` for a
+    user. Where a name has to be changed, digits of its digest keep it apart from others."""
+    named = ":".join([*filter(None, [subject.get("namespace")]), subject["name"]])
+    safe = re.sub(r"[/%\s]", "-", named)
+    tail = "" if safe == named else f"-{sha256(named.encode()).hexdigest()[:8]}"
+    return f"{NAME}:{safe}{tail}"
+
+
+def subject_of(user: str) -> Manifest | None:
+    """The subject of a binding that means this user name; ``None`` for nobody."""
+    if not user:
+        return None
+    parts = user.split(":")
+    if parts[:2] == ["system", "serviceaccount"] and len(parts) == 4:
+        space, name = parts[2:]
+        return {"kind": "ServiceAccount", "name": name, "namespace": space}
+    return {"apiGroup": RBAC, "kind": "User", "name": user}
+
+
+def manifest(user: str = "") -> str:
+    """The YAML to apply so that ``user`` may do all of it."""
+    return yaml.safe_dump_all(manifests(subject_of(user)), sort_keys=False)
+
+
+if __name__ == "__main__":  # python -m engines.kubernetes.cluster.rbac [USER]
+    sys.stdout.write(manifest(*sys.argv[1:2]))

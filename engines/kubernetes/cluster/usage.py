@@ -1,0 +1,151 @@
+"""What ranks use: CPU and memory from metrics.k8s.io, GPUs from a Prometheus that scrapes DCGM.
+
+One request for all pods of a cluster to each, now and then: what a single workload asks for comes
+from the last answers. Either source may be missing, or away for a while; the other one goes on.
+"""
+
+import json
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from urllib3 import PoolManager
+from urllib3.exceptions import HTTPError
+
+from engines.base import EngineError, Manifest, UsageSample
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.manifests.requests import amount
+from engines.kubernetes.status.job import JobView
+
+log = logging.getLogger(__name__)
+
+METRICS = "/apis/metrics.k8s.io/v1beta1/pods"
+EVERY = 15.0  # seconds between two samples, which is how often metrics-server looks
+AWAY = 300.0  # seconds until a source that was missing is asked again
+TIMEOUT = 5.0
+MIB = 1024**2
+UTILIZATION, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"  # percent; MiB
+#: A scrape that keeps its own labels calls those of the exporter ``exported_…``.
+QUERY = " or ".join(
+    f'{{__name__=~"{UTILIZATION}|{MEMORY}",{label}=~"%(prefix)s.+"}}'
+    for label in ("namespace", "exported_namespace")
+)
+Pod = tuple[str, str]  # namespace and name
+
+
+@dataclass(frozen=True)
+class Used:
+    """``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes, ``gpu`` in percent of its GPUs."""
+
+    cpu: float | None = None
+    memory: int | None = None
+    gpu: float | None = None
+    gpu_memory: int | None = None
+
+
+class UsageReader:
+    """``prefix`` is that of the projects' namespaces; without ``prometheus`` GPUs stay unknown."""
+
+    def __init__(self, api: Api, *, prefix: str, prometheus: str = "") -> None:
+        self._api, self._prefix, self._prometheus = api, prefix, prometheus.rstrip("/")
+        self._http = PoolManager(timeout=TIMEOUT, retries=False)
+        self._due = {"metrics": 0.0, "prometheus": 0.0 if prometheus else float("inf")}
+        self._taken, self._at = 0.0, datetime.now(UTC)
+        self._used: dict[Pod, Used] = {}
+
+    def refresh(self) -> set[Pod]:
+        """Take a sample if it is time to; the pods that it is of."""
+        if time.monotonic() - self._taken < EVERY:
+            return set()
+        self._sample()
+        return set(self._used)
+
+    def read(self, job: JobView, after: datetime | None) -> list[UsageSample]:
+        """The last sample of a workload's ranks, if it is later than ``after``."""
+        self.refresh()
+        if after is not None and self._at <= after:
+            return []
+        samples = []
+        for rank, slot in enumerate(job.slots):
+            pod = job.present.get(slot)
+            if pod is None or not pod.is_ready:
+                continue
+            meta = pod.manifest["metadata"]
+            if used := self._used.get((meta["namespace"], meta["name"])):
+                sample = UsageSample(
+                    rank, pod.restarts, self._at, **asdict(used), origin=meta["uid"]
+                )
+                samples.append(sample)
+        return samples
+
+    def _sample(self) -> None:
+        self._taken = time.monotonic()
+        used: dict[Pod, Used] = {}
+        if self._is_due("metrics"):
+            try:
+                items = self._api.items(METRICS, labelSelector=WORKLOAD)
+                used = {pod_of(item): used_by(item) for item in items}
+            except EngineError as error:
+                self._put_off("metrics", error)
+        if self._is_due("prometheus"):
+            try:
+                for pod, gpus in by_pod(self._ask()).items():
+                    before = used.get(pod, Used())
+                    used[pod] = replace(before, gpu=gpus.gpu, gpu_memory=gpus.gpu_memory)
+            except (HTTPError, OSError, ValueError, KeyError) as error:
+                self._put_off("prometheus", error)
+        self._used, self._at = used, datetime.now(UTC)
+
+    def _is_due(self, source: str) -> bool:
+        return time.monotonic() >= self._due[source]
+
+    def _put_off(self, source: str, error: Exception) -> None:
+        log.info("No samples from %s for a while: %s", source, error)
+        self._due[source] = time.monotonic() + AWAY
+
+    def _ask(self) -> list[dict[str, Any]]:
+        query = QUERY % {"prefix": self._prefix}
+        path = f"{self._prometheus}/api/v1/query"
+        answer = self._http.request("GET", path, fields={"query": query})
+        if answer.status != 200:
+            raise ValueError(f"{path} answered {answer.status}")
+        series: list[dict[str, Any]] = json.loads(answer.data)["data"]["result"]
+        return series
+
+
+def pod_of(item: Manifest) -> Pod:
+    return item["metadata"]["namespace"], item["metadata"]["name"]
+
+
+def used_by(item: Manifest) -> Used:
+    """All containers of a pod."""
+    usages = [container.get("usage") or {} for container in item.get("containers") or []]
+    cpu = sum(amount(usage.get("cpu", "0")) for usage in usages)
+    memory = sum(amount(usage.get("memory", "0")) for usage in usages)
+    return Used(round(float(cpu), 4), int(memory))
+
+
+def by_pod(series: Iterable[dict[str, Any]]) -> dict[Pod, Used]:
+    """The mean use of a pod's GPUs, and the memory that is taken on all of them."""
+    values: dict[Pod, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one in series:
+        labels = one["metric"]
+        pod = (
+            labels.get("exported_namespace") or labels.get("namespace", ""),
+            labels.get("exported_pod") or labels.get("pod", ""),
+        )
+        values[pod][labels["__name__"]].append(float(one["value"][1]))
+    return {
+        pod: Used(
+            gpu=sum(metrics[UTILIZATION]) / len(metrics[UTILIZATION])
+            if metrics[UTILIZATION]
+            else None,
+            gpu_memory=int(sum(metrics[MEMORY]) * MIB) if metrics[MEMORY] else None,
+        )
+        for pod, metrics in values.items()
+    }

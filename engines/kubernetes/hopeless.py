@@ -1,0 +1,75 @@
+"""Ending the jobs whose data cannot be fetched, which no operator ends.
+
+The job is suspended, so that its pods go, and says itself why: whoever looks at it, now or after a
+restart, sees that it failed. That is final, so a job that somebody resumes is suspended again.
+"""
+
+import logging
+from datetime import UTC, datetime
+from uuid import UUID
+
+from engines.base import ClusterEvent, EngineError
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.jobs import GAVE_UP
+from engines.kubernetes.manifests.fetchers import FETCHER
+from engines.kubernetes.watch.snapshot import Snapshot
+
+AGAIN = (
+    "Someone resumed the job on the cluster. It has failed permanently, so it is suspended again."
+)
+log = logging.getLogger(__name__)
+
+
+class HopelessJobs:
+    """``on_change`` is called with each change, ``suspend`` asks the cluster."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._hopeless: dict[UUID, Snapshot] = {}
+
+    def on_change(self, uid: UUID, snapshot: Snapshot) -> None:
+        if not snapshot.is_over and (fetches(snapshot) or given_up(snapshot)):
+            self._hopeless[uid] = snapshot
+
+    def suspend(self) -> list[ClusterEvent]:
+        """Returns what is to be told of jobs that somebody had resumed. What fails here is tried at
+        the next change of the pod, which waits to be restarted."""
+        changed, self._hopeless = self._hopeless, {}
+        events = []
+        for uid, snapshot in changed.items():
+            before, view = given_up(snapshot), snapshot.job_view
+            if view is None or view.is_suspended or not (why := before or view.hopeless):
+                continue
+            meta = view.manifest["metadata"]
+            wish = {
+                "metadata": {
+                    "resourceVersion": meta["resourceVersion"],
+                    "annotations": {GAVE_UP: why},
+                },
+                "spec": {"runPolicy": {"suspend": True}},
+            }
+            try:
+                self._api.merge(view.kind.path(meta["namespace"], meta["name"]), wish)
+            except EngineError as error:
+                log.info("%s is not given up yet: %s", meta["name"], error)
+                continue
+            if before:
+                key = f"resumed {meta['uid']} {meta['resourceVersion']}"
+                events.append(ClusterEvent(uid, key, datetime.now(UTC), "Resumed", AGAIN))
+        return events
+
+
+def given_up(snapshot: Snapshot) -> str:
+    """Why the job was, in words; empty where it was not."""
+    notes = (snapshot.job or {}).get("metadata", {}).get("annotations") or {}
+    return str(notes.get(GAVE_UP, ""))
+
+
+def fetches(snapshot: Snapshot) -> bool:
+    """Whether pods of the job fetch data before they run. The pods are asked: a job that somebody
+    else gave our label may look like anything."""
+    return snapshot.job is not None and any(
+        one["name"].startswith(FETCHER)
+        for pod in snapshot.pods.values()
+        for one in pod["spec"].get("initContainers") or ()
+    )

@@ -1,0 +1,104 @@
+"""The operators' kinds of job that Trainyard writes, and the labels by which it finds its own."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from engines.base import Handle
+from spec.framework import Framework
+from spec.names import object_name
+from spec.workload import Role, WorkloadSpec
+
+WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
+RUN, NAME, SUBMITTED_BY = "trainyard.io/run", "trainyard.io/name", "trainyard.io/submitted-by"
+GAVE_UP = "trainyard.io/gave-up"  # annotation: why we suspended the job for good, in words
+REPLICA_TYPE = "training.kubeflow.org/replica-type"
+REPLICA_INDEX = "training.kubeflow.org/replica-index"
+JOB_ROLE = "training.kubeflow.org/job-role"  # what pods of an MPIJob have instead of a type
+GPU = "nvidia.com/gpu"
+KAI = "kai-scheduler"
+OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A job of one of Kubeflow's operators. ``port`` is where its ranks meet; 0 for MPI, whose
+    launcher reaches the workers by ssh. ``master`` is empty where there is none."""
+
+    framework: Framework
+    name: str
+    replicas: str
+    master: str
+    container: str
+    port: int
+    workers_only: bool = True
+    operator: str = OPERATOR
+    group: str = "kubeflow.org"
+    version: str = "v1"
+
+    @property
+    def plural(self) -> str:
+        return f"{self.name.lower()}s"
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}"
+
+    @property
+    def everywhere(self) -> str:
+        return f"/apis/{self.api_version}/{self.plural}"
+
+    def path(self, namespace: str, name: str) -> str:
+        return f"/apis/{self.api_version}/namespaces/{namespace}/{self.plural}/{name}"
+
+    def role(self, replica_type: str) -> Role:
+        leads = bool(self.master) and replica_type.lower() == self.master.lower()
+        return Role.MASTER if leads else Role.WORKER
+
+
+PYTORCH = JobKind(
+    Framework.PYTORCH, "PyTorchJob", "pytorchReplicaSpecs", "Master", "pytorch", port=23456
+)
+TENSORFLOW = JobKind(
+    Framework.TENSORFLOW, "TFJob", "tfReplicaSpecs", "Chief", "tensorflow", port=2222
+)
+XGBOOST = JobKind(
+    Framework.XGBOOST,
+    "XGBoostJob",
+    "xgbReplicaSpecs",
+    "Master",
+    "xgboost",
+    port=9999,
+    workers_only=False,
+)
+MPI = JobKind(
+    Framework.MPI,
+    "MPIJob",
+    "mpiReplicaSpecs",
+    "Launcher",
+    "mpi",
+    port=0,
+    workers_only=False,
+    operator=MPI_OPERATOR,
+    version="v2beta1",
+)
+JAX = JobKind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
+#: Each framework that Trainyard runs on Kubernetes.
+KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
+
+
+def job_for(spec: WorkloadSpec) -> JobKind:
+    """The kind of job that a spec becomes."""
+    return KINDS[spec.distributed_framework]
+
+
+def job_name(handle: Handle) -> str:
+    """At most 49 characters, so that ``-worker-511`` still makes a DNS label."""
+    return object_name(handle.name, handle.workload_id)
+
+
+def workload_of(labels: dict[str, str]) -> UUID | None:
+    """``None`` for an object that only looks like ours."""
+    try:
+        return UUID(labels[WORKLOAD])
+    except (KeyError, ValueError):
+        return None

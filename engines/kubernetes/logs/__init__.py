@@ -1,0 +1,1 @@
+"""What pods print, read as it is printed."""

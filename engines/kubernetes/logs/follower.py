@@ -1,0 +1,300 @@
+"""One container's log: how it stands on the cluster, and what was brought and not yet taken."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Condition
+from uuid import UUID
+
+from urllib3.response import BaseHTTPResponse
+
+from engines.base import EngineRefused, EngineUnavailable, Manifest
+from engines.kubernetes.client.api import Api, Denied, NotFound, answered
+from engines.kubernetes.logs import rotation
+from engines.kubernetes.logs.ahead import Ahead, Pieces
+from engines.kubernetes.logs.cursor import LogCursor, Reader
+from engines.kubernetes.status.pod import PodView
+from engines.logs import Log, LogChunk
+
+BLOCK_BYTES = 64 * 1024
+PATIENCE = 300.0  # seconds without a byte until the connection is made anew
+SETTLING = 1.0  # seconds: a log may still be written down when its container has ended
+ODD = 4  # answers in a row with words of the node's own until they are taken for its last
+#: A kubelet may miss that a log was rotated while it sent a long stretch in one go, and tells
+#: nothing more. After as many bytes, and as many seconds without any, it is asked again.
+RENEW = (5 * 1024**2, 2.0)
+UNREAD = 1.0  # seconds without a reader after which a file that is gone was not read to its end
+PAUSE = (0.5, 30.0)  # seconds until a log that was cut is asked for again: at first, at most
+
+
+@dataclass
+class Follower:
+    """``_over``: since when its container has ended, on the monotonic clock. ``_gone``: its pod.
+    ``_restarts`` counts those of the container by now; ``log.start`` is the one that this is about.
+
+    All of it changes under ``lock``, which the streams of a cluster share. Who calls a verb or asks
+    a question holds it; only ``serve``, which waits for the cluster, is called without, and takes
+    it for each change.
+    """
+
+    workload_id: UUID
+    log: Log
+    pod: Manifest
+    container: str
+    lock: Condition
+    ahead: Ahead
+    _restarts: int = 0
+    _over: float = 0.0
+    _gone: float = 0.0
+    _leaving: bool = False
+    _wanted: bool = False  # somebody said from where on
+    _ended: bool = False  # all that it printed was brought
+    _late: str = ""
+    _due: float = 0.0  # on the monotonic clock, as what follows
+    _opened: float = 0.0
+    _heard: float = 0.0
+    _brought: int = 0  # bytes by this connection
+    _taken: str = ""
+    _reader: Reader = field(default_factory=lambda: Reader(LogCursor()))
+    _response: BaseHTTPResponse | None = None
+    _halted: bool = False
+    _cuts: int = 0
+    _left: float = 0.0  # until when it was read as it came, by this reader
+    _stalled: float = 0.0  # seconds that its node was kept waiting, since it last had sent all
+
+    def __post_init__(self) -> None:
+        self._pieces = Pieces(self.ahead)
+
+    @cached_property
+    def key(self) -> tuple[str, int]:
+        return self.log.origin, self.log.start
+
+    @property
+    def opened(self) -> float:
+        """Since when its node answers, on the monotonic clock; 0 while it does not."""
+        return self._opened
+
+    def is_gone_for(self, seconds: float) -> bool:
+        """Whether its pod is."""
+        return self._gone > 0 and time.monotonic() - self._gone > seconds
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its reader was told why nothing comes."""
+        return bool(self._late)
+
+    @property
+    def is_ending(self) -> bool:
+        """What is not read soon may be lost."""
+        return self._leaving or self._over > 0
+
+    @property
+    def needs_stream(self) -> bool:
+        return self._wanted and not self._ended and self._due <= time.monotonic()
+
+    @property
+    def needs_another_stream(self) -> bool:
+        """Whether this one brought much, and then nothing; see ``RENEW``."""
+        is_quiet = self._heard < time.monotonic() - RENEW[1] and not self._pieces.is_full
+        return self._opened > 0 and self._brought > RENEW[0] and is_quiet
+
+    @property
+    def is_done(self) -> bool:
+        """Nobody asked for it, or all of it was taken."""
+        return not self._wanted or (self._ended and not self._pieces)
+
+    @cached_property
+    def node(self) -> str:
+        """Its container has started there, so it stays."""
+        return str(self.pod["spec"].get("nodeName", ""))
+
+    def on_change(self, pod: PodView | None) -> bool:
+        """How its pod stands, ``None`` when gone; ``True`` if it needs a stream the sooner."""
+        before = self._over, self._leaving
+        if pod is None:
+            self._gone = self._gone or time.monotonic()
+            self._over = self._over or self._gone
+        else:
+            self.pod, self._leaving = pod.manifest, pod.is_leaving
+            self._restarts = max(self._restarts, pod.restarts)
+            if self.log.start < self._restarts or not pod.is_running:
+                self._over = self._over or time.monotonic()
+        if (self._over, self._leaving) == before:
+            return False
+        self._due = 0.0
+        return True
+
+    def take(self, cursor: str, limit: int) -> LogChunk:
+        """What comes after ``cursor``. From a place that is not where the last piece ended, it is
+        brought anew: somebody else wrote, or what was taken could not be kept."""
+        if not self.is_read_from(cursor):
+            self._wanted, self._ended, self._taken, self._due = True, False, cursor, 0.0
+            self._pieces.clear()
+            self._reader, self._left = Reader(LogCursor.of(cursor)), 0.0
+            self.cut()
+            return LogChunk(cursor=cursor, late=self._late)
+        data, place = self._pieces.take(limit)
+        self._taken = place or self._taken
+        self.lock.notify_all()
+        ended = self._ended and not self._pieces
+        return LogChunk(data, self._taken, ended, "" if ended else self._late)
+
+    def is_read_from(self, cursor: str) -> bool:
+        """Whether the next piece begins there."""
+        return self._wanted and cursor == self._taken
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether its pod is gone and nothing is left to take."""
+        return self._gone > 0 and self._ended and not self._pieces
+
+    def forget(self) -> None:
+        """Nobody asks for it any more."""
+        self._wanted = False
+        self._pieces.clear()
+        self.cut()
+
+    def delay(self, why: str) -> bool:
+        """Say why nothing comes, to whoever waits for it; ``False`` where nobody does, or was told
+        already."""
+        waits = self._wanted and not (self._ended or self._opened or self._late)
+        self._late = why if waits else self._late
+        return waits
+
+    def cut(self) -> None:
+        """End what is being read. It goes on from where it is when it is served again."""
+        self._halted = True
+        if self._response is not None:
+            with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
+                self._response.shutdown()
+        self.lock.notify_all()
+
+    def serve(self, api: Api, tell: Callable[[], None]) -> None:
+        """Bring what there is, and what comes until the container ends. ``tell``: something came,
+        or nothing more will. ``EngineUnavailable``: the node did not answer at all."""
+        with self.lock:
+            reader, self._halted, over = self._reader, False, self._over
+        before, is_last = reader.state, over and time.monotonic() - over > SETTLING
+        try:
+            with self._open(api, reader, follows=not over) as response:
+                if self._is_ours(api):
+                    self._begin(reader, response)
+                    tell()  # its node answers
+                    try:
+                        self._bring(reader, response, tell)
+                    finally:
+                        self._put(reader, reader.pause())
+                        self._leave(reader)
+                    is_clear = not reader.was_odd or self._cuts > ODD
+                    if is_last and is_clear and reader.state == before:
+                        self._finish(reader, was_whole=True)
+        except EngineUnavailable:
+            if not self._opened:
+                raise
+        except Denied as refusal:
+            with self.lock:
+                self._late = str(refusal)
+        except EngineRefused:  # gone with its pod, or removed by its node; or not there yet
+            with self.lock:
+                if self._over:
+                    self._finish(reader)
+        finally:
+            with self.lock:
+                self._response, self._opened = None, 0.0
+                self._cuts = 0 if reader.state != before else self._cuts + 1
+                self._due = time.monotonic() + self._pause(was_over=bool(over))
+            tell()
+
+    def _pause(self, *, was_over: bool) -> float:
+        """Seconds until it is asked for again."""
+        if self._halted or (self._over and not was_over):
+            return 0.0
+        pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
+        return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
+
+    def _open(self, api: Api, reader: Reader, *, follows: bool) -> BaseHTTPResponse:
+        query = {"container": self.container, "timestamps": "true"}
+        query |= {"follow": "true"} if follows else {}
+        with self.lock:
+            query |= {"previous": "true"} if self.log.start < self._restarts else {}
+        query |= {"sinceTime": reader.cursor.since} if reader.cursor.since else {}
+        return api.follow(f"{self._path}/log", query, silence=PATIENCE)
+
+    def _is_ours(self, api: Api) -> bool:
+        """The API knows a pod by its name, which another one may bear by now, and of its containers
+        the current one and the one before, which others may be by now."""
+        pod = api.find(self._path)
+        if pod is None:
+            return True  # it was there a moment ago
+        if pod["metadata"]["uid"] != self.pod["metadata"]["uid"]:
+            raise NotFound("Another pod has its name.")
+        states = (pod.get("status") or {}).get("containerStatuses") or []
+        now = next((int(s["restartCount"]) for s in states if s["name"] == self.container), 0)
+        with self.lock:
+            before, self._restarts = self._restarts, max(now, self._restarts)
+            if self.log.start < now:
+                self._over = self._over or time.monotonic()
+            self._halted = self._halted or now != before
+        if now > self.log.start + 1:
+            raise NotFound("It was restarted twice.")
+        return now == before
+
+    def _begin(self, reader: Reader, response: BaseHTTPResponse) -> None:
+        """Its node answers."""
+        with self.lock:
+            self._response, self._brought, self._late, self._stalled = response, 0, "", 0.0
+            self._opened = self._heard = time.monotonic()
+            began = rotation.unread_start(self.pod, self.container, self.log.start)
+            written = self._over or self._opened  # until when there was something to rotate
+            reader.connect(was_away=written - self._left > UNREAD, began=began)
+
+    def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
+        with answered():
+            for block in response.stream(BLOCK_BYTES):
+                if time.monotonic() - self._heard > UNREAD:  # it had sent all there was
+                    self._stalled = 0.0
+                reader.is_doubtful = self._stalled > rotation.LOOK
+                data, came = reader.feed(block), time.monotonic()
+                with self.lock:
+                    while self._pieces.is_full and self._is_current(reader):
+                        self.lock.wait()
+                    if reader is not self._reader:
+                        return
+                    self._brought, self._heard = self._brought + len(block), time.monotonic()
+                    self._stalled += self._heard - came
+                    self._put(reader, data)
+                    if self._halted:
+                        return
+                if data:
+                    tell()
+
+    def _put(self, reader: Reader, data: bytes) -> None:
+        with self.lock:
+            if data and reader is self._reader and self._wanted:
+                self._pieces.put(data, str(reader.cursor))
+
+    def _leave(self, reader: Reader) -> None:
+        """Another one, which took its place meanwhile, goes on from where nobody read lately. Of a
+        node that was kept waiting, or was silent for long, nobody knows what it did not send."""
+        with self.lock:
+            now = time.monotonic()
+            if reader is self._reader and self._stalled <= rotation.LOOK:
+                self._left = self._heard if now - self._heard > rotation.LOOK else now
+
+    def _is_current(self, reader: Reader) -> bool:
+        return reader is self._reader and not self._halted
+
+    def _finish(self, reader: Reader, *, was_whole: bool = False) -> None:
+        """That was all. ``was_whole``: the last answer had all there is."""
+        ended = rotation.end(self.pod, self.container, self.log.start) if was_whole else None
+        with self.lock:
+            if self._is_current(reader):
+                self._put(reader, reader.flush(ended))
+                self._ended, self._late = True, ""
+
+    @property
+    def _path(self) -> str:
+        meta = self.pod["metadata"]
+        return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"

@@ -1,0 +1,237 @@
+"""What every rank prints: a stream for each log that grows, as many at a time as allowed.
+
+A stream ends with its container, so that what is printed at the very end arrives, too. Where there
+are more logs than streams, each keeps its stream for :data:`TURN` seconds; pods that are on their
+way out come first.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from threading import Condition, RLock, Thread, Timer
+from uuid import UUID
+
+from engines.base import EngineUnavailable
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.logs.ahead import Ahead
+from engines.kubernetes.logs.follower import Follower
+from engines.kubernetes.status.job import JobView, run_of
+from engines.kubernetes.status.pod import PodView
+from engines.kubernetes.watch.snapshot import Snapshot
+from engines.logs import Log, LogChunk
+
+STREAMS = 64
+TURN = 5.0
+LINGER = 5.0  # seconds that streams outlive a watch, for the next one follows at once
+OPENING = 4  # streams of one node that it has not answered yet: a dead one must not take all
+AWAY = (2.0, 60.0)  # seconds until a node that did not answer is asked again: at first, at most
+SHARE = 0.002  # of the time, at most, goes into looking through thousands of logs
+LATEST = 5.0  # seconds between two such looks, however long one took
+FORGET = 600.0  # seconds after which nobody will ask for the rest of a pod that is gone
+Key = tuple[str, int]  # uid of a pod, restarts of its container
+
+
+class LogStreams:
+    """``on_change`` hears how a workload's pods stand; ``read`` hands out what they printed.
+
+    One lock guards what stands here and in all followers. A follower is changed by its verbs alone;
+    who has a stream, and had one when, is kept here.
+    """
+
+    def __init__(self, api: Api, *, streams: int = STREAMS) -> None:
+        self._api, self._limit = api, streams
+        self._lock, self._ahead = Condition(RLock()), Ahead()
+        self._followers: dict[UUID, dict[Key, Follower]] = {}
+        self._serving: dict[Key, Follower] = {}
+        self._served: dict[Key, float] = {}  # when each got its last stream
+        self._news: set[UUID] = set()
+        self._away: dict[str, tuple[float, int]] = {}  # until when, and how often in a row
+        self._end: Timer | None = None
+        self._queue: list[Follower] = []  # who may have the next streams, the neediest last
+        self._again = 0.0  # when all may be looked through again
+
+    # --- What the watch says --------------------------------------------------------------------
+
+    def on_change(self, uid: UUID, snapshot: Snapshot) -> None:
+        """How the objects of a workload stand now."""
+        with self._lock:
+            followers = self._followers.setdefault(uid, {})
+            view = snapshot.job_view
+            if view is not None:
+                for pod in view.pods:
+                    if pod.name in snapshot.pods:
+                        self._add(uid, followers, view, pod)
+            here = {item["metadata"]["uid"]: item for item in snapshot.pods.values()}
+            changed = False
+            for follower in list(followers.values()):
+                item = here.get(follower.log.origin)
+                now = PodView(item, snapshot.kind) if item and snapshot.kind else None
+                if follower.on_change(now):
+                    self._queue.append(follower)
+                    changed = True
+                if now is None and follower.is_done:
+                    self._drop(follower)
+            if not followers:
+                self._followers.pop(uid, None)
+            if snapshot.is_over:
+                self._news.add(uid)  # whoever printed nothing is looked at once more, too
+            if changed:
+                self._start()
+
+    def _add(self, uid: UUID, followers: dict[Key, Follower], view: JobView, pod: PodView) -> None:
+        """The containers of a pod that can be read. Of a job that is suspended only those that
+        leave: a new pod is of a run which the watch of jobs has not told of yet."""
+        slot = (pod.role, pod.index)
+        suspended = (view.manifest["spec"].get("runPolicy") or {}).get("suspend")
+        if slot not in view.slots or (suspended and not pod.is_leaving):
+            return
+        for start in pod.starts:
+            key = (pod.uid, start)
+            if key not in followers:
+                log = Log(run_of(view.manifest), view.slots.index(slot), start, key[0])
+                followers[key] = Follower(
+                    uid, log, pod.manifest, view.kind.container, self._lock, self._ahead
+                )
+                self._news.add(uid)
+
+    def wake(self) -> None:
+        """A watch begins."""
+        if self._end is not None:
+            self._end.cancel()
+
+    def rest(self) -> None:
+        """It is over. Without another one soon, all is forgotten: someone else may watch."""
+        self.wake()
+        self._end = Timer(LINGER, self._close)
+        self._end.daemon = True
+        self._end.start()
+
+    def _close(self) -> None:
+        with self._lock:
+            for follower in self._all():
+                follower.forget()
+            self._followers.clear()
+            self._served.clear()
+            self._queue.clear()
+            self._news.clear()
+
+    # --- What the collector asks ----------------------------------------------------------------
+
+    def news(self) -> set[UUID]:
+        with self._lock:
+            uids, self._news = self._news, set()
+            self._make_room()
+            self._start()
+        return uids
+
+    def logs(self, uid: UUID, run: int) -> list[Log]:
+        with self._lock:
+            followers = self._followers.get(uid, {}).values()
+            of_run = [one for one in followers if one.log.run == run]
+            of_run.sort(key=lambda it: (it.pod["metadata"]["creationTimestamp"], it.log.start))
+            return [one.log for one in of_run]
+
+    def read(self, uid: UUID, log: Log, cursor: str, limit: int) -> LogChunk:
+        with self._lock:
+            follower = self._followers.get(uid, {}).get((log.origin, log.start))
+            if follower is None:
+                return LogChunk(cursor=cursor, ended=True)
+            goes_on = follower.is_read_from(cursor)
+            chunk = follower.take(cursor, limit)
+            if not chunk.data and follower.is_drained:
+                self._drop(follower)
+            if not goes_on:
+                self._queue.append(follower)
+                self._start()
+            return chunk
+
+    # --- Streams --------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        """Give the free streams to those who need one most."""
+        while len(self._serving) < self._limit and (chosen := self._next()):
+            self._served[chosen.key] = time.monotonic()
+            self._serving[chosen.key] = chosen
+            name = f"log {chosen.pod['metadata']['name']}"
+            Thread(target=self._serve, args=(chosen,), name=name, daemon=True).start()
+
+    def _next(self) -> Follower | None:
+        self._refill()
+        opening = Counter(one.node for one in self._serving.values() if not one.opened)
+        while self._queue:
+            follower = self._queue.pop()
+            if self._is_ready(follower) and opening[follower.node] < OPENING:
+                return follower
+        return None
+
+    def _refill(self) -> None:
+        """Queue anew all who could be served; there may be thousands, so not at every chance."""
+        started = time.monotonic()
+        if started < self._again:
+            return
+        for follower in list(self._all()):
+            if follower.is_gone_for(FORGET):
+                self._drop(follower)
+        self._queue = [follower for follower in self._all() if self._is_ready(follower)]
+        self._queue.sort(key=lambda it: (it.is_ending, -self._served.get(it.key, 0.0)))
+        ended = time.monotonic()
+        self._again = ended + min((ended - started) / SHARE, LATEST)
+
+    def _is_ready(self, follower: Follower) -> bool:
+        return (
+            follower.needs_stream
+            and follower.key not in self._serving
+            and self._away.get(follower.node, (0.0, 0))[0] <= time.monotonic()
+        )
+
+    def _serve(self, follower: Follower) -> None:
+        def tell() -> None:
+            with self._lock:
+                self._news.add(follower.workload_id)
+                if follower.opened:
+                    self._away.pop(follower.node, None)
+
+        try:
+            follower.serve(self._api, tell)
+        except EngineUnavailable as error:
+            where = f"{follower.node} does not return logs" if follower.node else "Logs wait"
+            self._is_away(follower, f"{where}; retrying. {error}")
+        finally:
+            with self._lock:
+                self._serving.pop(follower.key, None)
+                self._start()
+
+    def _is_away(self, follower: Follower, why: str) -> None:
+        with self._lock:
+            failures = self._away.get(follower.node, (0.0, 0))[1]
+            pause = min(AWAY[0] * 2 ** min(failures, 8), AWAY[1])
+            self._away[follower.node] = (time.monotonic() + pause, failures + 1)
+            if follower.is_late:
+                return  # all who wait for this node have been told
+            for other in self._all():
+                if other.node == follower.node and other.delay(why):
+                    self._news.add(other.workload_id)
+
+    def _make_room(self) -> None:
+        self._refill()
+        for one in self._serving.values():
+            if one.needs_another_stream:
+                one.cut()
+        if len(self._serving) >= self._limit:
+            waiting = filter(self._is_ready, reversed(self._queue))
+            long_ago = time.monotonic() - TURN
+            served = [one for one in self._serving.values() if 0 < one.opened < long_ago]
+            served.sort(key=lambda it: it.opened)
+            for follower, _ in zip(served, waiting, strict=False):
+                follower.cut()
+
+    def _drop(self, follower: Follower) -> None:
+        follower.forget()
+        self._served.pop(follower.key, None)
+        followers = self._followers.get(follower.workload_id, {})
+        followers.pop(follower.key, None)
+        if not followers:
+            self._followers.pop(follower.workload_id, None)
+
+    def _all(self) -> Iterator[Follower]:
+        return (one for followers in self._followers.values() for one in followers.values())

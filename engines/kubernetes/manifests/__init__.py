@@ -1,0 +1,1 @@
+"""From a launch to the objects of the cluster. Pure."""

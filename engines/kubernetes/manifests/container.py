@@ -1,0 +1,98 @@
+"""A replica's container: resources, rights and probes. Pure functions from spec to manifest."""
+
+import shlex
+
+from engines.base import Launch, Manifest
+from engines.kubernetes.jobs import GPU, MPI, JobKind
+from engines.kubernetes.labels import without_empty
+from engines.kubernetes.manifests.env import variables
+from spec.compute import Compute
+from spec.environment import Security
+from spec.probes import Probe
+from spec.workload import Replica, Role
+
+
+def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
+    manifest: Manifest = {
+        "name": kind.container,
+        "image": replica.image,
+        "imagePullPolicy": str(replica.image_pull_policy),
+        **_program(launch, kind, replica, role),
+        "workingDir": replica.working_dir,
+        "env": variables(launch, kind, replica, role),
+        "resources": resources(replica.compute),
+        "securityContext": container_security(replica.security),
+        "readinessProbe": probe(replica.probes.readiness),
+        "livenessProbe": probe(replica.probes.liveness),
+        "startupProbe": probe(replica.probes.startup),
+        "stdin": replica.stdin or None,
+        "tty": replica.tty or None,
+    }
+    return without_empty(manifest)
+
+
+def _program(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
+    """With MPI one program serves both only by name: it is the launcher's, which starts it on the
+    workers by ssh. They run what the operator gives them, sshd."""
+    if kind is MPI and role is Role.WORKER and launch.spec.master is None:
+        return {}
+    return {"command": shlex.split(replica.command or ""), "args": shlex.split(replica.args or "")}
+
+
+def probe(asked: Probe | None) -> Manifest:
+    if asked is None:
+        return {}
+    get = asked.handler.http_get
+    times = asked.model_dump(by_alias=True, exclude_none=True, exclude={"handler"})
+    where = {"path": get.path, "port": get.port, "host": get.host, "scheme": str(get.scheme)}
+    return {"httpGet": without_empty(where), **times}
+
+
+def resources(compute: Compute) -> Manifest:
+    """Requests and limits. GPUs and extended resources cannot be overcommitted: both are equal.
+
+    A part of a GPU is no resource of Kubernetes: ``scheduling.shares`` asks KAI for it.
+    """
+    whole = {item.resource: item.quantity for item in compute.extended_resources}
+    if compute.gpu_devices_request and not compute.shares_gpu:
+        whole[GPU] = str(compute.gpu_devices_request)
+    requests = {
+        "cpu": cores(compute.cpu_core_request),
+        "memory": compute.cpu_memory_request,
+        **whole,
+    }
+    limits = dict(whole)
+    if compute.cpu_core_limit is not None:
+        limits["cpu"] = cores(compute.cpu_core_limit)
+    if compute.cpu_memory_limit is not None:
+        limits["memory"] = compute.cpu_memory_limit
+    return without_empty({"requests": requests, "limits": limits})
+
+
+def cores(count: float) -> str:
+    """``0.1`` is ``100m``: a thousandth of a core is the least that Kubernetes knows."""
+    return str(int(count)) if float(count).is_integer() else f"{max(round(count * 1000), 1)}m"
+
+
+def container_security(security: Security) -> Manifest:
+    return without_empty(
+        {
+            "allowPrivilegeEscalation": security.allow_privilege_escalation,
+            "readOnlyRootFilesystem": security.read_only_root_filesystem,
+            "capabilities": without_empty({"add": list(security.capabilities)}),
+        },
+    )
+
+
+def pod_security(security: Security) -> Manifest:
+    groups = [int(group) for group in (security.supplemental_groups or "").split(",") if group]
+    profile = security.seccomp_profile_type
+    return without_empty(
+        {
+            "runAsUser": security.run_as_uid,
+            "runAsGroup": security.run_as_gid,
+            "supplementalGroups": groups,
+            "runAsNonRoot": security.run_as_non_root,
+            "seccompProfile": {"type": str(profile)} if profile else None,
+        },
+    )

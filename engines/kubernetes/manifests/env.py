@@ -1,0 +1,113 @@
+"""The variables of a container, and the Secret that holds those which nobody should read."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+
+from engines.base import Launch, Manifest
+from engines.kubernetes.jobs import MPI, PYTORCH, REPLICA_INDEX, JobKind, job_name
+from engines.kubernetes.labels import labels, secret_name, source_of
+from spec.environment import EnvironmentVariable, looks_secret
+from spec.workload import Replica, Role
+
+HOME = "/home/trainyard"
+LONGEST_KEY = 253
+Variable = dict[str, object]
+
+
+def variables(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> list[Variable]:
+    """The platform's, and the user's over them. The operator adds its own, which win."""
+    platform = _platform(launch, kind, replica)
+    by_name: dict[str, Variable] = {
+        name: {"name": name, "value": value} for name, value in platform.items()
+    }
+    by_name["NODE_NAME"] = _field("NODE_NAME", "spec.nodeName")
+    by_name["POD_NAME"] = _field("POD_NAME", "metadata.name")
+    for number, variable in enumerate(replica.environment_variables):
+        key = _key(source_of(launch, role), number, variable)
+        by_name[variable.name] = _given(variable, secret_name(launch), key)
+    if kind is PYTORCH and not launch.spec.has_master and not launch.spec.is_elastic:
+        by_name |= {str(variable["name"]): variable for variable in rendezvous(launch)}
+    return list(by_name.values())
+
+
+def secret(launch: Launch, space: str) -> Manifest | None:
+    """The values that look secret; ``None`` without any."""
+    data = {key: b64encode(value.encode()).decode() for key, value in _hidden(launch)}
+    if not data:
+        return None
+    meta = {"name": secret_name(launch), "namespace": space, "labels": labels(launch)}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": data}
+
+
+def _hidden(launch: Launch) -> Iterator[tuple[str, str]]:
+    for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
+        for number, variable in enumerate(replica.environment_variables if replica else ()):
+            if is_hidden(variable):
+                yield _key(role, number, variable), variable.value or ""
+
+
+def is_hidden(variable: EnvironmentVariable) -> bool:
+    return variable.value is not None and looks_secret(variable.name)
+
+
+def _key(role: Role, number: int, variable: EnvironmentVariable) -> str:
+    return f"{role}.{number}.{variable.name}"[:LONGEST_KEY]
+
+
+def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]:
+    handle = launch.handle
+    values = {
+        "RUNAI_PROJECT": handle.project,
+        "RUNAI_JOB_NAME": handle.name,
+        "RUNAI_JOB_UUID": str(handle.workload_id),
+        "RUNAI_NUM_OF_GPUS": f"{replica.compute.gpus():g}",
+        "JOB_NAME": handle.name,
+        "JOB_UUID": str(handle.workload_id),
+    }
+    if kind is MPI:
+        values["RUNAI_MPI_NUM_WORKERS"] = str(launch.spec.num_workers)
+    return values | ({"HOME": HOME} if replica.create_home_dir else {})
+
+
+def rendezvous(launch: Launch) -> list[Variable]:
+    """What the operator tells only the ranks of a job with a master: worker 0 stands in for it.
+
+    ``env://`` for plain programs, ``PET_*`` so that a bare ``torchrun program.py`` joins too.
+    """
+    values = {
+        "MASTER_ADDR": f"{job_name(launch.handle)}-worker-0",
+        "MASTER_PORT": str(PYTORCH.port),
+        "WORLD_SIZE": str(launch.spec.num_workers),
+    }
+    values |= {"PET_MASTER_ADDR": values["MASTER_ADDR"], "PET_MASTER_PORT": values["MASTER_PORT"]}
+    index = f"metadata.labels['{REPLICA_INDEX}']"
+    variables: list[Variable] = [{"name": name, "value": value} for name, value in values.items()]
+    return [*variables, _field("RANK", index), _field("PET_NODE_RANK", index)]
+
+
+def from_secret(name: str, secret: str, key: str, *, optional: bool = False) -> Variable:
+    """An optional one is not set where the Secret has no such key."""
+    where: dict[str, object] = {"name": secret, "key": key}
+    return {
+        "name": name,
+        "valueFrom": {"secretKeyRef": where | ({"optional": True} if optional else {})},
+    }
+
+
+def _field(name: str, path: str) -> Variable:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def _given(variable: EnvironmentVariable, secret: str, key: str) -> Variable:
+    """``secret`` and ``key`` are where the value is, if it looks secret."""
+    name = variable.name
+    if variable.pod_field_ref:
+        return _field(name, variable.pod_field_ref.path)
+    if variable.secret:
+        return from_secret(name, variable.secret.name, variable.secret.key)
+    if variable.config_map:
+        at = {"name": variable.config_map.name, "key": variable.config_map.key}
+        return {"name": name, "valueFrom": {"configMapKeyRef": at}}
+    if is_hidden(variable):
+        return from_secret(name, secret, key)
+    return {"name": name, "value": variable.value or ""}

@@ -1,0 +1,151 @@
+"""Init containers that bring data into a pod: a Git repository, an S3 bucket.
+
+What the user wrote reaches the scripts as variables, never as part of their text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engines.base import Manifest
+from engines.kubernetes.labels import without_empty
+from engines.kubernetes.manifests.container import container_security, resources
+from engines.kubernetes.manifests.env import Variable, from_secret
+from spec.storage import S3, Git, GitSecret
+from spec.workload import Replica
+
+FETCHER = "fetch-"  # what the names of these containers begin with
+KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
+SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
+KNOWN_HOSTS = "known_hosts"  # the key of the same Secret that may say which hosts to trust
+HOME = "/etc/trainyard-home"  # where ssh keeps what it writes, for the image may be read-only
+USERS = "trainyard.io/passwd"  # annotation: who runs ssh, which serves nobody it has no name of
+
+#: Starts from nothing, for a try that was cut short leaves pieces. The folder is root's: whoever
+#: else runs git has to say where the repository is, for git suspects a trap in one that it finds.
+#: A key pasted without its last line break is none to ssh. Where the Secret says nothing of hosts,
+#: the one that answers is believed: each pod meets it for the first time.
+GIT_SCRIPT = """\
+set -eu
+export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
+rm -rf -- "$TARGET"/..?* "$TARGET"/.[!.]* "$TARGET"/*
+if [ -n "${SSH_KEY_FILE:-}" ]; then
+  umask 077
+  { cat "$SSH_KEY_FILE"; echo; } >"$HOME/key"
+  check=accept-new
+  if [ -n "${SSH_KNOWN_HOSTS+told}" ]; then
+    check=yes
+    printf '%s\\n' "$SSH_KNOWN_HOSTS" >"$HOME/known_hosts"
+  fi
+  export GIT_SSH_COMMAND="ssh -i $HOME/key -o IdentitiesOnly=yes -o BatchMode=yes \\
+-o StrictHostKeyChecking=$check -o UserKnownHostsFile=$HOME/known_hosts -o LogLevel=ERROR"
+  umask 022
+fi
+helper='!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
+[ -n "${GIT_PASSWORD:-}" ] || helper=
+git -c credential.helper="$helper" clone --quiet ${BRANCH:+--branch "$BRANCH"} \\
+  -- "$REPOSITORY" "$TARGET"
+if [ -n "${REVISION:-}" ]; then
+  git --git-dir="$TARGET/.git" --work-tree="$TARGET" -c credential.helper="$helper" \\
+    -c advice.detachedHead=false checkout --quiet "$REVISION"
+fi
+"""
+
+
+@dataclass(frozen=True)
+class Images:
+    """What fetches data: one image with a shell and git, one with the AWS command line."""
+
+    git: str = "docker.io/alpine/git:2.47.2"
+    s3: str = "docker.io/amazon/aws-cli:2.27.9"
+
+
+def fetchers(replica: Replica, images: Images) -> list[Manifest]:
+    storage = replica.storage
+    from_git = [_git(replica, f"git-{i}", git, images.git) for i, git in enumerate(storage.git)]
+    return from_git + [_s3(replica, f"s3-{i}", s3, images.s3) for i, s3 in enumerate(storage.s3)]
+
+
+def ssh_volumes(replica: Replica) -> list[Manifest]:
+    """The Secrets with ssh keys, readable by all in the pod, and where ssh gets a copy of its own.
+    ``git-passwd`` names the user."""
+    volumes: list[Manifest] = []
+    for number, secret in _by_ssh(replica):
+        items = [{"key": SSH_KEY, "path": SSH_KEY}]
+        kept = {"secretName": secret.name, "items": items, "defaultMode": 0o444}
+        volumes.append({"name": f"git-{number}-key", "secret": kept})
+        volumes.append({"name": f"git-{number}-home", "emptyDir": {"medium": "Memory"}})
+    if passwd(replica):
+        where = {"fieldPath": f"metadata.annotations['{USERS}']"}
+        file = {"items": [{"path": "passwd", "fieldRef": where}]}
+        volumes.append({"name": "git-passwd", "downwardAPI": file})
+    return volumes
+
+
+def passwd(replica: Replica) -> dict[str, str]:
+    """The annotation that becomes ``/etc/passwd`` of what fetches by ssh, where the user that the
+    spec names may be none of the image's."""
+    uid, gid = replica.security.run_as_uid, replica.security.run_as_gid
+    if not uid or not any(_by_ssh(replica)):
+        return {}
+    return {USERS: f"trainyard:x:{uid}:{gid or 0}::{HOME}:/bin/sh\n"}
+
+
+def _by_ssh(replica: Replica) -> Iterator[tuple[int, GitSecret]]:
+    for number, git in enumerate(replica.storage.git):
+        if git.key:
+            yield number, git.key
+
+
+def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
+    """Asks for the CPU and memory of the program: the pod then needs no more than without it. What
+    it printed last is kept with its exit code, for that is why it failed."""
+    manifest = {
+        "name": f"{FETCHER}{name}",
+        "image": image,
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": resources(replica.compute.without_devices),
+        "securityContext": container_security(replica.security),
+        "volumeMounts": [{"name": name, "mountPath": path}],
+    }
+    return without_empty(manifest)
+
+
+def _git(replica: Replica, name: str, git: Git, image: str) -> Manifest:
+    fetcher = _fetcher(replica, name, image, git.path)
+    values = {"REPOSITORY": git.repository, "TARGET": git.path}
+    values |= {"BRANCH": git.branch or "", "REVISION": git.revision or ""}
+    env: list[Variable] = [{"name": key, "value": value} for key, value in values.items() if value]
+    if git.key:
+        env.append({"name": "TMPDIR", "value": HOME})
+        env.append({"name": "SSH_KEY_FILE", "value": f"{KEYS}/{SSH_KEY}"})
+        env.append(from_secret("SSH_KNOWN_HOSTS", git.key.name, KNOWN_HOSTS, optional=True))
+        fetcher["volumeMounts"] += _ssh_mounts(replica, name)
+    elif secret := git.secret_ref:
+        env.append(from_secret("GIT_USER", secret.name, secret.secret_key_of_user))
+        env.append(from_secret("GIT_PASSWORD", secret.name, secret.secret_key_of_password))
+    return fetcher | {"command": ["/bin/sh", "-c", GIT_SCRIPT], "env": env}
+
+
+def _ssh_mounts(replica: Replica, name: str) -> list[Manifest]:
+    mounts: list[Manifest] = [
+        {"name": f"{name}-key", "mountPath": KEYS, "readOnly": True},
+        {"name": f"{name}-home", "mountPath": HOME},
+    ]
+    if passwd(replica):
+        file = {"mountPath": "/etc/passwd", "subPath": "passwd", "readOnly": True}
+        mounts.append({"name": "git-passwd", **file})
+    return mounts
+
+
+def _s3(replica: Replica, name: str, s3: S3, image: str) -> Manifest:
+    arguments = ["s3", "sync", "--no-progress", f"s3://{s3.bucket}", s3.path]
+    arguments += [f"--endpoint-url={s3.url}"] if s3.url else []
+    env: list[Variable] = [{"name": "HOME", "value": "/tmp"}]  # noqa: S108 -- of the container
+    if s3.access_key_secret:
+        key, word = s3.secret_key_of_access_key_id, s3.secret_key_of_secret_key
+        env.append(from_secret("AWS_ACCESS_KEY_ID", s3.access_key_secret, key))
+        env.append(from_secret("AWS_SECRET_ACCESS_KEY", s3.access_key_secret, word))
+    else:
+        arguments.append("--no-sign-request")
+    fetcher = _fetcher(replica, name, image, s3.path)
+    return fetcher | {"command": ["aws"], "args": arguments, "env": env}

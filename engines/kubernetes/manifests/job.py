@@ -1,0 +1,205 @@
+"""From a launch to the objects of the cluster. Small pure functions, held by golden files."""
+
+from copy import deepcopy
+
+from engines.base import Launch, Manifest, refuse
+from engines.kubernetes import labels
+from engines.kubernetes.jobs import MPI, PROJECT, PYTORCH, TENSORFLOW, JobKind, job_for, job_name
+from engines.kubernetes.labels import namespace_of, without_empty
+from engines.kubernetes.manifests import scheduling
+from engines.kubernetes.manifests.container import container, pod_security
+from engines.kubernetes.manifests.env import secret
+from engines.kubernetes.manifests.fetchers import Images, fetchers, passwd, ssh_volumes
+from engines.kubernetes.manifests.tools import exposed
+from engines.kubernetes.manifests.unsupported import complaints
+from engines.kubernetes.manifests.volumes import claims, mounts
+from spec.environment import looks_secret
+from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
+
+IMAGES = Images()
+#: What keeps service meshes from adding a container to each pod, which would outlive the program
+#: and keep its pod and devices for ever. A workload that names one of them decides for itself.
+INJECT = "sidecar.istio.io/inject"
+MESHES = {INJECT: "false", "linkerd.io/inject": "disabled"}
+#: On a node's own network, ranks find each other by the cluster's names only with this.
+HOST_DNS = "ClusterFirstWithHostNet"
+
+
+def manifests(
+    launch: Launch, *, prefix: str, images: Images = IMAGES, installation: str = ""
+) -> list[Manifest]:
+    """All objects in the order in which they are made: the namespace first, the job last. Both bear
+    the mark of the ``installation`` that made them.
+
+    ``EngineRefused`` says all that cannot be had.
+    """
+    refuse(complaints(launch))
+    kind = job_for(launch.spec)
+    space = namespace_of(launch.handle.project, prefix)
+    hidden = secret(launch, space)
+    return [
+        namespace(space, launch.handle.project, installation),
+        *([hidden] if hidden else []),
+        *claims(launch, space),
+        *exposed(launch, kind, space),
+        job(launch, kind, space, images, labels_for(launch, prefix) | labels.mark(installation)),
+    ]
+
+
+def namespace(name: str, project: str, installation: str) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "labels": {PROJECT: project} | labels.mark(installation)},
+    }
+
+
+def job(
+    launch: Launch, kind: JobKind, space: str, images: Images, marks: dict[str, str]
+) -> Manifest:
+    spec = launch.spec
+    roles = {"Worker": replica(launch, kind, Role.WORKER, images, marks)}
+    if spec.has_master:
+        roles = {kind.master: replica(launch, kind, Role.MASTER, images, marks), **roles}
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": {
+            "name": job_name(launch.handle),
+            "namespace": space,
+            "labels": marks,
+            "annotations": scheduling.annotations(launch) | labels.annotations(launch),
+        },
+        "spec": {"runPolicy": run_policy(spec, kind), **extras(spec, kind), kind.replicas: roles},
+    }
+
+
+def labels_for(launch: Launch, prefix: str) -> dict[str, str]:
+    """Of the job and of its pods."""
+    return scheduling.labels(launch, prefix) | labels.labels(launch)
+
+
+def run_policy(spec: WorkloadSpec, kind: JobKind) -> Manifest:
+    """Without a backoff limit the replicas never restart, and the training operator must not be
+    told so: at a limit of 0 it deletes the very pod that failed, with its exit code and its output.
+    The MPI operator must, or its launcher is tried six times."""
+    policy = spec.clean_pod_policy or CleanPodPolicy.RUNNING
+    limited = spec.backoff_limit or kind is MPI
+    manifest: Manifest = {"cleanPodPolicy": str(policy), "suspend": False}
+    return manifest | ({"backoffLimit": spec.backoff_limit} if limited else {})
+
+
+def extras(spec: WorkloadSpec, kind: JobKind) -> Manifest:
+    """What only one kind has."""
+    if kind is PYTORCH:
+        return {"nprocPerNode": processes(spec), **elasticity(spec)}
+    if kind is MPI:
+        policy = spec.mpi_launcher_creation_policy
+        return {
+            "slotsPerWorker": spec.slots_per_worker,
+            "sshAuthMountPath": spec.ssh_auth_mount_path,
+            **({"launcherCreationPolicy": str(policy)} if policy else {}),
+        }
+    if kind is TENSORFLOW and not spec.has_master:
+        return {"successPolicy": "AllWorkers"}  # else the others end when worker 0 does
+    return {}
+
+
+def elasticity(spec: WorkloadSpec) -> Manifest:
+    """torchrun goes on with any number of workers between the two."""
+    if not spec.is_elastic:
+        return {}
+    policy = {
+        "minReplicas": spec.min_replicas or spec.num_workers,
+        "maxReplicas": spec.max_replicas or spec.num_workers,
+        "maxRestarts": spec.backoff_limit,
+        "rdzvBackend": "c10d",
+    }
+    return {"elasticPolicy": policy}
+
+
+def processes(spec: WorkloadSpec) -> str:
+    """For a bare torchrun: one process for each GPU. ``auto`` would start one for each CPU core
+    of the node where there are no GPUs; a number above 1 would make WORLD_SIZE lie to programs
+    that do not go through torchrun."""
+    most = max(pod.replica.compute.gpu_devices_request for pod in spec.pods)
+    return "auto" if most > 1 else "1"
+
+
+def replica(
+    launch: Launch, kind: JobKind, role: Role, images: Images, marks: dict[str, str]
+) -> Manifest:
+    spec = launch.spec
+    source = (spec.master_replica if role is Role.MASTER else None) or spec.worker
+    own = {item.name: item.value for item in source.annotations}
+    chosen = {item.name: item.value for item in source.labels}
+    alone = not (MESHES.keys() & (own.keys() | chosen.keys()))
+    return {
+        "replicas": 1 if role is Role.MASTER else spec.num_workers,
+        "restartPolicy": restart_policy(spec, kind, source, role),
+        "template": {
+            "metadata": without_empty(
+                {
+                    "labels": ({INJECT: "false"} if alone else {}) | chosen | marks,
+                    "annotations": (MESHES if alone else {})
+                    | own
+                    | scheduling.shares(source.compute)
+                    | passwd(source),
+                }
+            ),
+            "spec": pod(launch, kind, source, role, images),
+        },
+    }
+
+
+def restart_policy(spec: WorkloadSpec, kind: JobKind, source: Replica, role: Role) -> str:
+    """``OnFailure`` restarts a container whatever its exit code, up to the job's backoff limit;
+    the operator's own ``ExitCode`` would take a plain ``exit 1`` for permanent. The workers of MPI
+    only wait for the launcher, whose restarts alone are counted."""
+    if not spec.backoff_limit or (kind is MPI and role is Role.WORKER):
+        return str(RestartPolicy.NEVER)
+    return str(source.restart_policy or RestartPolicy.ON_FAILURE)
+
+
+def pod(launch: Launch, kind: JobKind, source: Replica, role: Role, images: Images) -> Manifest:
+    mounted = mounts(launch, source, role)
+    attached = {"volumeMounts": mounted.mounts, "volumeDevices": mounted.devices}
+    manifest = without_empty(
+        {
+            "securityContext": pod_security(source.security),
+            "hostIPC": source.security.host_ipc or None,
+            "hostNetwork": source.security.host_network or None,
+            "dnsPolicy": HOST_DNS if source.security.host_network else None,
+            "imagePullSecrets": [{"name": item.name} for item in source.image_pull_secrets],
+            **scheduling.placement(launch, source),
+            "volumes": mounted.volumes + ssh_volumes(source),
+            "initContainers": fetchers(source, images),
+            "containers": [container(launch, kind, source, role) | without_empty(attached)],
+        }
+    )
+    return {
+        "terminationGracePeriodSeconds": launch.spec.termination_grace_period_seconds,
+        **manifest,
+    }
+
+
+def masked(documents: list[Manifest]) -> list[Manifest]:
+    """As documents for people: what is handed over, but without secrets."""
+    shown = deepcopy(documents)
+    for document in shown:
+        if document["kind"] == "Secret":
+            document["data"] = dict.fromkeys(document["data"], "***")
+        for variable in _env_entries(document):
+            if "value" in variable and looks_secret(variable["name"]):
+                variable["value"] = "***"
+    return shown
+
+
+def _env_entries(node: object) -> list[Manifest]:
+    """Every entry of every ``env`` below."""
+    if isinstance(node, list):
+        return [entry for item in node for entry in _env_entries(item)]
+    if not isinstance(node, dict):
+        return []
+    below = [entry for item in node.values() for entry in _env_entries(item)]
+    return [*node.get("env", []), *below]

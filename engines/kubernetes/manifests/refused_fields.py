@@ -1,0 +1,56 @@
+"""From the fields of a job, in an API server's refusal, to those of the spec."""
+
+import re
+
+from engines.kubernetes.jobs import JobKind
+
+REPLICA = r"(?:\.|\[)(?P<role>\w+)\]?"
+#: The end of a path below a replica → the field of ours; the first match wins.
+BELOW = (
+    (r"containers(?:\[0\])?\.image\b", "image"),
+    (r"containers(?:\[0\])?\.imagePullPolicy", "imagePullPolicy"),
+    (r"containers(?:\[0\])?\.env", "environmentVariables"),
+    (r"containers(?:\[0\])?\.(command|args|workingDir)", r"\1"),
+    (r"containers(?:\[0\])?\.resources", "compute"),
+    (r"containers(?:\[0\])?\.securityContext|\.securityContext", "security"),
+    (r"containers(?:\[0\])?\.(readiness|liveness|startup)Probe", r"probes.\1"),
+    (r"containers(?:\[0\])?\.volume(Mounts|Devices)|\.volumes|initContainers", "storage"),
+    (r"\.tolerations", "tolerations"),
+    (r"\.affinity", "nodeAffinityRequired"),
+    (r"\.imagePullSecrets", "imagePullSecrets"),
+    (r"metadata\.labels", "labels"),
+    (r"metadata\.annotations", "annotations"),
+    (r"\.restartPolicy", "restartPolicy"),
+)
+WHOLE = (
+    (r"^metadata\.name\b", "name"),
+    (r"\.elasticPolicy", "minReplicas"),
+    (r"\.slotsPerWorker", "slotsPerWorker"),
+    (r"\.sshAuthMountPath", "sshAuthMountPath"),
+    (r"\.launcherCreationPolicy", "mpiLauncherCreationPolicy"),
+    (r"\.backoffLimit", "backoffLimit"),
+    (r"\.cleanPodPolicy", "cleanPodPolicy"),
+)
+IN_TEXT = re.compile(r"\b(?:spec|metadata)(?:\.\w+|\[\w+\])+")
+
+
+def ours(kind: JobKind, field: str, message: str, *, own_master: bool) -> str:
+    """``worker.image`` for ``spec.pytorchReplicaSpecs.Worker…containers[0].image``.
+
+    Webhooks name the field in their text alone. Empty where it is none of the spec's.
+    """
+    named = field or next(iter(IN_TEXT.findall(message)), "")
+    for pattern, whole in WHOLE:
+        if re.search(pattern, named):
+            return whole
+    in_replica = re.match(rf"spec\.{kind.replicas}{REPLICA}(?P<below>.*)", named)
+    if not in_replica:
+        return ""
+    leads = in_replica["role"] == kind.master
+    part = "master" if leads and own_master else "worker"
+    for pattern, below in BELOW:
+        if match := re.search(pattern, in_replica["below"]):
+            return f"{part}.{match.expand(below)}"
+    if in_replica["below"].startswith(".replicas"):
+        return "numWorkers"
+    return part

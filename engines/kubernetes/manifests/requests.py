@@ -1,0 +1,76 @@
+"""What pods ask for, in the quantities of the API server."""
+
+from decimal import Decimal
+from functools import lru_cache
+
+from engines.base import Manifest
+from engines.kubernetes.jobs import GPU
+from engines.nodes import Allocation
+from spec.quantities import UNITS
+
+SMALL = {"m": 10**3, "u": 10**6, "n": 10**9}
+
+
+def asked(pod: Manifest) -> Allocation:
+    """What the scheduler counts: all containers at once, or the largest that runs before them. A
+    sidecar among those runs beside whatever comes after it."""
+    spec = pod["spec"]
+    beside: list[Allocation] = []
+    most = Allocation(0, 0, 0)
+    for container in spec.get("initContainers") or ():
+        own = _requests(container)
+        most = _larger(most, total([*beside, own]))
+        if container.get("restartPolicy") == "Always":
+            beside.append(own)
+    together = total([*beside, *map(_requests, spec["containers"])])
+    together = _larger(together, most)
+    notes = pod["metadata"].get("annotations") or {}
+    parts = [together, _amounts(spec.get("overhead") or {}), Allocation(0, 0, _portion(notes))]
+    return total(parts)
+
+
+def _larger(one: Allocation, other: Allocation) -> Allocation:
+    return Allocation(
+        max(one.cpu, other.cpu), max(one.memory, other.memory), max(one.gpus, other.gpus)
+    )
+
+
+def _requests(container: Manifest) -> Allocation:
+    return _amounts(container.get("resources", {}).get("requests") or {})
+
+
+def _amounts(amounts: dict[str, str]) -> Allocation:
+    return Allocation(
+        cpu=float(amount(amounts.get("cpu", "0"))),
+        memory=int(amount(amounts.get("memory", "0"))),
+        gpus=float(amount(amounts.get(GPU, "0"))),
+    )
+
+
+def _portion(annotations: dict[str, str]) -> float:
+    """Parts of GPUs, which KAI shares out by annotations."""
+    try:
+        devices = int(annotations.get("gpu-fraction-num-devices", "1"))
+        return float(annotations.get("gpu-fraction", "0")) * devices
+    except ValueError:
+        return 0.0
+
+
+def total(parts: list[Allocation]) -> Allocation:
+    return Allocation(
+        cpu=round(sum(part.cpu for part in parts), 6),
+        memory=sum(part.memory for part in parts),
+        gpus=sum(part.gpus for part in parts),
+    )
+
+
+@lru_cache(maxsize=4096)
+def amount(text: str) -> Decimal:
+    """A quantity as API servers write it: ``1900m``, ``8046488Ki``, ``2``, ``1e3``."""
+    for suffix, factor in sorted(UNITS.items(), key=lambda unit: -len(unit[0])):
+        if suffix and text.endswith(suffix):
+            return Decimal(text.removesuffix(suffix)) * factor
+    for suffix, parts in SMALL.items():
+        if text.endswith(suffix):
+            return Decimal(text.removesuffix(suffix)) / parts
+    return Decimal(text)

@@ -1,0 +1,149 @@
+"""How tools are reached: a Service for each, an Ingress for those with an external URL. Pure."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from engines.base import Launch, Manifest
+from engines.kubernetes.jobs import (
+    JOB_ROLE,
+    MPI,
+    REPLICA_INDEX,
+    REPLICA_TYPE,
+    WORKLOAD,
+    JobKind,
+    job_name,
+)
+from engines.kubernetes.labels import labels, without_empty
+from spec.environment import ConnectionType
+from spec.errors import Problem, path_of
+from spec.names import object_name
+from spec.tools import Tool, tools_of
+from spec.workload import Role
+
+TOOL = "trainyard.io/tool"  # label
+FIELD = "trainyard.io/field"  # annotation: where the spec has it
+NGINX = "nginx.ingress.kubernetes.io"
+PATIENCE = "3600"  # seconds that a websocket may be silent
+
+
+def exposed(launch: Launch, kind: JobKind, space: str) -> list[Manifest]:
+    items: list[Manifest] = []
+    for tool in tools_of(launch.spec):
+        items.append(service(launch, kind, space, tool))
+        if tool.connection.connection_type is ConnectionType.EXTERNAL_URL:
+            items.append(ingress(launch, space, tool))
+    return items
+
+
+def complaints(launch: Launch) -> Iterator[Problem]:
+    """External URLs that cannot be had."""
+    site = launch.site
+    for tool in tools_of(launch.spec):
+        if tool.connection.connection_type is not ConnectionType.EXTERNAL_URL:
+            continue
+        place = (*path_of(tool.field), "connectionType")
+        if not site.ingress_domain:
+            yield Problem(
+                place,
+                "the cluster has no domain for external URLs; its administrator can name one, or "
+                "choose Through Trainyard (ClusterIP) as the tool's connection type",
+            )
+        elif not site.public_url:
+            yield Problem(
+                place,
+                "visitors sign in at Trainyard's own address, which its "
+                "administrator must set with PUBLIC_URL; or choose ClusterIP",
+            )
+        elif not _is_free(launch, host(launch, tool)):
+            text = f"its host must be one label before .{site.ingress_domain}, and not Trainyard's"
+            yield Problem((*path_of(tool.field), "externalUrl"), text)
+
+
+def _is_free(launch: Launch, name: str) -> bool:
+    """Nobody takes a host outside the domain, and nobody ours."""
+    _, _, rest = name.partition(".")
+    return rest == launch.site.ingress_domain and name != urlsplit(launch.site.public_url).hostname
+
+
+def object_of(job: str, tool: Tool) -> str:
+    return f"{job}-tool-{tool.number}"
+
+
+def service(launch: Launch, kind: JobKind, space: str, tool: Tool) -> Manifest:
+    connection = tool.connection
+    behind = {
+        ConnectionType.NODE_PORT: "NodePort",
+        ConnectionType.LOAD_BALANCER: "LoadBalancer",
+    }
+    port = {
+        "name": "tool",
+        "port": connection.container_port,
+        "targetPort": connection.container_port,
+        "protocol": "TCP",  # servers before 1.21 apply no port without it
+        "nodePort": connection.node_port,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata(launch, space, tool),
+        "spec": {
+            "type": behind.get(connection.connection_type, "ClusterIP"),
+            "selector": selector(launch, kind, tool),
+            "ports": [without_empty(port)],
+        },
+    }
+
+
+def selector(launch: Launch, kind: JobKind, tool: Tool) -> dict[str, str]:
+    """The one pod that serves the tool."""
+    leads = tool.pod.role is Role.MASTER
+    role = kind.master.lower() if leads else "worker"
+    values = {WORKLOAD: str(launch.handle.workload_id)}
+    values[JOB_ROLE if kind is MPI else REPLICA_TYPE] = role
+    if not (leads and kind is MPI):  # a launcher has no number
+        values[REPLICA_INDEX] = str(tool.pod.index)
+    return values
+
+
+def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
+    """The annotations have ingress-nginx ask Trainyard about each request."""
+    site, name, address = launch.site, host(launch, tool), tool.connection.container_port
+    meta = metadata(launch, space, tool)
+    here = f"{launch.handle.workload_id}/{tool.slug}/"
+    meta["annotations"] |= {
+        f"{NGINX}/auth-url": f"{site.public_url}/tools/auth/{here}",
+        f"{NGINX}/auth-signin": f"{site.public_url}/tools/signin/{here}",
+        f"{NGINX}/auth-always-set-cookie": "true",  # also where the tool answers with an error
+        f"{NGINX}/proxy-read-timeout": PATIENCE,
+    }
+    backend = {"service": {"name": meta["name"], "port": {"number": address}}}
+    path = {"path": "/", "pathType": "Prefix", "backend": backend}
+    spec = {
+        "ingressClassName": site.ingress_class,
+        "rules": [{"host": name, "http": {"paths": [path]}}],
+        "tls": [{"hosts": [name]}] if site.public_url.startswith("https:") else [],
+    }
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "Ingress",
+        "metadata": meta,
+        "spec": without_empty(spec),
+    }
+
+
+def metadata(launch: Launch, space: str, tool: Tool) -> Manifest:
+    return {
+        "name": object_of(job_name(launch.handle), tool),
+        "namespace": space,
+        "labels": labels(launch) | {TOOL: tool.slug},
+        "annotations": {FIELD: tool.field},
+    }
+
+
+def host(launch: Launch, tool: Tool) -> str:
+    """``<workload>-<project>`` with characters of the id, so that no two workloads share one."""
+    handle = launch.handle
+    if tool.connection.external_url:
+        return urlsplit(tool.connection.external_url).hostname or ""
+    label = object_name(f"{handle.name}-{handle.project}", handle.workload_id)
+    return f"{label}{f'-{tool.number}' if tool.number else ''}.{launch.site.ingress_domain}"

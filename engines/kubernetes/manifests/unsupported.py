@@ -1,0 +1,72 @@
+"""What this engine cannot honour, and says so instead of leaving it out."""
+
+from collections.abc import Iterator
+
+from engines.base import Launch
+from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
+from engines.kubernetes.manifests import tools
+from engines.kubernetes.manifests.scheduling import has_kai, unknown_pools
+from spec.environment import Seccomp, UidGidSource
+from spec.errors import Problem, path_of
+from spec.scheduling import Preemptibility
+from spec.workload import Replica, RestartPolicy
+
+Complaint = tuple[str, str]  # place, message
+
+NO_KAI = "needs the KAI scheduler, which this cluster does not have"
+
+
+def complaints(launch: Launch) -> Iterator[Problem]:
+    """Everything in the spec that cannot be had, by its place."""
+    spec = launch.spec
+    for place, message in _whole(launch, job_for(spec)):
+        yield Problem(path_of(place), message)
+    yield from tools.complaints(launch)
+    for role, replica in (("worker", spec.worker), ("master", spec.master)):
+        for place, message in _replica(replica, kai=has_kai(launch)) if replica else ():
+            yield Problem(path_of(f"{role}.{place}"), message)
+
+
+def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
+    spec, site = launch.spec, launch.site
+    if not spec.has_master and not kind.workers_only:
+        needs = kind.framework.traits.head
+        yield "architecture", f"a {kind.name} needs a {needs}; choose Workers & master"
+    if spec.has_master and not kind.master:
+        yield "architecture", f"a {kind.name} has no master; choose Workers only"
+    if spec.is_elastic and kind is PYTORCH and spec.has_master:
+        field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
+        yield field, "elastic workers meet without a master; choose Workers only"
+    for name in unknown_pools(launch):
+        pools = ", ".join([*site.pools, "default"])
+        yield "nodePools", f"the cluster has no node pool {name!r}; it has {pools}"
+    if spec.topology and not has_kai(launch):
+        yield "topology", f"placement by topology {NO_KAI}; leave it out"
+    if spec.preemptibility is Preemptibility.NON_PREEMPTIBLE and not has_kai(launch):
+        yield "preemptibility", f"it {NO_KAI}; leave it out"
+    if spec.priority_class and spec.priority_class not in site.priority_classes:
+        yield (
+            "priorityClass",
+            f"the cluster has no PriorityClass {str(spec.priority_class)!r}; its administrator can "
+            f"create it with the value {spec.priority_class.value_on_cluster}",
+        )
+    if spec.terminate_after_preemption:
+        yield "terminateAfterPreemption", "preempted pods are restarted here; leave it out"
+
+
+def _replica(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
+    compute = replica.compute
+    if compute.shares_gpu and not kai:
+        yield "compute.gpuRequestType", f"a fraction of a GPU {NO_KAI}; ask for whole GPUs"
+    for field, limit in (
+        ("gpuPortionLimit", compute.gpu_portion_limit),
+        ("gpuMemoryLimit", compute.gpu_memory_limit),
+    ):
+        if limit is not None:
+            yield f"compute.{field}", "nothing on the cluster enforces it; leave it out"
+    if replica.restart_policy is RestartPolicy.ALWAYS:
+        yield "restartPolicy", "a rank that restarts after it succeeded never ends"
+    if replica.security.uid_gid_source is UidGidSource.IDP_TOKEN:
+        yield "security.uidGidSource", "user and group IDs from the IdP are not supported yet"
+    if replica.security.seccomp_profile_type is Seccomp.LOCALHOST:
+        yield "security.seccompProfileType", "a profile on the node needs a path; choose another"

@@ -1,0 +1,132 @@
+"""Volumes of a pod, and the claims that are made for a workload. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from engines.base import Launch, Manifest
+from engines.kubernetes.labels import EPHEMERAL, claim_name, labels, source_of, without_empty
+from engines.kubernetes.manifests.env import HOME
+from spec.storage import AccessModes, Propagation, Pvc, Storage
+from spec.workload import Replica, Role
+
+SHM = "/dev/shm"  # noqa: S108 -- where programs look for shared memory
+MODES = {
+    "read_write_once": "ReadWriteOnce",
+    "read_only_many": "ReadOnlyMany",
+    "read_write_many": "ReadWriteMany",
+}
+
+
+@dataclass
+class Mounts:
+    """What a pod has, what its container sees of it, and which of it are raw devices."""
+
+    volumes: list[Manifest] = field(default_factory=list)
+    mounts: list[Manifest] = field(default_factory=list)
+    devices: list[Manifest] = field(default_factory=list)
+
+    def add(self, name: str, path: str, source: Manifest, **how: object) -> None:
+        self.volumes.append({"name": name, **source})
+        self.mounts.append(without_empty({"name": name, "mountPath": path, **how}))
+
+
+def mounts(launch: Launch, replica: Replica, role: Role) -> Mounts:
+    """Everything a replica mounts; Git and S3 are folders that init containers fill."""
+    mounted = Mounts()
+    if replica.compute.large_shm_request:
+        mounted.add("shm", SHM, {"emptyDir": {"medium": "Memory"}})
+    if replica.create_home_dir:
+        mounted.add("home", HOME, {"emptyDir": {}})
+    _claims(mounted, launch, replica.storage, source_of(launch, role))
+    _network(mounted, replica.storage)
+    _objects(mounted, replica.storage)
+    for name, path in fetched(replica.storage):
+        mounted.add(name, path, {"emptyDir": {}})
+    return mounted
+
+
+def fetched(storage: Storage) -> Iterator[tuple[str, str]]:
+    """Volume and path of each folder that is filled before the program starts."""
+    for number, git in enumerate(storage.git):
+        yield f"git-{number}", git.path
+    for number, s3 in enumerate(storage.s3):
+        yield f"s3-{number}", s3.path
+
+
+def _claims(mounted: Mounts, launch: Launch, storage: Storage, source: Role) -> None:
+    for number, claim in enumerate(storage.pvc):
+        name = f"pvc-{number}"
+        claimed = claim.claim_name or claim_name(launch, source, number)
+        bound = without_empty({"claimName": claimed, "readOnly": claim.read_only or None})
+        if claim.is_block:
+            mounted.volumes.append({"name": name, "persistentVolumeClaim": bound})
+            mounted.devices.append({"name": name, "devicePath": claim.path})
+        else:
+            mounted.add(
+                name, claim.path, {"persistentVolumeClaim": bound}, readOnly=claim.read_only
+            )
+
+
+def _network(mounted: Mounts, storage: Storage) -> None:
+    for number, nfs in enumerate(storage.nfs):
+        source = {"server": nfs.server, "path": nfs.path, "readOnly": nfs.read_only}
+        mounted.add(f"nfs-{number}", nfs.mount_path, {"nfs": source}, readOnly=nfs.read_only)
+    for number, host in enumerate(storage.host_path):
+        follows = host.mount_propagation is not Propagation.NONE
+        mounted.add(
+            f"host-{number}",
+            host.mount_path,
+            {"hostPath": {"path": host.path}},
+            readOnly=host.read_only,
+            mountPropagation=str(host.mount_propagation) if follows else None,
+        )
+
+
+def _objects(mounted: Mounts, storage: Storage) -> None:
+    for number, item in enumerate(storage.config_map_volume):
+        source = without_empty({"name": item.config_map, "defaultMode": _mode(item.default_mode)})
+        name = f"config-map-{number}"
+        mounted.add(name, item.mount_path, {"configMap": source}, subPath=item.sub_path)
+    for number, held in enumerate(storage.secret_volume):
+        source = without_empty({"secretName": held.secret, "defaultMode": _mode(held.default_mode)})
+        mounted.add(f"secret-{number}", held.mount_path, {"secret": source}, readOnly=True)
+    for number, empty in enumerate(storage.empty_dir_volume):
+        source = without_empty({"medium": str(empty.medium), "sizeLimit": empty.size_limit})
+        mounted.add(f"empty-{number}", empty.path, {"emptyDir": source})
+
+
+def _mode(octal: str | None) -> int | None:
+    return int(octal, 8) if octal else None
+
+
+def claims(launch: Launch, space: str) -> list[Manifest]:
+    """The claims that are made for the workload, those of the master first."""
+    items: list[Manifest] = []
+    for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
+        for number, claim in enumerate(replica.storage.pvc if replica else ()):
+            if not claim.existing_pvc:
+                items.append(_claim(launch, claim, claim_name(launch, role, number), space))
+    return items
+
+
+def _claim(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
+    info = claim.claim_info
+    assert info  # noqa: S101 -- the spec gives every new claim one
+    marks = labels(launch) | ({EPHEMERAL: "true"} if claim.ephemeral else {})
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": space, "labels": marks},
+        "spec": without_empty(
+            {
+                "accessModes": access_modes(info.access_modes),
+                "resources": {"requests": {"storage": info.size}},
+                "storageClassName": info.storage_class,
+                "volumeMode": str(info.volume_mode),
+            }
+        ),
+    }
+
+
+def access_modes(modes: AccessModes) -> list[str]:
+    return [word for name, word in MODES.items() if getattr(modes, name)]

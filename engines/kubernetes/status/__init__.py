@@ -1,0 +1,1 @@
+"""What objects of the cluster say, as phases, causes and ends. Pure."""

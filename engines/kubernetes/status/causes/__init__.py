@@ -1,0 +1,1 @@
+"""Why a workload does not run: one module for each place where that is said. All pure."""

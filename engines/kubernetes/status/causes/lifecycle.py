@@ -1,0 +1,67 @@
+"""What holds a pod up besides its program: schedulers, nodes, and containers beside it. Pure."""
+
+from collections.abc import Sequence
+
+from engines.base import Manifest
+from spec.causes import Cause, CauseKind
+from spec.phases import Reason
+
+DEFAULT_SCHEDULER = "default-scheduler"
+#: Seconds within which a scheduler says something of each pod, and in which most images are there.
+SCHEDULER_SECONDS, START_SECONDS = 15, 120
+ADMINISTRATOR = "ask the cluster's administrator"
+
+
+def unlooked(pod: Manifest) -> Cause:
+    """No scheduler says a word of it."""
+    name = pod["spec"].get("schedulerName") or DEFAULT_SCHEDULER
+    title = f"The scheduler {name} does not answer"
+    todo = f"Nothing is placed until that scheduler runs: {ADMINISTRATOR}."
+    said = f"The pod {pod['metadata']['name']} has no condition PodScheduled."
+    return Cause(CauseKind.OPERATOR, title, todo, said=said)
+
+
+def gated(pod: Manifest, said: str) -> Cause:
+    """Kept from the scheduler by whoever put a gate on it."""
+    names = ", ".join(gate["name"] for gate in pod["spec"].get("schedulingGates") or ())
+    title = f"It waits behind a scheduling gate: {names}" if names else "It waits behind a gate"
+    todo = f"Whoever added the gate to the pod must remove it. If this persists, {ADMINISTRATOR}."
+    return Cause(CauseKind.QUEUE, title, todo, said=said, own_reason=Reason.NONE)
+
+
+def slow(pod: Manifest, waiting: Manifest) -> Cause:
+    """It has a node, and nothing wrong is said of it."""
+    node = pod["spec"]["nodeName"]
+    title = f"The node {node} has been preparing its container for minutes"
+    todo = (
+        "Large images and volumes take time; the event history shows the progress. If this "
+        "persists, "
+        f"{ADMINISTRATOR} to look at the node."
+    )
+    said = f"{waiting.get('reason', '')}: {waiting.get('message') or ''}".rstrip(": ")
+    return Cause(CauseKind.OTHER, title, todo, said=said, own_reason=Reason.NONE)
+
+
+def node_away(pod: Manifest) -> Cause:
+    """The cluster has not heard of the pod's node for a while."""
+    title = f"The node {pod['spec']['nodeName']} does not answer"
+    todo = (
+        "It is unknown whether the rank still runs, and no other pod replaces it before the "
+        f"node is back or removed from the cluster: {ADMINISTRATOR}, or Stop the workload."
+    )
+    return Cause(CauseKind.NODES, title, todo, own_reason=Reason.LOST)
+
+
+def kept_alive(names: Sequence[str]) -> Cause:
+    """The program ended, and other containers of its pod do not."""
+    containers = " and ".join(names)
+    many = len(names) > 1
+    title = (
+        f"The program has ended, and the container{'s' if many else ''} {containers} "
+        f"{'keep' if many else 'keeps'} its pod alive"
+    )
+    todo = (
+        "Something on the cluster adds it to every pod. Turn that off for the workload by the "
+        "label or annotation that it reads, then Copy & edit. Stop the workload to end it now."
+    )
+    return Cause(CauseKind.OTHER, title, todo, own_reason=Reason.NONE)

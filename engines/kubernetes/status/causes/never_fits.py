@@ -1,0 +1,114 @@
+"""Pods that no node can take as they are: what the scheduler said, held against what nodes have.
+
+The scheduler says "Insufficient nvidia.com/gpu" of a node whose GPUs are taken and of one that has
+none alike, and of a node that has a taint nothing but that. Pure.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from engines.base import Manifest, Observation
+from engines.kubernetes.manifests.requests import asked
+from engines.kubernetes.status.causes.unschedulable import NOT_ASKED_FOR, passed
+from engines.nodes import Allocation, NodeInfo
+from spec.causes import Cause, CauseKind, Share
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+NEVER = "It will never start unless such nodes are added."
+INSTEAD = "or cluster, or ask the cluster's administrator."
+TABS = "the Nodes tab of the cluster shows what is available."
+GIB = 1024**3
+
+
+def with_never_fits(
+    observation: Observation, pods: Iterable[Manifest], nodes: Callable[[], Sequence[NodeInfo]]
+) -> Observation:
+    """With a cause that says so where no node will ever do; else as it was.
+
+    Not where our ``nodes`` are not those that the scheduler looked at.
+    """
+    before = observation.cause
+    if before is None or not before.total:
+        return observation
+    nodes_now = nodes()
+    if before.total != len(nodes_now):
+        return observation
+    causes = (_never(pod, nodes_now, before) for pod in pods if not pod["spec"].get("nodeName"))
+    after = next(filter(None, causes), None)
+    if after is None:
+        return observation
+    old, new = replace(before, who="").message, replace(after, who="").message
+    ranks = tuple(
+        replace(one, message=new) if one.message == old else one for one in observation.ranks
+    )
+    message = after.message if observation.message == before.message else observation.message
+    return replace(observation, cause=after, message=message, ranks=ranks)
+
+
+def _never(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -> Cause | None:
+    possible = [node for node in nodes if admits(pod, node.labels)]
+    if not possible:
+        return None if passed(before.said) else _not_asked_for(nodes, before)
+    if any(_has(node, asked(pod)) for node in possible):
+        return None
+    all_of_them = len(possible) == len(nodes)
+    where = "of the cluster" if all_of_them else "of the requested pool or type"
+    lacks = " and ".join(_lacks(asked(pod), possible)) or "everything it requests at once"
+    choices = "compute resource" if all_of_them else "node pool, node type, compute resource"
+    todo = f"{NEVER} Choose another {choices} {INSTEAD}"
+    title = f"No node {where} has {lacks}"
+    return Cause(CauseKind.NODES, title, todo, said=before.said, who=before.who)
+
+
+def _not_asked_for(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
+    """Whatever else keeps it from nodes that it does not want anyway."""
+    todo = f"{NEVER} Choose another node pool, node type {INSTEAD} {TABS.capitalize()}"
+    share = Share("not of the requested node pool or type", len(nodes))
+    return replace(before, kind=CauseKind.NODES, title=NOT_ASKED_FOR, todo=todo, shares=(share,))
+
+
+def _has(node: NodeInfo, wanted: Allocation) -> bool:
+    return len(node.gpus) >= wanted.gpus and node.cpu >= wanted.cpu and node.memory >= wanted.memory
+
+
+def _lacks(wanted: Allocation, nodes: Sequence[NodeInfo]) -> Iterator[str]:
+    """What no node has as much of, the scarcest first."""
+    if wanted.gpus > (most := max(len(node.gpus) for node in nodes)):
+        yield f"{wanted.gpus:g} GPUs, the most is {most}" if most else "GPUs"
+    if wanted.cpu > (cores := max(node.cpu for node in nodes)):
+        yield f"{wanted.cpu:g} CPU cores, the most is {cores:g}"
+    if wanted.memory > (most := max(node.memory for node in nodes)):
+        yield f"{_gib(wanted.memory)} of memory, the most is {_gib(most)}"
+
+
+def _gib(count: int) -> str:
+    return f"{count / GIB:.3g} GiB"
+
+
+def admits(pod: Manifest, labels: Mapping[str, str]) -> bool:
+    """Whether the pod's own choice of nodes leaves one with these labels."""
+    spec = pod["spec"]
+    if any(labels.get(key) != value for key, value in (spec.get("nodeSelector") or {}).items()):
+        return False
+    node = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = (node.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    return not terms or any(
+        all(_holds(one, labels) for one in term.get("matchExpressions") or ()) for term in terms
+    )
+
+
+def _holds(one: Manifest, labels: Mapping[str, str]) -> bool:
+    here, values = labels.get(one["key"]), one.get("values") or []
+    match one["operator"]:
+        case "In":
+            return here in values
+        case "NotIn":
+            return here not in values
+        case "Exists":
+            return here is not None
+        case "DoesNotExist":
+            return here is None
+        case other:
+            if here is None or not here.isdecimal():
+                return False
+            return int(here) > int(values[0]) if other == "Gt" else int(here) < int(values[0])

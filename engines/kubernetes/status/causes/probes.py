@@ -1,0 +1,63 @@
+"""Probes that fail: what runs and is not ready, and what a node ended for it. Pure."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from engines.base import Manifest
+from engines.kubernetes.status.conditions import moment
+from engines.kubernetes.status.events import said_at
+from spec.causes import Cause, CauseKind
+from spec.phases import Reason
+
+UNHEALTHY = "Unhealthy"
+PROBE = re.compile(r"^(Readiness|Liveness|Startup) probe (?:failed|errored)")
+TODO = {
+    "Readiness": "The program is running, and is ready once this probe succeeds. Check the "
+    "probe's port and path, and the rank's log; or leave the probe out.",
+    "Startup": "The program is running, and is restarted if this probe does not succeed in time. "
+    "Check the probe's port, path and failure threshold, and the rank's log.",
+    "Liveness": "The node ends the program whenever this probe fails too often. Check the "
+    "probe's port, path and failure threshold, and the rank's log.",
+}
+
+
+def unready(warnings: Iterable[Manifest], *, since: datetime | None) -> Cause | None:
+    """Why what runs ``since`` then is not ready, from the last probe that failed."""
+    if since is None:
+        return None
+    for one in reversed(list(warnings)):
+        probe = _probe(one)
+        if probe and said_at(one) >= since:
+            return Cause(
+                CauseKind.PROGRAM,
+                f"The program is running, but its {probe.lower()} probe fails",
+                TODO[probe],
+                said=str(one["message"]),
+                own_reason=Reason.NONE,
+            )
+    return None
+
+
+def ended_by(warnings: Iterable[Manifest], ended: Manifest) -> str:
+    """The probe that failed before the node ended the program, in lower case; empty for none."""
+    start, end = ended.get("startedAt"), ended.get("finishedAt")
+    if not start or not end or not ended.get("exitCode"):
+        return ""
+    for one in warnings:
+        probe = _probe(one)
+        first = moment(one.get("firstTimestamp") or said_at(one).isoformat())
+        if (
+            probe in {"Liveness", "Startup"}
+            and first <= moment(end)
+            and said_at(one) >= moment(start)
+        ):
+            return probe.lower()
+    return ""
+
+
+def _probe(event: Manifest) -> str:
+    if event["reason"] != UNHEALTHY:
+        return ""
+    match = PROBE.match(str(event.get("message", "")))
+    return match[1] if match else ""

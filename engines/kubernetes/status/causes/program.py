@@ -1,0 +1,63 @@
+"""What a rank runs fails, or cannot be started. Pure."""
+
+from engines.base import Manifest
+from engines.kubernetes.manifests.fetchers import FETCHER
+from engines.kubernetes.status.causes.probes import TODO
+from engines.kubernetes.status.exit import EXEC, exit_words, failure_reason, last_words, unstarted
+from spec.causes import Cause, CauseKind
+
+
+def failing(ended: Manifest) -> Cause:
+    """The program of a rank ended, and kubelet pauses before it starts it anew."""
+    if unstarted(ended):
+        return unstartable(ended)
+    if probe := ended.get("probe"):
+        title = f"The node ended the program because its {probe} probe failed"
+        return _of_the_program(ended, title, TODO[probe.title()], said=exit_words(ended))
+    title = "The program failed and is waiting to be restarted"
+    todo = (
+        "The rank's log says why. It is restarted, after longer and longer pauses, until "
+        "the backoff limit is reached. Stop the workload to end it now."
+    )
+    return _of_the_program(ended, title, todo, said=exit_words(ended))
+
+
+def over(ended: Manifest) -> Cause:
+    """A rank failed while others are not there yet, and its pod is not started again."""
+    if unstarted(ended):
+        return unstartable(ended)
+    todo = (
+        "The rank's log says why. Fix it, then use Copy & edit. If the operator does not recreate "
+        "its pod, Stop the workload to end it."
+    )
+    words = exit_words(ended)
+    return _of_the_program(ended, f"The rank {words}", todo, said=words)
+
+
+def unstartable(ended: Manifest) -> Cause:
+    why = unstarted(ended)
+    if command := EXEC.match(why):
+        title = f"{command['program'][:100]} cannot be started: {command['why'][:100]}"
+        todo = "Check the command, and that the image contains it, then use Copy & edit."
+    else:
+        title = "The container cannot be started"
+        todo = (
+            "Read the message of the node's runtime. If it is about GPUs, their driver or a mount, "
+            "ask the cluster's administrator."
+        )
+    return _of_the_program(ended, title, todo, said=why)
+
+
+def _of_the_program(ended: Manifest, title: str, todo: str, said: str) -> Cause:
+    return Cause(CauseKind.PROGRAM, title, todo, said=said, own_reason=failure_reason(ended))
+
+
+def unprepared(ended: Manifest) -> Cause:
+    """What has to run before the program fails, with its ``name`` and exit code. It is tried again,
+    to fetch data as often as the backoff limit says (``giving_up``), else for ever."""
+    container, said = ended["name"], last_words(ended)
+    words = f"a rank did not start: {container} exited with code {ended['exitCode']}"
+    if not container.startswith(FETCHER):
+        return Cause(CauseKind.OTHER, f"{words[:1].upper()}{words[1:]}", said=said)
+    todo = "Check the repository or bucket, its revision and its credential, then Copy & edit."
+    return Cause(CauseKind.DATA, f"The data could not be fetched: {words}", todo, said=said)

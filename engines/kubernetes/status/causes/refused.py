@@ -1,0 +1,66 @@
+"""Why the pods of a job are not made, from what the operator's events quote of the server. Pure."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from engines.base import Manifest
+from engines.kubernetes.client.outage import webhook_away
+from engines.kubernetes.status.events import said_at
+from spec.causes import Cause, CauseKind
+
+NOT_MADE = re.compile(r"^FailedCreate")  # the operator's FailedCreatePod, a Job's FailedCreate
+#: Pods of a namespace just made may come before its service account, and are tried again.
+UNPREPARED = re.compile(r"No API token found for service account|serviceaccount .+ not found")
+EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
+LIMITED = re.compile(
+    r"(?P<bound>maximum|minimum) (?P<what>\S+) usage per (?P<per>\w+) is (?P<most>[^,\s]+)"
+)
+STANDARD = re.compile(r'violates PodSecurity "(?P<level>[^":]+)')
+DENIED = re.compile(r'admission webhook "(?P<webhook>[^"]+)" denied the request')
+COPY = "then Copy & edit; or ask the cluster's administrator."
+HALF = "Until then, the existing pods hold their resources. Stop the workload to release them."
+
+
+def not_made(warnings: Iterable[Manifest], *, since: datetime | None = None) -> Cause | None:
+    """From the last event that says so, and not before ``since``."""
+    telling = [one for one in warnings if NOT_MADE.match(one["reason"])]
+    if not telling or (since and said_at(telling[-1]) < since):
+        return None
+    said = str(telling[-1].get("message", ""))
+    if quota := EXCEEDED.search(said):
+        title = f"The namespace's ResourceQuota {quota[1]} is used up"
+        todo = (
+            f"It allows {quota[4]} and {quota[3]} is used. Ask for less, wait until other "
+            "workloads of the project end, or have it raised."
+        )
+        return Cause(CauseKind.QUOTA, title, todo, said=said)
+    if UNPREPARED.search(said):
+        title = "The namespace has no service account yet"
+        todo = "The cluster creates one within seconds. If this persists, ask its administrator."
+        return Cause(CauseKind.OPERATOR, title, todo, said=said)
+    if silent := webhook_away(said):
+        return silent
+    return Cause(CauseKind.REFUSED, *_refused(said), said=said)
+
+
+def _refused(said: str) -> tuple[str, str]:
+    """Title and next step."""
+    if limit := LIMITED.search(said):
+        most, per = f"{limit['most']} {limit['what']}", limit["per"].lower()
+        bound = "at most" if limit["bound"] == "maximum" else "no less than"
+        title = f"The namespace's LimitRange allows {bound} {most} for each {per}"
+        return title, f"Change the compute resource, {COPY}"
+    if standard := STANDARD.search(said):
+        title = f"The namespace's Pod Security level {standard['level']} refuses its pods"
+        return title, f"Change what it names under Security, {COPY}"
+    if denied := DENIED.search(said):
+        title = f"The admission webhook {denied['webhook']} refuses its pods"
+        return title, f"Change what it names, {COPY}"
+    return "The cluster refuses to create its pods", f"Change what the cluster refuses, {COPY}"
+
+
+def partly(cause: Cause, here: int, size: int) -> Cause:
+    """Some of its pods were made: the gang is there in part, and waits for the rest."""
+    title = f"Only {here} of {size} pods were created: {cause.title[:1].lower()}{cause.title[1:]}"
+    return Cause(cause.kind, title, f"{cause.todo} {HALF}", said=cause.said)

@@ -1,0 +1,244 @@
+"""What schedulers say about a pod that they cannot place, in words that people act on. Pure.
+
+The default scheduler counts nodes by what rules them out: "0/12 nodes are available: 8 Insufficient
+nvidia.com/gpu, 4 node(s) had taint {a: b}, that the pod didn't tolerate." Its words changed between
+1.20 and today, and are matched by what they have in common.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from spec.causes import Cause, CauseKind, Share
+
+HEAD = re.compile(r"^0/(\d+) nodes are available:?\s*(.*)$", re.DOTALL)
+#: What later schedulers add about pods that might have to give way.
+TAIL = re.compile(r"(?:^|[.,]?\s+)(?:no new claims to deallocate|preemption:).*$", re.DOTALL)
+NEXT = re.compile(r", (?=\d+ )")
+COUNTED = re.compile(r"^(\d+) (.+)$", re.DOTALL)
+
+#: Nodes that would do if they had room; other nodes; those of the control plane, which a scheduler
+#: rules out by their taint before it looks at anything else, and which nobody means.
+FULL, OTHER, CONTROL_PLANE = 2, 1, 0
+
+_POOL = "choose another node pool or node type"
+NOT_ASKED_FOR = "No node is of the requested pool or type"
+_WAIT = "wait until other workloads end"
+_CLUSTER = "ask the cluster's administrator"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """``{0}`` stands for what the pattern's group found. ``near`` says how much a node lacks to be
+    the one: nodes that are only full would do, for they passed what a scheduler looks at first."""
+
+    pattern: str
+    kind: CauseKind
+    label: str
+    title: str
+    todo: str
+    near: int = FULL
+
+
+CAPACITY, NODES, STORAGE = CauseKind.CAPACITY, CauseKind.NODES, CauseKind.STORAGE
+RULES = (
+    Rule(
+        r"Insufficient \S*gpu\S*",
+        CAPACITY,
+        "too few free GPUs",
+        "Not enough free GPUs",
+        f"Ask for fewer GPUs for each pod, {_POOL}, or {_WAIT}.",
+    ),
+    Rule(
+        r"Insufficient cpu",
+        CAPACITY,
+        "too little free CPU",
+        "Not enough free CPU",
+        f"Ask for fewer CPU cores for each pod, {_POOL}, or {_WAIT}.",
+    ),
+    Rule(
+        r"Insufficient memory",
+        CAPACITY,
+        "too little free memory",
+        "Not enough free memory",
+        f"Ask for less CPU memory for each pod, {_POOL}, or {_WAIT}.",
+    ),
+    Rule(
+        r"Insufficient (\S+)",
+        CAPACITY,
+        "too little free {0}",
+        "Not enough free {0}",
+        f"Ask for less {{0}}, {_POOL}, or {_WAIT}.",
+    ),
+    Rule(
+        r"Too many pods",
+        CAPACITY,
+        "at their limit of pods",
+        "The nodes run as many pods as allowed",
+        f"{_WAIT.capitalize()}, or {_POOL}.",
+    ),
+    Rule(
+        r"unbound immediate PersistentVolumeClaims?",
+        STORAGE,
+        "a volume does not exist yet",
+        "A volume does not exist yet",
+        f"Check the storage class of the volume, or {_CLUSTER}: its provisioner has to create it.",
+    ),
+    Rule(
+        r'persistentvolumeclaim "([^"]+)" not found',
+        STORAGE,
+        "the claim {0} is missing",
+        "The claim {0} is missing",
+        "Create the claim in the project's namespace, or choose another data source.",
+    ),
+    Rule(
+        r"volume|PersistentVolume",
+        STORAGE,
+        "its volume cannot be used there",
+        "Its volume cannot be used on these nodes",
+        f"{_POOL.capitalize()} where the volume is, or a storage class that reaches all nodes.",
+    ),
+    Rule(
+        r"(?:anti-)?affinity rules|pod affinity|anti-affinity|topology spread",
+        NODES,
+        "the pods' affinity rules it out",
+        "No node satisfies the pods' affinity",
+        "Loosen the pod affinity or topology, or ask for fewer pods.",
+    ),
+    Rule(
+        r"free ports",
+        NODES,
+        "the port is in use",
+        "The port it requests is in use on every node",
+        "Choose another port, or let the cluster choose it.",
+    ),
+    Rule(
+        r"node\.kubernetes\.io/(?:not-ready|unreachable)",
+        NODES,
+        "they do not answer",
+        "Nodes do not answer",
+        f"Wait until they are back, or {_CLUSTER}.",
+        near=OTHER,
+    ),
+    Rule(
+        r"unschedulable",
+        NODES,
+        "cordoned",
+        "Nodes are cordoned",
+        f"Wait until they are uncordoned, or {_CLUSTER}.",
+        near=OTHER,
+    ),
+    Rule(
+        r"taints? \{(node-role\.kubernetes\.io/[^:}]+)",
+        NODES,
+        "reserved for the control plane",
+        "Nodes are reserved for the control plane by the taint {0}",
+        f"{_POOL.capitalize()}, or add a toleration for the taint if that is intended.",
+        near=CONTROL_PLANE,
+    ),
+    Rule(
+        r"taints? \{([^:}]+)",
+        NODES,
+        "reserved for others by the taint {0}",
+        "Nodes are reserved for others by the taint {0}",
+        f"Add a toleration for the taint, or {_POOL}.",
+        near=OTHER,
+    ),
+    Rule(
+        r"taint",
+        NODES,
+        "reserved for others by a taint",
+        "Nodes are reserved for others by a taint",
+        f"Add a toleration for the taint, or {_POOL}.",
+        near=OTHER,
+    ),
+    Rule(
+        r"node affinity|node selector|node\(s\) didn't match",
+        NODES,
+        "not of the requested node pool or type",
+        NOT_ASKED_FOR,
+        f"{_POOL.capitalize()}; the Nodes tab of the cluster shows what is available.",
+        near=OTHER,
+    ),
+)
+OTHERWISE = Rule("", CauseKind.OTHER, "{0}", "The scheduler finds no node", "")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A rule that holds for so many nodes. ``what`` is what its pattern caught."""
+
+    rule: Rule
+    what: str
+    nodes: int
+
+    def fill(self, text: str) -> str:
+        return text.format(self.what)
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        return self.rule.near, self.nodes
+
+
+def unscheduled(message: str) -> Cause:
+    """The cause that a pod's PodScheduled condition gives."""
+    counted = counts(message)
+    if counted is None:
+        rule, what = _rule(message)
+        todo = rule.todo.format(what)
+        return Cause(rule.kind, rule.title.format(what), todo, said=message)
+    total, by_words = counted
+    if not total:
+        title = "The cluster has no node that accepts pods"
+        return Cause(NODES, title, f"Wait until there is one, or {_CLUSTER}.", message)
+    matches = sorted(_match(by_words), key=lambda it: it.weight, reverse=True)
+    if not matches:
+        return Cause(CauseKind.OTHER, OTHERWISE.title, said=message, total=total)
+    first = matches[0]
+    return Cause(
+        first.rule.kind,
+        first.fill(first.rule.title),
+        first.fill(first.rule.todo),
+        said=message,
+        shares=tuple(Share(it.fill(it.rule.label), it.nodes) for it in matches),
+        total=total,
+    )
+
+
+def passed(message: str) -> bool:
+    """Whether the scheduler got so far with any node as to look at what is free there."""
+    counted = counts(message)
+    return counted is not None and any(one.rule.near == FULL for one in _match(counted[1]))
+
+
+def counts(message: str) -> tuple[int, Counter[str]] | None:
+    """The nodes looked at, and how many each of the scheduler's phrases rules out.
+
+    ``None`` for a message of another form. A phrase without a number holds for all nodes.
+    """
+    if message.startswith("no nodes available"):
+        return 0, Counter()
+    head = HEAD.match(message.strip())
+    if head is None:
+        return None
+    total, body = int(head[1]), TAIL.sub("", head[2]).strip().rstrip(".")
+    by_words: Counter[str] = Counter()
+    for item in filter(None, NEXT.split(body)):
+        counted = COUNTED.match(item)
+        by_words[counted[2] if counted else item] += int(counted[1]) if counted else total
+    return total, by_words
+
+
+def _match(by_words: Counter[str]) -> list[Found]:
+    """Phrases that mean the same count together."""
+    merged: Counter[tuple[Rule, str]] = Counter()
+    for words, nodes in by_words.items():
+        merged[_rule(words)] += nodes
+    return [Found(rule, what, nodes) for (rule, what), nodes in merged.items() if nodes]
+
+
+def _rule(words: str) -> tuple[Rule, str]:
+    for rule in RULES:
+        if match := re.search(rule.pattern, words):
+            return rule, match[1].strip() if match.groups() else ""
+    return OTHERWISE, words

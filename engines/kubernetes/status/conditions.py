@@ -1,0 +1,20 @@
+"""The conditions of an object's status, and the times that stand in it."""
+
+from datetime import datetime
+from typing import Any
+
+from engines.base import Manifest
+
+
+def condition(status: Manifest, kind: str) -> dict[str, Any]:
+    """A condition by its type; empty where there is none."""
+    conditions = status.get("conditions") or []
+    return next((one for one in conditions if one["type"] == kind), {})
+
+
+def holds(status: Manifest, kind: str) -> bool:
+    return condition(status, kind).get("status") == "True"
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

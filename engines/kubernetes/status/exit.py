@@ -1,0 +1,86 @@
+"""How a container ended, in words and in ours."""
+
+import re
+import signal
+
+from engines.base import Manifest
+from engines.kubernetes.manifests.fetchers import FETCHER
+from spec.phases import Reason
+
+#: Why a runtime could not start a program: kubelet's words with containerd, with dockershim, and
+#: while it pauses before the next try.
+UNSTARTED = frozenset({"StartError", "ContainerCannotRun", "RunContainerError"})
+#: What runc says last is what people can do something about; the rest is how it came to know. A
+#: hook, such as that of the GPUs, is quoted behind its stderr.
+RUNC = re.compile(
+    r"container process(?: caused)?: (?:error during container init: )?(?:.*stderr: )?(.+?)"
+    r"(?:: unknown)?$",
+    re.DOTALL,
+)
+EXEC = re.compile(r'^exec: "(?P<program>[^"]+)": (?:.+: )?(?P<why>.+)$')
+MOST_WORDS = 300  # characters of what a container said last
+#: What git adds to whatever ssh said.
+GITS_ADVICE = {
+    "fatal: Could not read from remote repository.",
+    "Please make sure you have the correct access rights",
+    "and the repository exists.",
+}
+#: Why ssh reaches no repository, what tells most first.
+SSH = {
+    "IDENTIFICATION HAS CHANGED": "the host has a different key than known_hosts in the Secret. "
+    "Make sure that it is the right host, then correct its line there",
+    "host key is known for": "known_hosts of the Secret has no line for this host. Add the one "
+    "that ssh-keyscan prints, once compared with what the host's owner says",
+    "Load key": "the value of ssh in the Secret is not a private key, or has a passphrase",
+    "Permission denied (": "the server does not accept the key in the Secret under ssh",
+}
+
+
+def failure_reason(ended: Manifest) -> Reason:
+    if "name" not in ended and EXEC.match(unstarted(ended)):
+        return Reason.COMMAND_NOT_FOUND
+    return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
+
+
+def exit_code(ended: Manifest) -> int | None:
+    """What the program gave back; kubelet makes up one where none was started."""
+    return None if unstarted(ended) else ended.get("exitCode")
+
+
+def exit_words(ended: Manifest) -> str:
+    """``name`` is only with the ends of init containers, whose commands are not the workload's;
+    ``probe`` with those of programs that a node ended for it."""
+    code = int(ended["exitCode"])
+    if "name" in ended:
+        said = unstarted(ended) or last_words(ended)
+        words = f"did not start: {ended['name']} exited with code {code}"
+        return f"{words}: {said}" if said else words
+    if why := unstarted(ended):
+        return f"could not be started: {why}"
+    if ended.get("reason") == "OOMKilled":
+        return f"exited with code {code}: it used more memory than its limit"
+    if probe := ended.get("probe"):
+        return f"exited with code {code} after its {probe} probe failed"
+    if 128 < code < 128 + signal.NSIG and code - 128 in set(signal.Signals):
+        return f"exited with code {code}, as after {signal.Signals(code - 128).name}"
+    return f"exited with code {code}"
+
+
+def unstarted(ended: Manifest) -> str:
+    """Why its program could not be started, as the runtime says it; empty where it was."""
+    if ended.get("reason") not in UNSTARTED:
+        return ""
+    said = str(ended.get("message") or "the runtime does not say why")
+    match = RUNC.search(said)
+    return (match[1] if match else said)[:MOST_WORDS]
+
+
+def last_words(ended: Manifest) -> str:
+    """The last line of what a container said of its end, which the cluster keeps a little of; or
+    the line in which ssh said why, and what it means."""
+    lines = [line.strip() for line in str(ended.get("message") or "").splitlines()]
+    lines = [line for line in lines if line and line not in GITS_ADVICE]
+    for why, meaning in SSH.items() if ended["name"].startswith(FETCHER) else ():
+        if telling := next((line for line in lines if why in line), ""):
+            return f"{telling.strip('@ .')[:MOST_WORDS]}: {meaning}"
+    return lines[-1][:MOST_WORDS].rstrip(".") if lines else ""

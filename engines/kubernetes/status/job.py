@@ -1,0 +1,299 @@
+"""From a job and its pods to one observation: the phase, why, and every rank. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+from uuid import UUID
+
+from engines.base import Manifest, Observation, RankState
+from engines.kubernetes.jobs import GAVE_UP, RUN, JobKind, workload_of
+from engines.kubernetes.status import preemption
+from engines.kubernetes.status.causes import podgroup, refused
+from engines.kubernetes.status.conditions import condition, holds, moment
+from engines.kubernetes.status.events import by_object, said_at, said_of_pod
+from engines.kubernetes.status.exit import exit_words, failure_reason
+from engines.kubernetes.status.gang import GangView
+from engines.kubernetes.status.pod import PodView
+from engines.kubernetes.status.preemption import Preemption
+from spec.causes import Cause, CauseKind
+from spec.phases import ENDED, INCOMPLETE, RANK_ACTIVE, TERMINAL, Phase, RankPhase, Reason
+from spec.workload import Role
+
+#: An end is final within its run, and so later than anything else seen of that run, hence the bit
+#: above every resource version. Stopped is none: who suspends a job may go on with it.
+FINAL_BIT = 1 << 62
+ORDER_BITS = 16
+COMPLETE = (1 << ORDER_BITS) - 1  # the order of a view that misses nothing up to its newest version
+REPLACED = "A rank lost its pod; a new one is being created."
+NO_PODS_YET = Cause(
+    CauseKind.OPERATOR,
+    "Waiting for the operator to create the pods",
+    "If this persists, the training operator is not running: ask the cluster's administrator.",
+)
+PODS_GONE = replace(
+    NO_PODS_YET, title="All its pods are gone; waiting for the operator to create new ones"
+)
+
+
+class JobStatus(NamedTuple):
+    phase: Phase
+    reason: Reason = Reason.NONE
+    message: str = ""
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A job (its ``manifest``) and its pods at one moment. The first match decides on the phase."""
+
+    kind: JobKind
+    manifest: Manifest
+    pods: tuple[PodView, ...]
+    group: Manifest | None = None
+    warnings: tuple[Manifest, ...] = ()  # events about the job itself, oldest first
+    preemptions: Mapping[str, Preemption] = field(default_factory=dict)  # by name of the pod
+
+    @classmethod
+    def at(
+        cls,
+        kind: JobKind,
+        job: Manifest,
+        pods: Iterable[Manifest],
+        *,
+        group: Manifest | None = None,
+        warnings: Iterable[Manifest] = (),
+        now: datetime | None = None,
+    ) -> "JobView":
+        """``group`` is KAI's pod group; ``warnings`` are events about the job, its pods and their
+        claims. Without ``now`` nothing takes too long."""
+        warnings = list(warnings)
+        about = by_object(warnings)
+        views = (PodView(pod, kind, tuple(said_of_pod(pod, about)), now) for pod in pods)
+        start = began(job)  # what was said of the job in an earlier run explains nothing now
+        own = (one for one in about.get(job["metadata"]["uid"], ()) if said_at(one) >= start)
+        preemptions = preemption.newest_by_pod(warnings, since=start)
+        return cls(kind, job, tuple(views), group, tuple(own), preemptions)
+
+    def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
+        """``floor`` is the newest resource version up to which nothing is missing, or that of
+        what was seen of it, pods now gone included.
+
+        ``order`` tells views apart that have the same newest version: jobs and pods arrive by
+        different watches, so a change may arrive after a later one.
+        """
+        phase, reason, message, cause = self._judge()
+        own = max([version(self.manifest), *(version(pod.manifest) for pod in self.pods)])
+        place = sequence(max(floor, own), order)
+        if phase in TERMINAL:
+            place = sequence(own, order) | FINAL_BIT
+        return Observation(
+            workload_id=self.workload_id,
+            run=run_of(self.manifest),
+            sequence=place,
+            phase=phase,
+            at=self._at,
+            attempt=max((pod.restarts for pod in self.pods), default=0),
+            reason=reason,
+            message=message,
+            ranks=tuple(self.ranks(phase)),
+            cause=cause,
+        )
+
+    @property
+    def workload_id(self) -> UUID:
+        uid = workload_of(self.manifest["metadata"]["labels"])
+        assert uid  # noqa: S101 -- only labelled jobs are looked at
+        return uid
+
+    @property
+    def is_suspended(self) -> bool:
+        return bool((self.manifest["spec"].get("runPolicy") or {}).get("suspend"))
+
+    @property
+    def _annotations(self) -> dict[str, str]:
+        return dict(self.manifest["metadata"].get("annotations") or {})
+
+    @property
+    def hopeless(self) -> str:
+        """Which rank lacks its data for good, in words; empty while none does.
+
+        The operators count the restarts of pods that run, and no pod runs before its init
+        containers are done: without us these would be started for ever.
+        """
+        limit = (self.manifest["spec"].get("runPolicy") or {}).get("backoffLimit")
+        for pod in sorted(self.present.values(), key=self._number):
+            last = pod.unprepared
+            if limit and last and pod.has_spent(limit):
+                return f"{self._name(pod)} {exit_words(last)}. Tried {last['tries']} times."
+        return ""
+
+    @cached_property
+    def slots(self) -> list[tuple[Role, int]]:
+        """Every rank by its place: the master first."""
+        replicas = self.manifest["spec"][self.kind.replicas]
+        unsorted = [
+            (self.kind.role(name), index)
+            for name, replica in replicas.items()
+            for index in range(replica.get("replicas", 1))
+        ]
+        return sorted(unsorted, key=lambda slot: (slot[0] is not Role.MASTER, slot[1]))
+
+    @cached_property
+    def present(self) -> dict[tuple[Role, int], PodView]:
+        """The newest pod of each rank, those that leave included."""
+        ordered = sorted(self.pods, key=lambda pod: (not pod.is_leaving, pod.created))
+        return {(pod.role, pod.index): pod for pod in ordered}
+
+    def ranks(self, phase: Phase) -> Iterator[RankState]:
+        """As they stand, or as they ended with a workload in this phase."""
+        for number, slot in enumerate(self.slots):
+            pod = self.present.get(slot)
+            state = pod.rank(number) if pod else RankState(number, *slot, RankPhase.PENDING)
+            if phase in ENDED and state.phase in RANK_ACTIVE:
+                failed = pod.failed(state) if pod and phase is Phase.FAILED else None
+                state = failed or replace(state, phase=RankPhase.STOPPED)
+            if pod and (why := self._gave_way(pod)):
+                state = replace(state, reason=why.reason, message=why.words)
+            yield state
+
+    def _judge(self) -> JobStatus:
+        status = self.manifest.get("status") or {}
+        if holds(status, "Succeeded"):
+            return JobStatus(Phase.COMPLETED)
+        if holds(status, "Failed"):
+            why = self._failure(condition(status, "Failed").get("message", ""))
+            return JobStatus(Phase.FAILED, *why)
+        if self.is_suspended and (given_up := self._annotations.get(GAVE_UP)):
+            return JobStatus(Phase.FAILED, Reason.RANK_FAILED, given_up)
+        if self.is_suspended:
+            settled = holds(status, "Suspended") or not status.get("conditions")
+            done = settled and not self.pods
+            return JobStatus(Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER)
+        verdict = self._alive()
+        if verdict.phase in INCOMPLETE and (gave_way := self._preempted()):
+            return verdict._replace(reason=gave_way[0], message=gave_way[1])
+        return verdict
+
+    def _gave_way(self, pod: PodView) -> Preemption | None:
+        runs = pod.is_ready and not pod.is_leaving
+        done = runs or pod.phase is RankPhase.SUCCEEDED
+        return None if done else preemption.of(pod, self.preemptions)
+
+    def _preempted(self) -> tuple[Reason, str] | None:
+        """The first rank that had to give way and does not run again yet."""
+        for pod in sorted(self.present.values(), key=self._number):
+            if why := self._gave_way(pod):
+                return why.reason, f"{self._name(pod)} {why.words}."
+        return None
+
+    def _alive(self) -> JobStatus:
+        gang = GangView.of(self.present.values(), size=len(self.slots))
+        if gang.fell_apart and not self._is_partly_made(gang):
+            cause = self._cause(gang.held_up_by, gang)
+            otherwise = (cause.reason, cause.message) if cause else (Reason.NONE, REPLACED)
+            reason, why = self._first_trouble(gang.here, "")
+            return JobStatus(Phase.DEGRADED, *((reason, why) if why else otherwise), cause)
+        if not gang.is_placed:
+            cause = self._cause(gang.here, gang)
+            why_not = (cause.reason, cause.message) if cause else self._first_trouble(gang.here, "")
+            return JobStatus(Phase.PENDING, *why_not, cause)
+        if gang.waiting:
+            reason, why = self._first_trouble(gang.held_up_by, "")
+            reason = Reason.RESTARTING if gang.is_restarting else reason
+            return JobStatus(Phase.INITIALIZING, reason, why, self._cause(gang.held_up_by, gang))
+        return JobStatus(Phase.RUNNING)
+
+    def _is_partly_made(self, gang: GangView) -> bool:
+        """Whether it lacks pods because the cluster never made them."""
+        return len(self.present) < gang.size and self._refused(gang) is not None
+
+    def _refused(self, gang: GangView) -> Cause | None:
+        """Why pods are not made. What was said before the last of them was explains nothing."""
+        if not gang.missing:
+            return None
+        last = max((pod.created for pod in self.pods), default=None)
+        cause = refused.not_made(self.warnings, since=last)
+        return refused.partly(cause, len(gang.here), gang.size) if cause and gang.here else cause
+
+    def _cause(self, among: Sequence[PodView], gang: GangView) -> Cause | None:
+        """The one that explains most: of the whole gang, of pods never made, of the first rank."""
+        whole = podgroup.grouped(self.group) if not all(it.is_scheduled for it in among) else None
+        if whole := whole or self._refused(gang):
+            return whole
+        away = [pod for pod in self.present.values() if pod.has_lost_node]
+        for pod in sorted(away or among, key=self._number):
+            if cause := pod.cause:
+                return replace(cause, who=self._name(pod))
+        if gang.here:
+            return None
+        return PODS_GONE if self.pods else NO_PODS_YET
+
+    def _first_trouble(self, among: Sequence[PodView], otherwise: str) -> tuple[Reason, str]:
+        for pod in sorted(among, key=self._number):
+            reason, why = pod.trouble
+            if why:
+                return reason, f"{self._name(pod)}: {why}"
+        return Reason.NONE, otherwise
+
+    def _failure(self, otherwise: str) -> tuple[Reason, str]:
+        """The rank that failed first, for the others often only follow; sooner yet one that had to
+        give way to somebody else."""
+        if why := self._preempted():
+            return why
+        failures = [(end, pod) for pod in self.pods for end in pod.failures]
+        if not failures:
+            return Reason.RANK_FAILED, otherwise
+        end, pod = min(failures, key=lambda it: (*_finished(it[0]), self._number(it[1])))
+        return failure_reason(end), f"{self._name(pod)} {exit_words(end)}."
+
+    def _name(self, pod: PodView) -> str:
+        return f"{pod.role}-{pod.index} (rank {self._number(pod)})"
+
+    def _number(self, pod: PodView) -> int:
+        slot = (pod.role, pod.index)
+        return self.slots.index(slot) if slot in self.slots else len(self.slots)
+
+    @property
+    def _at(self) -> datetime:
+        """When the cluster wrote down the last thing that we see."""
+        conditions = (self.manifest.get("status") or {}).get("conditions") or []
+        times = [moment(one["lastTransitionTime"]) for one in conditions]
+        times += [at for pod in self.pods for at in (pod.created, pod.started_at) if at]
+        times += [pod.finished_at for pod in self.pods if pod.finished_at]
+        return max([moment(self.manifest["metadata"]["creationTimestamp"]), *times])
+
+
+def version(item: Manifest) -> int:
+    """Resource versions of one cluster are revisions of one store, and grow with every change."""
+    return int(item["metadata"]["resourceVersion"])
+
+
+def sequence(newest: int, order: int) -> int:
+    return newest << ORDER_BITS | order
+
+
+def run_of(job: Manifest) -> int:
+    text = (job["metadata"].get("annotations") or {}).get(RUN, "")
+    return int(text) if text.isdigit() else 1
+
+
+def began(job: Manifest) -> datetime:
+    """When the present run did, as far as the cluster tells runs apart."""
+    resumed = condition(job.get("status") or {}, "Suspended")
+    return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
+
+
+def _finished(end: Manifest) -> tuple[bool, str]:
+    """To compare by. Of a container that vanished with its node kubelet does not know when."""
+    at = end.get("finishedAt")
+    return not at, at or ""
+
+
+def was_resumed(job: Manifest) -> bool:
+    """Whether it goes on after it was suspended."""
+    suspended = (job["spec"].get("runPolicy") or {}).get("suspend")
+    status = job.get("status") or {}
+    ended = holds(status, "Succeeded") or holds(status, "Failed")
+    return not suspended and not ended and condition(status, "Suspended").get("status") == "False"

@@ -1,0 +1,299 @@
+"""What a pod shows, as the state of a rank."""
+
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from engines.base import Manifest, RankState
+from engines.kubernetes.jobs import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, JobKind
+from engines.kubernetes.manifests.fetchers import FETCHER
+from engines.kubernetes.status.causes import lifecycle, probes, program, startup
+from engines.kubernetes.status.causes.autoscaler import with_autoscaler
+from engines.kubernetes.status.causes.unschedulable import unscheduled
+from engines.kubernetes.status.conditions import condition, holds, moment
+from engines.kubernetes.status.exit import exit_code, exit_words, failure_reason, unstarted
+from spec.causes import Cause, CauseKind
+from spec.phases import RankPhase, Reason
+from spec.workload import Role
+
+STATES = ("state", "lastState")  # of a container: how it is, and how it was before it restarted
+REMOVED = {128 + signal.SIGTERM, 128 + signal.SIGKILL}
+PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
+
+
+@dataclass(frozen=True)
+class PodView:
+    """A pod of a job, read once. ``warnings`` are the cluster's events about it and its claims,
+    oldest first. Without ``now`` nothing takes too long."""
+
+    manifest: Manifest
+    kind: JobKind
+    warnings: tuple[Manifest, ...] = ()
+    now: datetime | None = None
+
+    @property
+    def role(self) -> Role:
+        labels = self.manifest["metadata"]["labels"]
+        return self.kind.role(labels.get(REPLICA_TYPE) or labels.get(JOB_ROLE, ""))
+
+    @property
+    def index(self) -> int:
+        return int(self.manifest["metadata"]["labels"].get(REPLICA_INDEX, 0))
+
+    @property
+    def uid(self) -> str:
+        return str(self.manifest["metadata"]["uid"])
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest["metadata"]["name"])
+
+    @property
+    def path(self) -> str:
+        meta = self.manifest["metadata"]
+        return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+
+    @property
+    def status(self) -> Manifest:
+        return dict(self.manifest.get("status") or {})
+
+    @property
+    def is_leaving(self) -> bool:
+        return bool(self.manifest["metadata"].get("deletionTimestamp"))
+
+    @property
+    def created(self) -> datetime:
+        return moment(self.manifest["metadata"]["creationTimestamp"])
+
+    @property
+    def container(self) -> Manifest:
+        """The status of the container that trains; empty before there is one."""
+        statuses = self.status.get("containerStatuses") or []
+        return next((one for one in statuses if one["name"] == self.kind.container), {})
+
+    @property
+    def ended(self) -> Manifest | None:
+        """How the container ended: now, or, while it waits to be restarted, the last time. One that
+        is removed at the backoff limit ended with what failed before, not with its removal."""
+        now, before = ((self.container.get(key) or {}).get("terminated") for key in STATES)
+        was_removed = now and self.is_leaving and now.get("exitCode") in REMOVED
+        return self._explained(before if before and (was_removed or not now) else now)
+
+    def _explained(self, ended: Manifest | None) -> Manifest | None:
+        """With the ``probe`` for which the node ended it, if it was that."""
+        probe = probes.ended_by(self.warnings, ended) if ended else ""
+        return {**ended, "probe": probe} if ended and probe else ended
+
+    @property
+    def failures(self) -> list[Manifest]:
+        """The ends that the cluster remembers and that were no success: the last two at most, or
+        that of what runs before."""
+        states = (self.container.get(key) or {} for key in reversed(STATES))
+        ends = (self._explained(state.get("terminated")) or {} for state in states)
+        failed = [end for end in ends if end.get("exitCode")]
+        return failed or ([self.unprepared] if self.unprepared and self.is_over else [])
+
+    @property
+    def unprepared(self) -> Manifest | None:
+        """How the init container ended that failed last, with its name and how often it was tried;
+        ``None`` if all is well. A sidecar among them goes on beside the program, and is ended after
+        it."""
+        for one in self.status.get("initContainerStatuses") or []:
+            state, last = one.get("state") or {}, one.get("lastState") or {}
+            ended = state.get("terminated") or last.get("terminated") or {}
+            did_its_part = one["name"] in self._sidecars and bool(self.starts)
+            if ended.get("exitCode") and not did_its_part:
+                tries = int(one.get("restartCount", 0)) + ("running" not in state)
+                return {**ended, "name": one["name"], "tries": tries}
+        return None
+
+    @property
+    def _sidecars(self) -> set[str]:
+        """Init containers that run as long as the program does."""
+        before = self.manifest["spec"].get("initContainers") or ()
+        return {one["name"] for one in before if one.get("restartPolicy") == "Always"}
+
+    @property
+    def kept_alive_by(self) -> list[str]:
+        """Containers that still run when the program has ended for good."""
+        end = (self.container.get("state") or {}).get("terminated")
+        again = self.manifest["spec"].get("restartPolicy") != "Never" and (end or {}).get(
+            "exitCode"
+        )
+        if self.is_over or not end or again:
+            return []
+        others = self.status.get("containerStatuses") or []
+        return [one["name"] for one in others if "running" in (one.get("state") or {})]
+
+    @property
+    def has_lost_node(self) -> bool:
+        """Whether the cluster no longer hears of the node: what kubelet said last stands there, but
+        for one condition."""
+        gates = self.manifest["spec"].get("readinessGates")
+        unready = condition(self.status, "Ready").get("status") == "False"
+        return unready and holds(self.status, "ContainersReady") and not gates and not self.is_over
+
+    def has_spent(self, limit: int) -> bool:
+        """Whether data was fetched anew as often as the limit allows, and in vain."""
+        last = self.unprepared
+        if last is None or self.is_over:
+            return False
+        return bool(last["name"].startswith(FETCHER) and last["tries"] > limit)
+
+    @property
+    def restarts(self) -> int:
+        return int(self.container.get("restartCount", 0))
+
+    @property
+    def is_running(self) -> bool:
+        return "running" in (self.container.get("state") or {})
+
+    @property
+    def starts(self) -> list[int]:
+        """Those starts of its container whose output the cluster has: the current one, and the one
+        before it once that is another."""
+        state, last = self.container.get("state") or {}, self.container.get("lastState") or {}
+        ended = "terminated" in last
+        if "running" in state or "terminated" in state:
+            return (
+                [self.restarts - 1, self.restarts] if self.restarts and ended else [self.restarts]
+            )
+        return [self.restarts] if ended else []
+
+    @property
+    def is_scheduled(self) -> bool:
+        return bool(self.manifest["spec"].get("nodeName"))
+
+    @property
+    def is_ready(self) -> bool:
+        return self.is_running and bool(self.container.get("ready")) and not self.has_lost_node
+
+    @property
+    def is_over(self) -> bool:
+        return self.status.get("phase") in PHASES
+
+    @property
+    def phase(self) -> RankPhase:
+        if over := PHASES.get(self.status.get("phase", "")):
+            return over
+        if self.kept_alive_by and not (self.ended or {}).get("exitCode"):
+            return RankPhase.SUCCEEDED
+        return RankPhase.RUNNING if self.is_ready else RankPhase.PENDING
+
+    @property
+    def started_at(self) -> datetime | None:
+        state = self.container.get("state") or {}
+        now = state.get("running") or self.ended or {}
+        at = now.get("startedAt") if not unstarted(now) else None  # else it is that of 1970
+        return moment(at) if at else None
+
+    @property
+    def finished_at(self) -> datetime | None:
+        at = (self.ended or {}).get("finishedAt") if not self.is_ready else None
+        return moment(at) if at else None
+
+    def rank(self, number: int) -> RankState:
+        reason, message = self.trouble
+        return RankState(
+            rank=number,
+            role=self.role,
+            index=self.index,
+            phase=self.phase,
+            node=self.manifest["spec"].get("nodeName", ""),
+            restarts=self.restarts,
+            exit_code=exit_code(self.ended) if self.ended and not self.is_ready else None,
+            reason=reason,
+            message=message,
+            started_at=self.started_at,
+            finished_at=self.finished_at,
+        )
+
+    def failed(self, state: RankState) -> RankState | None:
+        """The rank when its last failure was one too many for its job, which by then may have been
+        started once more; ``None`` where it never failed."""
+        ended = self.ended
+        if not ended or not ended.get("exitCode"):
+            return None
+        at = ended.get("finishedAt")
+        return replace(
+            state,
+            phase=RankPhase.FAILED,
+            exit_code=exit_code(ended),
+            reason=failure_reason(ended),
+            message=exit_words(ended),
+            finished_at=moment(at) if at else None,
+        )
+
+    @property
+    def trouble(self) -> tuple[Reason, str]:
+        """Why it does not run, in words; empty where nothing is wrong."""
+        ended = self.ended
+        if ended and not self.is_ready and ended.get("exitCode"):
+            return failure_reason(ended), exit_words(ended)
+        if self.unprepared and self.is_over:
+            return Reason.RANK_FAILED, exit_words(self.unprepared)
+        if self.status.get("phase") == "Failed":
+            return Reason.RANK_FAILED, str(self.status.get("message") or "failed")
+        cause = self.cause
+        return (cause.reason, cause.message) if cause else (Reason.NONE, "")
+
+    @property
+    def cause(self) -> Cause | None:
+        """What keeps it from starting; ``None`` where it only takes its time."""
+        if not self.is_scheduled:
+            return self._unscheduled()
+        if self.has_lost_node:
+            return lifecycle.node_away(self.manifest)
+        if self.phase is RankPhase.FAILED and self.ended:
+            return program.over(self.ended)
+        if self.is_ready or self.is_over:
+            return None
+        if names := self.kept_alive_by:
+            return lifecycle.kept_alive(names)
+        for one, waiting in self._waiting():
+            fetches = one["name"].startswith(FETCHER)
+            image = one.get("image", "")
+            if cause := startup.stuck(waiting, image, self.warnings, fetches=fetches):
+                return cause
+        waits = (self.container.get("state") or {}).get("waiting") or {}
+        if self.ended and waits.get("reason") == "CrashLoopBackOff":
+            return program.failing(self.ended)
+        if self.unprepared and not self.started_at:
+            return program.unprepared(self.unprepared)
+        return self._unstarted(waits) if not self.started_at else self._unready()
+
+    def _unscheduled(self) -> Cause | None:
+        state = condition(self.status, "PodScheduled")
+        said = str(state.get("message", ""))
+        if state.get("reason") == "SchedulingGated":
+            return lifecycle.gated(self.manifest, said)
+        if not said:
+            late = not state and self._is_late(self.created, lifecycle.SCHEDULER_SECONDS)
+            return lifecycle.unlooked(self.manifest) if late else None
+        cause = unscheduled(said)
+        if cause.kind is CauseKind.STORAGE:
+            cause = startup.unprovisioned(self.warnings) or cause
+        return with_autoscaler(cause, self.warnings)
+
+    def _unstarted(self, waits: Manifest) -> Cause | None:
+        """Its container is not there yet, and nothing of those before it failed."""
+        if cause := startup.unmounted(self.warnings):
+            return cause
+        placed = condition(self.status, "PodScheduled").get("lastTransitionTime")
+        before = self.status.get("initContainerStatuses") or []
+        busy = any("running" in (one.get("state") or {}) for one in before)
+        late = placed and self._is_late(moment(placed), lifecycle.START_SECONDS)
+        return lifecycle.slow(self.manifest, waits) if late and not busy else None
+
+    def _unready(self) -> Cause | None:
+        return probes.unready(self.warnings, since=self.started_at) if self.is_running else None
+
+    def _is_late(self, since: datetime, seconds: float) -> bool:
+        return self.now is not None and (self.now - since).total_seconds() >= seconds
+
+    def _waiting(self) -> Iterator[tuple[Manifest, Manifest]]:
+        """Each container that waits, and what for."""
+        for key in ("initContainerStatuses", "containerStatuses"):
+            for one in self.status.get(key) or []:
+                yield one, (one.get("state") or {}).get("waiting") or {}

@@ -1,0 +1,74 @@
+"""Pods that had to give way: to whom, as schedulers say it. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from engines.base import Manifest
+from engines.kubernetes.status.conditions import condition, moment
+from engines.kubernetes.status.events import GAVE_WAY, said_at
+from engines.kubernetes.status.pod import PodView
+from spec.phases import Reason
+
+DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26: who removes it says why
+BY_SCHEDULER = "PreemptionByScheduler"
+WHOM = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
+BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Preemption:
+    """``pod`` is a name, which another one may bear by now; ``uid`` is empty where nobody said
+    it. ``words`` go on after the name of the rank."""
+
+    pod: str
+    uid: str
+    at: datetime
+    words: str
+    reason: Reason = Reason.PREEMPTED
+
+    def is_of(self, pod: PodView) -> bool:
+        """Whether it is about this pod, not about one that had its name before."""
+        return self.uid == pod.uid if self.uid else self.at >= pod.created
+
+
+def newest_by_pod(events: Iterable[Manifest], *, since: datetime) -> dict[str, Preemption]:
+    """The newest of each pod, by its name."""
+    recent = (one for one in map(_of_event, events) if one and one.at >= since)
+    return {one.pod: one for one in sorted(recent, key=lambda one: one.at)}
+
+
+def of(pod: PodView, preemptions: Mapping[str, Preemption]) -> Preemption | None:
+    """Why a pod has to go, or why the one before it had to while this one has yet to start."""
+    preemption = preemptions.get(pod.name)
+    if preemption and (preemption.is_of(pod) or not pod.starts):
+        return preemption
+    return _of_condition(pod)
+
+
+def _of_event(event: Manifest) -> Preemption | None:
+    about, said = event["involvedObject"], str(event.get("message") or "")
+    if event.get("reason") not in GAVE_WAY:
+        return None
+    if about.get("kind") == "Pod":
+        return Preemption(about["name"], about.get("uid", ""), said_at(event), _words(said))
+    whom = WHOM.search(said)
+    return Preemption(whom[1], "", said_at(event), _words(said)) if whom else None
+
+
+def _of_condition(pod: PodView) -> Preemption | None:
+    disruption = condition(pod.status, DISRUPTION)
+    if disruption.get("status") != "True":
+        return None
+    preempted = disruption.get("reason") == BY_SCHEDULER
+    said = str(disruption.get("message") or disruption.get("reason", ""))
+    words = _words(said) if BY.search(said) or not preempted else f"was preempted: {said}"
+    reason = Reason.PREEMPTED if preempted else Reason.NONE
+    at = disruption.get("lastTransitionTime")  # who adds the condition may leave it out
+    return Preemption(pod.name, pod.uid, moment(at) if at else pod.created, words, reason)
+
+
+def _words(said: str) -> str:
+    by = BY.search(said)
+    return f"was preempted by {by[1]}" if by else f"was evicted: {said}".rstrip(".")

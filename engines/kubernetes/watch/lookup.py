@@ -1,0 +1,76 @@
+"""One workload as it stands now, asked of the cluster outside a watch."""
+
+from engines.base import EngineRefused, Handle, Manifest
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.cluster.discovery import kinds_here
+from engines.kubernetes.jobs import PROJECT, WORKLOAD, JobKind, job_name
+from engines.kubernetes.labels import namespace_of
+from engines.kubernetes.status.job import JobView
+from engines.kubernetes.status.pod import PodView
+from engines.kubernetes.watch.reflector import Collection, PagedList
+from engines.kubernetes.watch.snapshot import Snapshot
+
+TRIES = 5  # at reading a job with its pods that someone else changes at the same time
+
+
+class Lookup:
+    """``prefix`` is that of the namespaces of projects."""
+
+    def __init__(self, api: Api, prefix: str) -> None:
+        self._api, self._prefix = api, prefix
+
+    def namespace(self, handle: Handle) -> str:
+        return namespace_of(handle.project, self._prefix)
+
+    def path(self, kind: JobKind, handle: Handle) -> str:
+        return kind.path(self.namespace(handle), job_name(handle))
+
+    def job(self, handle: Handle) -> tuple[JobKind, Manifest] | None:
+        """The job of a workload; one that is being deleted is as good as gone."""
+        for kind in kinds_here(self._api):
+            job = self._api.find(self.path(kind, handle))
+            if job and not job["metadata"].get("deletionTimestamp"):
+                return kind, job
+        return None
+
+    def snapshot(self, handle: Handle) -> Snapshot | None:
+        """Pods first, as the watch does, so that what it tells compares with what that tells.
+
+        A job that changed meanwhile is read again with its pods, a few times at most.
+        """
+        pods_path = f"/api/v1/namespaces/{self.namespace(handle)}/pods"
+        snapshot = None
+        for _ in range(TRIES):
+            listing = PagedList(self._api, Collection(pods_path, only=handle.workload_id))
+            pods, job = list(listing), self.job(handle)
+            if job is None:
+                return None
+            snapshot = Snapshot.read(*job, pods, upto=int(listing.since))
+            if snapshot.is_whole:
+                break
+        return snapshot
+
+    def job_view(self, handle: Handle) -> JobView | None:
+        snapshot = self.snapshot(handle)
+        return snapshot.job_view if snapshot else None
+
+    def restore(self, kind: JobKind, before: Manifest) -> bool:
+        """Put back the labels of a job of ours that somebody took off: without them nobody would
+        see that it runs on. ``False`` where it is gone."""
+        meta = before["metadata"]
+        labels = {name: meta["labels"][name] for name in (WORKLOAD, PROJECT)}
+        path = kind.path(meta["namespace"], meta["name"])
+        present = self._api.find(path)
+        if present is None or present["metadata"]["uid"] != meta["uid"]:
+            return False
+        if not present["metadata"].get("deletionTimestamp"):
+            self._api.merge(path, {"metadata": {"labels": labels}})
+        return True
+
+    def pod(self, handle: Handle, rank: int) -> PodView:
+        """The one that a rank runs in now."""
+        view = self.job_view(handle)
+        pod = view.present.get(view.slots[rank]) if view and rank < len(view.slots) else None
+        if pod is None or not pod.is_ready:
+            raise EngineRefused("The rank is not running.")
+        return pod

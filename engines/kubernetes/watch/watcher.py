@@ -1,0 +1,300 @@
+"""Following every workload of a cluster: a list, then one watch for each sort of object."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from math import inf
+from queue import Empty, SimpleQueue
+from uuid import UUID
+
+from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest
+from engines.base import Observation as Observation
+from engines.kubernetes.client.api import Api, Gone
+from engines.kubernetes.cluster.discovery import KAI_GROUP, kinds_here, served
+from engines.kubernetes.jobs import JobKind, workload_of
+from engines.kubernetes.status.causes.never_fits import with_never_fits
+from engines.kubernetes.status.events import (
+    EVENTS,
+    SELECTOR,
+    Early,
+    cluster_event,
+    explains,
+    is_telling,
+    key_of,
+    keys_of,
+)
+from engines.kubernetes.status.job import COMPLETE, FINAL_BIT, sequence
+from engines.kubernetes.watch.namespaces import Namespaces
+from engines.kubernetes.watch.patience import Patience
+from engines.kubernetes.watch.reflector import (
+    Changes,
+    Collection,
+    PagedList,
+    Reflector,
+    ServerProbe,
+)
+from engines.kubernetes.watch.snapshot import Snapshot, lighter
+from engines.nodes import NodeInfo
+from spec.phases import HELD_UP
+
+PODS = "/api/v1/pods"
+GROUPS_VERSION = f"{KAI_GROUP}/v2alpha2"
+POD = Collection(PODS)
+GROUP = Collection(f"/apis/{GROUPS_VERSION}/podgroups", optional=True)
+EVENT = Collection(EVENTS, fields=SELECTOR, optional=True)
+TICK = 0.4  # seconds between two signs of life
+MOST_AT_ONCE = 1000  # workloads whose changes are taken in before they are told
+MOST_EVENTS = 5000
+CURRENT_SECONDS = 15.0  # after which a watch that rests may have missed what matters
+HOLD_SECONDS = 20.0  # that a new job is kept back while there is nothing to say of it; see UNSEEN
+
+
+class Watcher:
+    """``snapshots`` are the latest of every workload, for whoever asks in the same process;
+    ``on_change`` is called with each that changed, before it is told. ``nodes`` are the cluster's,
+    as they were lately; ``restore`` puts back labels that a job lost, where it is still there.
+    ``events`` wait for whoever takes them."""
+
+    def __init__(
+        self,
+        api: Api,
+        on_change: Callable[[UUID, Snapshot], None],
+        nodes: Callable[[], Sequence[NodeInfo]] = tuple,
+        restore: Callable[[JobKind, Manifest], bool] | None = None,
+    ) -> None:
+        self._api, self._on_change, self._nodes = api, on_change, nodes
+        self._restore = restore
+        self.snapshots: dict[UUID, Snapshot] = {}
+        self._current = -inf  # when it was last: not while it lists, nor while nobody takes in
+        self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
+        self._owners: dict[str, UUID] = {}
+        self._early = Early()
+        self._last: dict[UUID, Observation] = {}
+        self.held: dict[UUID, float] = {}
+        self._patience = Patience()
+        self._namespaces = Namespaces(api)
+
+    def __iter__(self) -> Generator[Observation | None]:
+        while True:
+            changes: Changes = SimpleQueue()
+            collections = self._collections()
+            try:
+                reflectors = self.list_all(collections, changes)
+            except Gone:
+                continue  # it took longer than the server remembers
+            others = partial(self._serves_others, collections)
+            probe = ServerProbe(self._api, changes=changes, others=others)
+            try:
+                yield from self._changed(list(self.snapshots))
+                yield None
+                for thread in (*reflectors, probe):
+                    thread.start()
+                yield from self._follow(changes)
+            finally:
+                for thread in (*reflectors, probe):
+                    thread.close()
+
+    def _collections(self) -> list[Collection]:
+        """Pods first: a job that is newer than its pods is what every later look shows as well."""
+        jobs = [Collection(kind.everywhere, kind) for kind in kinds_here(self._api)]
+        groups = [GROUP] if "podgroups" in served(self._api, GROUPS_VERSION) else []
+        return [POD, *jobs, *groups, EVENT]
+
+    def list_all(self, collections: list[Collection], changes: Changes) -> list[Reflector]:
+        """Everything as it is now, and the reflectors that go on from there."""
+        self._current = -inf
+        before, self.snapshots, reflectors = self.snapshots, {}, []
+        upto = 0
+        for collection in collections:
+            listing = PagedList(self._api, collection)
+            try:
+                for item in listing:
+                    self.take(collection, "ADDED", item)
+            except Gone:
+                self.snapshots = before
+                raise
+            except EngineRefused:
+                if not collection.optional:
+                    raise
+                continue
+            upto = upto or int(listing.since)
+            reflectors.append(
+                Reflector(self._api, collection, since=listing.since, changes=changes)
+            )
+        for uid, snapshot in before.items():
+            if uid in self.snapshots:
+                self.snapshots[uid].remember(snapshot)
+            elif snapshot.job is not None:  # deleted while nobody looked
+                gone = Snapshot(snapshot.kind, floor=upto, keys=snapshot.keys, space=snapshot.space)
+                self.snapshots[uid] = gone
+        for snapshot in self.snapshots.values():
+            snapshot.listed(upto)
+        for uid, snapshot in self.snapshots.items():
+            self._on_change(uid, snapshot)
+        self._current = time.monotonic()
+        return reflectors
+
+    @property
+    def is_current(self) -> bool:
+        """Whether ``snapshots`` are all there is, as it was a moment ago. They are not while
+        everything is listed, nor in a watch that rests, because another process has the turns for
+        instance."""
+        return time.monotonic() - self._current < CURRENT_SECONDS
+
+    def _serves_others(self, collections: list[Collection]) -> bool:
+        with suppress(EngineUnavailable):  # whether it answers is another question
+            return self._collections() != collections
+        return False
+
+    def _follow(self, changes: Changes) -> Iterator[Observation | None]:
+        """Until the list is too old, or the cluster serves other kinds than it did."""
+        while True:
+            try:
+                touched = self._drain(changes)
+            except Gone:
+                return
+            self._current = time.monotonic()
+            yield from self._changed([*self.ready(touched), *self.silent()])
+            yield None
+
+    def ready(self, touched: Iterable[UUID]) -> Iterator[UUID]:
+        """Those to be told now. A job that was just made says what its submission said: it is told
+        with its first pod, warning or condition, or when that takes long. So a burst of submissions
+        is told once."""
+        now = time.monotonic()
+        for uid in touched:
+            snapshot = self.snapshots.get(uid)
+            if snapshot and snapshot.is_bare and uid not in self._last:
+                self.held.setdefault(uid, now + HOLD_SECONDS)
+            else:
+                self.held.pop(uid, None)
+                yield uid
+        for uid in [uid for uid, until in self.held.items() if until <= now]:
+            del self.held[uid]
+            yield uid
+
+    def silent(self) -> Iterator[UUID]:
+        """Those that still do not run, and of which nothing was heard for a while."""
+        for uid in self._patience.over(time.monotonic()):
+            if snapshot := self.snapshots.get(uid):
+                snapshot.age()
+                yield uid
+
+    def _drain(self, changes: Changes) -> list[UUID]:
+        """Take in what has arrived, and name the workloads it is about, each once.
+
+        Waits a moment for the first change. What ended a reflector is raised.
+        """
+        touched: dict[UUID, None] = {}
+        with suppress(Empty):
+            change = changes.get(timeout=TICK)
+            while True:
+                if isinstance(change, EngineError):
+                    raise change
+                if uid := self.take(*change):
+                    touched[uid] = None
+                    self._patience.changed(uid)
+                    self._on_change(uid, self.snapshots[uid])
+                if len(touched) >= MOST_AT_ONCE:
+                    break
+                change = changes.get_nowait()
+        return list(touched)
+
+    def take(self, collection: Collection, what: str, item: Manifest) -> UUID | None:
+        """Take in one change; the workload it is about, if it is about one."""
+        if collection == EVENT:
+            return self._take_event(item) if what != "DELETED" else None
+        uid = workload_of(item["metadata"].get("labels") or {})
+        if collection.kind is not None and self._was_relabelled(collection.kind, what, item, uid):
+            return None
+        if uid is None:
+            return None
+        snapshot = self.snapshots.setdefault(uid, Snapshot())
+        if collection.kind is not None:
+            snapshot.take_job(collection.kind, what, lighter(item))
+        elif collection == GROUP:
+            snapshot.take_group(what, lighter(item))
+        else:
+            snapshot.take_pod(what, lighter(item))
+        for key in keys_of(item) if collection.kind is None else (item["metadata"]["uid"],):
+            self._own(uid, snapshot, key)
+        return uid
+
+    def _was_relabelled(self, kind: JobKind, what: str, job: Manifest, uid: UUID | None) -> bool:
+        """Whether somebody changed the label by which it is found, and it has it again. A job that
+        left what is watched looks deleted; one that was says so, but for one without a grace."""
+        owner = self._owners.get(job["metadata"]["uid"])
+        snapshot = self.snapshots.get(owner) if owner else None
+        if snapshot is None or snapshot.job is None or self._restore is None:
+            return False
+        left = what == "DELETED" and not job["metadata"].get("deletionTimestamp")
+        if not left and uid == owner:
+            return False
+        with suppress(EngineError):  # then it looks as it does
+            return self._restore(kind, snapshot.job)
+        return False
+
+    def _own(self, uid: UUID, snapshot: Snapshot, key: str) -> None:
+        if key not in snapshot.keys:
+            snapshot.keys.add(key)
+            self._owners[key] = uid
+            for event in self._early.take(key):
+                self._take_event(event)
+
+    def _take_event(self, event: Manifest) -> UUID | None:
+        if not is_telling(event):
+            return None
+        uid = self._owners.get(key_of(event))
+        if uid is None:
+            self._early.keep(lighter(event))
+            return None
+        self.events.append(cluster_event(event, uid))
+        snapshot = self.snapshots.get(uid)
+        if snapshot is None or not explains(event):
+            return None
+        snapshot.take_warning(lighter(event))
+        return uid
+
+    def _changed(self, uids: Iterable[UUID]) -> Iterator[Observation]:
+        """What is later than what was told before, and says something else."""
+        for uid in uids:
+            snapshot = self.snapshots.get(uid)
+            if snapshot is None:
+                continue
+            if snapshot.job is None and snapshot.kind is not None:
+                yield self._gone(uid, snapshot)
+            elif observation := snapshot.observation:
+                observation = with_never_fits(observation, snapshot.pods.values(), self._nodes)
+                waits = observation.phase in HELD_UP
+                self._patience.judged(uid, waits=waits, now=time.monotonic())
+                if is_news(observation, self._last.get(uid)):
+                    self._last[uid] = observation
+                    yield observation
+
+    def _gone(self, uid: UUID, snapshot: Snapshot) -> Observation:
+        del self.snapshots[uid]
+        self._patience.changed(uid)
+        for key in snapshot.keys:
+            if self._owners.get(key) == uid:
+                del self._owners[key]
+        last = self._last.pop(uid, None)
+        run = last.run if last else 1
+        why = (
+            f"Its namespace {snapshot.space} was deleted."
+            if self._namespaces.is_ending(snapshot.space)
+            else ""
+        )
+        order = sequence(snapshot.floor, COMPLETE) | FINAL_BIT
+        return Observation(uid, run, order, None, datetime.now(UTC), message=why)
+
+
+def is_news(observation: Observation, last: Observation | None) -> bool:
+    """Objects change for many reasons that no observation shows."""
+    if last is None:
+        return True
+    later = (observation.run, observation.sequence) > (last.run, last.sequence)
+    return later and replace(observation, sequence=last.sequence, at=last.at) != last

@@ -1,0 +1,142 @@
+"""Where an asset may be used: in the whole account, a cluster, a department, or one project."""
+
+from dataclasses import dataclass
+from typing import Self, TypeVar
+
+from django.db import models
+from django.db.models import Q
+
+from accounts import access
+from accounts.models import User
+from clusters.models import Cluster
+from core.choices import Choices
+from projects.models import Department, Project
+
+
+class Scope(models.TextChoices):
+    ACCOUNT = "account", "Account"
+    CLUSTER = "cluster", "Cluster"
+    DEPARTMENT = "department", "Department"
+    PROJECT = "project", "Project"
+
+
+def scopes() -> Choices:
+    return Scope.choices
+
+
+M = TypeVar("M", bound=models.Model)
+Holder = Cluster | Department | Project
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an asset belongs: to a cluster, a department or a project; without a ``holder``, to the
+    whole account, which is every cluster."""
+
+    holder: Holder | None = None
+
+    @classmethod
+    def of(cls, asset: "Scoped") -> Self:
+        """Where an asset that exists belongs."""
+        return cls() if asset.scope == Scope.ACCOUNT else cls(getattr(asset, asset.scope))
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(type(self.holder).__name__.lower()) if self.holder else Scope.ACCOUNT
+
+    @property
+    def cluster(self) -> Cluster | None:
+        if self.holder is None or isinstance(self.holder, Cluster):
+            return self.holder
+        return self.holder.cluster
+
+    @property
+    def scope_keys(self) -> tuple[str, ...]:
+        return self.holder.scope_keys if self.holder else ()
+
+    def __str__(self) -> str:
+        return f"{self.scope.label} {self.holder}" if self.holder else self.scope.label
+
+
+class ScopedQuerySet(models.QuerySet[M]):
+    """Questions that every kind of asset answers alike."""
+
+    def visible_to(self, user: User) -> Self:
+        """Assets whose scope holds a project in which the user sees assets."""
+        if access.may(user, "assets.read"):
+            return self
+        projects = Project.objects.open_to(user, "assets.read")
+        return self.filter(
+            Q(scope=Scope.PROJECT, project__in=projects)
+            | Q(scope=Scope.DEPARTMENT, department__in=projects.values("department"))
+            | Q(scope=Scope.CLUSTER, cluster__in=projects.values("cluster"))
+            | (Q(scope=Scope.ACCOUNT) if access.anywhere(user, "assets.read") else Q(pk__in=[]))
+        )
+
+    def usable_in(self, project: Project) -> Self:
+        """Assets whose scope holds this project."""
+        return self.filter(
+            Q(scope=Scope.PROJECT, project=project)
+            | Q(scope=Scope.DEPARTMENT, department=project.department_id)
+            | Q(scope=Scope.CLUSTER, cluster=project.cluster_id)
+            | Q(scope=Scope.ACCOUNT)
+        )
+
+    def editable_by(self, user: User, action: str = "assets.update") -> Self:
+        """Assets that belong to where the user may do this to assets, not what is shared there."""
+        if access.may(user, action):
+            return self
+        projects = Project.objects.open_to(user, action)
+        return self.filter(scope=Scope.PROJECT, project__in=projects)
+
+    def named(self, name: str, place: Place) -> Self:
+        """Those of a name in one place, of which there is one at most."""
+        rows = self.filter(name=name, scope=place.scope)
+        return rows.filter(**{place.scope: place.holder}) if place.holder else rows
+
+    def search(self, text: str) -> Self:
+        return self.filter(Q(name__icontains=text) | Q(description__icontains=text))
+
+
+def scope_constraints(kind: str) -> list[models.BaseConstraint]:
+    """A name is unique within its scope, and only the whole account has no cluster."""
+    unique = [
+        models.UniqueConstraint(
+            fields=["name"] if scope == Scope.ACCOUNT else [scope, "name"],
+            condition=Q(scope=scope),
+            name=f"{kind}_name_in_{scope}",
+        )
+        for scope in Scope.values
+    ]
+    wide = Q(scope=Scope.ACCOUNT, cluster=None) | ~Q(scope=Scope.ACCOUNT) & ~Q(cluster=None)
+    return [*unique, models.CheckConstraint(condition=wide, name=f"{kind}_in_a_cluster")]
+
+
+class Scoped(models.Model):
+    """The cluster is set but for the whole account; the department or project when the scope says
+    so."""
+
+    scope = models.CharField(max_length=20, choices=scopes, default=Scope.PROJECT)
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, null=True, blank=True, related_name="%(class)ss"
+    )
+    department = models.ForeignKey(
+        Department, on_delete=models.CASCADE, null=True, blank=True, related_name="%(class)ss"
+    )
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, null=True, blank=True, related_name="%(class)ss"
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def scope_name(self) -> str:
+        """What the scope is called: ``Project team-a``, ``Account``."""
+        return str(Place.of(self))
+
+    def put(self, place: Place) -> None:
+        """Give the asset to the account, a cluster, a department or a project."""
+        self.scope, self.cluster, holder = place.scope, place.cluster, place.holder
+        self.department = holder if isinstance(holder, Department) else None
+        self.project = holder if isinstance(holder, Project) else None

@@ -1,0 +1,36 @@
+"""What the forms of projects and departments say, typed. What it may be the models judge."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from spec.part import Flag, Number
+
+GB = 1_000_000_000
+LARGEST_QUOTA = 1e9  # in GB; in bytes more than this would not fit into a column
+Quota = Annotated[Number, Field(le=LARGEST_QUOTA)]
+
+
+class DepartmentValues(BaseModel):
+    """Memory in GB. A quota of ``None`` is none of its own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = ""
+    gpu_quota: Quota | None = None
+    cpu_quota: Quota | None = None
+    memory_quota: Quota | None = None
+    over_quota: Flag = False
+
+    def given(self) -> dict[str, Any]:
+        """As the verbs take it: memory in bytes."""
+        memory = None if self.memory_quota is None else round(self.memory_quota * GB)
+        return self.model_dump() | {"memory_quota": memory}
+
+
+class ProjectValues(DepartmentValues):
+    department: str = ""
+    description: str = ""
+
+    def given(self) -> dict[str, Any]:
+        return super().given() | {"gpu_quota": self.gpu_quota or 0.0}

@@ -1,0 +1,66 @@
+"""Making and editing a user together with the projects that they are a member of. The rest of the
+pages about users is ``accounts/views/users.py``, which knows no projects."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+
+from accounts import services as accounts
+from accounts.forms import BLANK
+from accounts.http import Request, permission_required
+from accounts.models import User
+from core.forms.form import judged
+from core.pages import done, form_page
+from projects import services
+from projects.forms import MemberForm
+from projects.views.pages import form_methods
+
+
+@form_methods
+@permission_required("users.create")
+def create(request: Request) -> HttpResponse:
+    posted = request.POST if request.method == "POST" else None
+    form = MemberForm(posted, initial=BLANK, new=True)
+    if request.method == "POST" and form.is_valid():
+        with judged(form), transaction.atomic():
+            user = accounts.create_user(by=request.user, **form.given())
+            services.set_projects(user, form.chosen(), by=request.user)
+            messages.success(request, f"{user} can sign in now.")
+            return done(request, reverse("user-list"))
+    return _form(request, form, "New user", "Create user")
+
+
+@form_methods
+@permission_required("users.update")
+def edit(request: Request, pk: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=pk)
+    initial: dict[str, Any] = {
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "email": user.email,
+        "role": user.role,
+        "projects": [str(project.pk) for project in user.projects.all()],
+    }
+    form = MemberForm(request.POST if request.method == "POST" else None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        with judged(form), transaction.atomic():
+            accounts.update_user(user, by=request.user, **form.given())
+            services.set_projects(user, form.chosen(), by=request.user)
+            messages.success(request, f"{user} was saved.")
+            return done(request, reverse("user-list"))
+    return _form(request, form, f"Edit {user}", "Save changes")
+
+
+def _form(request: Request, form: MemberForm, title: str, submit: str) -> HttpResponse:
+    return form_page(
+        request,
+        form,
+        title=title,
+        submit=submit,
+        fields="components/inputs.html",
+        crumb=("Users", reverse("user-list")),
+    )

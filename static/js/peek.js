@@ -1,0 +1,99 @@
+// The workload whose drawer is open beside the table has an address: ?sel=<id>&tab=<tab>, with all
+// that the table has there. A reload opens it again, Back closes it, j and k lead to its neighbours.
+import { row } from "./rows.js";
+
+const OWN = /^(sel|tab)=/;
+const dialog = document.getElementById("drawer-dialog");
+const drawer = document.getElementById("drawer");
+const asked = (name) => new URLSearchParams(location.search).get(name) ?? "";
+const rest = () => location.search.slice(1).split("&").filter((pair) => pair && !OWN.test(pair));
+const head = () => drawer.querySelector("[data-sel]");
+let opening = false;
+
+// Of the table alone, or with a workload beside it.
+function address(sel = "", tab = "") {
+  const own = [sel && `sel=${sel}`, sel && tab !== "overview" && `tab=${tab}`].filter(Boolean);
+  const query = [...rest(), ...own].join("&");
+  return location.pathname + (query && `?${query}`);
+}
+
+function open(sel, tab) {
+  opening = true;
+  const path = `${location.pathname}${sel}/${!tab || tab === "overview" ? "" : `${tab}/`}`;
+  return htmx.ajax("GET", path, { target: "#drawer", swap: "innerHTML" });
+}
+
+function neighbour(by) {
+  const line = row(head()?.dataset.sel);
+  return by > 0 ? line?.nextElementSibling : line?.previousElementSibling;
+}
+
+async function step(by) {
+  const next = neighbour(by);
+  if (!next || opening) return;
+  const used = document.activeElement?.dataset.step;
+  await open(next.id.slice(2), drawer.querySelector("#workload-panel").dataset.tab);
+  const again = drawer.querySelector(`[data-step="${used}"]:enabled`);
+  (again ?? drawer.querySelector("h2"))?.focus();
+}
+
+function mark() {
+  for (const line of document.querySelectorAll("tr.peeked")) line.classList.remove("peeked");
+  row(head()?.dataset.sel)?.classList.add("peeked");
+  for (const button of drawer.querySelectorAll("[data-step]")) {
+    button.hidden = false;
+    button.disabled = !neighbour(Number(button.dataset.step));
+  }
+}
+
+// The drawer says what it shows: the address follows, with an entry of its own for the first.
+document.body.addEventListener("htmx:afterSettle", (event) => {
+  if (!drawer.contains(event.target) || !head()) return; // its target may be what was replaced
+  opening = false;
+  const here = address(head().dataset.sel, drawer.querySelector("#workload-panel").dataset.tab);
+  if (!asked("sel")) history.pushState({ peek: true }, "", here);
+  else if (here !== location.pathname + location.search) history.replaceState(history.state, "", here);
+  mark();
+});
+dialog.addEventListener("close", () => {
+  for (const line of document.querySelectorAll("tr.peeked")) line.classList.remove("peeked");
+  if (!asked("sel")) return;
+  if (history.state?.peek) history.back();
+  else history.replaceState(history.state, "", address());
+});
+document.body.addEventListener("htmx:responseError", (event) => {
+  if (event.detail.target !== drawer) return;
+  opening = false;
+  if (!dialog.open && asked("sel")) history.replaceState(history.state, "", address());
+});
+
+// Before htmx, which would load the whole page: where only the drawer differs, only it changes.
+let shown = rest().join("&");
+document.body.addEventListener("htmx:pushedIntoHistory", () => (shown = rest().join("&")));
+addEventListener("popstate", (event) => {
+  if (rest().join("&") !== shown) {
+    if (!event.state?.htmx) location.reload();
+    return;
+  }
+  event.stopImmediatePropagation();
+  follow();
+}, true);
+
+function follow() {
+  const [sel, tab] = [asked("sel"), asked("tab")];
+  if (!sel && dialog.open) dialog.close();
+  else if (sel && sel !== head()?.dataset.sel) open(sel, tab);
+}
+
+dialog.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-step]");
+  if (button) step(Number(button.dataset.step));
+});
+dialog.addEventListener("keydown", (event) => {
+  const by = { j: 1, k: -1 }[event.key];
+  if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!head() || event.target.closest("input, textarea, select, [contenteditable]")) return;
+  event.preventDefault();
+  step(by);
+});
+follow();

@@ -1,0 +1,168 @@
+"""Asks for everything as everybody, and writes down in one sign each what came:
+
+``+`` shown or done, ``?`` a fault in what was sent (400, 409, 422), ``1`` to sign in first (401,
+429, or the page for it), ``3`` 403, ``4`` 404, ``5`` 405, ``!`` 503.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from difflib import ndiff
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import connection, transaction
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLResolver, get_resolver
+
+from config.api import api
+from tests.access.place import SECRET, Place
+from tests.factories import IMAGE
+from tests.fuzz.bodies import bodies
+
+SIGNS = {400: "?", 401: "1", 403: "3", 404: "4", 405: "5", 409: "?", 422: "?", 429: "1", 503: "!"}
+CLOSED = {"1", "3", "4", "5"}
+#: What addresses name besides things that belong to somebody.
+ORDINARY = {
+    "slug": "jupyter",
+    "step": "2",
+    "name": "worker-compute",
+    "rest": "v2/x",
+    "key": "a",
+    "uidb36": "a",
+}
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|{(\w+)}")
+WRITES = ("INSERT INTO", "UPDATE", "DELETE FROM")
+#: Who may see nothing of what there is, and where they may write: what is theirs alone.
+OUTSIDE = {"nobody", "outsider", "stranger", "key of stranger"}
+OWN = {
+    "/workloads/new/": ("workloads_draft",),
+    "/workloads/drafts/<uuid:pk>/<int:step>/": ("workloads_draft",),  # which page was open last
+    "/accounts/logout/": ("django_session",),
+    "/api/v1/access-keys": ("accounts_accesskey", "audit_auditentry"),
+}
+QUERIES = {"/api/v1/workloads/name-availability": "?name=free&projectId={projects}"}
+METHODS = ("get", "post", "put", "patch", "delete")
+#: What two answers that say the same differ in.
+CHANCE = re.compile(r'nonce="[^"]*"|\w{64}|[0-9a-f-]{36}|\d+')
+
+
+def pages() -> list[str]:
+    """Every route of the URLconf that is not of the API."""
+    every = _routes(get_resolver().url_patterns, "")
+    return [path for path in every if not path.startswith("api/")]
+
+
+def _routes(patterns: Any, prefix: str) -> Iterator[str]:
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _routes(pattern.url_patterns, path)
+        else:
+            yield path
+
+
+def calls() -> list[tuple[str, str]]:
+    """Path and method of every operation of the OpenAPI document."""
+    paths: dict[str, Any] = api.get_openapi_schema()["paths"]
+    every = [(path, method) for path, methods in paths.items() for method in methods]
+    return [(path, method.upper()) for path, method in every if method in METHODS]
+
+
+class Asker:
+    """``faults`` says what an answer told or changed that it must not."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.faults = place, list[str]()
+        self.sessions = {name: _session(user) for name, user in place.people.items() if user}
+        self.bodies = bodies(place.project, place.workload) | _submissions(place)
+
+    def page(self, who: str, method: str, path: str) -> str:
+        """The sign of what a browser gets."""
+        form = {"content_type": "application/x-www-form-urlencoded"}
+        return self._ask(who, method, f"/{path}", self.sessions.get(who, ""), **form)
+
+    def call(self, who: str, method: str, path: str) -> str:
+        """The sign of what a program gets; ``cookie`` is the author's browser."""
+        session = self.sessions["author"] if who == "cookie" else ""
+        headers = {} if who in {"nobody", "cookie"} else {"Authorization": self.place.bearer(who)}
+        end = next((end for end in self.bodies if path.endswith(end)), "")
+        body = json.dumps(self.bodies.get(end, {})) if method in {"POST", "PUT", "PATCH"} else ""
+        also = {"data": body, "content_type": "application/json", "headers": headers}
+        return self._ask(who, method, path, session, **also)
+
+    def _ask(self, who: str, method: str, path: str, session: str, **also: Any) -> str:
+        asked = f"{who}: {method} {path}"
+        here = self._address(path)
+        with CaptureQueriesContext(connection) as queries:
+            answer = _send(session, method, here, **also)
+        sign = _sign(answer)
+        own = tuple(f'{verb} "{table}"' for verb in WRITES for table in OWN.get(path, ()))
+        sent = [it["sql"] for it in queries if it["sql"].startswith(WRITES)]
+        if sign in CLOSED or method == "GET" or who in OUTSIDE:
+            self.faults += [f"{asked} writes {it:.60}" for it in sent if not it.startswith(own)]
+        if (sign in CLOSED or who in OUTSIDE) and SECRET in _text(answer):
+            self.faults.append(f"{asked} tells a name to whom it refuses")
+        if sign == "4":
+            absent = _send(session, method, self._address(path, absent=True), **also)
+            if CHANCE.sub("", _text(absent)) != CHANCE.sub("", _text(answer)):
+                self.faults.append(f"{asked} differs from what is not there")
+        return sign
+
+    def _address(self, path: str, *, absent: bool = False) -> str:
+        def value(parameter: re.Match[str]) -> str:
+            name = parameter[1] or parameter[2]
+            before = parameter.string[: parameter.start()].rstrip("/").rpartition("/")[2]
+            thing = self.place.ids.get(before) or self.place.ids.get(name)
+            if thing is None:
+                return ORDINARY[name]
+            gone = uuid4() if isinstance(thing, UUID) else 99_999
+            return str(gone if absent else thing)
+
+        return PARAMETER.sub(value, path + QUERIES.get(path, ""))
+
+
+def _submissions(place: Place) -> dict[str, Any]:
+    """What a member of the project may submit."""
+    spec = {"image": IMAGE, "numWorkers": 1, "distributedFramework": "PyTorch"}
+    ids = {"projectId": str(place.project.pk), "clusterId": str(place.project.cluster_id)}
+    one = {"name": "a-run", **ids, "spec": spec}
+    return {"/workloads/distributed": one, "/batch-create": {"workloads": [one]}}
+
+
+def _session(user: Any) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.cookies.output(header="", sep=";").strip()
+
+
+def _send(session: str, method: str, path: str, **also: Any) -> HttpResponseBase:
+    """What it changed is taken back."""
+    client = Client()
+    client.cookies.load(session)
+    with transaction.atomic():
+        answer: Any = client.generic(method, path, **also)
+        transaction.set_rollback(True)
+    return answer
+
+
+def _sign(answer: HttpResponseBase) -> str:
+    to_sign_in = answer.status_code == 302 and answer["Location"].startswith("/accounts/login")
+    if to_sign_in or answer.status_code < 400:
+        return "1" if to_sign_in else "+"
+    return SIGNS.get(answer.status_code, f"[{answer.status_code}]")
+
+
+def _text(answer: Any) -> str:
+    if not isinstance(answer, StreamingHttpResponse):
+        return str(answer.content, errors="replace")
+    return "" if answer.is_async else str(answer.getvalue(), errors="replace")
+
+
+def differences(observed: Iterable[str], expected: str) -> str:
+    """Rows of the table that are not as they are here, in both versions."""
+    old, new = expected.strip("\n").splitlines(), list(observed)
+    return "\n".join(row for row in ndiff(sorted(old), sorted(new)) if row[0] in "+-")

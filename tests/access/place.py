@@ -1,0 +1,92 @@
+"""A place with one of everything, and everybody who might ask for it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from accounts import groups, tokens
+from accounts.models import AccessKey, User
+from clusters.models import ConnectionTest, NodePool
+from projects.models import Project
+from tests.factories import (
+    ComputeResourceFactory,
+    EnvironmentFactory,
+    ProjectFactory,
+    TemplateFactory,
+    UserFactory,
+    WorkloadFactory,
+)
+from workloads.models import SavedView, Workload
+from workloads.wizard import drafts
+
+#: In the name of everything: whoever may not see a thing reads it nowhere.
+SECRET = "zanzibar"
+
+#: Who asks, in the order of the table's columns: the author made what there is, a colleague works
+#: in the same project, a stranger in another one on another cluster, an outsider in none.
+PEOPLE = ("nobody", "outsider", "stranger", "colleague", "author", "administrator")
+
+
+@dataclass(frozen=True)
+class Place:
+    """``ids`` are of what addresses name, by the word of the address before them."""
+
+    people: dict[str, User | None]
+    keys: dict[str, AccessKey]
+    project: Project
+    workload: Workload
+    ids: dict[str, Any]
+
+    def bearer(self, who: str) -> str:
+        """The header of a person, or of a program that has their access key (``key of <name>``)."""
+        name = who.removeprefix("key of ")
+        user = self.people[name]
+        key = self.keys[name] if name != who else None
+        return f"Bearer {tokens.issue(user, key=key)}" if user else ""
+
+
+def build() -> Place:
+    names = ("outsider", "stranger", "colleague", "author")
+    people: dict[str, User] = {name: UserFactory.create(username=name) for name in names}
+    people["administrator"] = UserFactory.create(username="boss", administrator=True)
+    author, boss = people["author"], people["administrator"]
+    ProjectFactory.create(members=[people["stranger"]])
+    project = ProjectFactory.create(name=f"{SECRET}-project", members=[author, people["colleague"]])
+    project.department.name = project.cluster.name = SECRET
+    project.department.save()
+    project.cluster.save()
+    workload = WorkloadFactory.create(
+        name=f"{SECRET}-run", project=project, created_by=author, running=True
+    )
+    keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
+    ids = _ids(project, workload, author, boss) | {"access-keys": keys["author"].pk}
+    return Place({"nobody": None, **people}, keys, project, workload, ids)
+
+
+def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict[str, Any]:
+    cluster = project.cluster
+    serves = [{"name": "jupyter", "containerPort": 8888}]
+    workload.spec_json["worker"]["connections"] = serves
+    workload.save()
+    asked = ConnectionTest.objects.create(cluster=cluster, asked_by=boss, kind=cluster.kind)
+    pool = NodePool.objects.create(cluster=cluster, name=SECRET, label_key="gpu")
+    named = {"home": project, "name": SECRET}
+    return {
+        "users": author.pk,
+        "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
+        "environments": EnvironmentFactory.create(**named).pk,
+        "compute-resources": ComputeResourceFactory.create(**named).pk,
+        "templates": TemplateFactory.create(**named).pk,
+        "clusters": cluster.pk,
+        "tests": asked.pk,
+        "cluster-tests": asked.pk,
+        "nodes": cluster.nodes.get().pk,
+        "node-pools": pool.pk,
+        "departments": project.department_id,
+        "projects": project.pk,
+        "workloads": workload.pk,
+        "distributed": workload.pk,
+        "drafts": drafts.begin(author, project=str(project.pk)).pk,
+        "views": SavedView.objects.create(owner=author, name=SECRET).pk,
+        "auth": workload.pk,
+        "signin": workload.pk,
+    }

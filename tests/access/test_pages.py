@@ -1,0 +1,140 @@
+"""Whom each page lets in. A new address needs its row in the table."""
+
+from tests.access.asking import Asker, differences, pages
+from tests.access.place import PEOPLE, Place
+
+#: By who asks (nobody, outsider, stranger, colleague, author, administrator), for GET and POST.
+#: A thing of others is 404; 403 is for whoever may do this nowhere, before anything is looked up.
+#: What the signs mean says ``asking``; a form is sent empty.
+TABLE = r"""
+!!!!!! 555555 /healthz
+++++++ ++++++ /
+++++++ ++++++ /accounts/login/
+++++++ ++++++ /accounts/password/reset/
+++++++ ++++++ /accounts/signup/
+++++++ 555555 /accounts/confirm-email/
+++++++ 555555 /accounts/inactive/
+++++++ 555555 /accounts/password/reset/done/
+++++++ 555555 /accounts/password/reset/key/done/
+++++++ 555555 /health/notice/
+1+++++ 1+++++ /access-keys/
+1+++++ 1+++++ /accounts/email/
+1+++++ 1+++++ /accounts/login/code/confirm/
+1+++++ 1+++++ /accounts/password/change/
+1+++++ 1+++++ /accounts/password/set/
+1+++++ 1+++++ /accounts/reauthenticate/
+1+++++ 1+++++ /styleguide/
+1+++++ 1+++++ /workloads/export.csv
+1+++++ 111111 /accounts/logout/
+1+++++ 155555 /workloads/
+1+++++ 155555 /workloads/filter/
+1+++++ 155555 /workloads/new/
+1+++++ 155555 /workloads/rows/
+1+++++ 1????? /access-keys/new/
+1+++++ 1????? /compute-resources/new/
+1+++++ 1????? /environments/new/
+1+++++ 555555 /clusters/
+1+++++ 555555 /compute-resources/
+1+++++ 555555 /environments/
+1+++++ 555555 /projects/
+1+++++ 555555 /templates/
+111111 555555 /tools/auth/<uuid:pk>/<slug:slug>/
+13333+ 13333+ /clusters/<uuid:pk>/node-pools/<int:pool>/delete/
+13333+ 13333+ /groups/<int:pk>/delete/
+13333+ 13333+ /groups/<int:pk>/edit/
+13333+ 133335 /audit/
+13333+ 13333? /clusters/<uuid:pk>/delete/
+13333+ 13333? /clusters/<uuid:pk>/node-pools/<int:pool>/
+13333+ 13333? /clusters/<uuid:pk>/node-pools/new/
+13333+ 13333? /clusters/new/
+13333+ 13333? /departments/<int:pk>/delete/
+13333+ 13333? /departments/<int:pk>/edit/
+13333+ 13333? /departments/new/
+13333+ 13333? /groups/new/
+13333+ 13333? /projects/<int:pk>/delete/
+13333+ 13333? /projects/<int:pk>/edit/
+13333+ 13333? /projects/new/
+13333+ 13333? /users/<int:pk>/edit/
+13333+ 13333? /users/<int:pk>/password/
+13333+ 13333? /users/new/
+13333+ 555555 /clusters/<uuid:pk>/connection/
+13333+ 555555 /clusters/rights.yaml
+13333+ 555555 /clusters/tests/<uuid:pk>/
+13333+ 555555 /departments/
+13333+ 555555 /groups/
+13333+ 555555 /users/
+133334 133334 /clusters/<uuid:pk>/edit/
+144+++ 144+++ /compute-resources/<uuid:pk>/delete/
+144+++ 144+++ /environments/<uuid:pk>/delete/
+144+++ 144+++ /templates/<uuid:pk>/delete/
+144+++ 144+++ /workloads/<uuid:pk>/copy/
+144+++ 144+++ /workloads/<uuid:pk>/delete/
+144+++ 144+++ /workloads/<uuid:pk>/logs/download/
+144+++ 144+++ /workloads/<uuid:pk>/stop/
+144+++ 144??? /compute-resources/<uuid:pk>/copy/
+144+++ 144??? /compute-resources/<uuid:pk>/edit/
+144+++ 144??? /environments/<uuid:pk>/copy/
+144+++ 144??? /environments/<uuid:pk>/edit/
+144+++ 144??? /templates/<uuid:pk>/copy/
+144+++ 144??? /templates/<uuid:pk>/edit/
+144+++ 144??? /workloads/<uuid:pk>/run/
+144+++ 144??? /workloads/<uuid:pk>/template/
+144+++ 155555 /workloads/<uuid:pk>/
+144+++ 155555 /workloads/<uuid:pk>/connect/
+144+++ 155555 /workloads/<uuid:pk>/events/
+144+++ 155555 /workloads/<uuid:pk>/header/
+144+++ 155555 /workloads/<uuid:pk>/logs/
+144+++ 155555 /workloads/<uuid:pk>/logs/lines/
+144+++ 155555 /workloads/<uuid:pk>/logs/search/
+144+++ 155555 /workloads/<uuid:pk>/menu/
+144+++ 155555 /workloads/<uuid:pk>/metrics/
+144+++ 155555 /workloads/<uuid:pk>/metrics/data/
+144+++ 155555 /workloads/<uuid:pk>/ranks/
+144+++ 155555 /workloads/<uuid:pk>/spec/
+144+++ 155555 /workloads/<uuid:pk>/terminal/
+144+++ 555555 /clusters/<uuid:pk>/
+144+++ 555555 /clusters/<uuid:pk>/node-pools/
+144+++ 555555 /clusters/<uuid:pk>/nodes/
+144+++ 555555 /clusters/<uuid:pk>/nodes/<int:node>/
+144+++ 555555 /compute-resources/<uuid:pk>/
+144+++ 555555 /environments/<uuid:pk>/
+144+++ 555555 /projects/<int:pk>/
+144+++ 555555 /templates/<uuid:pk>/
+1444+4 1444+4 /access-keys/<int:pk>/delete/
+1444+4 1444+4 /workloads/drafts/<uuid:pk>/<int:step>/
+1444+4 1444?4 /workloads/drafts/<uuid:pk>/template/
+1444+4 155555 /workloads/drafts/<uuid:pk>/<int:step>/gallery/<slug:name>/
+144444 144444 /workloads/<uuid:pk>/purge/
+144??? 155555 /tools/signin/<uuid:pk>/<slug:slug>/
+144??? 155555 /workloads/<uuid:pk>/connect/<slug:slug>/
+155555 1+++++ /workloads/views/
+155555 1444+4 /workloads/drafts/<uuid:pk>/discard/
+155555 1444+4 /workloads/views/<int:pk>/delete/
+155555 1????? /workloads/bulk/
+3+++++ 555555 /stream/
+444444 444444 /^api/(?P<rest>.*)$
+444444 444444 /accounts/^confirm-email/(?P<key>[-:\w]+)/$
+444444 444444 /accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$
+555555 13333+ /clusters/<uuid:pk>/test/
+555555 13333+ /users/<int:pk>/activity/
+"""
+
+
+def test_pages_let_in_whom_the_table_says(place: Place) -> None:
+    asker = Asker(place)
+    observed = []
+    for path in pages():
+        shown, posted = (
+            "".join(asker.page(who, method, path) for who in PEOPLE) for method in ("GET", "POST")
+        )
+        observed.append(f"{shown} {posted} /{path}")
+    assert not (wrong := differences(observed, TABLE)), f"not as the table has it:\n{wrong}"
+    assert not asker.faults, "\n".join(asker.faults)
+
+
+def test_no_other_method_does_anything_to_what_is_of_others(place: Place) -> None:
+    asker = Asker(place)
+    for path in pages():
+        for method in ("PUT", "PATCH", "DELETE", "OPTIONS"):
+            asker.page("stranger", method, path)
+    assert not asker.faults, "\n".join(asker.faults)

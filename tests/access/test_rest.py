@@ -1,0 +1,63 @@
+"""Whom each call of the REST API lets in. A new call needs its row in the table."""
+
+from tests.access.asking import Asker, calls, differences
+from tests.access.place import PEOPLE, Place
+
+#: Who calls: people by a token, the author's browser, and programs by the access key of somebody.
+PARTS = (PEOPLE, ("cookie",), tuple(f"key of {name}" for name in PEOPLE[1:]))
+
+#: By who calls: nobody, outsider, stranger, colleague, author, administrator; a browser, which is
+#: nobody to the API; the keys of outsider to administrator. The signs' meaning says ``asking``.
+TABLE = """
+1+++++ 1 +++++ GET    /access-keys
+1+++++ 1 +++++ GET    /clusters
+1+++++ 1 +++++ GET    /node-pools
+1+++++ 1 +++++ GET    /nodes
+1+++++ 1 +++++ GET    /org-unit/projects
+1+++++ 1 +++++ GET    /workloads
+1+++++ 1 +++++ GET    /workloads/count
+1+++++ 1 +++++ POST   /access-keys
+1+++++ 1 +++++ POST   /workloads/batch
+111111 1 11111 POST   /token
+13333+ 1 3333+ GET    /cluster-tests/{test_id}
+13333+ 1 3333+ GET    /org-unit/departments
+13333+ 1 3333+ GET    /org-unit/departments/{department_id}
+13333+ 1 3333+ PATCH  /org-unit/departments/{department_id}/resources
+13333+ 1 3333+ POST   /cluster-tests
+13333+ 1 3333+ POST   /org-unit/departments
+13333+ 1 3333+ PUT    /org-unit/departments/{department_id}
+13333+ 1 3333+ PUT    /org-unit/departments/{department_id}/resources
+13333? 1 3333? DELETE /org-unit/departments/{department_id}
+13333? 1 3333? POST   /clusters
+144+++ 1 44+++ DELETE /workloads/distributed/{workload_id}
+144+++ 1 44+++ GET    /clusters/{cluster_id}
+144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes
+144+++ 1 44+++ GET    /org-unit/projects/{project_id}
+144+++ 1 44+++ GET    /workloads/distributed/{workload_id}
+144+++ 1 44+++ GET    /workloads/name-availability
+144+++ 1 44+++ GET    /workloads/{workload_id}
+144+++ 1 44+++ GET    /workloads/{workload_id}/events
+144+++ 1 44+++ GET    /workloads/{workload_id}/logs
+144+++ 1 44+++ GET    /workloads/{workload_id}/pods
+144+++ 1 44+++ POST   /workloads/distributed/{workload_id}/suspend
+14433+ 1 4433+ DELETE /node-pools/{pool_id}
+14433+ 1 4433+ PUT    /node-pools/{pool_id}
+14433? 1 4433? DELETE /clusters/{cluster_id}
+14433? 1 4433? POST   /node-pools
+14433? 1 4433? PUT    /clusters/{cluster_id}
+1444+4 1 444+4 DELETE /access-keys/{key_id}
+144??? 1 44??? POST   /workloads/distributed/{workload_id}/resume
+1??+++ 1 ??+++ POST   /workloads/distributed
+1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
+"""
+
+
+def test_calls_let_in_whom_the_table_says(place: Place) -> None:
+    asker = Asker(place)
+    observed = []
+    for path, method in calls():
+        signs = {who: asker.call(who, method, path) for part in PARTS for who in part}
+        people, cookie, keys = ("".join(signs[who] for who in part) for part in PARTS)
+        observed.append(f"{people} {cookie} {keys} {method:6} {path.removeprefix('/api/v1')}")
+    assert not (wrong := differences(observed, TABLE)), f"not as the table has it:\n{wrong}"
+    assert not asker.faults, "\n".join(asker.faults)

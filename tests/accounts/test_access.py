@@ -1,0 +1,123 @@
+"""Who may do what, and where: every permission, by every role, in every scope."""
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from pytest_django import DjangoAssertNumQueries
+
+from accounts import access
+from accounts.access import ACCOUNT, PERMISSIONS
+from accounts.models import User
+from projects.models import Project
+from tests.factories import ProjectFactory, UserFactory
+
+#: What a researcher may do in the projects they are a member of. Nothing anywhere else.
+OF_A_RESEARCHER = {
+    "clusters.read",
+    "projects.read",
+    *(f"assets.{action}" for action in ("read", "create", "update", "delete")),
+    *(f"workloads.{action}" for action in ("read", "create", "update", "delete")),
+}
+PEOPLE = ("administrator", "administrator and member", "member", "stranger", "locked", "nobody")
+EVERYWHERE = {"administrator", "administrator and member"}
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return ProjectFactory()
+
+
+@pytest.fixture
+def other(db: None) -> Project:
+    return ProjectFactory()
+
+
+def person(name: str, project: Project) -> User | AnonymousUser:
+    if name == "nobody":
+        return AnonymousUser()
+    user = UserFactory(administrator="administrator" in name, is_active=name != "locked")
+    if "member" in name or name == "locked":
+        project.members.add(user)
+    return user
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+@pytest.mark.parametrize("action", sorted(PERMISSIONS))
+def test_each_role_has_its_permissions_in_each_scope(
+    who: str, action: str, project: Project, other: Project
+) -> None:
+    user = person(who, project)
+    everywhere = who in EVERYWHERE
+    in_project = everywhere or (who == "member" and action in OF_A_RESEARCHER)
+    department, cluster = project.department.scope_keys, project.cluster.scope_keys
+    assert access.may(user, action) is everywhere
+    assert access.may(user, action, *cluster) is everywhere
+    assert access.may(user, action, *department) is everywhere
+    assert access.may(user, action, *other.scope_keys) is everywhere
+    assert access.may(user, action, *project.scope_keys) is in_project
+    assert access.anywhere(user, action) is in_project
+
+
+@pytest.mark.parametrize(
+    ("who", "scopes"),
+    [
+        ("administrator and member", {ACCOUNT}),
+        ("member", {"project:{}"}),
+        ("stranger", set()),
+        ("nobody", set()),
+    ],
+)
+def test_grants_are_keys_of_scopes(who: str, scopes: set[str], project: Project) -> None:
+    user = person(who, project)
+    assert access.grants(user, "workloads.read") == {key.format(project.pk) for key in scopes}
+
+
+def test_a_permission_that_does_not_exist_is_nobodys(db: None) -> None:
+    with pytest.raises(ValueError, match=r"no permission cluster\.update"):
+        access.may(UserFactory(administrator=True), "cluster.update")
+
+
+def test_a_refusal_names_the_permission(project: Project) -> None:
+    with pytest.raises(PermissionDenied, match=r"the permission projects\.update"):
+        access.require(person("member", project), "projects.update", *project.scope_keys)
+    access.require(person("administrator", project), "projects.update", *project.scope_keys)
+
+
+def test_a_filter_reaches_what_the_scopes_hold(project: Project, other: Project) -> None:
+    def reached(who: str, **columns: str) -> set[Project]:
+        filter_ = access.reach(person(who, project), "projects.read", **columns)
+        return set(Project.objects.filter(filter_))
+
+    assert reached("administrator", project="pk") == {project, other}
+    assert reached("member", project="pk") == {project}
+    assert reached("stranger", project="pk") == set()
+    assert reached("member", cluster="cluster") == set()  # holds no row by a project
+    assert access.reach(person("administrator", project), "projects.read") == Q()
+
+
+def test_memberships_are_read_once_for_a_request(
+    project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    user = User.objects.get(pk=UserFactory().pk)
+    with django_assert_num_queries(1):
+        for action in OF_A_RESEARCHER:
+            assert not access.anywhere(user, action)
+    project.members.add(user)
+    access.forget(user)
+    assert access.anywhere(user, "workloads.read")
+
+
+def test_an_administrator_is_asked_of_without_a_query(
+    db: None, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    user = UserFactory(administrator=True)
+    with django_assert_num_queries(0):
+        assert all(access.may(user, action) for action in PERMISSIONS)
+
+
+def test_users_with_a_permission_everywhere_are_listed(project: Project) -> None:
+    administrator = person("administrator", project)
+    person("member", project)
+    UserFactory(administrator=True, is_active=False)
+    assert list(access.who_may("users.update")) == [administrator]

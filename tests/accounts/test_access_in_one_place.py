@@ -1,0 +1,48 @@
+"""Nobody but ``accounts.access`` asks who somebody is; all others ask what they may do."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from config.run.install import ROOT
+from tests.repository import tracked
+
+#: Where a role is given to a person, which is not asking for it.
+GIVE = {
+    "accounts/access.py",
+    "accounts/models.py",  # the column
+    "accounts/forms.py",  # the field of the form
+    "accounts/services.py",  # the verbs that set it
+    "bench/fill.py",  # an administrator of Django's admin, the peer of the table
+}
+ASKS = {
+    "a flag of a person": r"\bis_(administrator|superuser|staff)\b",
+    "a role's name": r"""["'](administrator|researcher)["']""",
+    "a role": r"\baccess\.(ADMINISTRATOR|RESEARCHER)\b|import .*\b(ADMINISTRATOR|RESEARCHER)\b",
+    "a person's role": r"\b(user|by|person|owner|created_by)\.role\b(?!,)",
+}
+SOURCES = [path for path in tracked("*.py", "*.html") if path.parts[0] not in {"tests"}]
+
+
+def asks(text: str) -> list[str]:
+    return [what for what, pattern in ASKS.items() if re.search(pattern, text)]
+
+
+@pytest.mark.parametrize("path", [it for it in SOURCES if str(it) not in GIVE], ids=str)
+def test_only_the_access_module_asks_for_a_role(path: Path) -> None:
+    assert not asks((ROOT / path).read_text())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if by.is_administrator:",
+        "{% if user.is_administrator %}",
+        'if user.role == "administrator":',
+        "from accounts.access import ADMINISTRATOR",
+        "return by.role in allowed",
+    ],
+)
+def test_a_question_for_a_role_would_be_noticed(text: str) -> None:
+    assert asks(text)

@@ -1,0 +1,129 @@
+"""One more kind of asset is one more row: its pages, drafts and links need no other line."""
+
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from accounts.models import User
+from assets import services
+from assets.base import AssetKind
+from assets.compute.kind import COMPUTE
+from assets.compute.model import ComputeResource
+from assets.kinds import KINDS
+from assets.template.kind import TEMPLATE
+from assets.urls import pages
+from config import urls
+from projects.models import Project
+from projects.scopes import Place
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.errors import SpecError
+from tests.factories import ComputeResourceFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
+from workloads.models import Draft, Workload
+from workloads.services import submit
+
+pytestmark = pytest.mark.django_db
+FOURTH: AssetKind[Any] = replace(
+    COMPUTE,
+    slug="fourth",
+    path="fourths",
+    noun="ration",
+    title="Rations",
+    required="",
+    layer=lambda asset: {"labels": [{"name": "ration", "value": asset.name}]},
+)
+
+
+@pytest.fixture(autouse=True)
+def fourth(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.setitem(KINDS, FOURTH.slug, FOURTH)
+    addresses = ModuleType("addresses_with_a_fourth_kind")
+    addresses.__dict__["urlpatterns"] = [*pages(FOURTH), *urls.urlpatterns]
+    settings.ROOT_URLCONF = addresses
+
+
+@pytest.fixture
+def user() -> User:
+    return UserFactory()
+
+
+@pytest.fixture
+def project(user: User) -> Project:
+    return ProjectFactory(members=[user])
+
+
+@pytest.fixture
+def ration(project: Project) -> ComputeResource:
+    return ComputeResourceFactory(home=project, name="small")
+
+
+@pytest.fixture
+def draft(project: Project, ration: ComputeResource) -> WorkloadDraft:
+    worker = ReplicaDraft(assets={"fourth": ration.pk}, values={"image": "train:1"})
+    place = {"project": project.pk, "cluster": project.cluster_id}
+    return WorkloadDraft.model_validate({"name": "train", **place, "worker": worker})
+
+
+def test_a_new_kind_of_asset_has_its_pages_and_a_link_in_the_sidebar(
+    user: User, ration: ComputeResource
+) -> None:
+    page = signed_in(user).get("/fourths/").content.decode()
+    assert ration.name in page
+    assert "+New ration" in page
+    assert 'href="/fourths/"' in page
+    for address in ("new/", f"{ration.pk}/", f"{ration.pk}/edit/", f"{ration.pk}/copy/"):
+        assert signed_in(user).get(f"/fourths/{address}").status_code == 200
+
+
+def test_a_workload_takes_from_it_and_is_linked_to_it(
+    user: User, ration: ComputeResource, draft: WorkloadDraft
+) -> None:
+    workload: Workload = submit(draft, by=user)
+    assert workload.spec.worker.labels[0].value == ration.name
+    assert workload.origins_json["worker.labels"] == f"ration {ration.name}"
+    link = workload.assets.get()
+    assert (link.kind, link.asset_id, link.role) == ("fourth", ration.pk, "worker")
+    (card,) = signed_in(user).get("/fourths/").context["cards"]
+    assert card["foot"] == "Used by 1 workload"
+    assert workload.name in signed_in(user).get(f"/fourths/{ration.pk}/").content.decode()
+    assert signed_in(user).post(f"/fourths/{ration.pk}/delete/").status_code == 422
+
+
+def test_a_template_remembers_it_and_shows_it(
+    user: User, project: Project, ration: ComputeResource, draft: WorkloadDraft
+) -> None:
+    document = draft.model_dump(mode="json", by_alias=True)
+    template = services.create(
+        TEMPLATE, by=user, name="base", place=Place(project), document=document
+    )
+    assert template.assets.get().asset_id == ration.pk
+    (card,) = signed_in(user).get("/templates/").context["cards"]
+    assert (FOURTH.icon, "Ration", "small") in card["facts"]
+    with pytest.raises(services.AssetInUse, match="template base"):
+        services.delete(FOURTH, ration, by=user)
+
+
+def test_the_wizard_asks_for_an_asset_of_a_new_kind(
+    user: User, ration: ComputeResource, draft: WorkloadDraft
+) -> None:
+    row = Draft.objects.create(owner=user, document=draft.model_dump(mode="json", by_alias=True))
+    page = signed_in(user).get(f"/workloads/drafts/{row.pk}/2/").content.decode()
+    assert f'name="worker-fourth" id="worker-fourth-{ration.pk}" value="{ration.pk}"' in page
+    assert "+NEW RATION" in page
+    signed_in(user).post(f"/workloads/drafts/{row.pk}/2/", {"worker-fourth": ""})
+    row.refresh_from_db()
+    assert row.content.worker.assets == {}
+
+
+def test_an_asset_of_a_new_kind_that_is_deleted_is_a_problem_of_its_field(
+    user: User, ration: ComputeResource, draft: WorkloadDraft
+) -> None:
+    services.delete(FOURTH, ration, by=user)
+    with pytest.raises(SpecError) as caught:
+        submit(draft, by=user)
+    (problem,) = caught.value.problems
+    assert problem.field == "worker.fourth"
+    assert problem.message.startswith("this ration no longer exists")

@@ -1,0 +1,76 @@
+"""The audit log's page, and the entries that signing in makes."""
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from audit import services as audit
+from audit.models import AuditEntry
+from tests.factories import PASSWORD, ProjectFactory, UserFactory
+from tests.web import HTMX, signed_in
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/audit/"
+
+
+@pytest.fixture
+def boss() -> User:
+    return UserFactory(administrator=True, username="boss")
+
+
+def test_the_audit_log_is_for_those_who_may_read_it(client: Client) -> None:
+    assert client.get(ADDRESS)["Location"].startswith("/accounts/login/")
+    researcher = signed_in(UserFactory())
+    response = researcher.get(ADDRESS)
+    assert response.status_code == 403
+    assert "the permission audit.read " in response.content.decode()
+    assert ADDRESS not in researcher.get("/projects/").content.decode()
+
+
+def test_the_audit_log_shows_who_did_what_newest_first(boss: User) -> None:
+    audit.record(boss, "create", ProjectFactory(name="vision"), after={"gpu_quota": 2.5})
+    audit.record(None, "create", ProjectFactory(name="speech"))
+    page = signed_in(boss).get(ADDRESS).content.decode()
+    assert page.index("speech") < page.index("vision")
+    for text in ("boss", "Command line", "Create", "gpu_quota", "2.5", f'href="{ADDRESS}"'):
+        assert text in page
+
+
+def test_the_pages_of_the_audit_log_take_a_fixed_number_of_queries(
+    boss: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    audit.record_each(boss, "stop", [ProjectFactory()] * 51)
+    client = signed_in(boss)
+    with django_assert_num_queries(4):  # session, user, count, rows
+        page = client.get(ADDRESS, **HTMX).content.decode()
+    assert page.count("<tr>") == 51
+    assert client.get(f"{ADDRESS}?page=2", **HTMX).content.decode().count("<tr>") == 2
+
+
+def test_an_empty_audit_log_says_so(boss: User) -> None:
+    assert "No entries yet" in signed_in(boss).get(ADDRESS).content.decode()
+
+
+def test_signing_in_is_written_down(client: Client, valkey: object) -> None:
+    user = UserFactory(username="ada")
+    client.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
+    client.post("/accounts/login/", {"login": "ada", "password": "wrong"})
+    entry = AuditEntry.objects.get()
+    assert (entry.by, entry.verb, entry.target_name) == (user, "sign in", "ada")
+
+
+def test_signing_in_by_rest_is_in_the_audit_log(client: Client, valkey: object) -> None:
+    UserFactory(username="ada")
+    body = {"grantType": "password", "username": "ada", "password": PASSWORD}
+    client.post("/api/v1/token", body, content_type="application/json")
+    assert AuditEntry.objects.get().verb == "sign in"
+
+
+def test_a_change_of_ones_own_password_is_in_the_audit_log(valkey: object) -> None:
+    user = UserFactory()
+    new = "another long pass phrase"
+    values = {"oldpassword": PASSWORD, "password1": new, "password2": new}
+    signed_in(user).post("/accounts/password/change/", values)
+    entry = AuditEntry.objects.get()
+    assert (entry.by, entry.verb, entry.after) == (user, "change password", {})

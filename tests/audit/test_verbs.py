@@ -1,0 +1,105 @@
+"""Each verb writes down who did what. A new verb is one more row of ``tests/audit/verbs.py``."""
+
+import inspect
+import json
+from importlib import import_module
+
+import pytest
+
+from accounts import tokens
+from accounts.models import User
+from audit.models import AuditEntry
+from clusters import services as clusters
+from tests.audit.verbs import SECRET, VERBS, Scene
+from tests.factories import UserFactory
+from tests.repository import tracked
+
+#: Verbs that stand beside the ``services.py`` of their package.
+BESIDE = (
+    "accounts.groups",
+    "accounts.tokens",
+    "clusters.connection_tests",
+    "clusters.nodes.pools",
+    "projects.departments",
+    "workloads.submission",
+)
+#: By nobody: Trainyard itself.
+BY_NOBODY = {"accounts.services.make_administrator", "clusters.services.add_at_once"}
+#: Public functions there that people cause nothing by, and why.
+NO_VERBS = {
+    "accounts.tokens.issue": "a token is not kept; accounts.api records the sign-in",
+    "accounts.tokens.owner": "reads",
+    "accounts.tokens.key_of": "notes when a key was used last",
+    "assets.services.check_editable": "reads",
+    "assets.services.free_name": "reads",
+    "clusters.connection_tests.is_late": "reads",
+    "clusters.connection_tests.keep": "what was typed, for an hour, until the form is sent again",
+    "clusters.connection_tests.prune": "Trainyard forgets old tests",
+    "clusters.connection_tests.rights_to_apply": "reads",
+    "clusters.connection_tests.run": "a worker does what ask recorded",
+    "clusters.connection_tests.user_of": "reads",
+    "clusters.nodes.pools.obstacle_to_delete": "reads",
+    "clusters.nodes.pools.users_of": "reads",
+    "clusters.services.ask": "a message to a worker",
+    "clusters.services.ensure_local": "Trainyard's own first data",
+    "clusters.services.judge": "saves nothing",
+    "clusters.services.obstacle_to_delete": "reads",
+    "clusters.services.refresh": "what was seen of a cluster",
+    "clusters.services.tell": "what was seen of a cluster",
+    "projects.departments.obstacle_to_delete": "reads",
+    "projects.departments.shares_of": "reads",
+    "projects.services.obstacle_to_delete": "reads",
+    "workloads.services.free_name": "reads",
+    "workloads.submission.create": "a part of submit and submit_all",
+}
+
+
+def modules() -> list[str]:
+    services = [path for path in tracked("*/services.py") if path.parts[0] != "audit"]
+    names = [".".join(path.with_suffix("").parts) for path in services if len(path.parts) == 2]
+    assert len(names) >= 5
+    return [*names, *BESIDE]
+
+
+def functions(name: str) -> list[str]:
+    """The public ones that a module defines itself."""
+    module = import_module(name)
+    own = inspect.getmembers(module, inspect.isfunction)
+    return [
+        f"{name}.{function}"
+        for function, it in own
+        if it.__module__ == name and not function.startswith("_")
+    ]
+
+
+@pytest.fixture
+def scene(db: None, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    monkeypatch.setattr(clusters, "_ask", lambda cluster, queues=None: None)
+    return Scene(UserFactory(administrator=True, username="boss"))
+
+
+def test_every_public_function_of_the_services_is_known() -> None:
+    public = {it for name in modules() for it in functions(name)}
+    assert public == set(VERBS) | set(NO_VERBS)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_each_verb_writes_an_audit_entry_of_who_did_it(name: str, scene: Scene) -> None:
+    words, act = VERBS[name]
+    act(scene)
+    entry = AuditEntry.objects.all()[0]
+    assert f"{entry.verb} {entry.target_kind}" == words
+    assert entry.by_name == ("" if name in BY_NOBODY else "boss")
+    assert entry.target_name
+
+
+def test_no_audit_entry_keeps_a_secret(scene: Scene) -> None:
+    for _, act in VERBS.values():
+        act(Scene(scene.boss))
+    key, secret = tokens.make_key(scene.boss, "nightly")
+    assert AuditEntry.objects.count() > len(VERBS)
+    rows = json.dumps(list(AuditEntry.objects.values()), default=str)
+    assert "HF_TOKEN" in rows  # what surrounds a secret is kept
+    passwords = User.objects.values_list("password", flat=True)
+    for hidden in (SECRET, secret, key.secret_hash, *passwords):
+        assert hidden not in rows

@@ -1,0 +1,16 @@
+"""Clusters of a kind that another engine answers for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from clusters.kinds import KINDS
+from clusters.models import Cluster
+from engines.base import Engine
+
+
+def answers(
+    monkeypatch: pytest.MonkeyPatch, kind: str, connect: Callable[[Cluster], Engine]
+) -> None:
+    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], connect=connect))

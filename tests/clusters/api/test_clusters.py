@@ -1,0 +1,172 @@
+"""REST: clusters, which administrators keep and others only read."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.access import RESEARCHER
+from accounts.models import User
+from clusters import tasks
+from clusters.models import Cluster, Connection, ConnectionTest, State
+from core import enqueue
+from engines.base import Finding, Level
+from engines.fake import FakeEngine
+from tests.caller import Caller
+from tests.clusters.answering import answers
+from tests.clusters.kubeconfigs import SECRET, kubeconfig, kubeconfig_of, reached
+from tests.factories import ClusterFactory, ProjectFactory, UserFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
+URL = {"ingressDomain": "apps.example.com", "prometheusUrl": "http://prometheus.example.com"}
+WHO = Finding("Connection", "Signed in as", Level.OK, "system:serviceaccount:ml:runner")
+REFUSED = Finding("Permissions", "secrets", Level.MISSING, "create: not allowed.")
+
+
+@pytest.fixture
+def boss() -> Caller:
+    return Caller(UserFactory(administrator=True))
+
+
+@pytest.fixture
+def kept() -> Cluster:
+    return reached(name="kept")
+
+
+def new(**also: Any) -> dict[str, Any]:
+    return {"name": "gpu", "kubeconfig": kubeconfig()} | also
+
+
+def fields(answer: dict[str, Any]) -> list[str]:
+    return [issue["field"] for issue in answer["complianceIssues"]]
+
+
+def test_a_cluster_is_added_and_looked_at(boss: Caller, sent: list[tuple[Any, ...]]) -> None:
+    status, made = boss("POST", "/clusters", new(**URL))
+    cluster = Cluster.objects.get()
+    assert (status, made["uuid"], made["status"]["state"]) == (201, str(cluster.pk), State.WAITING)
+    assert made["settings"] == {"namespacePrefix": "trainyard-", "ingressClass": "", **URL}
+    assert kubeconfig_of(cluster) == kubeconfig().strip()
+    assert ("clusters.look", cluster.pk, enqueue.SUBMIT) in sent
+    assert SECRET not in str([made, boss("GET", "/clusters"), sent])
+    assert boss("POST", "/clusters", {"name": "here", "inCluster": True})[0] == 201
+    assert kubeconfig_of(Cluster.objects.get(name="here")) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"kubeconfig": ""}, "kubeconfig"),
+        ({"inCluster": True}, "kubeconfig"),
+        ({"kubeconfig": f"{SECRET}: [\nb"}, "kubeconfig"),
+        ({"kubeconfig": {"users": SECRET}}, "kubeconfig"),
+        ({"kubeconfig": SECRET * 50_000}, "kubeconfig"),
+        ({"namespacePrefix": "Loud"}, "namespacePrefix"),
+        ({"prometheusUrl": "nowhere"}, "prometheusUrl"),
+        ({"name": "kept"}, "name"),
+        ({"kubeConfig": SECRET}, "kubeConfig"),
+    ],
+)
+def test_creating_a_cluster_by_rest_names_what_is_wrong(
+    boss: Caller, kept: Cluster, change: dict[str, Any], field: str
+) -> None:
+    status, answer = boss("POST", "/clusters", new(**change))
+    assert (status, fields(answer)) == (400, [field])
+    assert SECRET not in str(answer)
+    assert Cluster.objects.count() == 1
+
+
+def test_a_kubeconfig_that_acts_here_has_to_be_trusted(boss: Caller) -> None:
+    acting = kubeconfig(exec={"command": "aws"})
+    status, answer = boss("POST", "/clusters", new(kubeconfig=acting))
+    assert (status, fields(answer)) == (400, ["trusted"])
+    assert "runs the program aws" in answer["details"]
+    assert boss("POST", "/clusters", new(kubeconfig=acting, trusted=True))[0] == 201
+
+
+def test_a_cluster_updated_by_rest_changes_only_in_what_is_given(
+    boss: Caller, kept: Cluster, sent: list[tuple[Any, ...]]
+) -> None:
+    path = f"/clusters/{kept.pk}"
+    status, answer = boss("PUT", path, {"name": "renamed", "ingressClass": "nginx"})
+    assert (status, answer["name"], answer["settings"]["ingressClass"]) == (200, "renamed", "nginx")
+    assert answer["status"]["state"] == State.CONNECTED
+    assert not sent
+    status, answer = boss("PUT", path, {"kubeconfig": kubeconfig(token="t0ken")})
+    assert (answer["name"], answer["status"]["state"]) == ("renamed", State.WAITING)
+    assert answer["checkedAt"] is None
+    assert [told[:2] for told in sent] == [("clusters.look", kept.pk)]
+    assert "t0ken" in kubeconfig_of(Cluster.objects.get())
+    assert "t0ken" not in str(answer)
+    ProjectFactory(cluster=kept)
+    status, answer = boss("PUT", path, {"namespacePrefix": "other-"})
+    assert (status, fields(answer)) == (400, ["namespacePrefix"])
+    assert boss("PUT", path, {"inCluster": True})[0] == 200
+    assert kubeconfig_of(Cluster.objects.get()) == ""
+    assert boss("PUT", f"/clusters/{ClusterFactory().pk}", {"name": "x"})[0] == 409
+
+
+def test_a_cluster_goes_once_its_projects_have(boss: Caller, kept: Cluster) -> None:
+    project = ProjectFactory(cluster=kept, name="vision")
+    status, answer = boss("DELETE", f"/clusters/{kept.pk}")
+    assert status == 409
+    assert "vision" in answer["message"]
+    project.delete()
+    assert boss("DELETE", f"/clusters/{kept.pk}")[0] == 204
+    assert boss("DELETE", f"/clusters/{kept.pk}")[0] == 404
+    assert not Connection.objects.exists()
+
+
+@pytest.mark.parametrize("as_kept", [True, False])
+def test_a_test_says_right_by_right_what_lacks(
+    boss: Caller,
+    kept: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+    sent: list[tuple[Any, ...]],
+    as_kept: bool,
+) -> None:
+    fake = FakeEngine(findings=[WHO, REFUSED], queues=True)
+    answers(monkeypatch, "kubernetes", lambda cluster: fake)
+    body = {"clusterId": str(kept.pk)} if as_kept else {"kubeconfig": kubeconfig()}
+    status, asked = boss("POST", "/cluster-tests", body)
+    assert (status, asked["answeredAt"], asked["findings"]) == (202, None, [])
+    assert "A worker is testing" in asked["message"]
+    assert [str(told[1]) for told in sent] == [asked["id"]]
+    tasks.test_connection(asked["id"])
+    status, found = boss("GET", f"/cluster-tests/{asked['id']}")
+    refused = {"area": "Permissions", "name": "secrets", "level": "missing"}
+    assert found["findings"][1] == refused | {"text": "create: not allowed."}
+    assert "name: runner" in found["manifest"]
+    assert SECRET not in str([asked, found])
+    other = Caller(UserFactory(administrator=True))
+    assert other("GET", f"/cluster-tests/{asked['id']}")[0] == 404
+    User.objects.filter(pk=boss.user.pk).update(role=RESEARCHER.name)
+    assert boss("GET", f"/cluster-tests/{asked['id']}")[0] == 403
+
+
+def test_members_read_their_clusters_by_rest_and_change_nothing(
+    call: Caller, stranger: Caller, kept: Cluster
+) -> None:
+    ProjectFactory(cluster=kept, members=[call.user])
+    path, test = f"/clusters/{kept.pk}", {"clusterId": str(kept.pk)}
+    status, seen = call("GET", path)
+    assert (status, seen["name"], seen["settings"]) == (200, "kept", None)
+    for caller, known in ((call, 403), (stranger, 404)):
+        assert caller("PUT", path, {"name": "mine"})[0] == known
+        assert caller("DELETE", path)[0] == known
+        assert caller("POST", "/clusters", new(kubeconfig="?"))[0] == 403
+        assert caller("POST", "/cluster-tests", test)[0] == 403
+    assert stranger("GET", path)[0] == 404
+    assert stranger("GET", "/clusters")[1] == []
+    assert Cluster.objects.get().name == "kept"
+    assert not ConnectionTest.objects.exists()
+
+
+def test_the_description_says_what_each_call_does(db: None) -> None:
+    document = Client().get("/api/v1/openapi.json").json()
+    paths, body = document["paths"], document["components"]["schemas"]["ClusterIn"]
+    assert {"name", "kind", "kubeconfig", "inCluster", "prometheusUrl"} <= set(body["properties"])
+    assert body["additionalProperties"] is False
+    ours = {path: item for path, item in paths.items() if "/cluster" in path}
+    assert {"/api/v1/clusters", "/api/v1/cluster-tests"} <= set(ours)
+    assert "never returned" in ours["/api/v1/clusters"]["post"]["description"]

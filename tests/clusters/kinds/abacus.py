@@ -1,0 +1,81 @@
+"""A third kind of cluster, as a package of its own would bring it: settings, a secret, a form, what
+REST takes, and a row. A fake engine answers for it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from django.core.validators import RegexValidator
+from pydantic import SecretStr
+
+from clusters.kinds.base import ClusterKind, ConnectionSecret, ConnectionSettings, rules
+from clusters.kinds.form import ConnectionForm
+from clusters.kinds.wire import Connecting
+from clusters.models import Cluster
+from core.forms.field import Field, Input
+from engines.base import Engine, Launch
+from engines.fake import FakeEngine
+from spec.errors import Problem
+
+NO_VOLUMES = "An abacus mounts nothing."
+host_rule = RegexValidator(r"^[a-z.]+\Z", "Write the name of a host.")
+
+
+class AbacusSettings(ConnectionSettings):
+    host: Annotated[str, rules(host_rule, required=True)] = ""
+    rods: str = "10"
+
+
+class AbacusSecret(ConnectionSecret):
+    password: str = ""
+
+
+class AbacusForm(ConnectionForm):
+    FIELDS = (
+        Field("host", "Counting house", required=True),
+        Field("rods", "Rods"),
+        Field("password", "Password", Input.SECRET),
+    )
+
+
+class AbacusConnecting(Connecting):
+    host: str = ""
+    rods: str = "10"
+    password: SecretStr = SecretStr("")
+
+
+@dataclass
+class House:
+    """Where abacuses are: the engine that answers for all of them, and how each was reached."""
+
+    engine: FakeEngine = field(default_factory=lambda: FakeEngine(queues=True))
+    reached: list[tuple[ConnectionSettings, ConnectionSecret]] = field(default_factory=list)
+
+    def connect(self, cluster: Cluster) -> Engine:
+        reached = AbacusSettings.of(cluster), AbacusSecret.of(cluster.connection)
+        self.reached.append(reached)
+        return self.engine
+
+    def complaints(self, cluster: Cluster, launch: Launch) -> Iterator[Problem]:
+        if launch.spec.node_pools:
+            yield Problem(("nodePools",), "an abacus has one pool of beads")
+        if launch.spec.priority_class:
+            yield Problem(("priorityClass",), "beads have no rank")
+        yield from self.engine.complaints(launch)
+
+    def kind(self, **also: Any) -> ClusterKind:
+        own: dict[str, Any] = {
+            "slug": "abacus",
+            "label": "Abacus",
+            "connect": self.connect,
+            "complaints": self.complaints,
+            "settings": AbacusSettings,
+            "secret": AbacusSecret,
+            "form": AbacusForm,
+            "wire": AbacusConnecting,
+            "reached_by": frozenset({"host"}),
+            "fixed": {"rods": "The beads of its projects are on them."},
+            "server": "Counting house",
+            "lacks": {"storage": NO_VOLUMES},
+        }
+        return ClusterKind(**own | also)

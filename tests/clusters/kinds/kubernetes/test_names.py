@@ -1,0 +1,78 @@
+"""Names that a cluster would not know are problems of a plan, not of the run of a workload."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from clusters.connections import complaints
+from clusters.models import Cluster, Node, NodePool
+from engines.base import Handle
+from engines.kubernetes.jobs import KAI
+from spec import documents
+
+pytestmark = pytest.mark.django_db
+TYPE = "run.ai/type"
+HAS: dict[str, Any] = {
+    "queues": True,
+    "schedulers": ["default-scheduler", KAI],
+    "storage_classes": ["standard", "fast"],
+    "topologies": ["dc"],
+}
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster.objects.create(name="gpu", kind="kubernetes", capabilities_json=HAS)
+
+
+def node(cluster: Cluster, **labels: str) -> None:
+    Node.objects.create(
+        cluster=cluster, name=f"n{uuid4().hex[:4]}", cpu=8, memory=10**10, labels_json=labels
+    )
+
+
+def told(cluster: Cluster, *, worker: dict[str, Any] | None = None, **whole: Any) -> dict[str, str]:
+    document = {"distributedFramework": "PyTorch", "worker": {"image": "x:1", **(worker or {})}}
+    handle = Handle(uuid4(), "mnist", "vision")
+    found = complaints(cluster, handle, documents.load(document | whole))
+    return {problem.field: problem.message for problem in found}
+
+
+def volume(name: str) -> dict[str, Any]:
+    return {"storage": {"pvc": [{"path": "/d", "claimInfo": {"size": "1G", "storageClass": name}}]}}
+
+
+def test_a_storage_class_that_the_cluster_lacks_is_a_problem_of_its_field(
+    cluster: Cluster,
+) -> None:
+    assert told(cluster, worker=volume("fast")) == {}
+    assert told(cluster, worker=volume("nvme")) == {
+        "worker.storage.pvc.0.claimInfo.storageClass": "the cluster has no storage class 'nvme'; "
+        "it has fast, standard"
+    }
+    cluster.capabilities_json = HAS | {"storage_classes": []}
+    assert told(cluster, worker=volume("nvme")) == {}, "we may not list them"
+
+
+def test_a_topology_that_the_cluster_lacks_is_a_problem(cluster: Cluster) -> None:
+    near = {"required": "rack"}
+    assert told(cluster, topology={"name": "dc", **near}) == {}
+    problems = told(cluster, topology={"name": "cd", **near})
+    assert problems == {"topology.name": "the cluster has no topology 'cd'; it has dc"}
+    cluster.capabilities_json = HAS | {"topologies": []}
+    assert told(cluster, topology={"name": "dc", **near})["topology.name"].endswith("it has none")
+    cluster.capabilities_json = {key: HAS[key] for key in HAS if key != "topologies"}
+    assert told(cluster, topology={"name": "cd", **near}) == {}, "nobody says which there are"
+
+
+def test_a_type_that_no_node_is_of_is_a_problem_where_nodes_have_types(cluster: Cluster) -> None:
+    wanted = {"nodeType": "dgx"}
+    node(cluster)
+    assert told(cluster, worker=wanted) == {}, "no node has a type"
+    node(cluster, **{TYPE: "a100"})
+    node(cluster, **{TYPE: "h100"})
+    (text,) = told(cluster, worker=wanted).values()
+    assert text.startswith("no node of the cluster has the type 'dgx'; it has a100, h100")
+    pool = NodePool.objects.create(cluster=cluster, name="dgx", label_key=TYPE, label_value="dgx")
+    assert told(cluster, worker=wanted) == {}, f"{pool} adds nodes on demand"

@@ -1,0 +1,105 @@
+"""What holds for every call of the REST API, whatever it is about."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from pydantic import AliasChoices, BaseModel, ValidationError
+
+from config.api import api
+from core.api import Closed, Parameters
+from tests.caller import Body, Caller, call, project, researcher, seed_body
+from tests.factories import UserFactory
+from workloads.models import Workload
+
+BODIES: dict[str, Any] = {"/api/v1/org-unit/departments/{department_id}/resources": []}
+__all__ = ["call", "project", "researcher", "seed_body"]
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def calls() -> list[tuple[str, str]]:
+    paths: dict[str, Any] = api.get_openapi_schema()["paths"]
+    every = ((method, path) for path, methods in paths.items() for method in methods)
+    return sorted((method.upper(), path) for method, path in every if method in METHODS)
+
+
+def address(path: str) -> str:
+    """Of something that does not exist."""
+    for name in ("workload_id", "cluster_id", "test_id"):
+        path = path.replace(f"{{{name}}}", str(uuid4()))
+    for name in ("department_id", "project_id", "pool_id", "key_id"):
+        path = path.replace(f"{{{name}}}", "7")
+    assert "{" not in path, "a parameter that this test does not know"
+    return path.removeprefix("/api/v1")
+
+
+@pytest.mark.parametrize(("method", "path"), calls(), ids=" ".join)
+def test_a_query_parameter_that_a_call_does_not_know_is_refused(
+    db: None, method: str, path: str
+) -> None:
+    boss = Caller(UserFactory.create(administrator=True))
+    status, answer = boss(method, f"{address(path)}?surprise=1", BODIES.get(path, {}))
+    assert status == 400, answer
+    wrong = {issue["field"] for issue in answer["complianceIssues"]}
+    assert "surprise" in wrong
+    assert "surprise" in answer["details"]
+
+
+def test_a_dry_run_submits_nothing_and_the_parameters_of_a_list_are_named(
+    call: Caller, seed_body: Body
+) -> None:
+    status, answer = call("POST", "/workloads/distributed?dryRun=true", seed_body())
+    assert status == 400
+    assert "dryRun is not a parameter of this call; it accepts none" in answer["details"]
+    assert not Workload.objects.exists()
+    status, answer = call("GET", "/org-unit/projects?filterBy=name==none&search=x")
+    assert status == 400
+    assert [issue["field"] for issue in answer["complianceIssues"]] == ["filterBy", "search"]
+    assert "it accepts limit, offset" in answer["details"]
+
+
+def test_a_method_that_an_address_does_not_have_is_refused_in_json(call: Caller) -> None:
+    status, answer = call("PATCH", "/workloads")
+    assert (status, answer["code"]) == (405, 405)
+    assert "accepts GET" in answer["details"]
+
+
+def test_head_is_get_without_its_body(call: Caller) -> None:
+    status, answer = call("HEAD", "/workloads")
+    assert (status, answer.content) == (200, b"")
+    assert int(answer["Content-Length"]) > 10
+
+
+def test_a_call_without_a_token_is_told_to_send_one(client: Client) -> None:
+    answer = client.get("/api/v1/workloads")
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+
+
+def models(of: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    yield of
+    for inner in of.__subclasses__():
+        yield from models(inner)
+
+
+def inputs() -> list[tuple[Any, Any]]:
+    """Each text of a body or a query, by the model that takes it."""
+    return [
+        (model, field.validation_alias or field.alias or name)
+        for model in sorted({*models(Closed), *models(Parameters)}, key=str)
+        for name, field in model.model_fields.items()
+        if field.annotation is str
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), inputs(), ids=lambda it: getattr(it, "__name__", str(it)[:30])
+)
+def test_a_text_of_a_call_without_end_is_refused(model: Any, name: Any) -> None:
+    alias = name.choices[0] if isinstance(name, AliasChoices) else name
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate({alias: "a" * 40_000})
+    kinds = {error["type"] for error in refused.value.errors() if error["loc"][:1] == (alias,)}
+    assert kinds & {"string_too_long", "literal_error"}

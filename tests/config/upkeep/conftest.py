@@ -1,0 +1,16 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from tests.config.upkeep.places import Place
+
+
+@pytest.fixture
+def place(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Place]:
+    """An installation of that name, and from now on the one in which commands work."""
+    monkeypatch.delenv("TRAINYARD_SECRET_KEY", raising=False)
+    return lambda name: Place(tmp_path / name, settings, monkeypatch).entered()

@@ -1,0 +1,46 @@
+"""What the log says of requests that were refused, and of those that broke."""
+
+import logging
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from core.logs import BriefRefusals
+from tests.factories import UserFactory
+from tests.web import signed_in
+
+FORMAT = logging.Formatter("%(message)s")
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """As the handler of the settings writes them."""
+    brief = BriefRefusals()
+    return [line for record in caplog.records if brief.filter(record) for line in said(record)]
+
+
+def said(record: logging.LogRecord) -> list[str]:
+    return FORMAT.format(record).splitlines()
+
+
+@pytest.mark.django_db
+def test_a_page_that_one_may_not_open_is_one_line_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert signed_in(UserFactory()).get("/users/").status_code == 403
+    assert lines(caplog) == ["Forbidden (Permission denied): /users/"]
+
+
+@pytest.mark.django_db
+def test_a_defect_keeps_its_traceback(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(UserFactory())
+    monkeypatch.setattr("core.views.sample", lambda: 1 / 0)
+    assert client.get("/styleguide/").status_code == 500
+    assert "ZeroDivisionError: division by zero" in lines(caplog)
+
+
+def test_the_handler_of_the_settings_is_brief(settings: Settings) -> None:
+    assert "brief_refusals" in settings.LOGGING["handlers"]["console"]["filters"]

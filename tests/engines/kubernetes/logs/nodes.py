@@ -1,0 +1,136 @@
+"""Plays the nodes that hand out logs, and a collector that takes them. No cluster."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Event, Lock
+from typing import Any, cast
+from uuid import UUID, uuid4
+
+from engines.base import EngineUnavailable
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.jobs import PYTORCH, REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
+from engines.kubernetes.logs.streams import LogStreams
+from engines.kubernetes.watch.snapshot import Snapshot
+from engines.logs import Log, LogChunk
+
+AT = "2026-01-01T00:00:00Z"
+LINE = b"2026-01-01T00:00:00.000000000Z hello\n"
+
+
+class Answer:
+    """Hands out a text; one that ``follows`` then says nothing until it is shut down."""
+
+    def __init__(self, text: bytes, *, follows: bool) -> None:
+        self.text, self.follows, self.over, self.sent = text, follows, Event(), 0
+
+    def __enter__(self) -> "Answer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+
+    def stream(self, size: int) -> Iterator[bytes]:
+        while block := self.text[self.sent : self.sent + size]:
+            self.sent += len(block)
+            yield block
+        if self.follows:
+            self.over.wait(30)
+
+    def shutdown(self) -> None:
+        self.over.set()
+
+
+class Nodes:
+    """Plays the API: pods of nodes that are ``away`` have no logs. Counts what is asked of each.
+
+    ``text`` is what each pod's log holds by now, ``answers`` what was handed out of it.
+    """
+
+    def __init__(self) -> None:
+        self.pods: dict[str, dict[str, Any]] = {}
+        self.text = LINE
+        self.answers: list[Answer] = []
+        self.away: set[str] = set()
+        self.asked: list[str] = []
+        self.most: dict[str, int] = {}
+        self._busy: dict[str, int] = {}
+        self._lock = Lock()
+        self.slow = Event()  # a node that is away says so when this is set
+
+    def find(self, path: str) -> dict[str, Any]:
+        return self.pods[path.rsplit("/", 1)[1]]
+
+    def follow(self, path: str, query: Mapping[str, object], *, silence: float) -> Answer:
+        pod = self.pods[path.split("/")[-2]]
+        node = pod["spec"]["nodeName"]
+        with self._counted(node):
+            self.asked.append(pod["metadata"]["name"])
+            if node in self.away:
+                self.slow.wait(10)
+                raise EngineUnavailable("dial tcp: no route to host")
+        self.answers.append(Answer(self.text, follows="follow" in query))
+        return self.answers[-1]
+
+    @contextmanager
+    def _counted(self, node: str) -> Iterator[None]:
+        with self._lock:
+            self._busy[node] = self._busy.get(node, 0) + 1
+            self.most[node] = max(self.most.get(node, 0), self._busy[node])
+        yield
+        with self._lock:
+            self._busy[node] -= 1
+
+    def snapshot(self, node: str, count: int, *, ended: str = "") -> Snapshot:
+        """A gang whose pods all run on one node, or ran there until they ``ended``."""
+        label = {WORKLOAD: str(uuid4())}
+        job = {
+            "metadata": {
+                "labels": label,
+                "annotations": {RUN: "1"},
+                "creationTimestamp": AT,
+                "resourceVersion": "1",
+                "uid": "job",
+            },
+            "spec": {"pytorchReplicaSpecs": {"Worker": {"replicas": count}}},
+        }
+        snapshot = Snapshot()
+        snapshot.take_job(PYTORCH, "ADDED", job)
+        for index in range(count):
+            pod = self._pod(f"{node}-{index}", node, index, label)
+            if ended:
+                pod["status"]["phase"] = "Succeeded"
+                end = {"terminated": {"startedAt": AT, "finishedAt": ended, "exitCode": 0}}
+                pod["status"]["containerStatuses"][0]["state"] = end
+            snapshot.take_pod("ADDED", pod)
+        return snapshot
+
+    def _pod(self, name: str, node: str, index: int, label: dict[str, str]) -> dict[str, Any]:
+        running = {"name": "pytorch", "state": {"running": {"startedAt": AT}}, "restartCount": 0}
+        self.pods[name] = {
+            "metadata": {
+                "name": name,
+                "namespace": "a",
+                "uid": name,
+                "labels": label | {REPLICA_TYPE: "worker", REPLICA_INDEX: str(index)},
+                "creationTimestamp": AT,
+                "resourceVersion": "2",
+            },
+            "spec": {"nodeName": node},
+            "status": {"phase": "Running", "containerStatuses": [running]},
+        }
+        return self.pods[name]
+
+
+def streams_of(nodes: Nodes, *, streams: int = 64) -> LogStreams:
+    return LogStreams(cast(Api, nodes), streams=streams)
+
+
+def read(streams: LogStreams, uid: UUID, cursors: dict[Log, str]) -> list[LogChunk]:
+    """A piece of each log, as a collector would."""
+    streams.news()
+    pieces = []
+    for log in streams.logs(uid, 1):
+        piece = streams.read(uid, log, cursors.get(log, ""), 1000)
+        cursors[log] = piece.cursor
+        pieces.append(piece)
+    return pieces

@@ -1,0 +1,104 @@
+"""Who gets a stream, and what is said of a node that gives none. No cluster."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from engines.kubernetes.logs.streams import OPENING
+from engines.logs import Log
+from tests.engines.kubernetes.logs.nodes import AT, Nodes, read, streams_of
+from tests.waiting import wait_for
+
+
+@pytest.fixture
+def nodes() -> Nodes:
+    return Nodes()
+
+
+def test_a_node_that_is_away_keeps_back_its_own_logs_only(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.streams.AWAY", (0.1, 0.2))
+    nodes.away = {"down"}
+    nodes.slow.set()
+    streams, down, up = streams_of(nodes), uuid4(), uuid4()
+    streams.on_change(down, nodes.snapshot("down", 1))
+    streams.on_change(up, nodes.snapshot("up", 2))
+    cursors: dict[Log, str] = {}
+    late: list[str] = []
+
+    def text(uid: UUID) -> bytes:
+        pieces = read(streams, uid, cursors)
+        late.extend(piece.late for piece in pieces if piece.late)
+        return b"".join(piece.data for piece in pieces)
+
+    wait_for(lambda: text(up))
+    wait_for(lambda: text(down) or late)
+    assert "no route to host" in late[0]
+    assert "down" in late[0]
+    nodes.away.clear()
+    assert wait_for(lambda: text(down)) == b"hello\n"
+    assert not any(piece.late for piece in read(streams, down, cursors))
+
+
+def test_a_dead_node_takes_few_streams(nodes: Nodes) -> None:
+    nodes.away = {"down"}
+    streams, down, up = streams_of(nodes, streams=8), uuid4(), uuid4()
+    streams.on_change(down, nodes.snapshot("down", 20))
+    cursors: dict[Log, str] = {}
+    read(streams, down, cursors)
+    wait_for(lambda: nodes.most.get("down") == OPENING)
+    streams.on_change(up, nodes.snapshot("up", 1))
+    wait_for(lambda: any(piece.data for piece in read(streams, up, cursors)))
+    assert nodes.most["down"] == OPENING
+    nodes.slow.set()
+
+
+def test_quiet_logs_are_not_asked_for_again(nodes: Nodes) -> None:
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 5))
+    assert streams.news() == {uid}
+    cursors: dict[Log, str] = {}
+    wait_for(lambda: read(streams, uid, cursors) and all(len(cursors[log]) for log in cursors))
+    wait_for(lambda: not streams.news())
+    assert len(nodes.asked) == 5
+
+
+def test_pods_take_turns_where_there_are_too_few_streams_of_logs(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.streams.TURN", 0.05)
+    streams, uid = streams_of(nodes, streams=2), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 6))
+    cursors: dict[Log, str] = {}
+    wait_for(lambda: read(streams, uid, cursors) and len(set(nodes.asked)) == 6)
+    assert nodes.most["up"] <= 2
+
+
+def test_pods_that_leave_come_first(nodes: Nodes) -> None:
+    streams, uid = streams_of(nodes, streams=1), uuid4()
+    snapshot = nodes.snapshot("up", 4)
+    nodes.away = {"up"}
+    streams.on_change(uid, snapshot)
+    cursors: dict[Log, str] = {}
+    read(streams, uid, cursors)
+    wait_for(lambda: len(nodes.asked) == 1)
+    last = snapshot.pods["up-3"]
+    last["metadata"]["deletionTimestamp"] = AT
+    streams.on_change(uid, snapshot)
+    nodes.away.clear()
+    nodes.slow.set()
+    wait_for(lambda: streams.news() is not None and "up-3" in nodes.asked)
+    assert nodes.asked.index("up-3") <= 2
+
+
+def test_after_the_watch_all_is_forgotten(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.streams.LINGER", 0.05)
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    read(streams, uid, {})
+    streams.rest()
+    streams.wake()
+    assert streams.logs(uid, 1)
+    streams.rest()
+    wait_for(lambda: not streams.logs(uid, 1))

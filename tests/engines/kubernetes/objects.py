@@ -1,0 +1,108 @@
+"""Jobs and pods as a cluster shows them, made by hand."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from engines.base import Observation
+from engines.kubernetes.jobs import PYTORCH, RUN, WORKLOAD
+from engines.kubernetes.status.job import JobView
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+KEYS = ("uid", "name", "namespace")
+RUNNING = {"state": {"running": {"startedAt": START.isoformat()}}, "ready": True}
+DONE = {"state": {"terminated": {"exitCode": 0, "finishedAt": START.isoformat()}}}
+FULL = "0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."
+UNSCHEDULED = {"conditions": [{"type": "PodScheduled", "status": "False", "message": FULL}]}
+
+
+def pod(
+    role: str, index: int, *, phase: str = "Running", age: int = 0, **also: Any
+) -> dict[str, Any]:
+    container = {"name": "pytorch", "restartCount": 0} | also.pop("container", RUNNING)
+    status = {"phase": phase, "containerStatuses": [container]} | also.pop("status", {})
+    labels = {
+        "training.kubeflow.org/replica-type": role,
+        "training.kubeflow.org/replica-index": str(index),
+    }
+    meta = {
+        "uid": f"{role}-{index}",
+        "name": f"demo-{role}-{index}",
+        "labels": labels,
+        "resourceVersion": "20",
+        "creationTimestamp": (START + timedelta(seconds=age)).isoformat(),
+    }
+    return {
+        "metadata": meta | also.pop("metadata", {}),
+        "spec": also.pop("spec", {"nodeName": "n1"}),
+        "status": status,
+    }
+
+
+def ended(code: int, second: int, reason: str = "Error") -> dict[str, Any]:
+    at = (START + timedelta(seconds=second)).isoformat()
+    return {"state": {"terminated": {"exitCode": code, "finishedAt": at, "reason": reason}}}
+
+
+def event(
+    reason: str,
+    message: str,
+    *,
+    about: dict[str, Any] | None = None,
+    second: float = 5,
+    warns: bool = True,
+) -> dict[str, Any]:
+    """Of a cluster about a pod, a claim by its name, or the job."""
+    kind, meta = "PyTorchJob", {"uid": "job", "name": "demo"}
+    if about:
+        kind, meta = about.get("kind", "Pod"), about["metadata"]
+    return {
+        "metadata": {"uid": f"{reason} {meta.get('name')} {second}"},
+        "involvedObject": {"kind": kind, **{key: str(meta.get(key, "")) for key in KEYS}},
+        "type": "Warning" if warns else "Normal",
+        "reason": reason,
+        "message": message,
+        "lastTimestamp": (START + timedelta(seconds=second)).isoformat(),
+    }
+
+
+def look(
+    *pods: dict[str, Any],
+    true: str = "",
+    suspend: bool = False,
+    events: Iterable[dict[str, Any]] = (),
+    now: float | None = None,
+) -> Observation:
+    """``now`` in seconds since the start."""
+    conditions = [
+        {"type": kind, "status": "True", "lastTransitionTime": START.isoformat()}
+        for kind in ("Created", *filter(None, [true]))
+    ]
+    job = {
+        "metadata": {
+            "uid": "job",
+            "labels": {WORKLOAD: str(uuid4())},
+            "annotations": {RUN: "3"},
+            "resourceVersion": "10",
+            "creationTimestamp": START.isoformat(),
+        },
+        "spec": {
+            "runPolicy": {"suspend": suspend},
+            "pytorchReplicaSpecs": {"Master": {"replicas": 1}, "Worker": {"replicas": 1}},
+        },
+        "status": {"conditions": conditions},
+    }
+    at = None if now is None else START + timedelta(seconds=now)
+    return JobView.at(PYTORCH, job, pods, warnings=events, now=at).observation()
+
+
+MASTER, WORKER = pod("master", 0), pod("worker", 0)
+WAITS = {"state": {"waiting": {"reason": "PodInitializing"}}}
+UNREADY = pod("worker", 0, container=RUNNING | {"ready": False})  # its probe says so
+STARTING = pod("worker", 0, phase="Pending", container=WAITS)
+UNPLACED = pod("worker", 0, phase="Pending", container=WAITS, spec={}, status=UNSCHEDULED)
+QUOTA = (
+    'Error creating: pods "a-worker-0" is forbidden: exceeded quota: team, requested: '
+    "requests.nvidia.com/gpu=4, used: requests.nvidia.com/gpu=6, limited: requests.nvidia.com/gpu=8"
+)

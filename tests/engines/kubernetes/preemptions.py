@@ -1,0 +1,60 @@
+"""Pods that give way, and what kube-scheduler and KAI say of it."""
+
+from datetime import timedelta
+from typing import Any
+
+from engines.base import Observation
+from engines.kubernetes.jobs import PYTORCH, RUN, WORKLOAD
+from engines.kubernetes.status.job import JobView
+from tests.engines.kubernetes.objects import START
+
+ID = "5c6f8f9e-5f6c-4c62-9f5e-0f3ab2f9d001"
+KAI_SAID = "Pod team-a/demo-worker-0 was preempted by higher priority workload team-b/pg-urgent-1"
+RECLAIMED = "Pod team-a/demo-worker-0 was preempted by workload team-b/pg-1. team-a uses <4 GPUs>"
+GANG = (
+    "Workload doesn't have the minimum required number of pods (2), "
+    "evicting remaining pod: team-a/demo-worker-0"
+)
+
+
+def at(second: float) -> str:
+    return (START + timedelta(seconds=second)).isoformat()
+
+
+def event(said: str, *, uid: str = "", second: float = 10) -> dict[str, Any]:
+    """Of kube-scheduler about the pod ``uid``, or else of KAI about the group."""
+    kind, name = ("Pod", "demo-worker-0") if uid else ("PodGroup", "pg-demo")
+    return {
+        "reason": "Preempted" if uid else "Evict",
+        "type": "Normal",
+        "message": said,
+        "involvedObject": {"kind": kind, "name": name, "uid": uid or "group"},
+        "metadata": {"uid": f"event-{second}"},
+        "lastTimestamp": at(second),
+    }
+
+
+def look(
+    *pods: dict[str, Any],
+    events: list[dict[str, Any]],
+    true: str = "",
+    resumed: float | None = None,
+) -> Observation:
+    conditions = [{"type": true, "status": "True", "lastTransitionTime": at(20)}] if true else []
+    if resumed is not None:
+        state = {"status": "False", "lastTransitionTime": at(resumed)}
+        conditions.append({"type": "Suspended", **state})
+    meta = {
+        "uid": "job",
+        "labels": {WORKLOAD: ID},
+        "annotations": {RUN: "1"},
+        "resourceVersion": "10",
+        "creationTimestamp": at(0),
+    }
+    replicas = {"Master": {"replicas": 1}, "Worker": {"replicas": 1}}
+    job = {
+        "metadata": meta,
+        "spec": {"pytorchReplicaSpecs": replicas},
+        "status": {"conditions": conditions},
+    }
+    return JobView.at(PYTORCH, job, pods, warnings=events).observation()

@@ -1,0 +1,14 @@
+"""What a watch tells of one workload."""
+
+from collections.abc import Generator, Iterator
+
+from engines.base import Launch, Observation
+from tests.waiting import wait_for
+
+
+def changes(watch: Iterator[Observation | None], launched: Launch) -> Generator[Observation]:
+    """What the watch tells of one workload."""
+    while True:
+        seen = wait_for(lambda: next(watch), 90, "a change")
+        if seen and seen.workload_id == launched.handle.workload_id:
+            yield seen

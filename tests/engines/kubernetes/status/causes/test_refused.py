@@ -1,0 +1,87 @@
+"""Pods that the cluster does not make, and why. Pure."""
+
+from typing import Any
+
+import pytest
+
+from engines.kubernetes.status.causes.refused import not_made
+from spec.causes import CauseKind
+from spec.phases import Phase, Reason
+from tests.engines.kubernetes.objects import MASTER, QUOTA, START, pod
+from tests.engines.kubernetes.objects import event as told
+from tests.engines.kubernetes.objects import look as looked
+from tests.engines.kubernetes.preemptions import at, look
+
+
+def event(reason: str, message: str) -> dict[str, Any]:
+    return {"reason": reason, "message": message, "type": "Warning"}
+
+
+def test_a_used_up_quota_is_named_with_its_numbers() -> None:
+    cause = not_made([event("FailedCreatePod", QUOTA)])
+    assert cause
+    assert cause.reason is Reason.WAITING_FOR_QUOTA
+    assert cause.title == "The namespace's ResourceQuota team is used up"
+    assert "requests.nvidia.com/gpu=8" in cause.todo
+
+
+def test_pods_that_are_refused_are_told_in_the_servers_words() -> None:
+    cause = not_made([event("FailedCreate", "pods is forbidden: no host network")])
+    assert cause
+    assert (cause.kind, cause.said) == (CauseKind.REFUSED, "pods is forbidden: no host network")
+    assert not_made([event("BackOff", "again")]) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Error creating: No API token found for service account "default", retry after the token',
+        'pods "demo-master-0" is forbidden: error looking up service account team/default: '
+        'serviceaccount "default" not found',
+    ],
+)
+def test_pods_that_come_before_the_service_account_are_not_called_refused(said: str) -> None:
+    cause = not_made([event("FailedCreatePod", said)])
+    assert cause
+    assert (cause.reason, cause.title) == (
+        Reason.NONE,
+        "The namespace has no service account yet",
+    )
+
+
+def test_an_event_of_an_earlier_run_is_no_cause_of_this_one() -> None:
+    refused = event("FailedCreatePod", "pods is forbidden: no host network") | {
+        "involvedObject": {"uid": "job"},
+        "lastTimestamp": at(10),
+    }
+    cause = look(events=[refused], resumed=10).cause
+    assert cause
+    assert cause.kind is CauseKind.REFUSED
+    cause = look(events=[refused], resumed=30).cause
+    assert cause
+    assert cause.kind is CauseKind.OPERATOR
+
+
+GONE = pod("worker", 0, metadata={"deletionTimestamp": START.isoformat()})
+
+
+def refusal(second: float) -> dict[str, Any]:
+    return told("FailedCreatePod", QUOTA, second=second)
+
+
+def test_a_gang_that_was_whole_says_why_its_rank_is_not_made_again() -> None:
+    seen = looked(MASTER, GONE, events=[refusal(second=60)])
+    assert (seen.phase, seen.reason) == (Phase.DEGRADED, Reason.WAITING_FOR_QUOTA)
+    assert seen.cause
+    assert seen.cause.title.startswith(
+        "Only 1 of 2 pods were created: the namespace's ResourceQuota"
+    )
+    assert "Stop the workload to release them" in seen.cause.todo
+    assert seen.message == seen.cause.message
+
+
+def test_pods_that_were_refused_and_made_since_explain_nothing() -> None:
+    seen = looked(MASTER, GONE, events=[refusal(second=-5)])
+    assert (seen.phase, seen.cause) == (Phase.DEGRADED, None)
+    seen = looked(pod("master", 0, age=9), events=[refusal(second=5)])
+    assert seen.cause is None

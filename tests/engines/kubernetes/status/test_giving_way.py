@@ -1,0 +1,87 @@
+"""A gang gives way to one of a higher priority, and comes back. Real pods, kube-scheduler."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from engines.base import ClusterEvent, Launch, Observation, Site
+from engines.kubernetes.jobs import job_name
+from spec.compute import ExtendedResource
+from spec.phases import Phase, Reason
+from spec.scheduling import PriorityClass
+from spec.workload import Architecture
+from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.kubernetes
+CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+SEAT = "trainyard.io/seat"
+
+
+@pytest.fixture
+def seat(rig: KubernetesRig) -> Iterator[None]:
+    """One node has room for one of those who ask for it."""
+    nodes = rig.api.items("/api/v1/nodes")
+    real = next(n for n in nodes if n["status"]["nodeInfo"]["machineID"])
+    path = f"/api/v1/nodes/{real['metadata']['name']}/status"
+
+    def offer(amount: str | None) -> None:
+        room = {SEAT: amount}
+        rig.api.merge(path, {"status": {"capacity": room, "allocatable": room}})
+
+    offer("1")
+    yield
+    offer(None)
+
+
+@pytest.fixture
+def classes(rig: KubernetesRig) -> Iterator[None]:
+    wanted = [PriorityClass.LOW, PriorityClass.HIGH]
+    missing = [one for one in wanted if rig.api.find(f"{CLASSES}/{one}") is None]
+    for one in missing:
+        rig.api.create(CLASSES, {"metadata": {"name": str(one)}, "value": one.value_on_cluster})
+    yield
+    for one in missing:
+        rig.api.delete(f"{CLASSES}/{one}")
+
+
+def gang(rig: KubernetesRig, priority: PriorityClass) -> Launch:
+    only = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1, "backoff_limit": 3}
+    launched = rig.shell("exec sleep 600", priority_class=priority, **only)
+    seats = (ExtendedResource(resource=SEAT, quantity="1"),)
+    compute = launched.spec.worker.compute.model_copy(update={"extended_resources": seats})
+    worker = launched.spec.worker.model_copy(update={"compute": compute})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    return replace(launched, spec=spec, site=Site(priority_classes=(str(priority),)))
+
+
+@pytest.mark.usefixtures("seat", "classes")
+def test_a_gang_that_is_preempted_says_by_whom_and_comes_back(rig: KubernetesRig) -> None:
+    low, high = gang(rig, PriorityClass.LOW), gang(rig, PriorityClass.HIGH)
+    heard: list[ClusterEvent] = []
+    with closing(rig.engine.watch()) as watch:
+
+        def until(phase: Phase, reason: Reason) -> Observation:
+            found: list[Observation] = []
+
+            def ask() -> bool:
+                seen = next(watch)
+                heard.extend(rig.engine.events())
+                if seen and seen.workload_id == low.handle.workload_id:
+                    found[:] = [seen] if (seen.phase, seen.reason) == (phase, reason) else []
+                return bool(found)
+
+            wait_for(ask, 90, f"{phase} {reason}", every=0)
+            return found[0]
+
+        rig.submit(low)
+        until(Phase.RUNNING, Reason.NONE)
+        rig.submit(high)
+        seen = until(Phase.PENDING, Reason.PREEMPTED)
+        rig.engine.delete(high.handle)
+        until(Phase.RUNNING, Reason.NONE)
+    assert seen.message.startswith("worker-0 (rank 0) was preempted by ")
+    by = f"{PREFIX}team-a/{job_name(high.handle)}-worker-0"
+    assert any(by in event.message for event in heard if event.reason == "Preempted"), heard

@@ -1,0 +1,56 @@
+"""Containers beside the program: those of a mesh, and sidecars that a cluster ends. Pure."""
+
+from typing import Any
+
+import pytest
+
+from spec.phases import Phase, RankPhase
+from tests.engines.kubernetes.objects import DONE, MASTER, RUNNING, WAITS, ended, look, pod
+
+SPEC = {
+    "nodeName": "n1",
+    "initContainers": [{"name": "istio-proxy", "restartPolicy": "Always"}],
+    "containers": [{"name": "pytorch"}],
+}
+
+
+def worker(sidecar: dict[str, Any], container: dict[str, Any], phase: str) -> dict[str, Any]:
+    status = {"initContainerStatuses": [{"name": "istio-proxy", "restartCount": 0, **sidecar}]}
+    return pod("worker", 0, phase=phase, container=container, spec=SPEC, status=status)
+
+
+@pytest.mark.parametrize("code", [137, 143, 1])
+def test_a_sidecar_that_ends_after_the_program_is_no_failure(code: int) -> None:
+    seen = look(MASTER, worker(ended(code, 9), DONE, "Succeeded"), true="Succeeded")
+    rank = seen.ranks[1]
+    assert (seen.phase, rank.phase, rank.message) == (
+        Phase.COMPLETED,
+        RankPhase.SUCCEEDED,
+        "",
+    )
+
+
+def test_a_sidecar_that_fails_before_the_program_starts_holds_it_up() -> None:
+    seen = look(MASTER, worker(ended(1, 9), WAITS, "Pending"))
+    assert seen.cause
+    assert seen.cause.title == "A rank did not start: istio-proxy exited with code 1"
+
+
+def test_a_rank_whose_program_ended_well_has_succeeded_beside_a_container_that_runs() -> None:
+    containers = [{"name": "pytorch", **DONE}, {"name": "istio-proxy", **RUNNING}]
+    seen = look(MASTER, pod("worker", 0, status={"containerStatuses": containers}))
+    rank = seen.ranks[1]
+    assert (rank.phase, rank.exit_code) == (RankPhase.SUCCEEDED, 0)
+    assert "istio-proxy keeps its pod alive" in rank.message
+
+
+def test_a_program_that_is_started_again_is_not_kept_alive_by_others() -> None:
+    containers = [{"name": "pytorch", **ended(3, 9)}, {"name": "istio-proxy", **RUNNING}]
+    status = {"containerStatuses": containers}
+    again = pod("worker", 0, status=status, spec={"nodeName": "n1", "restartPolicy": "OnFailure"})
+    for_good = pod("worker", 0, status=status, spec={"nodeName": "n1", "restartPolicy": "Never"})
+    titles = [
+        seen.cause and seen.cause.title for seen in (look(MASTER, again), look(MASTER, for_good))
+    ]
+    assert "keeps its pod alive" not in str(titles[0])
+    assert "keeps its pod alive" in str(titles[1])

@@ -1,0 +1,48 @@
+"""Everything that Kubernetes cannot honour is said at once, without asking a cluster."""
+
+from dataclasses import replace
+
+import pytest
+
+from engines.base import EngineRefused
+from engines.kubernetes.manifests.job import manifests
+from engines.kubernetes.manifests.unsupported import complaints
+from spec import documents
+from spec.errors import place_of
+from tests.engines.kubernetes.cases import MEMORY, SIMPLE, case
+
+DOCUMENT = {
+    "distributedFramework": "PyTorch",
+    "minReplicas": 1,
+    "nodePools": ["b200", "b300"],
+    "terminateAfterPreemption": True,
+    "worker": SIMPLE
+    | {
+        "compute": MEMORY,
+        "connections": [{"name": "lab", "containerPort": 8888, "externalUrl": "https://else.org"}],
+    },
+    "master": SIMPLE | {"restartPolicy": "Always"},
+}
+
+
+def test_every_complaint_is_told_by_its_place_and_refused_in_one_sentence_each() -> None:
+    launch = replace(case("pytorch"), spec=documents.load(DOCUMENT))
+    problems = list(complaints(launch))
+    assert [place_of(it.path) for it in problems] == [
+        "minReplicas",
+        "nodePools",
+        "nodePools",
+        "terminateAfterPreemption",
+        "worker.connections[0].externalUrl",
+        "worker.compute.gpuRequestType",
+        "master.restartPolicy",
+    ]
+    with pytest.raises(EngineRefused) as refusal:
+        manifests(launch, prefix="")
+    said = [f"{place_of(it.path)}: {it.message}." for it in problems]
+    assert str(refusal.value) == " ".join(said)
+    assert refusal.value.field == "minReplicas"
+
+
+def test_a_spec_that_kubernetes_can_honour_meets_no_complaint() -> None:
+    assert list(complaints(case("pytorch-every-option"))) == []

@@ -1,0 +1,92 @@
+"""What a cluster says of jobs and their pods is heard, in whatever order it comes. No cluster."""
+
+from datetime import UTC, datetime
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.watch.watcher import EVENT, POD, Watcher
+from spec.causes import CauseKind
+from tests.engines.kubernetes.objects import QUOTA
+from tests.engines.kubernetes.versions import JOBS, UID, job, pod
+
+
+def event(kind: str, reason: str, *, warns: bool = True, **also: Any) -> dict[str, Any]:
+    named = {"Pod": "a-worker-0", "PyTorchJob": "job"}.get(kind, "other")
+    return {
+        "metadata": {"uid": f"{reason} {named}", "creationTimestamp": "2026-01-01T00:00:00Z"},
+        "involvedObject": {"kind": kind, "name": named, "uid": named},
+        "type": "Warning" if warns else "Normal",
+        "reason": reason,
+        "message": f"{reason} 5 times",
+    } | also
+
+
+@pytest.fixture
+def watcher() -> Watcher:
+    made = Watcher(cast(Api, None), lambda uid, known: None)
+    made.take(JOBS, "ADDED", job(10))
+    return made
+
+
+def its_pod() -> dict[str, Any]:
+    made = pod(11)
+    made["metadata"]["labels"][WORKLOAD] = str(UID)
+    return made
+
+
+def heard(watcher: Watcher) -> list[tuple[UUID, str, str]]:
+    return [(one.workload_id, one.about, one.reason) for one in watcher.events]
+
+
+def test_events_of_the_job_and_of_its_pods_are_those_of_the_workload(watcher: Watcher) -> None:
+    watcher.take(EVENT, "ADDED", event("Pod", "BackOff"))
+    watcher.take(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod"))
+    assert heard(watcher) == [(UID, "PyTorchJob job", "FailedCreatePod")]
+    watcher.take(POD, "ADDED", its_pod())
+    assert heard(watcher)[1:] == [(UID, "Pod a-worker-0", "BackOff")], "said before it was seen"
+
+
+def test_a_warning_is_evidence_of_what_it_waits_for(watcher: Watcher) -> None:
+    watcher.take(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod", message=QUOTA))
+    seen = watcher.snapshots[UID].observation
+    assert seen
+    assert seen.cause
+    assert (seen.cause.kind, seen.cause.said) == (CauseKind.QUOTA, QUOTA)
+
+
+def test_everyday_events_and_those_of_others_are_not(watcher: Watcher) -> None:
+    watcher.take(EVENT, "ADDED", event("Service", "FailedCreate"))
+    watcher.take(EVENT, "ADDED", event("PyTorchJob", "SuccessfulCreatePod", warns=False))
+    watcher.take(EVENT, "DELETED", event("PyTorchJob", "FailedCreatePod"))
+    assert not watcher.events
+    watcher.take(EVENT, "ADDED", event("PyTorchJob", "Pulling", warns=False))
+    assert heard(watcher) == [(UID, "PyTorchJob job", "Pulling")]
+
+
+@pytest.mark.parametrize(
+    ("also", "minute", "count"),
+    [
+        ({"lastTimestamp": "2026-01-01T00:01:00Z", "count": 3}, 1, 3),
+        ({"eventTime": "2026-01-01T00:02:00.5Z"}, 2, 1),
+        ({"series": {"lastObservedTime": "2026-01-01T00:03:00.5Z", "count": 4}}, 3, 4),
+        ({}, 0, 1),
+    ],
+)
+def test_old_and_new_writers_of_events_are_understood(
+    watcher: Watcher, also: dict[str, Any], minute: int, count: int
+) -> None:
+    watcher.take(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod", **also))
+    (one,) = watcher.events
+    assert one.at.replace(microsecond=0) == datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
+    assert one.count == count
+
+
+def test_an_event_repeated_with_other_numbers_is_a_single_line(watcher: Watcher) -> None:
+    for times in (5, 6):
+        told: dict[str, Any] = {"message": f"Back-off {times}m restarting"}
+        watcher.take(EVENT, "MODIFIED", event("PyTorchJob", "BackOff", **told))
+    assert len({one.key for one in watcher.events}) == 1

@@ -1,0 +1,24 @@
+"""Gangs under the test itself instead of a supervisor, so that a part of it can be another one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engines.base import Launch
+from engines.local.gang import Gang
+from engines.local.state import Record
+from engines.local.tending import Tending
+from tests.engines.local.conftest import LocalRig
+
+
+@contextmanager
+def tended(rig: LocalRig, launched: Launch) -> Iterator[tuple[Gang, Tending]]:
+    """A started gang, whose ranks are gone afterwards."""
+    plan, folder = rig.engine.plan(launched), rig.folder(launched)
+    folder.prepare(launched.run)
+    gang = Gang(folder, plan, Record.of(plan))
+    try:
+        gang.start()
+        yield gang, Tending(folder, plan, gang)
+    finally:
+        gang.kill()
+        gang.close()

@@ -1,0 +1,19 @@
+"""Supervisors that end before their gang does."""
+
+import psutil
+
+from engines.base import Launch
+from tests.engines.local.conftest import LocalRig
+from tests.waiting import wait_for
+
+
+def supervisor_of(rig: LocalRig, launched: Launch) -> psutil.Process:
+    lock = rig.folder(launched).lock
+    pid = wait_for(lambda: lock.exists() and lock.read_text().split()[:1])
+    return psutil.Process(int(pid[0])) if pid else psutil.Process()
+
+
+def kill_supervisor(rig: LocalRig, launched: Launch) -> None:
+    victim = supervisor_of(rig, launched)
+    victim.kill()
+    wait_for(lambda: not rig.folder(launched).is_tended)

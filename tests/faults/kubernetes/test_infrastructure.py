@@ -1,0 +1,36 @@
+"""What the cluster itself needs stands still: the workload says so, REST does, and the cluster."""
+
+import pytest
+
+from tests.faults.kubernetes.parts import part, stopped
+from tests.faults.kubernetes.site import Site
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.faults, pytest.mark.kubernetes]
+SOON = 30  # seconds
+
+
+def message(site: Site, workload: str) -> str:
+    rows = site.rest.send("GET", "/workloads")["workloads"]
+    (row,) = [row for row in rows if row["id"] == workload]
+    return str(row["phaseMessage"])
+
+
+@pytest.mark.parametrize(
+    ("program", "title"),
+    [("kube-scheduler", "The scheduler "), ("standins.operator", "The admission webhook ")],
+)
+def test_a_part_of_the_cluster_that_stands_still_is_told_within_half_a_minute(
+    site: Site, program: str, title: str
+) -> None:
+    with stopped(part(site.cluster, program)):
+        workload = site.submit("waits", "true")
+
+        def is_told() -> bool:
+            said, (state, words) = message(site, workload), site.state()
+            named = title in said and "does not answer" in said
+            return named and state == "ServiceIssues" and title in words
+
+        wait_for(is_told, SOON, "the workload and the cluster to say so", every=0.2)
+        assert title in site.page(f"/workloads/{workload}/")
+    site.ends_once(workload, "Completed")

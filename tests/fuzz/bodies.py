@@ -1,0 +1,59 @@
+"""What the calls of the REST API take."""
+
+from typing import Any
+
+from projects.models import Project
+from workloads.models import Workload
+
+SPEC: dict[str, Any] = {
+    "image": "kubeflow/pytorch-dist-mnist:latest",
+    "numWorkers": 1,
+    "distributedFramework": "PyTorch",
+    "command": "python train.py",
+    "environmentVariables": [{"name": "A", "value": "1"}],
+    "compute": {"cpuCoreRequest": 0.1, "cpuMemoryRequest": "100M"},
+    "labels": [{"name": "a", "value": "b"}],
+    "annotations": [{"name": "a", "value": "b"}],
+    "relatedUrls": [{"name": "a", "url": "https://a/b", "type": "x"}],
+    "connections": [{"name": "a", "containerPort": 80}],
+    "category": "train",
+    "nodePools": ["default"],
+    "storage": {"pvc": [{"path": "/data", "claimInfo": {"size": "1G"}}]},
+    "tolerations": [{"key": "gpu", "operator": "Exists"}],
+    "probes": {"readiness": {"handler": {"httpGet": {"port": 80}}}},
+}
+
+
+def bodies(project: Project, workload: Workload) -> dict[str, Any]:
+    """What a call takes, by the end of its address."""
+    one = {
+        "name": "fuzzed",
+        "projectId": str(project.pk),
+        "clusterId": str(project.cluster_id),
+        "spec": SPEC,
+        "masterSpec": {"image": "a"},
+    }
+    pool = {"name": "fast", "clusterId": str(project.cluster_id), "labelKey": "gpu"}
+    quotas = [{"gpu": {"deserved": 1}, "memory": {"deserved": 1, "units": "GB"}}]
+    cluster = {"name": "other", "kubeconfig": "a: b", "namespacePrefix": "x-", "kind": ""}
+    return {
+        "/token": {
+            "grantType": "password",
+            "username": "a",
+            "password": "b",
+            "clientID": "c",
+            "clientSecret": "d",
+        },
+        "/access-keys": {"name": "ci"},
+        "/workloads/distributed": one,
+        "/batch-create": {"workloads": [one, one]},
+        "/workloads/batch": {"ids": [str(workload.pk)], "action": "suspend"},
+        "/node-pools": pool,
+        "/{pool_id}": {"labelKey": "gpu", "labelValue": "x"},
+        "/departments": {"name": "d", "clusterId": pool["clusterId"], "resources": quotas},
+        "/{department_id}": {"name": "d", "overQuota": True, "resources": quotas},
+        "/resources": quotas,
+        "/clusters": cluster,
+        "/{cluster_id}": cluster,
+        "/cluster-tests": cluster | {"clusterId": pool["clusterId"]},
+    }

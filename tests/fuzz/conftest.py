@@ -1,0 +1,70 @@
+"""A place with one of everything, and who asks: the administrator, a researcher, nobody."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts import tokens
+from accounts.models import User
+from projects.models import Project
+from tests.factories import (
+    ComputeResourceFactory,
+    EnvironmentFactory,
+    ProjectFactory,
+    TemplateFactory,
+    UserFactory,
+    WorkloadFactory,
+)
+from tests.fuzz.choosing import seed
+from workloads import logs
+from workloads.models import Draft, SavedView, Workload
+from workloads.wizard import drafts
+
+
+@dataclass
+class Place:
+    """Ids of what is there, by the name that addresses give them."""
+
+    project: Project
+    workload: Workload
+    draft: Draft
+    ids: dict[str, list[str]]
+    administrator: User
+    researcher: User
+
+
+@pytest.fixture
+def random() -> Random:
+    """A pure function of its seed, which a failing test shows: ``FUZZ_SEED=`` runs it again."""
+    chosen = seed()
+    print(f"FUZZ_SEED={chosen}")  # noqa: T201 -- pytest shows it with a failure
+    return Random(chosen)  # noqa: S311 -- the same again from the same seed
+
+
+@pytest.fixture
+def place(db: None, valkey: object, sent: list[Any]) -> Iterator[Place]:
+    researcher, administrator = UserFactory.create(), UserFactory.create(administrator=True)
+    project = ProjectFactory.create(members=[researcher])
+    workload = WorkloadFactory.create(project=project, created_by=researcher, running=True)
+    logs.append(logs.Stream(workload.pk, 1, 0, 0), b"first\nsecond\n")
+    assets = [
+        factory.create(home=project)
+        for factory in (EnvironmentFactory, ComputeResourceFactory, TemplateFactory)
+    ]
+    draft = drafts.begin(researcher, project=str(project.pk))
+    view = SavedView.objects.create(owner=researcher, name="mine")
+    key, _ = tokens.make_key(researcher, "ci")
+    uuids = [str(it.pk) for it in (workload, draft, project.cluster, *assets)]
+    numbers = [str(it.pk) for it in (project, project.department, view, key, researcher)]
+    ids = {"uuid": uuids, "int": numbers}
+    yield Place(project, workload, draft, ids, administrator, researcher)
+    logs.remove(workload.pk)
+
+
+@pytest.fixture
+def nobody() -> Client:
+    return Client(raise_request_exception=False)

@@ -1,0 +1,150 @@
+"""``make pictures``: the pictures of README and docs, taken of the running product.
+
+Each page of the docs has one at its head. They are made by one walk through a fresh copy, so that
+they show what a new user sees, and are true as long as this has been run.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+
+from bench.browser import ARGUMENTS, sign_in
+from config.run.install import ROOT
+from tests import browser as chromium
+from tests.e2e.walk import begin
+from tests.product import Trainyard
+from tests.rest import Rest
+
+FOLDER = ROOT / "docs" / "pictures"
+SIZE = ViewportSize(width=1280, height=800)
+TRAINED = 180_000  # milliseconds
+SLOWLY = "--epochs 40 --step-delay 0.05"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """``document`` is the page that it heads, ``take`` what brings the browser there."""
+
+    name: str
+    document: str
+    take: Callable[[Page], None]
+
+
+def _table(page: Page) -> None:
+    page.goto("/workloads/")
+    expect(page.locator("tr[data-phase=Running]").first).to_be_visible()
+
+
+def _tab(workload: str, tab: str) -> Callable[[Page], None]:
+    def take(page: Page) -> None:
+        page.goto("/workloads/")
+        page.locator("tr[data-phase]").get_by_role("link", name=workload, exact=True).click()
+        page.get_by_role("link", name=tab, exact=True).click()
+        if tab == "Metrics":
+            expect(page.locator("canvas").first).to_be_visible()
+        if tab == "Logs":
+            expect(page.get_by_role("log").get_by_text("Test accuracy").first).to_be_visible()
+
+    return take
+
+
+def _at(address: str) -> Callable[[Page], None]:
+    def take(page: Page) -> None:
+        page.goto(address)
+
+    return take
+
+
+def _wizard(page: Page) -> None:
+    begin(page, "my-next-training")
+    page.get_by_role("radio", name="pytorch-mnist", exact=True).check()
+    page.get_by_role("radio", name="small-fraction", exact=True).check()
+    summary = page.get_by_role("complementary", name="Summary")
+    expect(summary.get_by_text("Starts immediately")).to_be_visible()
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def _cluster(page: Page) -> None:
+    page.goto("/clusters/")
+    page.get_by_role("link", name="local", exact=True).click()
+
+
+PICTURES = (
+    Picture("table", "README.md", _table),
+    Picture("metrics", "docs/workloads.md", _tab("digits", "Metrics")),
+    Picture("logs", "docs/trainer.md", _tab("digits", "Logs")),
+    Picture("spec", "docs/architecture.md", _tab("digits", "Spec")),
+    Picture("history", "docs/benchmarks.md", _tab("digits", "Event history")),
+    Picture("wizard", "docs/wizard.md", _wizard),
+    Picture("cluster", "docs/local-engine.md", _cluster),
+    Picture("new-cluster", "docs/kubernetes.md", _at("/clusters/new/")),
+    Picture("projects", "docs/deploy.md", _at("/projects/")),
+    Picture("audit", "docs/operations.md", _at("/audit/")),
+    Picture("access-keys", "docs/rest.md", _at("/access-keys/")),
+    Picture("users", "docs/sign-in.md", _at("/users/")),
+)
+
+
+def submit(page: Page, name: str, *, arguments: str = "") -> None:
+    begin(page, name)
+    page.get_by_role("radio", name="pytorch-mnist", exact=True).check()
+    page.get_by_role("radio", name="small-fraction", exact=True).check()
+    page.get_by_label("Arguments").fill(arguments)
+    page.get_by_role("button", name="CONTINUE").click()
+    page.wait_for_url("**/3/")
+    page.get_by_role("button", name="CREATE TRAINING").click()
+    page.wait_for_url("**/workloads/")
+
+
+def take_all(browser: Browser, trainyard: Trainyard) -> None:
+    state = sign_in(browser, trainyard)
+    context = browser.new_context(base_url=trainyard.url, viewport=SIZE, storage_state=state)
+    page = context.new_page()
+    submit(page, "digits")
+    rows = page.locator("tr[data-phase]")
+    digits = rows.filter(has=page.get_by_role("link", name="digits", exact=True))
+    expect(digits).to_have_attribute("data-phase", "Completed", timeout=TRAINED)
+    submit(page, "wrong-command", arguments="--epochs none")
+    failed = rows.filter(has_text="wrong-command")
+    expect(failed).to_have_attribute("data-phase", "Failed", timeout=TRAINED)
+    submit(page, "digits-for-longer", arguments=SLOWLY)
+    running = rows.filter(has_text="digits-for-longer")
+    expect(running.locator(".metrics-cell")).to_contain_text("loss", timeout=TRAINED)
+    for picture in PICTURES:
+        picture.take(page)
+        expect(page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
+        path = FOLDER / f"{picture.name}.png"
+        page.screenshot(path=path, animations="disabled")
+        print(path.relative_to(ROOT))
+    context.close()
+
+
+def main() -> int:
+    if code := chromium.main():
+        return code
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.executable(), args=ARGUMENTS)
+        trainyard = Trainyard(Path(home))
+        trainyard.start()
+        try:
+            take_all(browser, trainyard)
+        finally:
+            _delete_all(trainyard)
+            trainyard.stop()
+    return 0
+
+
+def _delete_all(trainyard: Trainyard) -> None:
+    """Ranks outlive Trainyard on purpose; of these none may stay behind."""
+    with Rest(trainyard) as rest:
+        for row in rest.send("GET", "/workloads")["workloads"]:
+            rest.delete(row["id"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""What a browser posts."""
+
+from typing import Any
+
+from tests.factories import ClusterFactory
+
+
+def project_form(**changes: Any) -> dict[str, Any]:
+    cluster = changes.pop("cluster", None) or ClusterFactory()
+    return {
+        "cluster": str(cluster.pk),
+        "department": "research",
+        "name": "team-a",
+        "description": "",
+        "gpu_quota": "2",
+        "cpu_quota": "",
+        "memory_quota": "",
+        "over_quota": "on",
+        **changes,
+    }

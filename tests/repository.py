@@ -1,0 +1,20 @@
+"""The files of the repository, for tests that read them."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from config.run.install import ROOT
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """The files of the repository, those not yet added included, without what others made."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", *patterns]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = [Path(name) for name in sorted(filter(None, listed.split("\0")))]
+    return [path for path in paths if "migrations" not in path.parts and (ROOT / path).is_file()]
+
+
+def targets() -> set[str]:
+    """The commands of the Makefile."""
+    return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))

@@ -1,0 +1,70 @@
+"""The house keeps its order: tests stand where the source does, and no test file is a library."""
+
+import ast
+import re
+
+import yaml
+
+from config.run.install import ROOT
+from tests.pictures import PICTURES
+from tests.repository import targets, tracked
+
+#: Folders of tests that are about more than one place of the source, or run in one way only.
+OF_THEIR_OWN = {"access", "deploy", "e2e", "faults", "fuzz"}
+#: Verbs and subjects of one module that have a folder, because they have many tests.
+OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
+#: Files that pages of tests read, and real clusters that rooms share.
+SHARED = {"kubernetes", "golden"}
+
+
+def test_no_test_file_is_imported_by_another() -> None:
+    """What two of them need is a builder, in a plain module beside them."""
+    borrowed = []
+    for path in tracked("tests/*.py", "bench/*.py"):
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            names = []
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            borrowed += [
+                f"{path}: {name}"
+                for name in names
+                if name.startswith("tests.")
+                and any(part.startswith("test_") for part in name.split("."))
+            ]
+    assert not borrowed
+
+
+def test_folders_of_tests_are_those_of_the_source() -> None:
+    strangers = []
+    for folder in {path.parent.relative_to("tests") for path in tracked("tests/*.py")}:
+        parts = folder.parts
+        if not parts or parts[0] in OF_THEIR_OWN or str(folder) in OF_ONE_MODULE:
+            continue
+        if parts[-1] in SHARED or (ROOT / folder).is_dir():
+            continue
+        strangers.append(str(folder))
+    assert not strangers
+
+
+def test_every_page_of_the_docs_has_a_picture_at_its_head_that_make_pictures_takes() -> None:
+    pages = {str(path) for path in tracked("docs/*.md") if path.parent.name == "docs"}
+    pages -= {"docs/review.md", "docs/words.md"}  # for those who work on Trainyard: nothing to see
+    assert {picture.document for picture in PICTURES} == pages | {"README.md"}
+    for picture in PICTURES:
+        head = "\n".join((ROOT / picture.document).read_text().splitlines()[:4])
+        assert f"pictures/{picture.name}.png" in head
+        assert (ROOT / "docs" / "pictures" / f"{picture.name}.png").is_file()
+
+
+def test_hooks_and_workflow_call_the_commands_of_the_makefile() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    lines = [hook["entry"] for repo in hooks["repos"] for hook in repo["hooks"]]
+    lines += [
+        step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step
+    ]
+    assert lines
+    assert all(line.startswith("make ") for line in lines)
+    assert {re.split(r"\s+", line)[1] for line in lines} <= targets()

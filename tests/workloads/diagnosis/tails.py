@@ -1,0 +1,41 @@
+"""The tails of the corpus, as their files hold them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "corpus"
+HELD_OUT = "held_out"
+NOTHING = "-"
+
+
+@dataclass(frozen=True)
+class Tail:
+    """``classes``: any of them is right. ``decisive`` are the numbers of lines that may be it."""
+
+    name: str
+    file: str
+    classes: frozenset[str]
+    lines: tuple[str, ...]
+    decisive: frozenset[int]
+
+
+def tails() -> list[Tail]:
+    return [tail for path in sorted(FOLDER.glob("*.txt")) for tail in _of(path)]
+
+
+def _of(path: Path) -> list[Tail]:
+    parts = ("\n" + path.read_text()).split("\n=== ")[1:]
+    return [_tail(path.stem, part) for part in parts]
+
+
+def _tail(file: str, part: str) -> Tail:
+    head, _, body = part.partition("\n")
+    classes, _, name = head.partition(" | ")
+    lines = body.rstrip("\n").split("\n")
+    return Tail(
+        name=f"{classes} | {name}",
+        file=file,
+        classes=frozenset(classes.split("/")),
+        lines=tuple(line.removeprefix("» ") for line in lines),
+        decisive=frozenset(n for n, line in enumerate(lines) if line.startswith("» ")),
+    )

@@ -1,0 +1,88 @@
+"""The class of a failure and its decisive line, over a corpus of what programs really print."""
+
+import time
+
+import pytest
+
+from tests.workloads.diagnosis.tails import HELD_OUT, NOTHING, Tail, tails
+from workloads.diagnosis.base import Fault
+from workloads.diagnosis.classes import BY_ID, CLASSES
+from workloads.diagnosis.match import match
+
+TAILS = tails()
+
+
+def answer(tail: Tail) -> str:
+    decision = match(tail.lines)
+    return decision.failure.id if decision else NOTHING
+
+
+@pytest.mark.parametrize("part", ["all", HELD_OUT])
+def test_tails_are_classed_right_and_hardly_ever_wrong(part: str) -> None:
+    chosen = [tail for tail in TAILS if part in ("all", tail.file)]
+    misses = [(answer(tail), tail) for tail in chosen if answer(tail) not in tail.classes]
+    listing = "\n".join(f"{tail.name}: read as {got}" for got, tail in misses)
+    wrong = [got for got, _ in misses if got != NOTHING]
+    assert len(misses) <= 0.05 * len(chosen), listing
+    assert len(wrong) <= 0.01 * len(chosen), listing
+
+
+def test_the_decisive_line_is_one_that_says_why() -> None:
+    elsewhere = []
+    for tail in TAILS:
+        decision = match(tail.lines)
+        is_right = decision is not None and decision.failure.id in tail.classes
+        if decision and is_right and decision.number not in tail.decisive:
+            elsewhere.append(f"{tail.name}: {tail.lines[decision.number]}")
+    assert not elsewhere
+
+
+def test_the_corpus_is_large_enough_to_say_so() -> None:
+    assert len(TAILS) >= 120
+    assert sum(NOTHING in tail.classes for tail in TAILS) >= 15
+    assert sum(tail.file == HELD_OUT for tail in TAILS) >= 40
+    assert not [tail.name for tail in TAILS if not tail.decisive and NOTHING not in tail.classes]
+    assert {name for tail in TAILS for name in tail.classes} <= {*BY_ID, NOTHING}
+
+
+def test_every_class_that_reads_logs_has_a_tail() -> None:
+    shown = {name for tail in TAILS for name in tail.classes}
+    assert not [one.id for one in CLASSES if one.says and one.id not in shown]
+
+
+def test_classes_are_told_apart_and_say_what_to_do() -> None:
+    assert len(CLASSES) >= 40
+    assert len(BY_ID) == len(CLASSES)
+    assert len({one.label for one in CLASSES}) == len(CLASSES)
+    assert {one.fault for one in CLASSES} == set(Fault)
+    for one in CLASSES:
+        assert one.sentence.endswith(".")
+        assert one.repair.endswith(".")
+        assert len(one.label) <= 32, "a chip in a row of the table"
+
+
+@pytest.mark.parametrize("text", ["a" * 1_000_000, "error " * 200_000, "Traceback " * 50_000])
+def test_lines_without_end_take_no_time(text: str) -> None:
+    start = time.process_time()
+    match([text] * 20)
+    assert time.process_time() - start < 2
+
+
+def test_a_retry_does_not_hide_the_failure_after_it() -> None:
+    lines = ["connection refused, retrying in 2 s", "ConnectionRefusedError: [Errno 111] refused"]
+    decision = match(lines)
+    assert decision
+    assert (decision.failure.id, decision.number) == ("connection-refused", 1)
+
+
+def test_of_ranks_in_one_log_the_one_that_the_launcher_names_decides() -> None:
+    lines = [
+        "[rank0]: ValueError: the second to fail",
+        "[rank3]: ValueError: the first to fail",
+        "Root Cause (first observed failure):",
+        "[0]:",
+        "  rank      : 3 (local_rank: 3)",
+    ]
+    decision = match(lines)
+    assert decision
+    assert decision.number == 1

@@ -1,0 +1,72 @@
+"""A cluster in memory instead of processes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from clusters import connections
+from engines.fake import FakeEngine
+from projects.models import Project
+from spec import documents
+from spec.phases import Phase
+from spec.workload import WorkloadSpec
+from tests.clusters.answering import answers
+from tests.factories import ProjectFactory, WorkloadFactory
+from workloads.models import Workload
+
+
+@pytest.fixture
+def engine(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path
+) -> Iterator[FakeEngine]:
+    settings.LOG_STORE = tmp_path
+    fake = FakeEngine()
+    answers(monkeypatch, "local", lambda cluster: fake)
+    connections.forget()
+    yield fake
+    connections.forget()
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """4 GPUs of quota on a machine with 4 GPUs."""
+    return ProjectFactory(gpu_quota=4)
+
+
+def gang(gpus: int, *, workers: int = 1) -> WorkloadSpec:
+    compute = {"gpuDevicesRequest": gpus}
+    return documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "architecture": "workers_only",
+            "numWorkers": workers,
+            "worker": {"image": "x:1", "compute": compute},
+        }
+    )
+
+
+def waiting(project: Project, name: str, gpus: int, *, workers: int = 1) -> Workload:
+    """A queued gang; the names queue in the order in which they are made."""
+    spec = gang(gpus, workers=workers)
+    return WorkloadFactory(
+        name=name,
+        project=project,
+        phase=Phase.PENDING,
+        spec_json=documents.dump(spec),
+        architecture="workers_only",
+        num_pods=workers,
+        gpus=gpus * workers,
+        cpu_cores=spec.cpu_cores,
+        memory_bytes=spec.memory_bytes,
+    )
+
+
+def phases(*workloads: Workload) -> list[str]:
+    return [Workload.objects.get(pk=workload.pk).phase for workload in workloads]
+
+
+def now(workload: Workload) -> Workload:
+    """The row as it stands, as a task would fetch it."""
+    return Workload.objects.select_related("project", "cluster", "created_by").get(pk=workload.pk)

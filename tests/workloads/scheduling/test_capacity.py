@@ -1,0 +1,45 @@
+"""What is free and what is held, as admission sees it."""
+
+import pytest
+
+from projects.models import Project
+from projects.quotas import Demand, usage_of
+from spec.phases import HOLDING, Phase
+from tests.factories import WorkloadFactory, workload_spec
+from tests.workloads.gangs import phases, waiting
+from workloads.scheduling import capacity
+from workloads.scheduling.admission import admit
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engine")]
+
+
+def test_the_room_kept_in_mind_is_the_room_there_is(project: Project) -> None:
+    waiting(project, "first", gpus=1)
+    before = capacity.free(project.cluster)
+    admit(project.cluster)
+    after = capacity.free(project.cluster)
+    assert sum(before.gpus.values()) - sum(after.gpus.values()) == 1
+    assert after.cpu < before.cpu
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_quota_is_held_exactly_in_these_phases(phase: Phase, project: Project) -> None:
+    WorkloadFactory(project=project, phase=phase)
+    held = usage_of([project])[project.pk].held
+    assert held == (Demand(0.3, 0.3, 300_000_000) if phase in HOLDING else Demand())
+
+
+@pytest.mark.parametrize(("pods", "free"), [(3, 3.7), (0, 4.0)])
+def test_devices_of_a_gang_that_is_being_deleted_are_free_when_it_is_gone(
+    pods: int, free: float, project: Project
+) -> None:
+    leaving = WorkloadFactory(project=project, phase=Phase.DELETING, running_pods=pods)
+    assert len(workload_spec().pods) == leaving.ranks.update(gpu_devices=[0])
+    assert sum(capacity.free(project.cluster).gpus.values()) == pytest.approx(free)
+
+
+def test_a_cluster_with_a_queue_of_its_own_admits_for_itself(project: Project) -> None:
+    workload = waiting(project, "first", gpus=1)
+    project.cluster.capabilities_json["queues"] = True
+    assert admit(project.cluster) == 0
+    assert phases(workload) == [Phase.PENDING]

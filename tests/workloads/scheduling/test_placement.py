@@ -1,0 +1,66 @@
+"""Placement is pure: whatever is asked for, no device is given twice."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec import documents
+from spec.workload import WorkloadSpec
+from workloads.scheduling.placement import Room, blockers, place
+
+MEMORY = 16 * 10**9
+
+
+def spec(portion: float | None, devices: int, workers: int) -> WorkloadSpec:
+    compute = {"gpuDevicesRequest": devices, "cpuCoreRequest": 0.1}
+    if portion:
+        compute = {
+            "gpuDevicesRequest": 1,
+            "gpuRequestType": "portion",  # type: ignore[dict-item]
+            "gpuPortionRequest": portion,
+        }
+    return documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "architecture": "workers_only",
+            "numWorkers": workers,
+            "worker": {"image": "x:1", "compute": compute},
+        }
+    )
+
+
+free = st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), max_size=5)
+asked = st.tuples(
+    st.sampled_from([None, 0.1, 0.25, 0.5, 1.0]), st.integers(0, 3), st.integers(1, 6)
+)
+
+
+@given(free=free, asked=asked)
+def test_no_device_is_given_away_twice(
+    free: list[float], asked: tuple[float | None, int, int]
+) -> None:
+    wanted = spec(*asked)
+    room = Room(64, 10**12, dict(enumerate(free)))
+    placement = place(wanted, room, device_memory=MEMORY)
+    why = blockers(wanted, room, device_memory=MEMORY)
+    assert (placement is None) == bool(why), "it fits, or it is said why not"
+    if placement is None:
+        return
+    assert sorted(placement) == [pod.rank for pod in wanted.pods]
+    portion = asked[0] or 1.0
+    for device, there in room.gpus.items():
+        taken = sum(portion for devices in placement.values() if device in devices)
+        assert taken <= there + 1e-6
+    for pod in wanted.pods:
+        devices = placement[pod.rank]
+        assert len(devices) == len(set(devices)) == pod.replica.compute.gpu_devices_request
+
+
+def test_portions_leave_whole_devices_free() -> None:
+    room = Room(8, 10**10, {0: 1.0, 1: 0.5})
+    assert place(spec(0.5, 1, 1), room, device_memory=MEMORY) == {0: (1,)}
+
+
+def test_a_placement_counts_cpu_and_memory_too() -> None:
+    room = Room(0.05, 10**10, {0: 1.0})
+    assert place(spec(None, 1, 1), room, device_memory=MEMORY) is None
+    assert "CPU cores" in blockers(spec(None, 1, 1), room, device_memory=MEMORY)[0]

@@ -1,0 +1,124 @@
+"""Live updates through a real Valkey."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import redis
+from asgiref.sync import async_to_sync, sync_to_async
+from django.http import StreamingHttpResponse
+from django.test import AsyncClient, Client
+
+from accounts.models import User
+from tests.factories import ProjectFactory
+from workloads import events
+from workloads.live import BEAT
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Read = Callable[[], Awaitable[str]]
+
+
+async def opened(user: User, query: str = "") -> AsyncIterator[bytes]:
+    client = AsyncClient()
+    await client.aforce_login(user)
+    response = await client.get(f"/stream/?{query}")
+    assert isinstance(response, StreamingHttpResponse)
+    assert response["Content-Type"] == "text/event-stream"
+    assert "no-cache" in response["Cache-Control"]
+    messages = aiter(response)
+    assert await anext(messages) == b"retry: 1000\n\n"
+    assert (await anext(messages)).decode() == BEAT, "the stream has begun"
+    return messages
+
+
+async def heard(messages: AsyncIterator[bytes]) -> str:
+    return (await asyncio.wait_for(anext(messages), 5)).decode()
+
+
+def test_a_member_hears_of_the_projects_workloads(
+    valkey: redis.Redis, workload: Workload, member: User
+) -> None:
+    async def scenario() -> str:
+        messages = await opened(member)
+        await sync_to_async(events.announce)(workload)
+        return await heard(messages)
+
+    assert async_to_sync(scenario)() == f"data: w-{workload.pk}\n\n"
+
+
+def test_changes_that_come_together_are_told_together(
+    valkey: redis.Redis, workload: Workload, member: User
+) -> None:
+    async def scenario() -> str:
+        messages = await opened(member)
+        for _ in range(3):
+            await sync_to_async(events.announce)(workload)
+        await sync_to_async(events.submitted)([workload], actor=member)
+        return await heard(messages)
+
+    names = async_to_sync(scenario)().removeprefix("data: ").split()
+    assert sorted(names) == sorted([f"w-{workload.pk}", f"new-{workload.pk}"])
+
+
+def test_live_updates_tell_nobody_of_other_projects(
+    valkey: redis.Redis, workload: Workload, stranger: User, administrator: User
+) -> None:
+    own = ProjectFactory(name="team-b", members=[stranger])
+
+    async def scenario() -> tuple[str, str]:
+        theirs, all_of_it = await opened(stranger), await opened(administrator)
+        await sync_to_async(events.announce)(workload)
+        first = await heard(all_of_it)
+        workload.project_id = own.pk
+        await sync_to_async(events.submitted)([workload], actor=stranger)
+        return first, await heard(theirs)
+
+    of_all, of_own = async_to_sync(scenario)()
+    assert of_all == f"data: w-{workload.pk}\n\n"
+    assert of_own == f"data: new-{workload.pk}\n\n", "and nothing of team-a before it"
+
+
+def test_output_is_told_to_those_who_ask(
+    valkey: redis.Redis, workload: Workload, member: User
+) -> None:
+    async def scenario() -> tuple[str, str]:
+        quiet, one = await opened(member), await opened(member, f"only={workload.pk}")
+        await sync_to_async(events.announce_output)(workload)
+        first = await heard(quiet)
+        return first, await heard(one)
+
+    assert async_to_sync(scenario)() == (BEAT, f"data: o-{workload.pk}\n\n")
+
+
+def test_a_live_stream_sends_heartbeats_to_a_user_without_projects(
+    valkey: redis.Redis, stranger: User
+) -> None:
+    async def scenario() -> None:
+        await opened(stranger)
+
+    async_to_sync(scenario)()
+
+
+def test_a_live_stream_asks_for_signing_in(db: None) -> None:
+    assert Client().get("/stream/").status_code == 403
+
+
+def test_a_live_stream_lets_go_of_the_broker_when_the_page_leaves(
+    valkey: redis.Redis, workload: Workload, member: User
+) -> None:
+    def listening() -> int:
+        [(_, count)] = valkey.pubsub_numsub(f"stream:{events.channel(workload.project_id)}")
+        return int(count)
+
+    async def scenario() -> None:
+        messages = await opened(member)
+        assert listening() == 1
+        reading = asyncio.ensure_future(anext(messages))
+        await asyncio.sleep(0)  # it waits for a change
+        reading.cancel()  # what the server does when the page leaves
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert not listening()
+
+    async_to_sync(scenario)()

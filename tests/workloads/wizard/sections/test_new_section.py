@@ -1,0 +1,99 @@
+"""A new section is one module and one row: this one exists in this test alone."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from clusters.kinds import KINDS
+from clusters.models import Cluster
+from config.run.install import ROOT
+from core.forms.field import Input
+from projects.models import Project
+from tests.workloads.wizard.browser import Wizard
+from workloads.plan import Plan
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes", "pulling")]
+POLICY = "imagePullPolicy"
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    yield "Images are pulled", replica_of(plan, role).image_pull_policy, f"{role}.{POLICY}"
+
+
+def on_tuesdays(cluster: Cluster, key: str) -> str:
+    return "Not on a Tuesday." if key == POLICY else ""
+
+
+PULLING = Section(
+    "pulling",
+    "How images come",
+    template=FOLD,
+    replica=(
+        Question(
+            POLICY, "Pull policy", Input.SELECT, options=(("", "Usual"), ("Always", "Each time"))
+        ),
+    ),
+    once=(Question("slotsPerWorker", "Slots of it", Input.WHOLE),),
+    review=review,
+)
+
+
+@pytest.fixture
+def pulling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "SECTIONS", (*table.SECTIONS, PULLING))
+    local, kubernetes = KINDS["local"], KINDS["kubernetes"]
+    lacks = {**local.lacks, "pulling": "This machine pulls no image."}
+    monkeypatch.setitem(KINDS, "local", replace(local, lacks=lacks))
+    monkeypatch.setitem(KINDS, "kubernetes", replace(kubernetes, withholds=on_tuesdays))
+
+
+def test_a_new_section_of_the_wizard_is_shown_captured_reviewed_and_submitted(
+    wizard: Wizard,
+) -> None:
+    page = wizard.ready().open(wizard.at(2)).page
+    assert "How images come" in page
+    assert "Not on a Tuesday." in page
+    wizard.save(2, **{f"worker-{POLICY}": "Always"})
+    assert wizard.draft.content.worker.values[POLICY] == "Always"
+    assert ">1 changed<" in wizard.open(wizard.at(2)).page
+    review = wizard.open(wizard.at(3)).page
+    assert "<dt>Images are pulled</dt> <dd>Always" in " ".join(review.split())
+    assert wizard.plan().submittable, wizard.plan().problems
+
+
+def test_a_problem_in_a_new_section_of_the_wizard_stands_at_its_field(wizard: Wizard) -> None:
+    page = wizard.ready().save(2, **{f"worker-{POLICY}": "Sometimes"})
+    notes = page[page.index(f'id="worker-{POLICY}-notes"') :]
+    assert "Pull policy must be one of" in notes[: notes.index("</ul>")]
+
+
+def test_a_master_that_differs_is_asked_too(wizard: Wizard) -> None:
+    wizard.ready().open(wizard.at(3)).press("save", **{"master-different": "on"})
+    page = wizard.open(wizard.at(3)).press("save", **{f"master-{POLICY}": "Always"})
+    master = wizard.draft.content.master
+    assert master
+    assert master.values[POLICY] == "Always"
+    assert "Slots of it" not in page.page
+
+
+def test_a_new_section_of_the_wizard_says_so_where_the_cluster_lacks_the_feature(
+    wizard: Wizard, project: Project
+) -> None:
+    project.cluster.kind = "local"
+    project.cluster.save()
+    page = wizard.ready().open(wizard.at(2)).page
+    assert "This machine pulls no image." in page
+    assert f'name="worker-{POLICY}"' not in page
+
+
+def test_the_recipe_names_files_that_exist() -> None:
+    recipe = (ROOT / "CONTRIBUTING.md").read_text().split("add a section to the wizard\n")[1]
+    named = re.findall(r"`([a-z/_<>]+(?:\.py|\.html|/))`", recipe.split("## Recipe")[0])
+    assert len(named) == 5
+    for name in named:
+        files = list(ROOT.glob(name.replace("<name>", "*")))
+        assert files, name

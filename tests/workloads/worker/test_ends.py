@@ -1,0 +1,207 @@
+"""Whoever hears that a run ended finds its last numbers in the database."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import pytest
+from django.db.models import F
+
+from clusters.models import Cluster
+from engines.base import ClusterEvent, EngineUnavailable, Handle, Observation
+from engines.fake import FakeEngine
+from engines.logs import Log, LogChunk
+from projects.models import Project
+from spec.phases import Phase
+from tests.factories import WorkloadFactory
+from tests.workloads.gangs import now
+from workloads import events, services, tasks
+from workloads.launch import launch_of
+from workloads.models import Workload
+from workloads.worker import collect, ends, monitor
+
+pytestmark = pytest.mark.django_db
+LAST = '{"step": 900, "loss": 0.25}\n'
+NUMBERS = {"step": 900, "loss": 0.25}
+
+
+def running(engine: FakeEngine, project: Project) -> Workload:
+    workload: Workload = WorkloadFactory(running=True, attempt=0, project=project)
+    engine.submit(launch_of(workload))
+    monitor.observed(engine.show(workload.handle, Phase.RUNNING))
+    return now(workload)
+
+
+@dataclass
+class Told:
+    """Applies what is told, and keeps the last numbers that were there before."""
+
+    numbers: list[dict[str, float]] = field(default_factory=list)
+
+    def __call__(self, observation: Observation) -> None:
+        self.numbers.append(Workload.objects.get(pk=observation.workload_id).last_metrics)
+        monitor.observed(observation)
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> set[bool]:
+    """While something is in it, no log of the fake has come to its end."""
+    holds: set[bool] = set()
+    read = FakeEngine.read_log
+
+    def read_log(self: FakeEngine, handle: Handle, log: Log, **where: object) -> LogChunk:
+        chunk = read(self, handle, log, **where)  # type: ignore[arg-type]  # passed on as it came
+        return LogChunk(chunk.data, chunk.cursor, ended=chunk.ended and not holds)
+
+    monkeypatch.setattr(FakeEngine, "read_log", read_log)
+    monkeypatch.setattr(ends, "AGAIN_SECONDS", 0.0)
+    return holds
+
+
+@pytest.mark.usefixtures("valkey")
+@pytest.mark.parametrize("phase", [Phase.COMPLETED, Phase.FAILED, Phase.STOPPED])
+def test_the_last_sample_is_there_when_the_monitor_tells_the_end(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch, phase: Phase
+) -> None:
+    workload = running(engine, project)
+    numbers = {}
+    event: Callable[..., object] = events.phase
+
+    def phase_told(row: Workload, **how: object) -> None:
+        numbers[row.phase] = Workload.objects.get(pk=row.pk).last_metrics
+        event(row, **how)
+
+    def end() -> list[ClusterEvent]:
+        """While the watch goes on, which is over then."""
+        if now(workload).phase == Phase.RUNNING:
+            engine.print(workload.handle, 0, LAST)
+            engine.show(workload.handle, phase)
+        else:
+            Cluster.objects.update(connection_version=F("connection_version") + 1)
+        return []
+
+    monkeypatch.setattr(events, "phase", phase_told)
+    monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "events", end)
+    assert monitor.turn(project.cluster)
+    assert numbers == {phase: NUMBERS}
+    monitor.put_away(project.cluster.pk)
+
+
+def test_the_last_sample_of_an_attempt_that_came_with_the_end_is_there(
+    engine: FakeEngine, project: Project
+) -> None:
+    workload, told = running(engine, project), Told()
+    engine.print(workload.handle, 0, LAST, attempt=1)
+    waiting = ends.Ends(project.cluster, told)
+    waiting.take(engine.show(workload.handle, Phase.COMPLETED, attempt=1))
+    assert told.numbers == [NUMBERS]
+    assert now(workload).phase == Phase.COMPLETED
+
+
+def test_an_end_waits_for_a_log_that_is_still_coming(
+    engine: FakeEngine, project: Project, late: set[bool]
+) -> None:
+    workload, other, told = running(engine, project), running(engine, project), Told()
+    waiting = ends.Ends(project.cluster, told)
+    engine.print(workload.handle, 0, "first words\n")
+    late.add(True)
+    waiting.take(engine.show(workload.handle, Phase.COMPLETED))
+    waiting.take(engine.show(other.handle, Phase.DEGRADED))
+    waiting.go_on()
+    assert [now(row).phase for row in (workload, other)] == [Phase.RUNNING, Phase.DEGRADED]
+    engine.print(workload.handle, 0, LAST)
+    late.clear()
+    waiting.go_on()
+    assert told.numbers[-1] == NUMBERS
+    assert now(workload).phase == Phase.COMPLETED
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+def test_a_log_that_never_ends_keeps_no_end_back_for_long(
+    engine: FakeEngine,
+    project: Project,
+    late: set[bool],
+    monkeypatch: pytest.MonkeyPatch,
+    patience: float,
+) -> None:
+    monkeypatch.setattr(ends, "LONGEST_SECONDS", patience)
+    workload = running(engine, project)
+    waiting = ends.Ends(project.cluster, Told())
+    engine.print(workload.handle, 0, "first words\n")
+    late.add(True)
+    waiting.take(engine.show(workload.handle, Phase.COMPLETED))
+    waiting.go_on()
+    assert (now(workload).phase == Phase.COMPLETED) is (patience == 0)
+    waiting.tell_all()
+    assert now(workload).phase == Phase.COMPLETED
+    assert not now(workload).is_settled, "more of its log may come"
+    late.clear()
+    collect.collect(project.cluster)
+    assert now(workload).is_settled
+
+
+def test_the_next_run_finds_the_end_of_the_one_before_told(
+    engine: FakeEngine, project: Project, late: set[bool]
+) -> None:
+    workload, told = running(engine, project), Told()
+    waiting = ends.Ends(project.cluster, told)
+    engine.print(workload.handle, 0, "first words\n")
+    late.add(True)
+    waiting.take(engine.show(workload.handle, Phase.STOPPED))
+    waiting.take(engine.show(workload.handle, Phase.RUNNING))
+    assert len(told.numbers) == 2, "the end, then what came after it"
+
+
+@pytest.mark.parametrize("error", [EngineUnavailable("away"), OSError("no space"), ValueError("?")])
+def test_a_log_that_cannot_be_had_stops_no_monitor(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    workload = running(engine, project)
+    engine.print(workload.handle, 0, LAST)
+    end = engine.show(workload.handle, Phase.COMPLETED)
+    waiting = ends.Ends(project.cluster, monitor.observed)
+    monkeypatch.setattr(engine, "read_log", fail)
+    waiting.take(end)
+    assert now(workload).phase == Phase.RUNNING
+    waiting.tell_all()
+    assert now(workload).phase == Phase.COMPLETED
+
+
+def test_a_stop_leaves_an_end_without_its_last_words_to_the_monitor(
+    engine: FakeEngine, project: Project, late: set[bool]
+) -> None:
+    workload = running(engine, project)
+    engine.print(workload.handle, 0, LAST)
+    assert workload.created_by
+    services.stop(workload, by=workload.created_by)
+    late.add(True)
+    tasks.stop(str(workload.pk))
+    assert now(workload).phase == Phase.STOPPING
+    late.clear()
+    tasks.stop(str(workload.pk))
+    after = now(workload)
+    assert (after.phase, after.last_metrics) == (Phase.STOPPED, NUMBERS)
+
+
+@pytest.mark.usefixtures("valkey")
+def test_pages_hear_when_the_last_output_is_here(
+    engine: FakeEngine, project: Project, late: set[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they heard of the end said that there is more to come."""
+    workload = running(engine, project)
+    engine.print(workload.handle, 0, "first words\n")
+    late.add(True)
+    monitor.observed(engine.show(workload.handle, Phase.COMPLETED))
+    heard: list[UUID] = []
+    monkeypatch.setattr(events, "announce", lambda row: heard.append(row.pk))
+    collect.collect_one(engine, now(workload), time.monotonic() + 5)
+    assert (now(workload).is_settled, heard) == (False, [])
+    late.clear()
+    collect.collect_one(engine, now(workload), time.monotonic() + 5)
+    collect.collect_one(engine, now(workload), time.monotonic() + 5)
+    assert (now(workload).is_settled, heard) == (True, [workload.pk])

@@ -1,0 +1,46 @@
+"""A whole list of what is on a cluster costs what changed in it."""
+
+from dataclasses import replace
+
+import pytest
+
+from projects.models import Project
+from spec.phases import Phase
+from tests.workloads.gangs import waiting as waits
+from tests.workloads.observations import GPUS, IMAGE, see
+from workloads.models import Workload
+from workloads.worker import relist
+
+
+@pytest.fixture
+def workload(project: Project) -> Workload:
+    return waits(project, "a", gpus=1)
+
+
+def test_a_list_of_what_is_known_changes_nothing(workload: Workload) -> None:
+    seen = see(workload, 1, Phase.PENDING, GPUS)
+    later = replace(seen, sequence=9)
+    assert list(relist.changed(workload.cluster, [later])) == []
+    for other in (
+        replace(later, phase=Phase.RUNNING),
+        replace(later, cause=IMAGE),
+        replace(later, cause=None),
+        replace(later, attempt=1),
+        replace(later, message="something else"),
+    ):
+        assert list(relist.changed(workload.cluster, [other])) == [other]
+
+
+def test_a_list_tells_of_what_ran_as_before(workload: Workload) -> None:
+    see(workload, 1, Phase.RUNNING)
+    again = see(workload, 2, Phase.INITIALIZING)
+    assert list(relist.changed(workload.cluster, [replace(again, sequence=9)])) == []
+
+
+def test_a_list_costs_few_queries(
+    project: Project, workload: Workload, django_assert_max_num_queries: object
+) -> None:
+    listed = [see(workload, 1, Phase.PENDING)]
+    listed += [see(waits(project, f"w{n}", gpus=0), 1, Phase.PENDING) for n in range(20)]
+    with django_assert_max_num_queries(3):  # type: ignore[operator]
+        assert list(relist.changed(workload.cluster, listed)) == []

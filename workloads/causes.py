@@ -1,0 +1,73 @@
+"""Keeping what a workload waits for: one row for each change of cause."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from engines.base import Observation
+from spec.causes import Cause as Seen
+from workloads.models import Cause, Workload
+
+MOST = 200  # causes kept of one run; the last one stays open, the oldest go
+LONGEST_TITLE = 300
+
+
+def note(workload: Workload, observation: Observation) -> None:
+    """Write down what the observation gives as the cause. Call it in a transaction."""
+    keep(workload, observation.cause if workload.is_active else None)
+
+
+def keep(workload: Workload, cause: Seen | None) -> None:
+    """The same cause goes on, with the newest evidence; another one ends it and begins. Call it in
+    a transaction."""
+    open_one = workload.causes.filter(until=None).first()
+    if cause and open_one and _is_same(open_one, cause, workload.run):
+        if _has_news(open_one, cause):
+            Cause.objects.filter(pk=open_one.pk).update(**_words(cause))
+        return
+    if open_one:
+        end(workload)
+    if cause:
+        workload.causes.create(run=workload.run, kind=cause.kind, **_words(cause))
+        _forget_oldest(workload)
+
+
+def is_known(rows: Sequence[Cause], observation: Observation) -> bool:
+    """Whether ``rows``, the open cause if there is one, say what the observation does."""
+    if not rows or observation.cause is None:
+        return not rows and observation.cause is None
+    return _is_same(rows[0], observation.cause, observation.run) and not _has_news(
+        rows[0], observation.cause
+    )
+
+
+def end(workload: Workload) -> None:
+    """It waits for nothing any more: it runs, was stopped or is over."""
+    workload.causes.filter(until=None).update(until=timezone.now())
+
+
+def _is_same(row: Cause, cause: Seen, run: int) -> bool:
+    return (row.run, row.kind, row.title) == (run, cause.kind, cause.title[:LONGEST_TITLE])
+
+
+def _has_news(row: Cause, cause: Seen) -> bool:
+    return any(getattr(row, name) != value for name, value in _words(cause).items())
+
+
+def _words(cause: Seen) -> dict[str, Any]:
+    shares = [[share.label, share.nodes] for share in cause.shares]
+    return {
+        "title": cause.title[:LONGEST_TITLE],
+        "todo": cause.todo,
+        "said": cause.said,
+        "who": cause.who[:80],
+        "evidence": {"total": cause.total, "shares": shares} if shares else {},
+    }
+
+
+def _forget_oldest(workload: Workload) -> None:
+    kept = workload.causes.filter(run=workload.run).order_by("-since", "-pk")
+    doomed = list(kept.values_list("pk", flat=True)[MOST:])
+    if doomed:
+        Cause.objects.filter(pk__in=doomed).delete()

@@ -1,0 +1,193 @@
+"""What people do with workloads from the pages: one verb each, and several at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import trigger_client_event
+
+from accounts.http import Request
+from accounts.models import User
+from core.http import after, render_partial
+from core.query import uuids
+from workloads import services
+from workloads.http import find, find_kept
+from workloads.models import Workload
+from workloads.services import MOST_AT_ONCE, NotPossible
+
+get_or_post = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@dataclass(frozen=True)
+class Verb:
+    """``promise`` says what it will do, ``done`` what was asked for."""
+
+    name: str
+    label: str
+    act: Callable[[Workload, User], None]
+    promise: str
+    done: str
+
+
+def _stop(workload: Workload, user: User) -> None:
+    services.stop(workload, by=user)
+
+
+def _run(workload: Workload, user: User) -> None:
+    services.resume(workload, by=user)
+
+
+def _delete(workload: Workload, user: User) -> None:
+    services.delete(workload, by=user)
+
+
+VERBS = {
+    verb.name: verb
+    for verb in (
+        Verb(
+            "stop",
+            "Stop",
+            _stop,
+            "Every rank gets its grace period to save and then ends. The definition, the logs "
+            "and the checkpoints are kept; Run starts it again.",
+            "Stopping",
+        ),
+        Verb(
+            "run",
+            "Run",
+            _run,
+            "The same definition starts again as the next run, from its last "
+            "checkpoint if the training supports it.",
+            "Starting",
+        ),
+        Verb(
+            "delete",
+            "Delete",
+            _delete,
+            "It ends and is deleted with its checkpoints. This cannot be undone.",
+            "Deleting",
+        ),
+    )
+}
+
+
+@login_required
+@require_safe
+def menu(request: Request, pk: UUID) -> HttpResponse:
+    """The entries of a row's menu, fetched when it opens: fifty of them would slow every page."""
+    context = {"workload": find_kept(request, pk), "css": "dropdown-item"}
+    return render(request, "workloads/_actions.html", context)
+
+
+@login_required
+@get_or_post
+def stop(request: Request, pk: UUID) -> HttpResponse:
+    return _one(request, pk, VERBS["stop"])
+
+
+@login_required
+@get_or_post
+def run(request: Request, pk: UUID) -> HttpResponse:
+    return _one(request, pk, VERBS["run"])
+
+
+@login_required
+@get_or_post
+def delete(request: Request, pk: UUID) -> HttpResponse:
+    return _one(request, pk, VERBS["delete"])
+
+
+@login_required
+@get_or_post
+def copy(request: Request, pk: UUID) -> HttpResponse:
+    """A new draft with the workload's answers, open in the wizard. So a deleted one is restored."""
+    workload = find_kept(request, pk)
+    if request.method != "POST":
+        promise = "The wizard opens a new draft with the same settings and a new name."
+        label = "Restore as a copy" if workload.deleted_at else "Copy & edit"
+        context = {"workload": workload, "label": label, "promise": promise}
+        return render(request, "workloads/confirm.html", context)
+    return after(request, services.copy(workload, by=request.user).get_absolute_url())
+
+
+@login_required
+@get_or_post
+def purge(request: Request, pk: UUID) -> HttpResponse:
+    """What is kept of a deleted workload goes now, for good."""
+    rows = Workload.objects.deleted_for(request.user).for_list()
+    workload = get_object_or_404(rows, pk=pk)
+    if request.method != "POST":
+        promise = "Its logs, metrics and events are removed now. This cannot be undone."
+        context = {"workload": workload, "label": "Delete for good", "promise": promise}
+        return render(request, "workloads/confirm.html", context)
+    services.purge(workload, by=request.user)
+    messages.success(request, f"{workload.name} is deleted for good.")
+    return after(request, f"{reverse('workload-list')}?deleted=1")
+
+
+def _one(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
+    workload = find(request, pk)
+    promise = f"{verb.promise} {workload.if_deleted}" if verb.name == "delete" else verb.promise
+    context = {"workload": workload, "label": verb.label, "promise": promise, "verb": verb}
+    if request.method != "POST":
+        return render(request, "workloads/confirm.html", context)
+    try:
+        verb.act(workload, request.user)
+    except NotPossible as problem:
+        if request.htmx:
+            messages.warning(request, str(problem))
+            return _changed(HttpResponse(status=409), workload)
+        return render(request, "workloads/confirm.html", context | {"problem": problem}, status=409)
+    messages.success(request, f"{verb.done} {workload.name}.")
+    if request.htmx and not _is_on_its_page(request, workload, verb):
+        return _changed(HttpResponse(status=204), workload)
+    leads_to = "workload-list" if verb.name == "delete" else ""
+    return after(request, reverse(leads_to) if leads_to else workload.get_absolute_url())
+
+
+def _is_on_its_page(request: Request, workload: Workload, verb: Verb) -> bool:
+    """Whether the page that asked is about to lose its subject."""
+    here = request.htmx.current_url_abs_path or ""
+    return verb.name == "delete" and here.startswith(workload.get_absolute_url())
+
+
+def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
+    """Have the page fetch what shows the workload, whether or not its stream is open."""
+    return trigger_client_event(response, "live-changed", {"value": [f"w-{workload.pk}"]})
+
+
+@login_required
+@require_POST
+def bulk(request: Request) -> HttpResponse:
+    """One verb on every selected workload; each has its own outcome."""
+    verb = VERBS.get(request.POST.get("verb", ""))
+    if verb is None:
+        return HttpResponse("Choose run, stop or delete.", status=400, content_type="text/plain")
+    chosen = request.POST.getlist("id")
+    if len(chosen) > MOST_AT_ONCE:
+        text = f"Select at most {MOST_AT_ONCE} workloads at a time."
+        return HttpResponse(text, status=400, content_type="text/plain")
+    rows = Workload.objects.visible_to(request.user).for_list()
+    wanted = rows.filter(pk__in=uuids(chosen)).order_by("name")
+    outcomes = [(workload, _try(workload, verb, request.user)) for workload in wanted]
+    failed = sum(bool(problem) for _, problem in outcomes)
+    done = len(outcomes) - failed
+    context = {"verb": verb, "outcomes": outcomes, "done": done, "failed": failed}
+    response = render_partial(request, "workloads/bulk.html", "outcome", context)
+    names = [f"w-{workload.pk}" for workload, _ in outcomes]
+    return trigger_client_event(response, "live-changed", {"value": names})
+
+
+def _try(workload: Workload, verb: Verb, user: User) -> str:
+    """The problem, or nothing."""
+    try:
+        verb.act(workload, user)
+    except NotPossible as problem:
+        return str(problem)
+    return ""

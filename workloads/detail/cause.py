@@ -1,0 +1,149 @@
+"""Why a workload failed, or why it waits: one cause, first of all others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from spec.phases import HELD_UP, WAITING, Phase, Reason
+from workloads import logs
+from workloads.detail.exit_codes import advice, exit_in_words
+from workloads.diagnosis import BY_ID, FailureClass
+from workloads.diagnosis.ranks import in_order_of_failure
+from workloads.logs import merge
+from workloads.logs.choice import FIRST_ERROR
+from workloads.logs.text import shown
+from workloads.models import Cause, Rank, Workload
+
+LAST_LINES = 20
+LINES_BEFORE = 6  # the decisive one, where it is not among the last
+BRIEF = timedelta(seconds=1)
+MOST_SHARES = 8  # of a bar; the rest is one share
+
+
+@dataclass(frozen=True)
+class FailureLine:
+    """A line of the rank that failed, ``decisive`` where it says why."""
+
+    text: str
+    decisive: bool = False
+
+
+@dataclass(frozen=True)
+class FirstFailure:
+    """The rank that failed first, or that took the others along, where there is one, with its
+    last words and the class of failure that they show. ``log`` is the query of its log's page, at
+    the decisive line where there is one."""
+
+    title: str
+    message: str
+    todo: str
+    rank: Rank | None
+    lines: list[FailureLine]
+    kind: FailureClass | None = None
+    log: str = ""
+
+
+@dataclass(frozen=True)
+class BarShare:
+    """A piece of a bar, which is 100 wide in all: so many nodes that one reason rules out."""
+
+    label: str
+    nodes: int
+    start: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why it waits, since when, and what people can do."""
+
+    message: str
+    since: datetime
+    cause: Cause | None = None
+    shares: list[BarShare] = field(default_factory=list)
+    total: int = 0
+
+
+def failure(workload: Workload, ranks: Iterable[Rank]) -> FirstFailure | None:
+    if workload.phase != Phase.FAILED:
+        return None
+    failed = in_order_of_failure(ranks)
+    kind = BY_ID.get(workload.failure_class)
+    todo = kind.repair if kind else advice(workload.reason)
+    if not failed:
+        return FirstFailure("It did not start", workload.message, todo, None, [], kind)
+    first = failed[0]
+    rank = next((one for one in failed if one.rank == workload.failure_line.get("rank")), first)
+    title = f"{rank.name} (rank {rank.rank}) {_ended(rank, is_first=rank == first)}"
+    lines = lines_of(workload, rank.rank)
+    return FirstFailure(title, workload.message, todo, rank, lines, kind, _log(workload, rank.rank))
+
+
+def _log(workload: Workload, rank: int) -> str:
+    line = workload.failure_line
+    if line.get("rank") != rank or line.get("offset", -1) < 0:
+        return f"rank={rank}"
+    return f"rank={rank}&line={FIRST_ERROR}"
+
+
+def _ended(rank: Rank, *, is_first: bool) -> str:
+    if rank.reason == Reason.PREEMPTED and rank.message:
+        return rank.message
+    if rank.reason == Reason.LOST and rank.exit_code is None:
+        return "disappeared without an exit code"
+    # A limit says more than the signal that enforced it.
+    limited = rank.reason == Reason.OUT_OF_MEMORY and rank.message
+    words = limited or exit_in_words(rank.exit_code) or rank.message or "it failed"
+    return f"failed first: {words}" if is_first else f"caused the others to fail: {words}"
+
+
+def lines_of(workload: Workload, rank: int) -> list[FailureLine]:
+    """What the rank printed last, in the last attempt in which it printed anything, or around the
+    line that says why; that line alone where the log is gone."""
+    decisive = workload.failure_line
+    own = [s for s in logs.streams(workload.pk) if s.rank == rank and s.run == workload.run]
+    if not own:
+        text = decisive.get("text", "")
+        return [FailureLine(text, decisive=True)] if text else []
+    offset = decisive.get("offset", -1)
+    own = [s for s in own if offset >= 0 and s.attempt == decisive["attempt"]] or own
+    lines = merge.tail(own[-1:], limit=LAST_LINES, unfinished=True).lines
+    if lines and 0 <= offset < lines[0].offset:
+        before = merge.before(own[-1:], {rank: offset}, limit=LINES_BEFORE).lines
+        lines = merge.after(own[-1:], {rank: offset}, limit=LAST_LINES - len(before)).lines
+        lines = before + lines
+    return [FailureLine(shown(line.data), decisive=line.offset == offset) for line in lines]
+
+
+def wait(workload: Workload, causes: Sequence[Cause]) -> Wait | None:
+    """``causes`` are those of the present run, oldest first."""
+    cause = next((one for one in causes if one.until is None), None)
+    if workload.phase not in (HELD_UP if cause else WAITING):
+        return None
+    if cause is None:
+        message = workload.message or "It is being checked."
+        return Wait(message, workload.queued_at)
+    total = int(cause.evidence.get("total", 0))
+    return Wait(cause.title, cause.since, cause, shares(cause), total)
+
+
+def history(workload: Workload) -> list[Cause]:
+    """What this run waited for, oldest first; nobody asks about less than a second."""
+    causes = workload.causes.filter(run=workload.run).order_by("since", "pk")
+    return [one for one in causes if one.until is None or one.until - one.since >= BRIEF]
+
+
+def shares(cause: Cause) -> list[BarShare]:
+    """Nodes may be ruled out by more than one reason; the bar then shows the reasons' parts."""
+    counted = [(str(label), int(nodes)) for label, nodes in cause.evidence.get("shares", [])]
+    shown, rest = counted[:MOST_SHARES], counted[MOST_SHARES:]
+    if rest:
+        shown.append(("other reasons", sum(nodes for _, nodes in rest)))
+    whole = max(sum(nodes for _, nodes in shown), int(cause.evidence.get("total", 0)), 1)
+    bar: list[BarShare] = []
+    start = 0.0
+    for label, nodes in shown:
+        width = 100 * nodes / whole
+        bar.append(BarShare(label, nodes, round(start, 2), round(width, 2)))
+        start += width
+    return bar

@@ -1,0 +1,69 @@
+"""Exit codes and reasons in words, and what to do about them."""
+
+import signal
+
+from spec.phases import Reason
+
+CODES = {
+    0: "succeeded",
+    1: "the program ended with an error",
+    2: "the program rejected its arguments",
+    126: "the command is not executable",
+    127: "the command was not found",
+}
+SIGNALS = {
+    "SIGKILL": "killed: out of memory, or still running after the grace period",
+    "SIGTERM": "asked to stop",
+    "SIGSEGV": "crashed: invalid memory access",
+    "SIGABRT": "aborted: a library hit a state it cannot continue from",
+    "SIGBUS": "crashed: shared memory or a disk is full",
+    "SIGINT": "interrupted",
+    "SIGFPE": "crashed: invalid arithmetic operation",
+    "SIGILL": "crashed: an instruction this processor does not have",
+}
+ADVICE = {
+    Reason.COMMAND_NOT_FOUND: "Check the command in the environment and that the image has it, "
+    "then Copy & edit.",
+    Reason.IMAGE_UNKNOWN: "Choose an environment whose image this cluster has, or give it a "
+    "command of its own, then Copy & edit.",
+    Reason.OUT_OF_MEMORY: "Ask for more CPU memory in the compute resource, or make batches or "
+    "workers smaller, then Copy & edit.",
+    Reason.GRACE_PERIOD_EXCEEDED: "Let the training save and end when it gets SIGTERM, or raise "
+    "the grace period.",
+    Reason.RANK_FAILED: "Read its last lines, fix the program or its arguments, then use "
+    "Copy & edit. "
+    "The copy starts from scratch: checkpoints belong to one workload.",
+    Reason.PREEMPTED: "It was preempted. Give it a higher priority, or a backoff limit so that it "
+    "starts again automatically, then use Copy & edit.",
+    Reason.REFUSED: "Change what the cluster refused, then Copy & edit.",
+    Reason.LOST: "Check whether someone deleted it there, or the cluster was reset. Copy & edit "
+    "starts it again.",
+}
+OTHERWISE = "Read the last lines and the event history, then Copy & edit to try again."
+
+
+def exit_in_words(code: int | None) -> str:
+    """``exit code 1: the program ended with an error``; ``code`` is -N after signal N."""
+    if code is None:
+        return ""
+    number = -code if code < 0 else code - 128
+    name = _signal(number) if code < 0 or code > 128 else ""
+    if name:
+        meaning = SIGNALS.get(name, "ended by a signal")
+        return f"{name}: {meaning}" if code < 0 else f"exit code {code} ({name}): {meaning}"
+    meaning = CODES.get(code, "an error code of the program")
+    return f"exit code {code}: {meaning}"
+
+
+def advice(reason: str) -> str:
+    try:
+        return ADVICE.get(Reason(reason), OTHERWISE)
+    except ValueError:
+        return OTHERWISE
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}" if 0 < number < 65 else ""

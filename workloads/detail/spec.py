@@ -1,0 +1,105 @@
+"""The spec as a form, as YAML, against what it was made from, and as the engine's manifest."""
+
+import difflib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from clusters.connections import engine_for
+from engines.base import EngineError
+from spec import documents
+from spec.merge import holders
+from workloads.launch import launch_of
+from workloads.models import Workload
+
+CONTEXT_LINES = 3
+
+
+@dataclass(frozen=True)
+class Value:
+    """One field of the spec: where it is, what it is, and where it came from."""
+
+    path: str
+    text: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A unified diff, line by line, against ``name``."""
+
+    name: str
+    lines: list[tuple[str, str]]
+
+
+def values(workload: Workload) -> list[Value]:
+    """What of the spec is not as it is by default, with its origin where one was noted."""
+    origins: dict[str, str] = workload.origins_json
+    document = documents.masked(documents.brief(workload.spec_json))
+    return [Value(path, text, _origin(origins, path)) for path, text in _flat(document, "")]
+
+
+def as_yaml(workload: Workload) -> str:
+    return documents.to_yaml(documents.masked(documents.brief(workload.spec_json)))
+
+
+def difference(workload: Workload) -> Difference | None:
+    """Against the workload it was copied from, else against its template."""
+    if parent := workload.copied_from:
+        name = parent.name
+        before, after = documents.brief(parent.spec_json), documents.brief(workload.spec_json)
+    elif template := workload.template:
+        name, before, after = template.name, template.draft_json, workload.draft_json
+    else:
+        return None
+    diff = difflib.unified_diff(
+        documents.to_yaml(documents.masked(_bare(before))).splitlines(),
+        documents.to_yaml(documents.masked(_bare(after))).splitlines(),
+        lineterm="",
+        n=CONTEXT_LINES,
+    )
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    lines = [(kinds.get(line[:1], ""), line) for line in list(diff)[2:]]
+    return Difference(name, lines)
+
+
+def manifest(workload: Workload) -> str:
+    """What the engine hands over for it. Made here: no cluster is asked."""
+    try:
+        rendered = engine_for(workload.cluster).render(launch_of(workload))
+    except EngineError as error:
+        return f"# {error}"
+    return yaml.safe_dump_all(
+        json.loads(json.dumps(rendered, default=str)), sort_keys=False, width=100
+    )
+
+
+def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _flat(_named(item), f"{path}[{number}]")
+    else:
+        yield path, "yes" if value is True else "no" if value is False else str(value)
+
+
+def _named(item: Any) -> Any:
+    """``{"name": "A", "value": "1"}`` reads better as ``A = 1``."""
+    if isinstance(item, dict) and item.keys() == {"name", "value"}:
+        return f"{item['name']} = {item['value']}"
+    return item
+
+
+def _origin(origins: dict[str, str], path: str) -> str:
+    """Of the field itself or of what it is a part of."""
+    return next((origins[each] for each in (path, *holders(path)) if each in origins), "")
+
+
+def _bare(document: dict[str, Any]) -> dict[str, Any]:
+    """Without what differs between any two drafts."""
+    return {key: value for key, value in document.items() if key not in {"name", "template"}}

@@ -1,0 +1,61 @@
+"""What a class of failures is: how its line looks, whose fault it is, and what repairs it."""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from functools import cached_property
+
+from spec.phases import Reason
+
+
+class Fault(StrEnum):
+    """Where the repair has to be made."""
+
+    PROGRAM = "program"
+    DATA = "data"
+    ENVIRONMENT = "environment"
+    CLUSTER = "cluster"
+    TRAINYARD = "trainyard"
+
+    @property
+    def label(self) -> str:
+        return "Trainyard" if self is Fault.TRAINYARD else self.value.capitalize()
+
+
+class Weight(IntEnum):
+    """How much a line says of the cause. What only repeats that something else failed gives way."""
+
+    ECHO = 1  # a peer is gone, a library gave up
+    SYMPTOM = 2  # something stalled or crashed, and does not say why
+    PLAIN = 3  # an exception, and no more is known of it
+    CAUSE = 4
+
+
+@dataclass(frozen=True)
+class FailureClass:
+    """``says`` are patterns of the decisive line; ``raises`` names exceptions that are enough
+    by themselves. ``signals``, exit ``codes`` and ``reasons`` (with a ``remark`` in the engine's
+    words) speak for ranks that printed nothing of it."""
+
+    id: str
+    label: str
+    fault: Fault
+    sentence: str
+    repair: str
+    says: tuple[str, ...] = ()
+    raises: tuple[str, ...] = ()
+    weight: Weight = Weight.CAUSE
+    signals: frozenset[int] = frozenset()
+    codes: frozenset[int] = frozenset()
+    reasons: frozenset[Reason] = frozenset()
+    remark: str = ""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        raised = [rf"^\W{{0,4}}(?:\w+\.)*(?:{'|'.join(self.raises)})\b(?::|\(|\s*$)"]
+        patterns = [*self.says, *(raised if self.raises else [])]
+        return re.compile("|".join(patterns) or r"(?!)", re.MULTILINE)
+
+    def says_so(self, message: str) -> bool:
+        """Whether the engine's words do not speak against it."""
+        return re.search(self.remark, message) is not None

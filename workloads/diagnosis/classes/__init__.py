@@ -1,0 +1,17 @@
+"""All classes, those first whose lines say most: of two that fit a line, the first counts."""
+
+from workloads.diagnosis.base import FailureClass
+from workloads.diagnosis.classes import access, cluster, device, files, gang, program
+
+CLASSES: tuple[FailureClass, ...] = (
+    *device.CLASSES,
+    *gang.CLASSES,
+    *access.SERVICES,
+    *access.NETWORK,
+    *program.TENSORS,
+    *program.CODE,
+    *files.CLASSES,
+    *program.ANYTHING,
+    *cluster.CLASSES,
+)
+BY_ID = {one.id: one for one in CLASSES}

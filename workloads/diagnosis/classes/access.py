@@ -1,0 +1,192 @@
+"""Failures of networks, and of services that want to know who asks."""
+
+from workloads.diagnosis.base import FailureClass, Fault
+
+SERVICES = (
+    FailureClass(
+        "tls",
+        "TLS certificate refused",
+        Fault.ENVIRONMENT,
+        "The certificate of a server could not be verified.",
+        "Put the certificate authority of the server into the image (REQUESTS_CA_BUNDLE, "
+        "SSL_CERT_FILE), and check the node's clock.",
+        says=(
+            r"CERTIFICATE_VERIFY_FAILED|certificate verify failed"
+            r"|server certificate verification failed",
+            r"x509: |SSL certificate problem|self[- ]signed certificate|certificate has expired",
+            r"SSLError\(|ssl\.SSL\w*Error|WRONG_VERSION_NUMBER|TLS handshake (?:failed|timeout)",
+        ),
+    ),
+    FailureClass(
+        "dns",
+        "Host name not found",
+        Fault.CLUSTER,
+        "A host name could not be resolved.",
+        "Check the spelling of the name; inside a cluster also the namespace, and that its DNS "
+        "answers. A headless service has a name only while its pod is there.",
+        says=(
+            r"Name or service not known|Temporary failure in name resolution|nodename nor servname",
+            r"[Cc]ould not resolve host|No address associated with hostname|getaddrinfo (?:failed"
+            r"|ENOTFOUND)",
+            r"NameResolutionError|[Nn]o such host|[Uu]nknown host|gaierror|EAI_AGAIN",
+            r"(?:host|hostname|address).* (?:cannot|could not) be (?:resolved|retrieved|found)",
+        ),
+    ),
+    FailureClass(
+        "gated-model",
+        "Model needs permission",
+        Fault.DATA,
+        "The model or dataset on the Hugging Face Hub is gated or private.",
+        "Ask for access on its page, and give the workload HF_TOKEN from a credential of an "
+        "account that has it.",
+        says=(
+            r"gated repo|GatedRepoError|awaiting a review from the repo authors"
+            r"|not in the authorized list",
+            r"(?:401|403) Client Error.*huggingface|huggingface\S*.*(?:Invalid (?:username"
+            r"|credentials)|Unauthorized)",
+            r"RepositoryNotFoundError|is not a local folder and is not a valid model identifier",
+        ),
+    ),
+    FailureClass(
+        "storage-credentials",
+        "Object storage refused access",
+        Fault.ENVIRONMENT,
+        "The object storage (S3, GCS, Azure) got no credentials, or refused them.",
+        "Give the workload the right access key from a credential, and check bucket, region and "
+        "endpoint; keys may have expired.",
+        says=(
+            r"Unable to locate credentials|NoCredentials(?:Error|ProviderError)"
+            r"|PartialCredentialsError",
+            r"InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidClientTokenId"
+            r"|RequestTimeTooSkewed",
+            r"An error occurred \((?:AccessDenied|403|Forbidden|401|Unauthorized)\)"
+            r"|AWS Error ACCESS_DENIED",
+            r"[Cc]ould not automatically determine credentials|DefaultCredentialsError",
+            r"does not have storage\.\w+(?:\.\w+)* access|AuthorizationPermissionMismatch"
+            r"|AuthenticationFailed",
+            r"\b[Ss]3\b.*(?:AccessDenied|Access Denied|403|Forbidden)|No AWSAccessKey",
+        ),
+    ),
+    FailureClass(
+        "git-access",
+        "Git refused access",
+        Fault.ENVIRONMENT,
+        "The repository could not be read: it is private, does not exist, or the key is wrong.",
+        "Check the address and the branch, and give the workload a credential that may read it.",
+        says=(
+            r"fatal: (?:[Aa]uthentication failed|[Cc]ould not read (?:Username|Password"
+            r"|from remote)|"
+            r"repository .* (?:not found|does not exist)|unable to access|[Rr]emote branch)",
+            r"remote: (?:Repository not found|Invalid username|HTTP Basic: Access denied"
+            r"|Permission to|Write access)",
+            r"git@\S+: Permission denied|git-lfs.*(?:authentication|credentials)",
+            r"(?:did not match any file|pathspec|couldn't find remote ref|not our ref)",
+        ),
+    ),
+    FailureClass(
+        "registry-access",
+        "Registry refused access",
+        Fault.ENVIRONMENT,
+        "A registry of images or packages needs credentials, or does not have this name.",
+        "Check the name, and give a credential for the registry: a pull secret for images, an "
+        "index address with a token for packages.",
+        says=(
+            r"(?:pull|push) access denied|unauthorized: (?:authentication|access|incorrect)"
+            r"|denied: requested access",
+            r"no basic auth credentials|manifest (?:unknown|for \S+ not found)|(?:401"
+            r"|403).*(?:registry|docker|/v2/|pypi|simple/)",
+            r"No matching distribution found|Could not find a version that satisfies"
+            r"|ResolutionImpossible",
+            r"PackagesNotFoundError|E: Unable to locate package",
+        ),
+    ),
+    FailureClass(
+        "login-missing",
+        "Service credentials missing",
+        Fault.ENVIRONMENT,
+        "A service that records experiments needs an API key.",
+        "Give the workload the key from a credential (WANDB_API_KEY and the like), or turn the "
+        "service off.",
+        says=(
+            r"api_key not configured|[Nn]o API key|API key (?:must be|is not|not found"
+            r"|verification failed|is invalid)",
+            r"wandb.*(?:401|403|permission denied|not logged in|UsageError|login)|CometError"
+            r"|NeptuneMissing\w+|NeptuneInvalidApi\w+",
+            r"MlflowException.*(?:401|403|UNAUTHENTICATED|PERMISSION_DENIED)",
+            r"Token is required|LocalTokenNotFoundError|not logged in",
+        ),
+    ),
+)
+NETWORK = (
+    FailureClass(
+        "rate-limit",
+        "Rate limit",
+        Fault.CLUSTER,
+        "A service refused because of too many requests.",
+        "Download once into a volume instead of in every rank, sign in for a higher limit, and "
+        "try again later.",
+        says=(
+            r"\b429\b.*(?:Too Many|Client Error|rate|Requests)|Too [Mm]any [Rr]equests"
+            r"|toomanyrequests",
+            r"[Rr]ate ?limit(?:ed)?(?: (?:exceeded|reached|hit)|:)|API rate limit|SlowDown\b"
+            r"|RequestLimitExceeded|ThrottlingException",
+        ),
+    ),
+    FailureClass(
+        "access-denied",
+        "Access denied",
+        Fault.ENVIRONMENT,
+        "A server refused the request: no credentials, or not the right ones.",
+        "Give the workload a credential that the server accepts, and check whether it expired.",
+        says=(
+            r"HTTP ?Error 40[13]|\b40[13] Client Error|\b(?:401|403)[: ]+(?:Unauthorized"
+            r"|Forbidden|Authorization Required)",
+            r"(?:status(?:_| )?code|HTTP/\d\S*|ERROR)[:= ]+(?:401|403)\b|returned error: 40[13]",
+            r"(?i:authentication (?:failed|failure|required)|invalid (?:token|credentials"
+            r"|api key)|token (?:has )?expired)",
+            r"password authentication failed|UNAUTHENTICATED|PERMISSION_DENIED"
+            r"|NOAUTH Authentication required|WRONGPASS",
+        ),
+    ),
+    FailureClass(
+        "service-unavailable",
+        "Service unavailable",
+        Fault.CLUSTER,
+        "A server that the program needs answered with an error of its own.",
+        "Try again later, and contact the operators of the server if this persists.",
+        says=(
+            r"HTTP ?Error 5\d\d|\b50[0234] (?:Server Error|Service|Bad Gateway|Gateway|Internal)",
+            r"(?:status(?:_| )?code|HTTP/\d\S*|returned error:)[:= ]+50[0234]\b"
+            r"|ServiceUnavailable|InternalServerError",
+            r"reached max retries.*(?:500|502|503|504)",
+        ),
+    ),
+    FailureClass(
+        "connection-refused",
+        "Connection refused",
+        Fault.CLUSTER,
+        "Nothing listens at the address that the program connects to.",
+        "Check host and port, and whether what should listen there has started; inside the gang "
+        "the master may have failed first.",
+        says=(r"[Cc]onnection refused|ECONNREFUSED|actively refused it|ConnectionRefusedError",),
+    ),
+    FailureClass(
+        "network-unreachable",
+        "Network unreachable",
+        Fault.CLUSTER,
+        "A server did not answer in time, or is unreachable.",
+        "Check that the cluster lets the workload out to that address (proxy, firewall, network "
+        "policy): HTTPS_PROXY may have to be set.",
+        says=(
+            r"Network is unreachable|No route to host|ENETUNREACH|EHOSTUNREACH|Host is unreachable",
+            r"[Cc]onnection timed out|ConnectTimeout|ReadTimeout|ETIMEDOUT|Read timed out"
+            r"|connect timeout",
+            r"(?:EndpointConnectionError|[Cc]ould not connect to the endpoint)"
+            r"|ConnectionError.*Max retries exceeded",
+            r"We couldn't connect to 'https?://|ProxyError|[Tt]unnel connection failed"
+            r"|LocalEntryNotFoundError",
+            r"urlopen error (?:timed out|\[Errno 1(?:01|10|13)\])|TimeoutError: (?:\[Errno 110\]"
+            r"|The read)",
+        ),
+    ),
+)

@@ -1,0 +1,43 @@
+"""Failures that no log tells of: what runs the ranks says so itself."""
+
+from spec.phases import Reason
+from workloads.diagnosis.base import FailureClass, Fault
+
+CLASSES = (
+    FailureClass(
+        "preempted",
+        "Preempted",
+        Fault.CLUSTER,
+        "It was preempted by other workloads.",
+        "Give it a higher priority, or a backoff limit so that it starts again automatically, then "
+        "Copy & edit.",
+        reasons=frozenset({Reason.PREEMPTED}),
+    ),
+    FailureClass(
+        "grace-period",
+        "Did not stop in time",
+        Fault.PROGRAM,
+        "It was asked to stop and did not within the grace period.",
+        "Let the training save and end when it gets SIGTERM, or raise the grace period.",
+        reasons=frozenset({Reason.GRACE_PERIOD_EXCEEDED}),
+    ),
+    FailureClass(
+        "supervisor-lost",
+        "Supervisor lost",
+        Fault.TRAINYARD,
+        "The Trainyard process that supervises the ranks ended before they did.",
+        "Check whether the machine ran out of memory or was restarted, then Copy & edit. If "
+        "neither, it is a bug in Trainyard: please report it.",
+        reasons=frozenset({Reason.LOST}),
+        remark=r"[Ss]upervisor",
+    ),
+    FailureClass(
+        "lost",
+        "Lost by the cluster",
+        Fault.CLUSTER,
+        "The cluster no longer has this workload's objects.",
+        "Check whether someone deleted it there, or the cluster was reset. Copy & edit starts it "
+        "again.",
+        reasons=frozenset({Reason.LOST}),
+    ),
+)

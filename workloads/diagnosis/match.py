@@ -1,0 +1,74 @@
+"""Which class of failure the last lines of one log show, and the line that decides it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from workloads.diagnosis.base import FailureClass, Weight
+from workloads.diagnosis.classes import CLASSES
+from workloads.diagnosis.reading import LONGEST, Utterance, progress, utterances
+
+GOES_ON = 3  # lines of progress after which an error was evidently dealt with
+ROOT = re.compile(r"Root Cause \(first observed failure\):.{0,200}?\brank\s*: (\d+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Match:
+    """``number`` is the line's place in what was read."""
+
+    failure: FailureClass
+    number: int
+    source: str = ""
+    block: int = -1
+
+
+def match(lines: Sequence[str]) -> Match | None:
+    """The cause as far as these lines tell it; ``None`` where they do not."""
+    steps = progress(lines)
+    dealt_with = steps[-GOES_ON] if len(steps) >= GOES_ON else -1
+    matches = _uncaught([one for one in _matches(lines) if one.number > dealt_with])
+    if not matches:
+        return None
+    heaviest = max(one.failure.weight for one in matches)
+    return _decisive([one for one in matches if one.failure.weight == heaviest], _root(lines))
+
+
+def _matches(lines: Sequence[str]) -> Iterator[Match]:
+    said = list(utterances(lines))
+    text = "\n".join(one.text for one in said)
+    likely = [one for one in CLASSES if one.pattern.search(text)]
+    for utterance in said:
+        failure = _class_of(utterance, likely)
+        if failure:
+            yield Match(failure, utterance.number, utterance.source, utterance.block)
+
+
+def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureClass | None:
+    return next((one for one in likely if one.pattern.search(utterance.text)), None)
+
+
+def _uncaught(matches: list[Match]) -> list[Match]:
+    """A process that raised again had handled what it raised before. That it lost its peers is
+    no such proof: several processes may print into one log."""
+    last: dict[str, int] = {}
+    for one in matches:
+        if one.block >= 0 and one.failure.weight > Weight.SYMPTOM:
+            last[one.source] = one.block
+    return [one for one in matches if one.block < 0 or one.block >= last.get(one.source, -1)]
+
+
+def _decisive(matches: list[Match], root: str) -> Match:
+    """Of lines that weigh the same: those of the rank that its launcher names, else of the first
+    that spoke; of a process what it said last, and of that the line that says it."""
+    sources = [one.source for one in matches]
+    source = root if root in sources else sources[0]
+    own = [one for one in matches if one.source == source]
+    last = own[-1]
+    if last.block >= 0:
+        return last
+    return next(one for one in own if one.failure is last.failure)
+
+
+def _root(lines: Sequence[str]) -> str:
+    summary = ROOT.search("\n".join(line[:LONGEST] for line in lines))
+    return f"[rank{summary[1]}]:" if summary else ""

@@ -1,0 +1,101 @@
+"""The last lines of a log as a person reads them: whose line it is, what belongs to a traceback,
+and what is only a warning, a retry or the launcher repeating that a child failed."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+LONGEST = 2000  # characters of a line that are looked at
+#: Whose line it is, where a launcher puts the ranks of a pod into one log.
+SOURCE = re.compile(
+    r"^(?:\[(?:rank|default)?\d+\]:\s?|\[\d+,\d+\]<std\w+>:\s?|\(\w+ pid=\d+[^)]*\)\s?|\d{1,3}: )"
+)
+CALM = re.compile(
+    r"(?:^|\[|\]:)\s?[WI]\d{4}\b|: [WID] [\w/]|Warning:"
+    r"|^.{0,60}?(?<!NCCL )\b(?:WARN(?:ING)?|[Ww]arning|INFO|DEBUG|NOTE|NOTICE)\b"
+)
+HANDLED = re.compile(
+    r"\b(?:retry(?:ing)?\b(?! limit)|will retry|re-?trying|fall(?:ing|s)? ?back|skipp(?:ing|ed)"
+    r"|ignor(?:ing|ed)"
+    r"|continuing|recovered|reconnecting|using .* instead|trying (?:again|next|another|port"
+    r"|with))\b",
+    re.IGNORECASE,
+)
+#: What only a training that goes on prints.
+PROGRESS = re.compile(
+    r'^\s*\{.*"step":|\b(?:step|epoch|iter(?:ation)?|batch)\b\W{0,3}\d|\d%\|', re.IGNORECASE
+)
+BEGINS = re.compile(r"^\W*(?:Original )?(?:Exception Group )?Traceback \(most recent call last\)")
+FRAME = re.compile(r'^\s+File ".*", line \d+')
+CHAINED = re.compile(r"^(?:During handling of|The above exception was)|^Original Traceback")
+ASIDE = re.compile(r"^(?:Exception ignored (?:in|on)|Error in (?:atexit|sys\.excepthook))")
+#: Exceptions of those who only tell that a child of theirs failed.
+WRAPPED = re.compile(
+    r"^(?:\w+\.)*(?:ChildFailedError|CalledProcessError|ProcessRaisedException"
+    r"|ProcessExitedException"
+    r"|RayTaskError\S*|SystemExit)\b"
+)
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """A line that may say why. ``block`` numbers the traceback it ends, or is -1; ``number`` is the
+    line's place in what was read."""
+
+    number: int
+    source: str
+    text: str
+    block: int = -1
+
+
+@dataclass
+class _Source:
+    """Where the output of one process stands."""
+
+    block: int = -1
+    inside: bool = False
+    chained: bool = False
+    aside: bool = False
+
+
+def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
+    """Without the frames of tracebacks, and without what is no reason to fail."""
+    sources: dict[str, _Source] = {}
+    blocks = count()
+    for number, line in enumerate(line[:LONGEST] for line in lines):
+        prefix = SOURCE.match(line)
+        name = prefix[0].strip() if prefix else ""
+        text = line[len(prefix[0]) if prefix else 0 :]
+        at = sources.setdefault(name, _Source())
+        if not _is_of_a_traceback(at, text, blocks):
+            block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
+            at.inside = at.aside = False
+            if not was_aside and _may_say_why(line, text):
+                yield Utterance(number, name, text, block)
+
+
+def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
+    """Whether it is a frame or a head line; the line with the exception is not."""
+    if BEGINS.match(text) or (not at.inside and FRAME.match(text)):
+        if at.block < 0 or not (at.chained or CHAINED.match(text)):
+            at.block = next(blocks)
+        at.inside, at.chained = True, False
+    elif CHAINED.match(text):
+        at.chained = True
+    elif ASIDE.match(text):
+        at.aside = True
+    else:
+        return at.inside and (not text.strip() or text[0] in " \t|+")
+    return True
+
+
+def _may_say_why(line: str, text: str) -> bool:
+    return bool(text.strip()) and not (
+        WRAPPED.match(text) or CALM.search(line) or HANDLED.search(text)
+    )
+
+
+def progress(lines: Sequence[str]) -> list[int]:
+    """The numbers of lines that only a training prints which goes on."""
+    return [number for number, line in enumerate(lines) if PROGRESS.search(line[:LONGEST])]

@@ -1,0 +1,103 @@
+"""Reading the last lines of the ranks that failed, once, and keeping what they say."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from spec.phases import Phase
+from workloads import events, logs
+from workloads.diagnosis.base import FailureClass, Weight
+from workloads.diagnosis.match import match
+from workloads.diagnosis.ranks import by_its_end, in_order_of_failure
+from workloads.logs.lines import backward, end_of
+from workloads.logs.text import shown
+from workloads.models import Rank, Workload
+
+TAIL_LINES = 400
+TAIL_BYTES = 48 * 1024
+MOST_RANKS = 8  # those that failed first; the others tell of them
+LONGEST_TEXT = 500
+
+
+@dataclass(frozen=True)
+class DecisiveLine:
+    """Where it stands: ``offset`` in the output of ``rank`` in this attempt; -1 where no line
+    says it, only how the rank ended."""
+
+    rank: int
+    attempt: int = 0
+    offset: int = -1
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    failure: FailureClass
+    line: DecisiveLine
+
+
+def note(workload: Workload) -> None:
+    """Of a failed workload whose output is here. Running it again changes nothing."""
+    if workload.phase != Phase.FAILED:
+        return
+    diagnosis = diagnose(workload, workload.ranks.all())
+    values: dict[str, Any] = {"failure_class": "", "failure_line": {}}
+    if diagnosis:
+        values = {"failure_class": diagnosis.failure.id, "failure_line": asdict(diagnosis.line)}
+    if any(getattr(workload, name) != value for name, value in values.items()):
+        rows = Workload.objects.filter(pk=workload.pk, run=workload.run, phase=Phase.FAILED)
+        if rows.update(**values):
+            events.announce(workload)
+
+
+def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
+    """The first to fail that can say why; one that only says that others are gone gives way."""
+    best: Diagnosis | None = None
+    failed = in_order_of_failure(ranks)
+    earliest = min((rank.finished_at for rank in failed if rank.finished_at), default=None)
+    for rank in failed[:MOST_RANKS]:
+        own = _of(workload, rank, earliest)
+        if own and (best is None or own.failure.weight > best.failure.weight):
+            best = own
+        if best and best.failure.weight >= Weight.PLAIN:
+            break
+    return best
+
+
+def _of(workload: Workload, rank: Rank, earliest: datetime | None) -> Diagnosis | None:
+    """What its log says; the end of the rank where that weighs more, or the engine knows it."""
+    own, end = _of_its_log(workload, rank), by_its_end(rank, earliest)
+    if end is None or (own and own.failure is end):
+        return own
+    if own is None or end.weight > own.failure.weight or rank.reason in end.reasons:
+        return Diagnosis(end, DecisiveLine(rank.rank))
+    return own
+
+
+def _of_its_log(workload: Workload, rank: Rank) -> Diagnosis | None:
+    streams = [s for s in logs.streams(workload.pk) if s.rank == rank.rank]
+    streams = [stream for stream in streams if stream.run == workload.run]
+    if not streams:
+        return None
+    offsets, lines = _tail(streams[-1])
+    decisive = match(lines)
+    if decisive is None:
+        return None
+    text = lines[decisive.number].strip()[:LONGEST_TEXT]
+    line = DecisiveLine(rank.rank, streams[-1].attempt, offsets[decisive.number], text)
+    return Diagnosis(decisive.failure, line)
+
+
+def _tail(stream: logs.Stream) -> tuple[list[int], list[str]]:
+    """The last lines with where each begins, oldest first."""
+    offsets: list[int] = []
+    lines: list[str] = []
+    left = TAIL_BYTES
+    for line in backward(stream, end_of(stream, unfinished=True)):
+        left -= len(line.data)
+        if len(lines) >= TAIL_LINES or (left < 0 and lines):
+            break
+        offsets.append(line.offset)
+        lines.append(shown(line.data))
+    return offsets[::-1], lines[::-1]

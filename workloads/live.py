@@ -1,0 +1,67 @@
+"""The live updates of a page, as server-sent events."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from asgiref.sync import sync_to_async
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.views.decorators.http import require_safe
+
+from accounts import access
+from accounts.models import User
+from core import stream as live
+from projects.models import Project
+from workloads import events
+
+# A stream ends after this and the page connects again: whoever lost a project loses its stream.
+LONGEST_SECONDS = 600
+RETRY_MS = 1000
+# An event of its own: scripts do not hear comments, and tell by it that the connection is alive.
+BEAT = "event: beat\ndata:\n\n"
+
+
+@require_safe
+async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """Names of what changed, several a message. ``output=all`` adds ``o-<id>`` of every workload;
+    ``only=<id>`` keeps to one workload, its output included."""
+    user = await request.auser()
+    if not user.is_authenticated:
+        return HttpResponse("Sign in first.", status=403, content_type="text/plain")
+    channels = await sync_to_async(_channels)(user)
+    only, output = request.GET.get("only", ""), request.GET.get("output") == "all"
+    response = StreamingHttpResponse(
+        _messages(channels, only, output=output), content_type="text/event-stream"
+    )
+    response["Cache-Control"] = "no-cache, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _channels(user: User) -> list[str]:
+    if access.may(user, "workloads.read"):
+        return [events.EVERY_CHANNEL]
+    projects = list(
+        Project.objects.open_to(user, "workloads.read").order_by().values_list("pk", flat=True)
+    )
+    if not connection.in_atomic_block:
+        connection.close()  # an open page must not hold a database connection
+    return [events.channel(pk) for pk in projects]
+
+
+async def _messages(channels: list[str], only: str, *, output: bool) -> AsyncIterator[str]:
+    yield f"retry: {RETRY_MS}\n\n"
+    ends = time.monotonic() + LONGEST_SECONDS
+    async with aclosing(live.listen(channels)) as batches:
+        async for names in batches:
+            wanted = [name for name in names if _wants(name, only, output=output)]
+            yield f"data: {' '.join(wanted)}\n\n" if wanted else BEAT
+            if time.monotonic() > ends:
+                return
+
+
+def _wants(name: str, only: str, *, output: bool) -> bool:
+    if only:
+        return name.partition("-")[2] == only
+    return output or not name.startswith("o-")

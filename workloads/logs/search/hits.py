@@ -1,0 +1,187 @@
+"""The lines that match in the streams of several ranks: how many, and which is next.
+
+Counting goes on from request to request: what each counted is kept in the cache for the next one,
+whoever asks. So a log that was searched once is not read again for the next step, and of one that
+grows only what is new.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from uuid import UUID
+
+from django.core.cache import cache
+
+from workloads.logs.lines import Line
+from workloads.logs.merge import Cursor
+from workloads.logs.positions import beside, order_of
+from workloads.logs.search.needle import Needle
+from workloads.logs.search.segments import SEGMENT, Segments, Tally
+from workloads.logs.store import Index, Stream
+
+KEPT_SECONDS = 3600
+Tallies = dict[tuple[int, int, int], Tally]  # by run, attempt and rank
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A line that matches, ``number`` among all of them, from 1."""
+
+    number: int
+    rank: int
+    offset: int
+
+
+class Hits:
+    """Of at least one stream, for a ``text`` that is not empty. A last line without a break counts
+    only if ``unfinished``."""
+
+    def __init__(self, streams: Sequence[Stream], text: str, *, unfinished: bool) -> None:
+        needle = Needle(text)
+        self._streams = {stream.rank: stream for stream in streams}
+        self._segments = {
+            stream.rank: Segments(stream, needle, unfinished=unfinished) for stream in streams
+        }
+        starts = [segments.start for segments in self._segments.values()]
+        self._key = _key(streams[0].workload_id, needle, starts)
+        self._kept: Tallies = cache.get(self._key) or {}
+        self._tallies = {
+            stream.rank: self._kept.setdefault(_try(stream), Tally()) for stream in streams
+        }
+
+    @property
+    def count(self) -> int:
+        """So far."""
+        return sum(sum(tally.counts) for tally in self._tallies.values())
+
+    @property
+    def size(self) -> int:
+        return sum(segments.end for segments in self._segments.values())
+
+    @property
+    def searched(self) -> int:
+        """Bytes."""
+        return sum(
+            segments.end if self._is_counted(rank) else len(self._tallies[rank].full) * SEGMENT
+            for rank, segments in self._segments.items()
+        )
+
+    @property
+    def is_done(self) -> bool:
+        return all(self._is_counted(rank) for rank in self._segments)
+
+    def search(self, seconds: float) -> None:
+        """Go on counting for about so long; at least a segment."""
+        until = monotonic() + seconds
+        open_ranks = [rank for rank in self._segments if not self._is_counted(rank)]
+        for rank in open_ranks:
+            self._count(rank, until)
+            if monotonic() > until:
+                break
+        if open_ranks:
+            cache.set(self._key, self._kept, KEPT_SECONDS)
+
+    def step(self, line: tuple[int, int] | None, go: str = "next") -> Hit | None:
+        """The next one behind this line, of this rank at this offset, the ``previous`` one, or
+        ``here`` this one where it is a hit; beyond the last one is the first. Everything must have
+        been counted."""
+        ends = {rank: segments.end for rank, segments in self._segments.items()}
+        if line is None:
+            return self._last(ends) if go == "previous" else self._first({})
+        cursor = beside(self._streams.values(), *line)
+        if go == "previous":
+            return self._last(cursor) or self._last(ends)
+        cursor[line[0]] = line[1] + (go != "here")
+        return self._first(cursor) or self._first({})
+
+    def forward(self, stream: Stream, start: int) -> Iterator[Line]:
+        """As ``lines.forward``, only those that match. Everything must have been counted."""
+        return self._timed(stream, self._forward(stream.rank, start))
+
+    def backward(self, stream: Stream, end: int) -> Iterator[Line]:
+        """As ``lines.backward``, only those that match. Everything must have been counted."""
+        return self._timed(stream, self._backward(stream.rank, end))
+
+    def _timed(self, stream: Stream, lines: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
+        with Index(stream) as index:
+            for offset, data in lines:
+                yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
+
+    def _is_counted(self, rank: int) -> bool:
+        tally, segments = self._tallies[rank], self._segments[rank]
+        return tally.end == segments.end and len(tally.full) >= segments.full
+
+    def _count(self, rank: int, until: float) -> None:
+        tally, segments = self._tallies[rank], self._segments[rank]
+        while len(tally.full) < segments.full:
+            tally.full.append(segments.count(len(tally.full)))
+            tally.rest, tally.end = [], 0
+            if monotonic() > until:
+                return
+        tally.rest = [segments.count(number) for number in range(segments.full, len(segments))]
+        tally.end = segments.end
+
+    def _first(self, cursor: Cursor) -> Hit | None:
+        lines = [
+            (rank, offset)
+            for rank in self._segments
+            if (offset := self._first_in(rank, cursor.get(rank, 0))) is not None
+        ]
+        return self._hit(min(lines, key=self._order)) if lines else None
+
+    def _last(self, cursor: Cursor) -> Hit | None:
+        lines = [
+            (rank, offset)
+            for rank in self._segments
+            if (offset := self._last_in(rank, cursor.get(rank, 0))) is not None
+        ]
+        return self._hit(max(lines, key=self._order)) if lines else None
+
+    def _order(self, line: tuple[int, int]) -> tuple[datetime, int]:
+        rank, offset = line
+        return order_of(self._streams[rank], offset)
+
+    def _hit(self, line: tuple[int, int]) -> Hit:
+        cursor = beside(self._streams.values(), *line)
+        return Hit(1 + sum(self._until(*place) for place in cursor.items()), *line)
+
+    def _first_in(self, rank: int, offset: int) -> int | None:
+        """Where the first begins that does so at ``offset`` or later."""
+        return next((line for line, _ in self._forward(rank, offset)), None)
+
+    def _last_in(self, rank: int, offset: int) -> int | None:
+        """Where the last begins that does so before ``offset``."""
+        return next((line for line, _ in self._backward(rank, offset)), None)
+
+    def _forward(self, rank: int, offset: int) -> Iterator[tuple[int, bytes]]:
+        counts = self._tallies[rank].counts
+        for number in range(offset // SEGMENT, len(counts)):
+            if counts[number]:
+                lines = self._segments[rank].lines(number)
+                yield from (line for line in lines if line[0] >= offset)
+
+    def _backward(self, rank: int, offset: int) -> Iterator[tuple[int, bytes]]:
+        counts = self._tallies[rank].counts
+        for number in reversed(range(min(-(-offset // SEGMENT), len(counts)))):
+            if counts[number]:
+                lines = list(self._segments[rank].lines(number))
+                yield from (line for line in reversed(lines) if line[0] < offset)
+
+    def _until(self, rank: int, offset: int) -> int:
+        """How many begin before ``offset``."""
+        counts, number = self._tallies[rank].counts, offset // SEGMENT
+        near = self._segments[rank].lines(number) if any(counts[number : number + 1]) else ()
+        return sum(counts[:number]) + sum(1 for line, _ in near if line < offset)
+
+
+def _key(workload_id: UUID, needle: Needle, starts: Sequence[int]) -> str:
+    """What is cut is counted no more: all of it is counted anew."""
+    said = [needle.text, *map(str, starts)] if any(starts) else [needle.text]
+    text = hashlib.sha256("\n".join(said).encode()).hexdigest()
+    return f"log-search:{workload_id}:{text}"
+
+
+def _try(stream: Stream) -> tuple[int, int, int]:
+    return stream.run, stream.attempt, stream.rank

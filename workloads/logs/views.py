@@ -1,0 +1,108 @@
+"""Output of a workload: windows of merged lines, and downloads."""
+
+from collections.abc import AsyncIterator, Iterator
+from itertools import islice
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.http import Request
+from workloads.http import find_kept
+from workloads.logs import merge
+from workloads.logs.choice import SEARCH_SECONDS, Choice, place_of
+from workloads.logs.lines import Line
+from workloads.logs.store import Stream, first, read, size
+from workloads.logs.text import shown
+
+PIECE = 256 * 1024
+LINES_AT_ONCE = 2000
+
+
+@login_required
+@require_safe
+def log_lines(request: Request, pk: UUID) -> HttpResponse:
+    """A window of lines: ``before`` or ``after`` a cursor, around a ``line`` or a ``time``, or the
+    last ones."""
+    choice = Choice.of(find_kept(request, pk), request.GET)
+    where = {name: request.GET.get(name, "") for name in ("before", "after", "time")}
+    window = choice.window(**where)
+    context = {
+        "lines": choice.named(window.lines),
+        "start": merge.encode(window.start),
+        "end": merge.encode(window.end),
+        "window": window,
+        "aim": place_of(window.aim) if window.aim else "",
+    }
+    return render(request, "workloads/detail/_lines.html", context)
+
+
+@login_required
+@require_safe
+def log_search(request: Request, pk: UUID) -> JsonResponse:
+    """How far the search for ``text`` is. When it is through, the next line that matches, the
+    previous one, or ``here`` this one, from ``line`` on; beyond the last one is the first."""
+    choice = Choice.of(find_kept(request, pk), request.GET)
+    hits = choice.hits
+    if hits is None:
+        return JsonResponse({"count": 0, "searched": 0, "size": 0, "hit": None})
+    hits.search(SEARCH_SECONDS)
+    line, go = choice.line(choice.place), request.GET.get("go", "next")
+    hit = hits.step(line, go) if hits.is_done else None
+    place = {"number": hit.number, "line": merge.encode({hit.rank: hit.offset})} if hit else None
+    return JsonResponse(
+        {"count": hits.count, "searched": hits.searched, "size": hits.size, "hit": place}
+    )
+
+
+async def log_download(request: Request, pk: UUID) -> HttpResponse | StreamingHttpResponse:
+    """One rank's output as it was printed, or all ranks' lines merged, with time and rank."""
+    request.user = await request.auser()  # type: ignore[assignment]  # looked at just below
+    if not request.user.is_authenticated:
+        return redirect(f"{reverse('account_login')}?next={request.path}")
+    choice = await sync_to_async(_choice)(request, pk)
+    if choice.one_of_many is not None:
+        stream, name = choice.streams[0], choice.names[choice.one_of_many]
+        start, end = await sync_to_async(first)(stream), await sync_to_async(size)(stream)
+        response = StreamingHttpResponse(_plain(stream, start, end), content_type="text/plain")
+        response["Content-Length"] = str(end - start)
+    else:
+        name = "all"
+        response = StreamingHttpResponse(_merged(choice), content_type="text/plain")
+    file = f"{choice.workload.name}_{name}_{choice.run}-{choice.attempt}.log"
+    response["Content-Disposition"] = f'attachment; filename="{file}"'
+    return response
+
+
+def _choice(request: Request, pk: UUID) -> Choice:
+    choice = Choice.of(find_kept(request, pk), request.GET)
+    if not choice.names:
+        raise Http404
+    return choice
+
+
+async def _plain(stream: Stream, offset: int, end: int) -> AsyncIterator[bytes]:
+    """Exactly so many bytes: what was there when the download began."""
+    while offset < end:
+        data = await sync_to_async(read)(stream, offset, min(PIECE, end - offset))
+        if not data:
+            return  # the workload was deleted meanwhile
+        yield data
+        offset += len(data)
+
+
+async def _merged(choice: Choice) -> AsyncIterator[str]:
+    lines = merge.everything(choice.streams)
+    while text := await sync_to_async(_next)(lines, choice.names):
+        yield text
+
+
+def _next(lines: Iterator[Line], names: dict[int, str]) -> str:
+    return "".join(
+        f"{line.at:%Y-%m-%dT%H:%M:%S.%fZ} {names.get(line.rank, line.rank)} {shown(line.data)}\n"
+        for line in islice(lines, LINES_AT_ONCE)
+    )

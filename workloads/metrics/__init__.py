@@ -1,0 +1,1 @@
+"""Numbers that trainings report and machines measure: kept, thinned, drawn."""

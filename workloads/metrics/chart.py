@@ -1,0 +1,111 @@
+"""Metrics as charts draw them: columns of numbers, at most a few hundred points each."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from django.db.models import Count, F, Window
+from django.db.models.functions import RowNumber
+
+from workloads.models import SampleKind, Workload
+
+MOST_POINTS = 600  # of one line
+ALL_POINTS = 6000  # of one chart: many ranks have fewer points each
+MOST_CHARTS = 12
+LABELS = {
+    "loss": "Loss",
+    "accuracy": "Accuracy",
+    "samples_per_second": "Throughput (samples/s)",
+    "cpu": "CPU (cores)",
+    "memory": "CPU memory (bytes)",
+    "gpu": "GPU utilization (%)",
+    "gpu_memory": "GPU memory (bytes)",
+}
+ORDER = list(LABELS)
+UNCHARTED = frozenset({"epoch", "rank", "world_size", "time", "timestamp"})
+
+
+@dataclass(frozen=True)
+class Chart:
+    """``columns`` are x, then one list a line, all of one length; ``None`` is a gap."""
+
+    name: str
+    label: str
+    x: str
+    lines: list[str]
+    columns: list[list[float | None]]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "label": self.label,
+            "x": self.x,
+            "lines": self.lines,
+            "columns": self.columns,
+        }
+
+
+def training(workload: Workload, run: int | None = None) -> list[Chart]:
+    """What the training reports, by step. Of a step that was done twice the later one counts."""
+    samples = _thinned(workload, SampleKind.TRAINING, run, lines=1)
+    series: dict[str, dict[float, float]] = defaultdict(dict)
+    for sample in samples:
+        for name, value in sample["values"].items():
+            if sample["step"] is not None and name not in UNCHARTED:
+                series[name][float(sample["step"])] = value
+    charts = []
+    for name in sorted(series, key=_place)[:MOST_CHARTS]:
+        points = sorted(series[name].items())
+        columns: list[list[float | None]] = [[x for x, _ in points], [y for _, y in points]]
+        charts.append(Chart(name, LABELS.get(name, name), "step", [name], columns))
+    return charts
+
+
+def usage(workload: Workload, run: int | None = None) -> list[Chart]:
+    """What each rank uses, by time in seconds since 1970."""
+    names = {rank.rank: rank.name for rank in workload.ranks.all()}
+    samples = _thinned(workload, SampleKind.USAGE, run, lines=len(names))
+    values: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for sample in samples:
+        second = round(sample["at"].timestamp())
+        for name, value in sample["values"].items():
+            values[name][second][sample["rank"]] = value
+    return [_by_time(name, values[name], names) for name in sorted(values, key=_place)]
+
+
+def _by_time(name: str, points: dict[int, dict[int, float]], names: dict[int, str]) -> Chart:
+    seconds = sorted(points)
+    ranks = sorted({rank for values in points.values() for rank in values})
+    columns: list[list[float | None]] = [[float(second) for second in seconds]]
+    columns += [[points[second].get(rank) for second in seconds] for rank in ranks]
+    lines = [names.get(rank, f"rank {rank}") for rank in ranks]
+    return Chart(name, LABELS.get(name, name), "time", lines, columns)
+
+
+def _thinned(workload: Workload, kind: SampleKind, run: int | None, *, lines: int) -> Iterable[Any]:
+    """Samples, oldest first, every n-th of each rank and always the newest.
+
+    Several ranks may report the same training; the lowest one speaks for all.
+    """
+    samples = workload.samples.filter(kind=kind).order_by()
+    if run is not None:
+        samples = samples.filter(run=run)
+    counts = dict(samples.values_list("rank").annotate(Count("id")))
+    if not counts:
+        return []
+    if kind is SampleKind.TRAINING:
+        samples = samples.filter(rank=min(counts))
+        counts = {min(counts): counts[min(counts)]}
+    budget = max(min(MOST_POINTS, ALL_POINTS // max(lines, 1)), 20)
+    stride = max(ceil(max(counts.values()) / budget), 1)
+    newest_first = [F("at").desc(), F("id").desc()]
+    number = Window(RowNumber(), partition_by=[F("rank")], order_by=newest_first)
+    chosen = samples.annotate(number=number).annotate(place=F("number") % stride)
+    wanted = chosen.filter(place=1 % stride).order_by("at", "id")
+    return wanted.values("rank", "step", "at", "values")
+
+
+def _place(name: str) -> tuple[int, str]:
+    return (ORDER.index(name) if name in ORDER else len(ORDER), name)

@@ -1,0 +1,152 @@
+"""Numbers that a training reports by printing them.
+
+A line of output that is a JSON object with a number ``step`` is a sample; one with a text
+``event`` is something worth a line in the event history, such as a resumption.
+"""
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from core.text import cleaned
+from workloads import events, logs
+from workloads.logs.store import Index
+from workloads.metrics import downsample
+from workloads.models import Attempt, Sample, SampleKind, Workload
+
+LONGEST_LINE = 16 * 1024
+PIECE_BYTES = 256 * 1024
+MOST_AT_ONCE = 5000  # samples of one transaction, more or less
+MOST_VALUES = 50
+LONGEST_NAME = 64
+LARGEST_STEP = 2**63 - 1
+RESUMED = "resumed"
+
+
+@dataclass
+class _Batch:
+    """What one pass over new output brings: samples, how far it read, and what is left."""
+
+    samples: list[Sample] = field(default_factory=list)
+    parsed: dict[str, int] = field(default_factory=dict)
+    resumed: int | None = None
+    left: bool = False
+
+
+def record(workload: Workload, attempt: Attempt, deadline: float) -> bool:
+    """Keep the samples of lines that came since the last time; ``True`` when all were read.
+
+    The samples and the place up to which they were read change in one transaction: whatever
+    dies in between, none is lost and none is kept twice.
+    """
+    while True:
+        batch = _read(workload, attempt)
+        if batch.parsed != attempt.parsed and not _keep(workload, attempt, batch):
+            return False  # someone else did; the next round reads on from there
+        if not batch.left:
+            return True
+        if time.monotonic() > deadline:
+            return False
+
+
+def parse(line: bytes) -> dict[str, Any] | None:
+    """The object of a line that is a sample or an event, else ``None``."""
+    text = line.strip()
+    if not text.startswith(b"{") or len(text) > LONGEST_LINE:
+        return None
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None  # a line that merely looks like JSON is a log line
+    if not isinstance(record, dict) or not _is_number(record.get("step")):
+        return None
+    return record if abs(record["step"]) <= LARGEST_STEP else None
+
+
+def _read(workload: Workload, attempt: Attempt) -> _Batch:
+    batch = _Batch(parsed=dict(attempt.parsed))
+    for rank in range(workload.num_pods):
+        if len(batch.samples) > MOST_AT_ONCE:
+            batch.left = True
+            break
+        stream = logs.Stream(workload.pk, attempt.run, attempt.attempt, rank)
+        start = max(batch.parsed.get(str(rank), 0), logs.first(stream))
+        data = logs.read(stream, start, PIECE_BYTES)
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) == PIECE_BYTES:
+            end = len(data)  # no line as long as this holds a sample
+        if end:
+            batch.parsed[str(rank)] = start + end
+            batch.left = batch.left or len(data) == PIECE_BYTES
+            if b'"step"' in data:
+                _find(batch, attempt, stream, data[:end], start)
+    return batch
+
+
+def _find(batch: _Batch, attempt: Attempt, stream: logs.Stream, data: bytes, offset: int) -> None:
+    with Index(stream) as index:
+        for line in data.split(b"\n"):
+            if record := parse(line):
+                if "event" in record:
+                    if record["event"] == RESUMED:
+                        batch.resumed = int(record["step"])
+                else:
+                    batch.samples.append(
+                        Sample(
+                            workload_id=attempt.workload_id,
+                            kind=SampleKind.TRAINING,
+                            run=attempt.run,
+                            attempt=attempt.attempt,
+                            rank=stream.rank,
+                            step=int(record["step"]),
+                            at=index.at(offset),
+                            values=_numbers(record),
+                        )
+                    )
+            offset += len(line) + 1
+
+
+def _numbers(record: dict[str, Any]) -> dict[str, float]:
+    numbers = (
+        (cleaned(name)[:LONGEST_NAME], float(value))
+        for name, value in record.items()
+        if name != "step" and _is_number(value)
+    )
+    return dict(list(numbers)[:MOST_VALUES])
+
+
+def _keep(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
+    with transaction.atomic():
+        row = Attempt.objects.select_for_update().get(pk=attempt.pk)
+        if row.parsed != attempt.parsed:
+            return False
+        samples = Sample.objects.bulk_create(batch.samples)
+        row.parsed = batch.parsed
+        if batch.resumed is not None and row.resumed_step is None:
+            row.resumed_step = batch.resumed
+            text = f"Training resumed from step {batch.resumed}."
+            events.note(workload, text, source="training")
+        row.save(update_fields=["parsed", "resumed_step"])
+        if samples:
+            _remember_last(workload, samples)
+    attempt.parsed = batch.parsed
+    downsample.consider(workload, samples)
+    return True
+
+
+def _remember_last(workload: Workload, samples: list[Sample]) -> None:
+    """The newest value of each number: the last sample alone may be a test without a loss."""
+    kept = dict(workload.last_metrics)
+    for sample in samples:
+        kept |= {**sample.values, "step": sample.step}
+        if len(kept) > MOST_VALUES:
+            kept = {**sample.values, "step": sample.step}
+    Workload.objects.filter(pk=workload.pk).update(last_metrics=kept)
+    workload.last_metrics = kept
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300

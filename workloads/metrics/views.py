@@ -1,0 +1,28 @@
+"""Numbers of a workload for its charts."""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+
+from accounts.http import Request
+from core.query import whole_number
+from workloads.http import find_kept
+from workloads.metrics import chart
+
+
+@login_required
+@require_safe
+def metrics_data(request: Request, pk: UUID) -> HttpResponse:
+    """``{"training": [chart…], "usage": [chart…]}``; ``run`` keeps to one run."""
+    workload = find_kept(request, pk)
+    run = whole_number(request.GET.get("run", ""))
+    response = JsonResponse(
+        {
+            "training": [one.as_json() for one in chart.training(workload, run)],
+            "usage": [one.as_json() for one in chart.usage(workload, run)],
+        }
+    )
+    response["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,35 @@
+"""What the fields of the workload's models may hold, as functions (``core.choices``)."""
+
+from core.choices import Choices, values_of
+from spec.causes import CauseKind
+from spec.framework import Framework
+from spec.phases import Phase, RankPhase, Reason
+from spec.workload import Architecture, Role
+
+
+def phases() -> Choices:
+    return values_of(Phase)
+
+
+def rank_phases() -> Choices:
+    return values_of(RankPhase)
+
+
+def reasons() -> Choices:
+    return values_of(Reason)
+
+
+def roles() -> Choices:
+    return values_of(Role)
+
+
+def cause_kinds() -> Choices:
+    return values_of(CauseKind)
+
+
+def frameworks() -> Choices:
+    return [(framework.value, framework.label) for framework in Framework]
+
+
+def architectures() -> Choices:
+    return [(architecture.value, architecture.label) for architecture in Architecture]

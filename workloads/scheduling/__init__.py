@@ -1,0 +1,1 @@
+"""Whether a workload may start, and where."""

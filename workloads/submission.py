@@ -1,0 +1,163 @@
+"""The rows of workloads that were planned, one or many at once, and the message that asks for them
+to be run."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from accounts import access
+from accounts.models import User
+from assets.links import Reference
+from audit import services as audit
+from projects.quotas import Demand
+from spec import documents
+from spec.draft import WorkloadDraft
+from spec.errors import Problem, SpecError
+from workloads import enqueue, events
+from workloads.models import Rank, Source, Workload, WorkloadAsset
+from workloads.plan import Plan, Ready, contest, plan, visible_project
+from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
+
+
+def create(
+    plans: Sequence[Plan],
+    *,
+    by: User,
+    source: Source,
+    draft_id: UUID | None = None,
+    copied_from: Workload | None = None,
+) -> list[Workload]:
+    """One workload of each plan, all of one project, in the order of the plans.
+
+    ``draft_id`` and ``copied_from`` are of a plan that is alone. Call it in a transaction.
+    ``SpecError`` where a plan has problems, ``IntegrityError`` where a name was taken meanwhile.
+    """
+    origin = {"created_by": by, "source": source, "draft_id": draft_id, "copied_from": copied_from}
+    ready = [planned.ready() for planned in plans]
+    workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]
+    # They queue as they were built. By name, so that no two that take the same wait for each other.
+    Workload.objects.bulk_create(sorted(workloads, key=attrgetter("name")))
+    WorkloadAsset.objects.bulk_create(
+        link
+        for workload, planned in zip(workloads, plans, strict=True)
+        for link in WorkloadAsset.of(workload, _references(planned))
+    )
+    Rank.objects.bulk_create(
+        Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
+        for workload, own in zip(workloads, ready, strict=True)
+        for pod in own.spec.pods
+    )
+    events.submitted(workloads, actor=by)
+    audit.record_each(by, "create", workloads)
+    enqueue.submit(*workloads)
+    return workloads
+
+
+def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
+    spec, demand = ready.spec, ready.demand
+    return Workload(
+        name=planned.draft.name,
+        project=ready.project,
+        cluster=ready.project.cluster,
+        draft_json=planned.draft.model_dump(mode="json", by_alias=True),
+        spec_json=documents.dump(spec),
+        origins_json=planned.origins,
+        template=planned.template,
+        framework=spec.distributed_framework,
+        architecture=spec.architecture,
+        image=spec.worker.image,
+        num_pods=spec.num_pods,
+        gpus=demand.gpus,
+        cpu_cores=demand.cpu,
+        memory_bytes=demand.memory,
+        **origin,
+    )
+
+
+def _references(planned: Plan) -> Iterator[Reference]:
+    """The assets that it is made of."""
+    for (role, kind), asset in planned.assets.items():
+        yield role, kind, asset.pk
+    if planned.template:
+        yield "", "template", planned.template.pk
+
+
+class BatchError(ValueError):
+    """What is wrong with which of them, by its place; ``None`` is what is wrong with all."""
+
+    def __init__(self, problems: Iterable[tuple[int | None, Problem]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{at}: {it.field}: {it.message}" for at, it in self.problems))
+
+
+def submit_all(
+    drafts: Sequence[WorkloadDraft], *, by: User, source: Source = Source.API
+) -> list[Workload]:
+    """Make a workload of each draft, in their order. ``BatchError`` carries all that is wrong, and
+    then nothing was made."""
+
+    plans = _plans(drafts, by)
+    try:
+        _refuse(plans)
+        with transaction.atomic():
+            _hold_quota([planned.ready() for planned in plans])
+            return create(plans, by=by, source=source)
+    except (IntegrityError, BatchError) as error:
+        # A name is taken perhaps; this says which, and what else is wrong by now.
+        if isinstance(error, IntegrityError):
+            access.forget(by)
+            plans = _plans(drafts, by)
+        for planned in plans:
+            contest(planned)
+        _refuse(plans)
+        raise
+
+
+def _plans(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
+    find = cache(partial(visible_project, by=by))  # once for all of them
+    return [plan(draft, by=by, submits=True, find=find) for draft in drafts]
+
+
+def _refuse(plans: Sequence[Plan]) -> None:
+    """``BatchError`` unless each is ready and all of them go together."""
+    names = Counter(planned.draft.name for planned in plans)
+    problems: list[tuple[int | None, Problem]] = []
+    for at, planned in enumerate(plans):
+        try:
+            planned.ready()
+        except SpecError as error:
+            problems += [(at, problem) for problem in error.problems]
+        if names[name := planned.draft.name] > 1 and name:
+            problems.append(
+                (at, Problem(("name",), f"{name!r} is used more than once in this batch"))
+            )
+        if planned.draft.project != plans[0].draft.project:
+            problems.append(
+                (at, Problem(("project",), "all workloads of a batch must be in the same project"))
+            )
+    if problems:
+        raise BatchError(problems)
+
+
+def _hold_quota(ready: Sequence[Ready]) -> None:
+    """Against what all of them ask for together where they start at once; else each waits its turn,
+    and is refused only where it would wait for ever."""
+    project = ready[0].project
+    if starts_at_once(project.cluster):
+        together = sum((each.demand for each in ready), Demand())
+        if over := hold_quota(project, together):
+            raise BatchError([(None, Problem((), over))])
+        return
+    beyond = cache(partial(beyond_quota, project))
+    problems = [
+        (at, Problem(("worker", "compute"), over))
+        for at, each in enumerate(ready)
+        if (over := beyond(each.demand))
+    ]
+    if problems:
+        raise BatchError(problems)

@@ -1,0 +1,1 @@
+"""A terminal into a running rank."""

@@ -1,0 +1,105 @@
+"""Terminals into running ranks: who may open one, how many at once, what is written down."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from accounts.models import User
+from accounts.sessions import user_of
+from audit import services as audit
+from clusters.connections import engine_for
+from core import slots
+from engines.base import EngineError
+from engines.session import Session
+from spec.phases import RankPhase
+from workloads import events
+from workloads.models import Rank, Workload
+from workloads.terminal.shell import SHELL
+
+CHECK_SECONDS = 10.0  # how soon a terminal follows what its user may do
+SLOT_SECONDS = 60.0
+
+
+class NotOpened(Exception):
+    """The text says why, for the person who wanted it."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One open terminal."""
+
+    workload: Workload
+    rank: Rank
+    user: User
+    session: Session
+    slot: str
+
+    @property
+    def name(self) -> str:
+        return f"terminals:{self.user.pk}"
+
+
+def why_none(workload: Workload) -> str:
+    """Why no terminal can be opened now; empty where one can."""
+    if not workload.cluster.capabilities.terminal:
+        return f"The cluster {workload.cluster.name} does not support terminals."
+    if not any(rank.phase == RankPhase.RUNNING for rank in workload.ranks.all()):
+        return f"A terminal needs a running rank, and {workload.name} is {workload.phase}."
+    return ""
+
+
+def find(session_key: str, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
+    """A rank for whoever may stop the workload; ``None`` for everybody else."""
+    user = user_of(session_key)
+    if user is None:
+        return None
+    rows = Rank.objects.filter(workload__in=Workload.objects.open_to(user, "workloads.update"))
+    rank = rows.filter(workload=workload_id, rank=number)
+    row = rank.select_related("workload__project", "workload__cluster").first()
+    return (user, row) if row else None
+
+
+def enter(user: User, rank: Rank) -> Visit:
+    """Open a shell. :class:`NotOpened` says why there is none."""
+    workload = rank.workload
+    if problem := why_none(workload) or _not_running(rank):
+        raise NotOpened(problem)
+    name, slot, most = f"terminals:{user.pk}", uuid4().hex, settings.TERMINALS_PER_USER
+    try:
+        if not slots.take(name, slot, most=most, seconds=SLOT_SECONDS):
+            raise NotOpened(f"You have {most} terminals open, which is the limit. Close one first.")
+        session = engine_for(workload.cluster).exec(workload.handle, rank=rank.rank, argv=SHELL)
+    except EngineError as error:
+        slots.give_back(name, slot)
+        raise NotOpened(str(error)) from error
+    except RedisError as error:
+        raise NotOpened("Trainyard's broker does not answer. Try again soon.") from error
+    events.act(workload, f"Terminal opened in {rank.name}.", actor=user, verb="terminal")
+    audit.record(user, "open terminal", rank)
+    return Visit(workload, rank, user, session, slot)
+
+
+def why_over(visit: Visit, session_key: str) -> str:
+    """Why an open terminal must end; empty while it may stay."""
+    allowed = find(session_key, visit.workload.pk, visit.rank.rank)
+    if allowed is None or allowed[0] != visit.user:
+        return "You are no longer signed in, or no longer have access to this workload."
+    if problem := _not_running(allowed[1]):
+        return problem
+    slots.take(visit.name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS)
+    return ""
+
+
+def leave(visit: Visit, why: str) -> None:
+    """End the shell. Why is written down; what was typed and shown never is."""
+    visit.session.close()
+    slots.give_back(visit.name, visit.slot)
+    text = f"Terminal closed in {visit.rank.name}: {why}" if why else ""
+    message = text or f"Terminal closed in {visit.rank.name}."
+    events.act(visit.workload, message, actor=visit.user, verb="terminal")
+
+
+def _not_running(rank: Rank) -> str:
+    return "" if rank.phase == RankPhase.RUNNING else f"{rank.name} is {rank.phase}."

@@ -1,0 +1,111 @@
+"""The websocket of a terminal: bytes both ways, and JSON for what is no byte of it."""
+
+import asyncio
+import json
+from typing import Any
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+
+from core.text import loads
+from workloads.terminal import access
+from workloads.terminal.access import NotOpened, Visit
+
+PIECE = 16_384
+LONGEST_MESSAGE = 65_536
+LARGEST_WINDOW = 1000  # columns or rows
+TOO_BIG, NOT_UNDERSTOOD = 1009, 1003
+in_thread = database_sync_to_async
+
+
+class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """Binary messages are what is typed and shown. Text is JSON: the page sends ``{columns, rows}``
+    when its window changes, and is sent ``{ended: why}`` last."""
+
+    visit: Visit | None = None
+    why = ""
+
+    async def connect(self) -> None:
+        kwargs = self.scope["url_route"]["kwargs"]
+        self.session_key = self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, "")
+        find = in_thread(access.find, thread_sensitive=False)
+        admitted = await find(self.session_key, kwargs["pk"], kwargs["rank"])
+        if admitted is None:
+            await self.close()  # before it is accepted: the browser sees a 403
+            return
+        await self.accept()
+        try:
+            self.visit = await in_thread(access.enter, thread_sensitive=False)(*admitted)
+        except NotOpened as problem:
+            await self.finish(str(problem))
+            return
+        self.visit.session.stream.setblocking(False)
+        self.typed_at = asyncio.get_running_loop().time()
+        self.tasks = [asyncio.create_task(self.show()), asyncio.create_task(self.look_after())]
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.visit is None:
+            return
+        if len(text_data or bytes_data or "") > LONGEST_MESSAGE:
+            await self.close(TOO_BIG)
+        elif bytes_data:
+            loop = asyncio.get_running_loop()
+            self.typed_at = loop.time()
+            try:
+                await loop.sock_sendall(self.visit.session.stream, bytes_data)
+            except OSError:
+                return  # the shell has ended; `show` says so
+        elif size := _size(text_data or ""):
+            self.visit.session.resize(*size)
+        else:
+            await self.close(NOT_UNDERSTOOD)
+
+    async def disconnect(self, code: int) -> None:
+        visit, self.visit = self.visit, None
+        if visit is None:
+            return
+        for task in self.tasks:
+            task.cancel()
+        await in_thread(access.leave, thread_sensitive=False)(visit, self.why)
+
+    async def show(self) -> None:
+        """What the shell prints, as fast as the page takes it."""
+        assert self.visit  # noqa: S101 -- only started with one
+        session, loop = self.visit.session, asyncio.get_running_loop()
+        try:
+            while data := await loop.sock_recv(session.stream, PIECE):
+                await self.send(bytes_data=data)
+        except OSError:
+            return  # closed under us
+        code = session.exit_code
+        await self.finish(session.trouble or f"The shell ended with exit code {code}.")
+
+    async def look_after(self) -> None:
+        """End it when nobody types, and when who opened it may no longer."""
+        assert self.visit  # noqa: S101 -- only started with one
+        loop, idle = asyncio.get_running_loop(), settings.TERMINAL_IDLE_SECONDS
+        while not self.why:
+            quiet = loop.time() - self.typed_at
+            await asyncio.sleep(min(access.CHECK_SECONDS, max(idle - quiet, 0.1)))
+            if loop.time() - self.typed_at >= idle:
+                await self.finish(f"Closed: no input for {idle / 60:g} minutes.")
+                return
+            check = in_thread(access.why_over, thread_sensitive=False)
+            if why := await check(self.visit, self.session_key):
+                await self.finish(why)
+
+    async def finish(self, why: str) -> None:
+        self.why = why
+        await self.send(text_data=json.dumps({"ended": why}))
+        await self.close()
+
+
+def _size(text: str) -> tuple[int, int] | None:
+    """Columns and rows of ``{"columns": 80, "rows": 24}``; ``None`` for anything else."""
+    try:
+        message: Any = loads(text)
+        size = int(message["columns"]), int(message["rows"])
+    except (ValueError, TypeError, KeyError):
+        return None
+    return size if all(0 < length <= LARGEST_WINDOW for length in size) else None

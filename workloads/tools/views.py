@@ -1,0 +1,161 @@
+"""CONNECT: the tools of a workload, and the way from our address to a tool's."""
+
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.http import Request
+from clusters.connections import engine_for
+from core.http import render_partial
+from engines.base import EngineError
+from spec.environment import ConnectionType
+from spec.tools import Tool
+from workloads import events
+from workloads.http import find
+from workloads.models import Workload
+from workloads.tools import access, addresses
+from workloads.tools.access import Grant
+from workloads.tools.app import CODE, set_cookie
+from workloads.tools.headers import COOKIE
+
+#: Whoever reaches these ports is in: no code is handed over there.
+PAST_US = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER}
+UNREACHABLE = (
+    "Each tool has its own address, and your browser could not find it. Set a domain for "
+    "them by TOOLS_DOMAIN, with a wildcard DNS entry that points to Trainyard."
+)
+
+
+@login_required
+@require_safe
+def tool_list(request: Request, pk: UUID) -> HttpResponse:
+    workload = find(request, pk)
+    rows = [
+        (
+            tool,
+            access.audience(workload, tool),
+            access.why_closed(workload, tool),
+            bool(access.find(request.user, pk, tool.slug)),
+        )
+        for tool in access.tools(workload)
+    ]
+    context = {"workload": workload, "rows": rows, "in_drawer": bool(request.htmx)}
+    return render_partial(request, "workloads/connect.html", "tools", context)
+
+
+@login_required
+@require_safe
+def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
+    """Leads to the tool, with a word that lets this browser in there."""
+    use = access.find(request.user, pk, slug)
+    if use is None:
+        return _kept_out(request, pk, slug)
+    workload, tool = use
+    target, problem = "", access.why_closed(workload, tool)
+    try:
+        target = "" if problem else _outside(workload, tool) or addresses.address(request, pk, slug)
+    except EngineError as error:
+        problem = str(error)
+    if not target:
+        return _closed(request, workload, tool, problem or UNREACHABLE)
+    _note(request, workload, tool)
+    if tool.connection.connection_type in PAST_US:
+        return redirect(target)
+    return redirect(_with_code(request, f"{target}/", pk, slug))
+
+
+@require_safe
+def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
+    """Asked by an ingress controller about each request to a tool: 200 lets it through.
+
+    A code in the visitor's address becomes a cookie of the tool's own host, which the controller
+    passes on. Who is not let in, or finds nothing that runs, is sent to ``tool_signin``.
+    """
+    if _comes_from_elsewhere(request):
+        return HttpResponse(status=403)
+    code = _code_of(request)
+    new = access.redeem(code, pk, slug) if code else ""
+    admitted = access.admit(new or request.COOKIES.get(COOKIE, ""), pk, slug)
+    if admitted is None or access.why_closed(*admitted[1:]):
+        return HttpResponse(status=401)
+    response = HttpResponse()
+    if new:
+        name, value = set_cookie(new)
+        response[name.decode()] = value.decode()
+    return response
+
+
+@login_required
+@require_safe
+def tool_signin(request: Request, pk: UUID, slug: str) -> HttpResponse:
+    """Where an ingress controller sends whoever it may not let through; ``rd`` is where back to."""
+    use = access.find(request.user, pk, slug)
+    if use is None:
+        return _kept_out(request, pk, slug)
+    workload, tool = use
+    if problem := access.why_closed(workload, tool):
+        return _closed(request, workload, tool, problem)
+    back = request.GET.get("rd", "")
+    try:
+        home = _outside(workload, tool)
+    except EngineError as error:
+        return _closed(request, workload, tool, str(error))
+    if not home or not back.startswith(f"{home}/"):
+        text = "This link does not point to the tool."
+        return HttpResponse(text, status=400, content_type="text/plain")
+    _note(request, workload, tool)
+    return redirect(_with_code(request, back, pk, slug))
+
+
+def _note(request: Request, workload: Workload, tool: Tool) -> None:
+    events.act(workload, f"Opened {tool.connection.name}.", actor=request.user, verb="connect")
+
+
+def _closed(
+    request: Request, workload: Workload, tool: Tool, problem: str, *, status: int = 409
+) -> HttpResponse:
+    context = {"workload": workload, "tool": tool, "problem": problem}
+    return render(request, "workloads/closed.html", context, status=status)
+
+
+def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
+    """Who sees the workload is told whose the tool is; others find nothing."""
+    workload = find(request, pk)
+    tool = next((tool for tool in access.tools(workload) if tool.slug == slug), None)
+    if tool is None:
+        raise Http404
+    problem = f"You do not have access to this tool. Access: {access.audience(workload, tool)}."
+    return _closed(request, workload, tool, problem, status=403)
+
+
+def _outside(workload: Workload, tool: Tool) -> str:
+    return engine_for(workload.cluster).address(workload.handle, tool)
+
+
+def _with_code(request: Request, target: str, pk: UUID, slug: str) -> str:
+    """Instead of a code that was there before."""
+    grant = Grant(request.user.pk, request.session.session_key or "", str(pk), slug)
+    parts = urlsplit(target)
+    kept = [pair for pair in parts.query.split("&") if pair and not pair.startswith(f"{CODE}=")]
+    query = "&".join([*kept, urlencode({CODE: access.issue_code(grant)})])
+    return urlunsplit(parts._replace(query=query))
+
+
+def _code_of(request: HttpRequest) -> str:
+    """From the visitor's address, as ingress-nginx, or Traefik, tells it."""
+    asked = request.headers.get("X-Original-URL") or request.headers.get("X-Forwarded-Uri", "")
+    return dict(parse_qsl(urlsplit(asked).query)).get(CODE, "")
+
+
+def _comes_from_elsewhere(request: HttpRequest) -> bool:
+    """Whether a page that is not the tool's opens a websocket to it. Browsers let it, and send the
+    visitor's cookie where both are below one domain, as all tools of a cluster are."""
+    if "Sec-WebSocket-Key" not in request.headers:
+        return False
+    asked = urlsplit(request.headers.get("X-Original-URL", "")).netloc
+    host = asked or request.headers.get("X-Forwarded-Host", "")
+    return urlsplit(request.headers.get("Origin", "")).netloc != host

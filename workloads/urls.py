@@ -1,0 +1,21 @@
+"""Addresses of the workloads: those of each room, and the stream that all its pages share."""
+
+from django.urls import URLPattern, path
+
+from workloads.detail import urls as detail
+from workloads.live import stream
+from workloads.logs import urls as logs
+from workloads.metrics import urls as metrics
+from workloads.table import urls as table
+from workloads.tools import urls as tools
+from workloads.wizard import urls as wizard
+
+urlpatterns: list[URLPattern] = [
+    *table.urlpatterns,
+    *wizard.urlpatterns,
+    *detail.urlpatterns,
+    *logs.urlpatterns,
+    *metrics.urlpatterns,
+    *tools.urlpatterns,
+    path("stream/", stream, name="stream"),
+]

@@ -1,1 +1,0 @@
-"""Pages of the workloads: find, call one verb, render."""

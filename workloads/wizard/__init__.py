@@ -1,0 +1,1 @@
+"""The New Workload wizard: three pages over one draft."""

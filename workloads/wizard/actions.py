@@ -1,0 +1,211 @@
+"""What the buttons of a wizard page do. Each keeps the page's answers first."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+from django_htmx.http import trigger_client_event
+
+from accounts.http import Request
+from assets.kinds import KINDS, for_each_pod
+from core.forms.field import Input
+from core.forms.read import items_of, put_items
+from core.http import after
+from core.query import uuid_of, whole_number
+from spec.draft import WorkloadDraft
+from spec.environment import MASK
+from spec.errors import Problem, SpecError
+from workloads import services
+from workloads.models import Draft
+from workloads.plan import plan
+from workloads.wizard import drafts, problems
+from workloads.wizard.page import answer
+from workloads.wizard.places import locate, values_of
+from workloads.wizard.sections.base import MASTER, SETUP, Question
+from workloads.wizard.sections.table import on, questions
+
+Rows = list[Any]
+Action = Callable[[Request, Draft, int, str], HttpResponse]
+
+
+def act(request: Request, draft: Draft, page: int) -> HttpResponse:
+    """``action`` is a verb, or a verb and what it is about: ``add:worker-labels``."""
+    action = request.POST.get("action", "")
+    verb, _, about = action.partition(":")
+    typing = "typing" in request.POST or (verb not in LEAVING and action != "")
+    try:
+        drafts.write(draft, request.POST, by=request.user, touch=not typing)
+    except drafts.Overtaken:
+        return _overtaken(request, draft, page)
+    if not action and not request.htmx:
+        verb = "save"
+    if verb not in VERBS:
+        raise Http404("No such action")
+    return VERBS[verb](request, draft, page, about)
+
+
+def _overtaken(request: Request, draft: Draft, page: int) -> HttpResponse:
+    """The page is of yesterday: it says so, and shows what the draft says now."""
+    if request.htmx:
+        return trigger_client_event(HttpResponse(status=409), "draft-overtaken")
+    draft.refresh_from_db()
+    return answer(request, draft, page, status=409, overtaken=True)
+
+
+def _stay(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return answer(request, draft, page)
+
+
+def _save(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    messages.success(request, "The draft was saved.")
+    return redirect("draft-step", draft.pk, page)
+
+
+def _continue(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """On to the next page when nothing on this one is wrong."""
+    if page == MASTER:
+        return answer(request, draft, page)
+    drafts.reach(draft, page, leave={item.name for item in on(page)})
+    planned = plan(draft.content, by=request.user)
+    if any(item.page == page for item, _ in problems.problems(planned)):
+        return answer(request, draft, page, planned=planned, status=422, focus="problem")
+    return redirect("draft-step", draft.pk, page + 1)
+
+
+def _back(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return redirect("draft-step", draft.pk, max(page - 1, SETUP))
+
+
+def _goto(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return redirect("draft-step", draft.pk, int(about) if about in {"1", "2", "3"} else page)
+
+
+def _create(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """Submit; what is wrong comes back on the page, on the first page that has something wrong."""
+    drafts.reach(draft, page, leave=set(questions()))
+    planned = plan(draft.content, by=request.user)
+    pages = {item.page for item, _ in problems.problems(planned)}
+    if pages:
+        worst = page if page in pages else min(pages)
+        return answer(request, draft, worst, planned=planned, status=422, focus="problem")
+    try:
+        workload = services.submit(
+            planned.draft,
+            by=request.user,
+            draft_id=draft.pk,
+            copied_from=draft.copied_from,
+            planned=planned,
+        )
+    except SpecError as error:
+        return _refused(request, draft, error)
+    messages.success(request, f"{workload.name} was created.")
+    return after(request, reverse("workload-list"))
+
+
+def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
+    """What only the submission found, such as a name taken this very moment."""
+    problem: Problem = error.problems[0]
+    messages.error(request, problems.sentence(locate(problem), problem))
+    return answer(request, draft, locate(problem).page, status=422, focus="problem")
+
+
+def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """A blank row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another."""
+    name, _, given = about.partition("=")
+    item = _list_field(name)
+    value = request.POST.get(f"inherited-{given}", "")
+    row: Any = {"name": given, "value": "" if value == MASK else value}
+    if item.input is Input.ITEMS:
+        row = item.blank
+    return _change_list(request, draft, page, item, lambda rows: [*rows, row])
+
+
+def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``remove:worker-labels:2``."""
+    name, _, number = about.rpartition(":")
+
+    def kept(rows: Rows) -> Rows:
+        return [row for at, row in enumerate(rows) if str(at) != number]
+
+    return _change_list(request, draft, page, _list_field(name), kept)
+
+
+def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``up:nodePools:2``: before the one above it."""
+    name, _, number = about.rpartition(":")
+
+    def moved(rows: Rows) -> Rows:
+        at = whole_number(number) or 0
+        if 0 < at < len(rows):
+            rows = [*rows[: at - 1], rows[at], rows[at - 1], *rows[at + 1 :]]
+        return rows
+
+    return _change_list(request, draft, page, _list_field(name), moved)
+
+
+def _change_list(
+    request: Request, draft: Draft, page: int, item: Question, how: Callable[[Rows], Rows]
+) -> HttpResponse:
+    def change(content: WorkloadDraft) -> set[str]:
+        values = values_of(content, item)
+        if values is None:
+            raise Http404("The master has no setup of its own")
+        put_items(values, item, how(items_of(values, item)))
+        return {item.name}
+
+    drafts.edit(draft, change, touch=False)
+    return answer(request, draft, page, focus=item.name)
+
+
+def _list_field(name: str) -> Question:
+    item = questions().get(name)
+    if item is None or not item.is_list:
+        raise Http404("No such list")
+    return item
+
+
+def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """Without JavaScript: the page that makes an asset, which leads back here."""
+    slug, _, slot = about.partition(":")
+    kind = KINDS.get(slug)
+    if kind is None or not kind.has_form:
+        raise Http404("No such asset")
+    here = reverse("draft-step", args=[draft.pk, page])
+    query = urlencode({"project": draft.content.project or "", "slot": slot, "next": here})
+    return redirect(f"{kind.address('create')}?{query}")
+
+
+def choose_new_asset(request: Request, draft: Draft, page: int) -> bool:
+    """Back from that page, with ``?environment=<id>&slot=worker``: choose what was made."""
+    slot = request.GET.get("slot", "")
+    posted = QueryDict(mutable=True)
+    for kind in for_each_pod():
+        chosen = request.GET.get(kind.slug, "")
+        if uuid_of(chosen) and f"{slot}-{kind.slug}" in questions():
+            posted[f"{slot}-{kind.slug}"] = chosen
+    if not posted:
+        return False
+    drafts.write(draft, posted, by=request.user)
+    return True
+
+
+#: Verbs after which the fields of the page count as left, so that they say what is wrong.
+LEAVING = {"", "continue", "create"}
+VERBS: dict[str, Action] = {
+    "": _stay,
+    "all": _stay,
+    "search": _stay,
+    "save": _save,
+    "continue": _continue,
+    "back": _back,
+    "goto": _goto,
+    "create": _create,
+    "add": _add,
+    "remove": _remove,
+    "up": _up,
+    "new": _new,
+}

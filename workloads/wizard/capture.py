@@ -1,0 +1,94 @@
+"""From what a browser posted to the draft. Nothing is judged here: wrong answers are kept too."""
+
+import re
+from uuid import UUID
+
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.kinds import KINDS
+from assets.models import Template
+from core.forms import read
+from core.forms.field import Input
+from spec.draft import ReplicaDraft, WorkloadDraft
+from workloads.wizard.places import replica_of
+from workloads.wizard.sections.base import Question
+from workloads.wizard.sections.table import questions
+
+DIFFERENT = "master-different"
+OWN = "own"  # the choice to keep what came with a copied workload
+LONGEST = 200  # characters of a name or a card; all that is too long for a name is said to be
+WHOLE = re.compile(r"^[+-]?[0-9]{1,12}$")
+
+
+def capture(draft: WorkloadDraft, posted: QueryDict, *, by: User) -> set[str]:
+    """Write every posted field into the draft; returns the names of the fields it knows."""
+    if DIFFERENT in posted:
+        _differ(draft, different=posted[DIFFERENT] == "on")
+    asked = {name: question for name, question in questions().items() if name in posted}
+    for question in asked.values():
+        _write(draft, question, posted, by)
+    return set(asked)
+
+
+def _differ(draft: WorkloadDraft, *, different: bool) -> None:
+    """A master of its own begins as the workers are."""
+    if not different:
+        draft.master = None
+    elif draft.master is None:
+        draft.master = draft.worker.model_copy(deep=True)
+
+
+def _write(draft: WorkloadDraft, question: Question, posted: QueryDict, by: User) -> None:
+    if question.role:
+        replica = replica_of(draft, question.role)
+        if replica is not None:
+            _write_replica(replica, question, posted)
+    elif question.input is Input.CARDS or question.key == "name":
+        _write_whole(draft, question.key, read.text(posted, question.name), by)
+    else:
+        read.put(draft.values, question, posted)
+
+
+def _write_whole(draft: WorkloadDraft, key: str, value: str, by: User) -> None:
+    if key == "cluster":
+        chosen = _uuid(value)
+        if chosen != draft.cluster:
+            draft.cluster, draft.project = chosen, None
+    elif key == "project":
+        draft.project = int(value) if WHOLE.match(value) else None
+    elif key == "template":
+        start_from(draft, _uuid(value), by=by)
+    else:
+        setattr(draft, key, value[:LONGEST])
+
+
+def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None:
+    """Take a template's answers; back to scratch drops them. The name and place stay."""
+    if template == draft.template:
+        return
+    chosen = Template.objects.visible_to(by).filter(pk=template).first() if template else None
+    base = chosen.draft if chosen else WorkloadDraft(values={"numWorkers": 1})
+    draft.template = chosen.pk if chosen else None
+    draft.worker, draft.master, draft.values = base.worker, base.master, base.values
+    draft.framework, draft.architecture = base.framework, base.architecture
+
+
+def _write_replica(replica: ReplicaDraft, question: Question, posted: QueryDict) -> None:
+    if question.input is not Input.CARDS:
+        read.put(replica.values, question, posted)
+        return
+    value = read.text(posted, question.name)
+    if value == OWN:
+        return
+    kind, chosen = KINDS[question.key], _uuid(value)
+    others = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
+    replica.assets = others | ({kind.slug: chosen} if chosen else {})
+    replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaces}
+
+
+def _uuid(value: str) -> UUID | None:
+    try:
+        return UUID(value)
+    except ValueError:
+        return None

@@ -1,0 +1,139 @@
+"""The life of a draft before it is a workload: begun, kept, found again, discarded."""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+
+from django.db import transaction
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.models import Template
+from clusters.models import Cluster
+from core.query import uuids, whole_number
+from projects.models import Project
+from spec.draft import WorkloadDraft
+from workloads.models import Draft, Workload
+from workloads.wizard.capture import capture, start_from
+
+LONGEST_TAB = 36
+MOST_TABS = 8  # open pages of one draft that are told apart
+MOST = 5  # drafts offered at a time
+
+
+class Overtaken(Exception):
+    """The page that posted this shows a draft that another page changed since. Nothing was kept."""
+
+
+def unfinished(user: User) -> list[Draft]:
+    """The last drafts worth resuming: something was entered, or they began as a copy."""
+    latest = Draft.objects.visible_to(user)[: MOST + 1]
+    return [draft for draft in latest if not pristine(draft)][:MOST]
+
+
+def pristine(draft: Draft) -> bool:
+    """Nothing was entered yet, the place aside."""
+    if draft.touched or draft.copied_from_id:
+        return False
+    entered = draft.content.model_copy(update={"cluster": None, "project": None})
+    return entered == blank()
+
+
+def blank() -> WorkloadDraft:
+    return WorkloadDraft(values={"numWorkers": 1})
+
+
+def begin(user: User, *, template: str = "", project: str = "") -> Draft:
+    """A draft to fill in. One that nobody filled in is used again instead of a second."""
+    newest = Draft.objects.visible_to(user).first()
+    draft = newest if newest and pristine(newest) else Draft(owner=user)
+    content = blank()
+    _place(content, user, project)
+    if chosen := _template(user, template):
+        start_from(content, chosen.pk, by=user)
+        draft.template = chosen
+    before, draft.content, draft.step = draft.document, content, 1
+    if draft.document != before:
+        draft.version, draft.writer = draft.version + 1, ""
+    draft.save()
+    return draft
+
+
+def _place(content: WorkloadDraft, user: User, project: str) -> None:
+    """The project asked for, or the only one there is."""
+    projects = Project.objects.visible_to(user).for_list()
+    if (asked := whole_number(project)) is not None:
+        projects = projects.filter(pk=asked)
+    candidates = list(projects[:2])
+    if len(candidates) == 1:
+        content.project, content.cluster = candidates[0].pk, candidates[0].cluster_id
+        return
+    only = list(Cluster.objects.visible_to(user)[:2])
+    if len(only) == 1:
+        content.cluster = only[0].pk
+
+
+def _template(user: User, template: str) -> Template | None:
+    return Template.objects.visible_to(user).filter(pk__in=uuids([template])).first()
+
+
+def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> set[str]:
+    """Keep what was posted; returns the fields it knows. ``touch``: the author left them.
+
+    A page says with ``tab`` which it is and with ``sent`` when it posted. What arrives after
+    something that the same page posted later is not kept: it is what was typed before. With
+    ``version`` it says what of the draft it shows; see :class:`Overtaken`.
+    """
+
+    def change(content: WorkloadDraft) -> set[str]:
+        return capture(content, posted, by=by)
+
+    tab, sent = posted.get("tab", "")[:LONGEST_TAB], whole_number(posted.get("sent", ""))
+    version = whole_number(posted.get("version", ""))
+    return edit(draft, change, touch=touch, tab=tab, sent=sent or 0, version=version)
+
+
+def edit(
+    draft: Draft,
+    change: Callable[[WorkloadDraft], set[str]],
+    *,
+    touch: bool,
+    tab: str | None = None,
+    sent: int = 0,
+    version: int | None = None,
+) -> set[str]:
+    """Change the newest state of a draft. Without a ``tab``, what has the page's turn goes on."""
+    with transaction.atomic():
+        now = Draft.objects.select_for_update().get(pk=draft.pk)
+        if version is not None and now.is_overtaken(version, tab=tab or ""):
+            raise Overtaken
+        content, before = now.content, now.document
+        fields = change(content)
+        if tab and sent < now.sent.get(tab, 0):
+            content, fields = now.content, set()
+        elif tab:
+            times = {**now.sent, tab: sent}
+            now.sent = dict(sorted(times.items(), key=lambda item: item[1])[-MOST_TABS:])
+        now.content = content
+        if now.document != before:
+            now.version += 1
+            now.writer = now.writer if tab is None else tab
+        if touch:
+            now.touched = sorted({*now.touched, *fields})
+        now.template_id = content.template
+        now.save()
+    draft.document, draft.touched = now.document, now.touched
+    draft.template_id, draft.updated_at = now.template_id, now.updated_at
+    draft.version = now.version
+    return fields
+
+
+def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> None:
+    """Note the page that the author came to, and the fields that were left behind."""
+    touched, furthest = sorted({*draft.touched, *leave}), max(step, draft.step)
+    if (furthest, touched) != (draft.step, draft.touched):
+        draft.step, draft.touched = furthest, touched
+        draft.save(update_fields=["step", "touched", "updated_at"])
+
+
+def copy_source(user: User, workload: str) -> Workload | None:
+    return Workload.objects.visible_to(user).filter(pk__in=uuids([workload])).first()

@@ -1,0 +1,211 @@
+"""The cards a wizard page offers: places, frameworks, templates and assets."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import QuerySet
+
+from accounts.models import User
+from assets.asset import Asset
+from assets.base import AssetCard, AssetKind, Fact
+from assets.cards import NOT_VALID, cards
+from assets.kinds import KINDS
+from clusters.models import Cluster, State
+from projects.models import Project
+from projects.quotas import Account, Demand, accounts_of, usage_of
+from spec.draft import ReplicaDraft
+from spec.framework import Framework
+from spec.workload import Architecture
+
+FEW = 6  # cards shown before "show all"
+SCRATCH, OWN = "", "own"
+PLACES = ("cluster", "department", "project")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A choice. ``why_not`` says why it cannot be made; facts are icon, name and value."""
+
+    value: str
+    title: str
+    text: str = ""
+    icon: str = "box"
+    facts: tuple[tuple[str, str, str], ...] = ()
+    chips: tuple[tuple[str, str], ...] = ()
+    why_not: str = ""
+    checked: bool = False
+    meter: tuple[float, float, str] | None = None
+
+    @property
+    def key(self) -> str:
+        """For ids on the page."""
+        return self.value or "none"
+
+    def matches(self, words: str) -> bool:
+        all_text = " ".join([self.title, self.text, *(value for _, _, value in self.facts)]).lower()
+        return all(word in all_text for word in words.lower().split())
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The cards to show of ``total``; the chosen one is always among them."""
+
+    cards: list[Card] = field(default_factory=list)
+    total: int = 0
+    query: str = ""
+    hidden: int = 0
+
+
+def gallery(choices: Iterable[Card], *, query: str = "", everything: bool = False) -> Gallery:
+    """Usable ones first; those that fit ``query``, best by name; a few unless ``everything``."""
+    all_cards = sorted(choices, key=lambda card: bool(card.why_not))
+    matches = [card for card in all_cards if card.matches(query)] if query else all_cards
+    matches.sort(key=lambda card: query.lower() not in card.title.lower())
+    shown = matches if everything else matches[:FEW]
+    chosen = [card for card in all_cards if card.checked and card not in shown]
+    hidden = sum(card not in shown and card not in chosen for card in matches)
+    return Gallery(chosen + shown, len(all_cards), query, hidden)
+
+
+def clusters(user: User, chosen: Any) -> Iterator[Card]:
+    for cluster in Cluster.objects.visible_to(user):
+        tone = "success" if cluster.state == State.CONNECTED else "warning"
+        yield Card(
+            str(cluster.pk),
+            cluster.name,
+            icon="server-2",
+            facts=(("cpu", "GPUs", _gpus_of(cluster)),),
+            chips=((cluster.get_state_display(), tone),),
+            checked=cluster.pk == chosen,
+        )
+
+
+def _gpus_of(cluster: Cluster) -> str:
+    count = cluster.gpu_count
+    if cluster.has_virtual_gpus:
+        return f"{count} virtual GPUs: accounting units that run on the CPU"
+    return f"{count} GPU{'' if count == 1 else 's'}"
+
+
+def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
+    """The user's projects in a cluster, each with what is free of its quota."""
+    rows = list(_projects(user).filter(cluster=cluster))
+    usage, accounts = usage_of(rows), accounts_of(rows)
+    for project in rows:
+        held = usage[project.pk].held
+        yield Card(
+            str(project.pk),
+            project.name,
+            project.description,
+            icon="folder",
+            facts=(("building", "Department", _department(project, accounts[project.pk])),),
+            chips=(("may go over quota", "neutral"),) if project.over_quota else (),
+            checked=project.pk == chosen,
+            meter=_quota(project, held),
+        )
+
+
+def _projects(user: User) -> QuerySet[Project]:
+    return Project.objects.visible_to(user).for_list()
+
+
+def _department(project: Project, accounts: list[Account]) -> str:
+    """With what is free of a quota that it may not go over: the project's own may promise more."""
+    for account in accounts:
+        if account.kind == "department":
+            return f"{project.department}, {_free(project, account.held, account.quota.gpus)}"
+    return project.department.name
+
+
+def _quota(project: Project, held: Demand) -> tuple[float, float, str]:
+    return held.gpus, project.gpu_quota, _free(project, held, project.gpu_quota)
+
+
+def _free(project: Project, held: Demand, quota: float) -> str:
+    noun = "virtual GPUs" if project.cluster.has_virtual_gpus else "GPUs"
+    return f"{max(round(quota - held.gpus, 3), 0):g} of {quota:g} {noun} free"
+
+
+def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
+    for framework in Framework:
+        support = cluster.capabilities.framework(framework) if cluster else None
+        yield Card(
+            framework.value,
+            framework.label,
+            why_not=support.why if support and not support.available else "",
+            checked=framework.value == chosen,
+        )
+
+
+def architectures(chosen: str) -> Iterator[Card]:
+    words = {
+        Architecture.WORKERS_AND_MASTER: "One master coordinates the workers and is rank 0.",
+        Architecture.WORKERS_ONLY: "Worker 0 is rank 0.",
+    }
+    for architecture in Architecture:
+        yield Card(
+            architecture.value,
+            architecture.label,
+            words[architecture],
+            checked=architecture.value == chosen,
+        )
+
+
+def templates(user: User, project: Project | None, chosen: Any) -> Iterator[Card]:
+    text = "Fill in all pages yourself."
+    yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not chosen)
+    if project is not None:
+        kind = KINDS["template"]
+        for template, card in _usable(kind, user, project):
+            yield _asset(template, card, kind.icon, template.pk == chosen)
+
+
+def assets(
+    kind: AssetKind[Any], user: User, project: Project, framework: str, replica: ReplicaDraft
+) -> list[Card]:
+    """Every asset of the project; those for something else say why not."""
+    chosen = replica.assets.get(kind.slug)
+    offered = [
+        _asset(
+            asset,
+            card,
+            kind.icon,
+            asset.pk == chosen,
+            why_not=NOT_VALID[0]
+            if NOT_VALID in card.chips
+            else _capital(kind.unfit(asset, framework)),
+        )
+        for asset, card in _usable(kind, user, project)
+    ]
+    facts = kind.copied(replica.values)
+    if facts and not chosen:
+        offered.insert(0, _own(kind.icon, facts))
+    return offered
+
+
+def _usable(kind: AssetKind[Any], user: User, project: Project) -> Iterable[tuple[Any, AssetCard]]:
+    rows = list(kind.rows.visible_to(user).usable_in(project).select_related(*PLACES))
+    return zip(rows, cards(kind, rows, project.cluster), strict=True)
+
+
+def _asset(asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: str = "") -> Card:
+    return Card(
+        str(asset.pk),
+        asset.name,
+        asset.description,
+        icon=icon,
+        facts=tuple(card.facts),
+        chips=(*card.chips, (asset.scope_name, "neutral")),
+        why_not=why_not,
+        checked=checked,
+    )
+
+
+def _own(icon: str, facts: list[Fact]) -> Card:
+    text = "The values of the copied workload; not an asset."
+    return Card(OWN, "As copied", text, icon=icon, facts=tuple(facts), checked=True)
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"

@@ -1,0 +1,147 @@
+"""The inputs of a page: each question with its value, its errors, and where the value came from."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from assets.kinds import KINDS
+from core.forms import nested
+from core.forms.field import Input
+from core.forms.shown import Inherited, Shown, show
+from spec.draft import Values, WorkloadDraft
+from spec.environment import MASK, looks_secret
+from spec.framework import owner_of
+from workloads.plan import Plan
+from workloads.wizard.offers import Offer
+from workloads.wizard.places import number_of, replica_of, values_of
+from workloads.wizard.problems import Located, sentence
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import Question, Section
+
+
+def inputs(
+    plan: Plan, page: int, offer: Offer, located: Iterable[Located], touched: set[str]
+) -> Iterator[Shown]:
+    """Errors are shown of ``touched`` questions alone: those that the author left."""
+    here = list(located)
+    for question in table.on(page):
+        if _has(plan.draft, question, offer):
+            shown = _show(plan, question, offer)
+            if question.name in touched:
+                _add_errors(shown, question, plan, here)
+            yield shown
+
+
+def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
+    """Whether the page shows a question that only some frameworks and clusters have; where they
+    have it not, only to empty it. Lists are there to be filled by their buttons."""
+    if question.is_list or nested.get(values_of(content, question) or {}, question.key):
+        return True
+    fits = owner_of(question.key) in {None, content.framework}
+    return fits and not offer.lacks(table.section(question.section))
+
+
+def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
+    content = plan.draft
+    shown = show(question, values_of(content, question) or {}, offer.choices)
+    shown.why_not = offer.why_not(question)
+    if question.input is Input.CARDS and question.role:
+        replica = replica_of(content, question.role)
+        shown.value = replica.assets.get(question.key, "") if replica else ""
+    elif question.input is Input.CARDS or question.key == "name":
+        shown.value = getattr(content, question.key, "")
+    if question.key == "environmentVariables":
+        _hide_sources(shown, offer)
+    if question.key == "name":
+        shown.ok = _free_name(plan)
+    _add_origin(shown, question, plan)
+    return shown
+
+
+def _hide_sources(shown: Shown, offer: Offer) -> None:
+    """Where the value of a variable may come from is asked where there is more than one place."""
+    elsewhere = any(item.by["source"].value for item in shown.items)
+    for item in shown.items:
+        if item.by["value"].value == MASK:
+            item.note = f"Hidden. The value is kept as long as the field says {MASK}."
+        for slug in ("source", "key"):
+            item.by[slug].hidden = not (offer.has_secrets or elsewhere)
+
+
+def _free_name(plan: Plan) -> str:
+    bad = any(problem.path == ("name",) for problem in plan.problems)
+    return "" if bad or not plan.project else f"Free in {plan.project.name}"
+
+
+def _add_errors(shown: Shown, question: Question, plan: Plan, located: Iterable[Located]) -> None:
+    for its, problem in located:
+        if its == question:
+            number = number_of(problem, question, plan)
+            shown.add_error(sentence(question, problem), problem.path, item=number)
+
+
+def _add_origin(shown: Shown, question: Question, plan: Plan) -> None:
+    origin = plan.origins.get(question.dotted, "")
+    if origin.startswith("template "):
+        shown.origin = f"From {origin}."
+    for (role, slug), asset in plan.assets.items():
+        if role == question.role:
+            kind = KINDS[slug]
+            _add_layer(shown, kind.layer(asset), f"{kind.noun} {asset.name}")
+
+
+def _add_layer(shown: Shown, layer: Values, source: str) -> None:
+    """What an asset brings to a question."""
+    theirs = nested.get(layer, shown.field.key)
+    if shown.field.input is Input.ROWS:
+        _inherit(shown, theirs or [], source)
+    elif theirs not in nested.EMPTY and shown.field.input in {Input.TEXT, Input.WHOLE}:
+        verb = "Uses" if shown.value in nested.EMPTY else "Replaces"
+        shown.origin = f"{verb} {theirs} from {source}."
+
+
+def _inherit(shown: Shown, theirs: list[Values], source: str) -> None:
+    by_name = {item.by["name"].value: item for item in shown.items}
+    for item in theirs:
+        own = by_name.get(item["name"])
+        if own:
+            own.note = f"Replaces the one of {source}."
+        else:
+            value = item.get("value")
+            value = MASK if value and looks_secret(item["name"]) else value
+            note = item.get("description") or ("" if value is not None else "set by the cluster")
+            shown.inherited.append(Inherited(item["name"], value or "", note))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A section that opens. ``lacks``: the cluster is not for it."""
+
+    section: Section
+    inputs: list[Shown]
+    lacks: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.section.key
+
+    @property
+    def changed(self) -> int:
+        """How many of its inputs are not at their default; of lists, how many items."""
+        return sum(len(it.filled) or 1 for it in self.inputs if it.is_given)
+
+    @property
+    def invalid(self) -> bool:
+        return any(it.invalid for it in self.inputs)
+
+    @property
+    def lists(self) -> list[Shown]:
+        return [it for it in self.inputs if it.field.is_list]
+
+    @property
+    def singles(self) -> list[Shown]:
+        return [it for it in self.inputs if not it.field.is_list]
+
+    @property
+    def by_key(self) -> dict[str, Shown]:
+        """For a section with a layout of its own."""
+        return {it.field.key: it for it in self.inputs}

@@ -1,0 +1,46 @@
+"""What the draft's cluster has of volumes and of places to run, and why not where it has none."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from clusters.kinds import KINDS
+from clusters.models import DEFAULT_POOL, Cluster
+from core.forms.field import Option
+from spec.scheduling import PriorityClass
+from workloads.wizard.sections.base import Question, Section
+
+NO_CLUSTER = "Select a cluster and a project first: not all clusters support this."
+
+
+class Offer:
+    """``cluster`` is ``None`` until the draft has a project."""
+
+    def __init__(self, cluster: Cluster | None) -> None:
+        self.cluster = cluster
+
+    def lacks(self, section: Section) -> str:
+        """Why a section of the page is not for this cluster; empty where it is."""
+        if self.cluster:
+            return self.cluster.definition.lacks.get(section.key, "")
+        return NO_CLUSTER if any(section.key in kind.lacks for kind in KINDS.values()) else ""
+
+    def why_not(self, question: Question) -> str:
+        """Why one question is not for this cluster."""
+        return self.cluster.definition.withholds(self.cluster, question.key) if self.cluster else ""
+
+    @property
+    def has_secrets(self) -> bool:
+        return bool(self.cluster and self.cluster.definition.has_secrets)
+
+    @cached_property
+    def choices(self) -> Mapping[str, list[Option]]:
+        if self.cluster is None:
+            return {}
+        has = self.cluster.capabilities
+        pools = [pool.name for pool in self.cluster.pools.all()]
+        named = {
+            "storage_classes": has.storage_classes,
+            "priority_classes": [str(it) for it in PriorityClass if it in has.priority_classes],
+            "node_pools": [*pools, DEFAULT_POOL],
+        }
+        return {name: [(value, value) for value in values] for name, values in named.items()}

@@ -1,0 +1,65 @@
+"""Where on the page a problem of a plan is shown: its question, and of a list its item."""
+
+from typing import Any
+
+from core.forms.field import Input
+from core.forms.read import items_of
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.errors import Path, Problem
+from spec.merge import position
+from workloads.plan import Plan
+from workloads.wizard.sections.base import Question
+from workloads.wizard.sections.table import questions
+
+#: Problems of the spec whose path is not where the wizard asks.
+ELSEWHERE: dict[Path, str] = {("distributedFramework",): "framework"}
+
+
+def replica_of(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
+    return draft.worker if role == "worker" else draft.master
+
+
+def values_of(draft: WorkloadDraft, question: Question) -> Values | None:
+    """Where the question's value lives; ``None`` for a master that inherits."""
+    if not question.role:
+        return draft.values
+    replica = replica_of(draft, question.role)
+    return replica.values if replica else None
+
+
+def locate(problem: Problem, document: Values | None = None) -> Question:
+    """The question that shows a problem. What an asset brings in is the matter of its choice.
+
+    ``document`` is the plan's: of several questions over one list it says whose the item is.
+    """
+    path, asked = problem.path, questions()
+    for length in range(len(path), 0, -1):
+        if its := [question for question in asked.values() if question.path == path[:length]]:
+            item = _at(document or {}, path[: length + 1])
+            return next((question for question in its if question.holds(item)), its[0])
+    if name := ELSEWHERE.get(path[:1]):
+        return asked[name]
+    parts = (question for question in asked.values() if path and question.path[: len(path)] == path)
+    choices = (it for it in asked.values() if it.input is Input.CARDS and path[:1] == (it.role,))
+    return next(parts, next(choices, asked["name"]))
+
+
+def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
+    """Which of the question's items a problem is about; ``None``: it is about none of them."""
+    steps, values = problem.path[len(question.path) :], values_of(plan.draft, question)
+    if not question.is_list or not steps or values is None:
+        return None
+    items, at = _at(plan.document, question.path), steps[0]
+    if not isinstance(items, list) or not isinstance(at, int):
+        return None
+    return position(items_of(values, question), items, at)
+
+
+def _at(document: Values, path: Path) -> Any:
+    value: Any = document
+    for step in path:
+        if isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value

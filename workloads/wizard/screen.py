@@ -1,0 +1,105 @@
+"""One page of the wizard as its template reads it."""
+
+from dataclasses import dataclass
+
+from core.forms.shown import Shown
+from spec.draft import WorkloadDraft
+from workloads.models import Draft
+from workloads.plan import Plan
+from workloads.wizard.inputs import Fold, inputs
+from workloads.wizard.offers import Offer
+from workloads.wizard.problems import problems
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import ROLES
+from workloads.wizard.sections.size import SIZE
+from workloads.wizard.steps import (
+    Open,
+    Step,
+    has_master,
+    last_label,
+    open_problems,
+    page_address,
+    steps,
+)
+
+
+@dataclass
+class Screen:
+    """Page ``page`` of a draft under a plan. ``complete``: it can be created from any page."""
+
+    draft: Draft
+    plan: Plan
+    page: int
+    inputs: list[Shown]
+    folds: list[Fold]
+    steps: list[Step]
+    open: list[Open]
+    later: list[Open]
+    complete: bool
+
+    @property
+    def content(self) -> WorkloadDraft:
+        return self.plan.draft
+
+    @property
+    def here(self) -> str:
+        return page_address(self.draft, self.page)
+
+    @property
+    def role(self) -> str:
+        return ROLES.get(self.page, "worker")
+
+    @property
+    def has_master(self) -> bool:
+        return has_master(self.plan)
+
+    @property
+    def last_label(self) -> str:
+        return last_label(self.plan)
+
+    @property
+    def fields(self) -> dict[str, Shown]:
+        """Those of the workload as a whole, by name."""
+        return {it.name: it for it in self.inputs if not it.field.within}
+
+    @property
+    def replica(self) -> dict[str, Shown]:
+        """Those of one kind of pod, by key."""
+        return {it.field.key: it for it in self.inputs if it.field.within}
+
+    @property
+    def size(self) -> list[Shown]:
+        names = {question.name for question in SIZE.on(self.page)}
+        return [it for it in self.inputs if it.name in names]
+
+
+def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Screen:
+    """``focus``: put the cursor on the first bad field."""
+    located, offer = list(problems(plan)), Offer(plan.cluster)
+    shown = list(inputs(plan, page, offer, located, set(draft.touched)))
+    first = next((it for it in shown if it.invalid), None)
+    if focus and first:
+        first.focus = True
+    now, later = open_problems(draft, plan, page, located)
+    return Screen(
+        draft,
+        plan,
+        page,
+        inputs=shown,
+        folds=list(_folds(shown, page, offer)),
+        steps=list(steps(draft, plan, page, located)),
+        open=now,
+        later=later,
+        complete=not located,
+    )
+
+
+def _folds(shown: list[Shown], page: int, offer: Offer) -> list[Fold]:
+    """The sections that open, on a page that asks of a kind of pod."""
+    by_name = {it.name: it for it in shown}
+    folds = []
+    for section in table.SECTIONS:
+        its = [by_name[it.name] for it in section.on(page) if it.name in by_name]
+        if section.template and page in ROLES and any(it.field.within for it in shown):
+            folds.append(Fold(section, its, offer.lacks(section)))
+    return folds

@@ -1,0 +1,1 @@
+"""The sections of the wizard: one module each, and a row in the table."""

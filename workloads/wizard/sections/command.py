@@ -1,0 +1,45 @@
+"""What is run: command, arguments, variables, working directory."""
+
+from collections.abc import Iterator
+
+from assets.environment.variables import CELLS, REPACK
+from core.forms.field import Input
+from workloads.plan import Plan
+from workloads.wizard.sections.base import Line, Question, Section, replica_of
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    replica = replica_of(plan, role)
+    command = " ".join(part for part in (replica.command, replica.args) if part)
+    yield "Command", command or "the image’s own", f"{role}.command"
+    if replica.environment_variables:
+        names = ", ".join(variable.name for variable in replica.environment_variables)
+        yield "Environment variables", names, ""
+    if replica.working_dir:
+        yield "Working directory", replica.working_dir, f"{role}.workingDir"
+
+
+COMMAND = Section(
+    "command",
+    replica=(
+        Question(
+            "command",
+            "Command",
+            hint="Replaces the image's entry point for this workload.",
+        ),
+        Question(
+            "args",
+            "Arguments",
+            hint="Separate several with spaces, such as --epochs=3 --lr=0.1",
+        ),
+        Question("workingDir", "Working directory"),
+        Question(
+            "environmentVariables",
+            "Environment variables",
+            Input.ROWS,
+            cells=CELLS,
+            repack=REPACK,
+        ),
+    ),
+    review=review,
+)

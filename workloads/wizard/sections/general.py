@@ -1,0 +1,61 @@
+"""What holds of any workload: how long it may take to end, how often it is tried, its labels."""
+
+from collections.abc import Iterator
+
+from core.forms.durations import split
+from core.forms.field import Cell, Input
+from workloads.plan import Plan
+from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
+
+NAME_AND_VALUE = (Cell("name", "Name"), Cell("value", "Value"))
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    replica, spec = replica_of(plan, role), spec_of(plan)
+    for key in ("labels", "annotations"):
+        items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
+        if items:
+            yield key.title(), items, ""
+    if role == "master":
+        return
+    yield "Grace period", _time(spec.termination_grace_period_seconds), ""
+    yield "Backoff limit", str(spec.backoff_limit), "backoffLimit"
+    yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
+
+
+def _time(seconds: int) -> str:
+    return " ".join(split(seconds))
+
+
+GENERAL = Section(
+    "general",
+    "General settings",
+    template="workloads/wizard/_general.html",
+    replica=(
+        Question("labels", "Labels", Input.ROWS, cells=NAME_AND_VALUE),
+        Question("annotations", "Annotations", Input.ROWS, cells=NAME_AND_VALUE),
+    ),
+    once=(
+        Question(
+            "terminationGracePeriodSeconds",
+            "Grace period",
+            Input.DURATION,
+            hint="Time to save a checkpoint before it is killed: 0 sec to 5 min. Default: 30 sec.",
+        ),
+        Question(
+            "backoffLimit",
+            "Backoff limit",
+            Input.WHOLE,
+            hint="Restarts before the workload fails: 0 to 100. Default: 6.",
+        ),
+        Question(
+            "autoDeletionTimeAfterCompletionSeconds",
+            "Timeframe for auto-deletion",
+            Input.DURATION,
+            hint="After completion or failure; 0 deletes immediately. Logs are kept longer. "
+            "Default: 30 days.",
+            unit="days",
+        ),
+    ),
+    review=review,
+)

@@ -1,0 +1,62 @@
+"""When a rank counts as ready."""
+
+from collections.abc import Iterator
+
+from core.forms.field import Input
+from spec.probes import Scheme
+from workloads.plan import Plan
+from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
+
+PROBE = "probes.readiness"
+HTTP_GET = f"{PROBE}.handler.httpGet"
+
+
+def _number(key: str, label: str, hint: str, placeholder: str = "") -> Question:
+    return Question(f"{PROBE}.{key}", label, Input.WHOLE, hint, placeholder=placeholder)
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    probes = replica_of(plan, role).probes
+    for name, probe in (
+        ("Ready when it answers", probes.readiness),
+        ("Restarted unless it answers", probes.liveness),
+        ("Started when it answers", probes.startup),
+    ):
+        if probe:
+            get = probe.handler.http_get
+            yield name, f"{get.scheme} on port {get.port}, {get.path}", f"{role}.probes"
+
+
+READINESS = Section(
+    "readiness",
+    "Readiness probe",
+    "A rank is ready once it answers on a port with a success status.",
+    template=FOLD,
+    replica=(
+        # First, for it is what a probe cannot do without.
+        Question(
+            f"{HTTP_GET}.port",
+            "Port",
+            Input.WHOLE,
+            "Without a probe, a rank is ready when it runs.",
+            placeholder="8080",
+        ),
+        Question(f"{HTTP_GET}.path", "Path", placeholder="/"),
+        Question(
+            f"{HTTP_GET}.scheme",
+            "Scheme",
+            Input.SELECT,
+            options=(("", Scheme.HTTP), (Scheme.HTTPS, Scheme.HTTPS)),
+        ),
+        _number("initialDelaySeconds", "Initial delay", "Seconds before the first probe."),
+        _number("periodSeconds", "Period", "Seconds between probes.", "10"),
+        _number("timeoutSeconds", "Timeout", "Seconds until a probe times out.", "1"),
+        _number(
+            "successThreshold", "Success threshold", "Successes in a row until it is ready.", "1"
+        ),
+        _number(
+            "failureThreshold", "Failure threshold", "Failures in a row until it is not ready.", "3"
+        ),
+    ),
+    review=review,
+)

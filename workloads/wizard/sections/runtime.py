@@ -1,0 +1,101 @@
+"""How a container is started and ended: as whom, from which registry, and what of it stays."""
+
+from collections.abc import Iterator
+
+from core.forms.field import Cell, Input
+from spec.environment import CAPABILITIES
+from spec.workload import DEFAULT_SSH_PATH, CleanPodPolicy
+from workloads.plan import Plan
+from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of, spec_of
+
+LEFT = "Only if the environment has custom IDs and lets workloads modify them."
+WHICH_PODS = {
+    CleanPodPolicy.RUNNING: "Those still running",
+    CleanPodPolicy.ALL: "All",
+    CleanPodPolicy.NONE: "None",
+}
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    yield from (line for line in _of_a_replica(plan, role) if line[1])
+    spec = spec_of(plan)
+    if role == "master":
+        return
+    if spec.clean_pod_policy:
+        yield "Pods to delete at the end", WHICH_PODS[spec.clean_pod_policy], ""
+    if spec.ssh_auth_mount_path != DEFAULT_SSH_PATH:
+        yield "SSH auth mount path", spec.ssh_auth_mount_path, "sshAuthMountPath"
+
+
+def _of_a_replica(plan: Plan, role: str) -> Iterator[Line]:
+    replica = replica_of(plan, role)
+    secrets = ", ".join(secret.name for secret in replica.image_pull_secrets)
+    yield "Image pull secrets", secrets, f"{role}.imagePullSecrets"
+    security = replica.security
+    ids = (
+        ("UID", security.run_as_uid),
+        ("GID", security.run_as_gid),
+        ("groups", security.supplemental_groups or None),
+    )
+    given = ", ".join(f"{name} {value}" for name, value in ids if value is not None)
+    yield "Runs as", given, f"{role}.security"
+    yield "Linux capabilities", ", ".join(security.capabilities), f"{role}.security"
+
+
+RUNTIME = Section(
+    "runtime",
+    "Runtime settings",
+    template=FOLD,
+    replica=(
+        Question("security.runAsUid", "User ID (UID)", Input.WHOLE, LEFT),
+        Question("security.runAsGid", "Group ID (GID)", Input.WHOLE, LEFT),
+        Question(
+            "security.supplementalGroups",
+            "Supplementary groups",
+            hint="Numbers, separated by commas. Same condition as above.",
+        ),
+        Question(
+            "imagePullSecrets",
+            "Image pull secrets",
+            Input.ITEMS,
+            "Secrets in the project’s namespace with registry credentials.",
+            add="IMAGE PULL SECRET",
+            cells=(Cell("name", "Secret", required=True, placeholder="registry"),),
+        ),
+        Question(
+            "security.capabilities",
+            "Linux capabilities",
+            Input.ITEMS,
+            "Replace the ones the environment adds.",
+            add="CAPABILITY",
+            cells=(
+                Cell(
+                    "",
+                    "Capability",
+                    Input.SELECT,
+                    options=(("", "Select a capability"), *((it, it) for it in CAPABILITIES)),
+                ),
+            ),
+        ),
+    ),
+    once=(
+        Question(
+            "cleanPodPolicy",
+            "Pods to delete at the end",
+            Input.SELECT,
+            hint="Finished pods that are not deleted keep their logs on the cluster too.",
+            options=(
+                ("", WHICH_PODS[CleanPodPolicy.RUNNING]),
+                (CleanPodPolicy.ALL, WHICH_PODS[CleanPodPolicy.ALL]),
+                (CleanPodPolicy.NONE, WHICH_PODS[CleanPodPolicy.NONE]),
+            ),
+        ),
+        Question(
+            "sshAuthMountPath",
+            "SSH auth mount path",
+            hint="Where the launcher and the workers find their SSH keys.",
+            placeholder=DEFAULT_SSH_PATH,
+        ),
+    ),
+    review=review,
+)

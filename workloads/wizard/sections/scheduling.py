@@ -1,0 +1,151 @@
+"""Where pods may run and before whom, as ``spec.scheduling`` has it."""
+
+from collections.abc import Iterator
+
+from core.forms.field import Cell, Input, Option
+from spec.scheduling import (
+    Effect,
+    Preemptibility,
+    Strictness,
+    Toleration,
+    TolerationOperator,
+)
+from workloads.plan import Plan
+from workloads.wizard.sections.base import (
+    ELSEWHERE,
+    FOLD,
+    Line,
+    Question,
+    Section,
+    replica_of,
+    spec_of,
+)
+
+
+def _options(first: str, *more: str) -> tuple[Option, ...]:
+    return (("", first), *((value, value) for value in more))
+
+
+EFFECTS = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE, Effect.PREFER_NO_SCHEDULE)
+TOLERATION = (
+    Cell("key", "Key", required=True, placeholder="nvidia.com/gpu"),
+    Cell("operator", "Operator", Input.SELECT, options=_options("Equal", "Exists")),
+    Cell("value", "Value", placeholder="empty"),
+    Cell("effect", "Effect", Input.SELECT, options=_options("Any", *EFFECTS)),
+    Cell("seconds", "Toleration seconds", Input.WHOLE, placeholder="forever"),
+)
+POOL = (
+    Cell(
+        "",
+        "Node pool",
+        Input.SELECT,
+        options=(("", "Select a node pool"),),
+        choices="node_pools",
+        missing=ELSEWHERE,
+    ),
+)
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    replica = replica_of(plan, role)
+    if replica.node_type:
+        yield "Node type", replica.node_type, f"{role}.nodeType"
+    if near := replica.pod_affinity:
+        yield "Pods close together", f"{near.key} ({near.type.lower()})", f"{role}.podAffinity"
+    if tolerated := ", ".join(map(_taint, replica.tolerations)):
+        yield "Tolerations", tolerated, f"{role}.tolerations"
+    if role == "worker":
+        yield from _of_the_whole(plan)
+
+
+def _of_the_whole(plan: Plan) -> Iterator[Line]:
+    spec = spec_of(plan)
+    if spec.node_pools:
+        yield "Node pools", ", ".join(spec.node_pools), ""
+    if spec.priority_class:
+        yield "Priority", str(spec.priority_class), "priorityClass"
+    if spec.preemptibility:
+        yield "Preemptibility", spec.preemptibility.capitalize(), ""
+    if topology := spec.topology:
+        levels = [f"{topology.required} (required)"] if topology.required else []
+        levels += [f"{topology.preferred} (preferred)"] if topology.preferred else []
+        yield "Network topology", f"{topology.name}: {', '.join(levels)}", ""
+
+
+def _taint(toleration: Toleration) -> str:
+    """As kubectl writes it; one that is there with any value by its key alone."""
+    equal = toleration.operator is TolerationOperator.EQUAL
+    return toleration.key + (f"={toleration.value or ''}" if equal else "")
+
+
+SCHEDULING = Section(
+    "scheduling",
+    "Scheduling",
+    template=FOLD,
+    replica=(
+        Question(
+            "tolerations",
+            "Tolerations",
+            Input.ITEMS,
+            "Node taints that the pods tolerate.",
+            add="TOLERATION",
+            cells=TOLERATION,
+        ),
+        Question(
+            "podAffinity.type",
+            "Pods close together",
+            Input.SELECT,
+            "Run all pods on nodes with the same value of a label: required or preferred.",
+            options=_options("Anywhere", Strictness.REQUIRED, Strictness.PREFERRED),
+        ),
+        Question(
+            "podAffinity.key",
+            "Node label",
+            placeholder="topology.kubernetes.io/zone",
+        ),
+        Question(
+            "nodeType",
+            "Node type",
+            hint="Only nodes with this value of the label run.ai/type.",
+        ),
+    ),
+    once=(
+        Question(
+            "nodePools",
+            "Node pools",
+            Input.ITEMS,
+            hint="Tried in this order. Without one, any node can be used.",
+            add="NODE POOL",
+            cells=POOL,
+            ordered=True,
+        ),
+        Question(
+            "priorityClass",
+            "Priority",
+            Input.SELECT,
+            hint="Order within the project: higher priorities start first.",
+            options=(("", "The cluster’s default"),),
+            choices="priority_classes",
+            missing=ELSEWHERE,
+        ),
+        Question(
+            "preemptibility",
+            "Preemptibility",
+            Input.SELECT,
+            hint="Non-preemptible workloads stay within the quota and are never preempted.",
+            options=(
+                ("", "The default"),
+                (Preemptibility.PREEMPTIBLE, "Preemptible"),
+                (Preemptibility.NON_PREEMPTIBLE, "Non-preemptible"),
+            ),
+        ),
+        Question("topology.name", "Network topology"),
+        Question(
+            "topology.required",
+            "Required level",
+            placeholder="cloud.example.com/rack",
+        ),
+        Question("topology.preferred", "Preferred level"),
+    ),
+    review=review,
+)

@@ -1,0 +1,43 @@
+"""The first page: where it runs, of what kind it is, what it starts from, its name."""
+
+from collections.abc import Iterator
+
+from core.forms.field import Input
+from spec.framework import Framework
+from spec.workload import Architecture
+from workloads.plan import Plan
+from workloads.wizard.sections.base import SETUP as PAGE
+from workloads.wizard.sections.base import Line, Question, Section
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    content = plan.draft
+    yield "Name", content.name, ""
+    yield "Project", str(plan.project or ""), ""
+    yield "Cluster", str(plan.cluster or ""), ""
+    if content.framework in list(Framework):
+        yield "Framework", Framework(content.framework).label, ""
+    if content.architecture in list(Architecture):
+        yield "Configuration", Architecture(content.architecture).label, ""
+    if plan.template:
+        yield "Template", plan.template.name, ""
+
+
+SETUP = Section(
+    "setup",
+    page=PAGE,
+    once=(
+        Question("cluster", "Cluster", Input.CARDS),
+        Question("project", "Project", Input.CARDS),
+        Question("framework", "Framework", Input.CARDS),
+        Question("architecture", "Distributed training configuration", Input.CARDS),
+        Question("template", "Template", Input.CARDS),
+        Question(
+            "name",
+            "Name",
+            hint="Lower-case letters, digits and hyphens, starting with a letter. Unique in "
+            "the project.",
+        ),
+    ),
+    review=review,
+)

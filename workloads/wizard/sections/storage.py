@@ -1,0 +1,156 @@
+"""Volumes and data sources, as Run:ai's form asks for them; the lists of ``spec.storage``."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from core.forms.field import Cell, Input
+from workloads.plan import Plan
+from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, replica_of
+
+EXISTING = "existingPvc"
+
+
+def _path(key: str = "path") -> Cell:
+    return Cell(key, "Container path", required=True, placeholder="/data")
+
+
+def _read_only(*, initial: bool) -> Cell:
+    return Cell("readOnly", "Read only", Input.FLAG, initial=initial)
+
+
+def _text(key: str, label: str, example: str = "", *, required: bool = False) -> Cell:
+    return Cell(key, label, placeholder=example, required=required)
+
+
+MODES = "claimInfo.accessModes"
+VOLUME = (
+    Cell(
+        "claimInfo.storageClass",
+        "Storage class",
+        Input.SELECT,
+        options=(("", "The cluster’s default"),),
+        choices="storage_classes",
+        missing=ELSEWHERE,
+    ),
+    Cell("claimInfo.size", "Claim size", Input.AMOUNT, required=True, placeholder="10"),
+    Cell(
+        "claimInfo.volumeMode",
+        "Volume mode",
+        Input.SELECT,
+        options=(("", "Filesystem"), ("Block", "Block")),
+    ),
+    _path(),
+    Cell(
+        "ephemeral",
+        "Persistency",
+        Input.FLAG,
+        options=(("", "Persistent"), ("on", "Ephemeral")),
+    ),
+    Cell(f"{MODES}.readWriteOnce", "Read-write by one node", Input.FLAG, initial=True),
+    Cell(f"{MODES}.readOnlyMany", "Read-only by many nodes", Input.FLAG),
+    Cell(f"{MODES}.readWriteMany", "Read-write by many nodes", Input.FLAG),
+)
+#: key, label, label of the button, cells
+SOURCES = (
+    (
+        "nfs",
+        "NFS",
+        "NFS",
+        (
+            _text("server", "Server", "nfs.example.com", required=True),
+            _text("path", "Path on the server", "/export/data", required=True),
+            _path("mountPath"),
+            _read_only(initial=True),
+        ),
+    ),
+    (
+        "hostPath",
+        "Host path",
+        "HOST PATH",
+        (
+            _text("path", "Path on the node", "/mnt/data", required=True),
+            _path("mountPath"),
+            _read_only(initial=True),
+        ),
+    ),
+    (
+        "configMapVolume",
+        "ConfigMap",
+        "CONFIGMAP",
+        (
+            _text("configMap", "ConfigMap", required=True),
+            _path("mountPath"),
+            _text("subPath", "Single file", "train.yaml"),
+        ),
+    ),
+    (
+        "secretVolume",
+        "Secret",
+        "SECRET",
+        (
+            _text("secret", "Secret", required=True),
+            _path("mountPath"),
+        ),
+    ),
+    (
+        "git",
+        "Git repository",
+        "GIT",
+        (
+            _text("repository", "Repository", "https://… or git@host:path", required=True),
+            _text("branch", "Branch"),
+            _text("revision", "Tag or commit"),
+            _path(),
+            _text("secretRef.name", "Secret with the password or SSH key"),
+        ),
+    ),
+    (
+        "s3",
+        "S3 bucket",
+        "S3",
+        (
+            _text("bucket", "Bucket", required=True),
+            _text("url", "Service URL", "empty: AWS"),
+            _path(),
+            _text("accessKeySecret", "Secret with the keys"),
+        ),
+    ),
+    (
+        "emptyDirVolume",
+        "Empty directory",
+        "EMPTY DIRECTORY",
+        (
+            _path(),
+            Cell(
+                "medium", "Kept", Input.SELECT, options=(("", "On disk"), ("Memory", "In memory"))
+            ),
+            Cell("sizeLimit", "Size limit", Input.AMOUNT),
+        ),
+    ),
+)
+CLAIM = (_text("claimName", "Claim", required=True), _path(), _read_only(initial=False))
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    if places := ", ".join(path for _, path in replica_of(plan, role).storage.places()):
+        yield "Volumes and data", places, f"{role}.storage"
+
+
+def _items(key: str, label: str, add: str, cells: tuple[Cell, ...]) -> Question:
+    return Question(f"storage.{key}", label, Input.ITEMS, add=add, cells=cells)
+
+
+#: New claims and those that exist stand in one list, told apart by ``existingPvc``.
+NEW = replace(_items("pvc", "Volume", "VOLUME", VOLUME), mark=((EXISTING, False),))
+EXISTING_PVC = replace(
+    _items("pvc", "Existing PVC", "EXISTING PVC", CLAIM),
+    alias="storage-claims",
+    mark=((EXISTING, True),),
+)
+STORAGE = Section(
+    "storage",
+    "Data & storage",
+    template="workloads/wizard/_storage.html",
+    replica=(NEW, EXISTING_PVC, *(_items(*source) for source in SOURCES)),
+    review=review,
+)

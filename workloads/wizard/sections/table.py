@@ -1,0 +1,48 @@
+"""The sections of the wizard in the order of its pages, and the questions that they ask."""
+
+from functools import cache
+
+from assets.kinds import KINDS
+from workloads.wizard.sections.base import PAGES, Question, Section
+from workloads.wizard.sections.command import COMMAND
+from workloads.wizard.sections.compute import COMPUTE
+from workloads.wizard.sections.environment import ENVIRONMENT
+from workloads.wizard.sections.general import GENERAL
+from workloads.wizard.sections.readiness import READINESS
+from workloads.wizard.sections.runtime import RUNTIME
+from workloads.wizard.sections.scheduling import SCHEDULING
+from workloads.wizard.sections.setup import SETUP
+from workloads.wizard.sections.size import SIZE
+from workloads.wizard.sections.storage import STORAGE
+
+SECTIONS: tuple[Section, ...] = (
+    SETUP,
+    ENVIRONMENT,
+    COMMAND,
+    SIZE,
+    COMPUTE,
+    RUNTIME,
+    READINESS,
+    STORAGE,
+    SCHEDULING,
+    GENERAL,
+)
+
+
+def section(key: str) -> Section:
+    return next(it for it in SECTIONS if it.key == key)
+
+
+def questions() -> dict[str, Question]:
+    """By the names of their inputs, in the order of the pages."""
+    return _questions(SECTIONS, tuple(KINDS))
+
+
+@cache
+def _questions(sections: tuple[Section, ...], kinds: tuple[str, ...]) -> dict[str, Question]:
+    asked = (it for page in PAGES for section in sections for it in section.on(page))
+    return {question.name: question for question in asked}
+
+
+def on(page: int) -> list[Question]:
+    return [question for question in questions().values() if question.page == page]

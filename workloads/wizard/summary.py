@@ -1,0 +1,175 @@
+"""What the wizard's summary says of a plan: will it start, what it needs, what is submitted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from typing import Any
+
+from clusters.models import Cluster
+from core import curl
+from projects.quotas import Account, Demand
+from spec import documents
+from spec.cautions import cautions
+from spec.errors import SpecError
+from spec.merge import filled
+from spec.quantities import readable
+from spec.workload import Pod, WorkloadSpec
+from workloads.plan import Plan
+from workloads.scheduling import capacity
+from workloads.scheduling.quota import bounds_of, waits_for_quota
+
+SUBMISSION = "/api/v1/workloads/distributed"
+FEW = 8  # ranks listed one by one; of more, the first and the last
+NOT_YET = "to-be-selected"
+_ROLES = {"worker", "master"}
+
+
+@dataclass
+class QuotaForecast:
+    """``used`` is what is held once this workload runs. A ``total`` of ``None`` is no bound."""
+
+    label: str
+    used: float
+    total: float | None
+    text: str
+    over: bool = False
+
+
+@dataclass
+class Summary:
+    """``tone``: info, success, warning or danger."""
+
+    tone: str = "info"
+    headline: str = "Not ready yet"
+    detail: str = ""
+    pods: str = "–"
+    world_size: int = 0
+    ranks: list[tuple[str, str]] = field(default_factory=list)
+    meters: list[QuotaForecast] = field(default_factory=list)
+    virtual: bool = False
+    cautions: tuple[str, ...] = ()
+    yaml: str = ""
+    curl: str = ""
+
+
+def of(plan: Plan, address: str = SUBMISSION) -> Summary:
+    """``address`` is where programs submit."""
+    body = _body(plan)
+    summary = Summary(curl=curl.post(address, body), yaml=documents.to_yaml(body))
+    summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
+    spec = plan.spec or _with_any_image(plan.document)
+    if spec:
+        _describe(summary, spec)
+        summary.cautions = () if summary.virtual else cautions(spec)
+    if spec and plan.project and plan.cluster:
+        demand = Demand.of(spec, gpu_memory=plan.cluster.gpu_memory)
+        summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
+    lacking = capacity.lacking(plan.cluster, spec) if spec and plan.cluster else ""
+    if plan.submittable and plan.project and plan.demand and not lacking:
+        lacking = waits_for_quota(plan.project, plan.demand)
+    _judge(summary, plan, lacking)
+    if lacking not in {"", summary.detail}:
+        summary.cautions = (lacking, *summary.cautions)
+    return summary
+
+
+def _with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
+    """Numbers can be told before an environment is chosen."""
+    if not document:
+        return None
+    roles = {role: {"image": NOT_YET, **document[role]} for role in document.keys() & _ROLES}
+    try:
+        return documents.load(document | roles)
+    except SpecError:
+        return None
+
+
+def _describe(summary: Summary, spec: WorkloadSpec) -> None:
+    pods = spec.pods
+    workers = f"{spec.num_workers} worker{'s' if spec.num_workers > 1 else ''}"
+    summary.pods = f"{len(pods)} = 1 master + {workers}" if spec.has_master else workers
+    summary.world_size = len(pods)
+    if len(pods) <= FEW:
+        summary.ranks = [_rank(pod) for pod in pods]
+    else:
+        summary.ranks = [*map(_rank, pods[:3]), ("…", f"{len(pods) - 4} more"), _rank(pods[-1])]
+
+
+def _rank(pod: Pod) -> tuple[str, str]:
+    return str(pod.rank), pod.name
+
+
+def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator[QuotaForecast]:
+    """Each of the quota that has the least left."""
+    unit = "Virtual GPUs" if cluster.has_virtual_gpus else "GPUs"
+    rows = (
+        (unit, "gpus", _number),
+        ("CPU cores", "cpu", _number),
+        ("Memory", "memory", readable),
+    )
+    for label, name, words in rows:
+        least = min(bounds, key=partial(_left, name=name))
+        after = getattr(least.held + demand, name)
+        quota, asked = getattr(least.quota, name), getattr(demand, name)
+        whose = "" if least.kind == "project" else f"the {least.kind}'s "
+        yield _meter(label, asked, after, quota, words, whose)
+
+
+def _left(account: Account, name: str) -> float:
+    quota: float | None = getattr(account.quota, name)
+    return inf if quota is None else quota - getattr(account.held, name)
+
+
+def _meter(
+    label: str, asked: float, after: float, quota: float | None, words: Any, whose: str
+) -> QuotaForecast:
+    if quota is None:
+        return QuotaForecast(label, after, None, words(asked))
+    over = after > quota + 1e-6
+    rest = (
+        f"{words(after - quota)} over {whose or 'the '}quota of"
+        if over
+        else f"leaves {words(quota - after)} of {whose}".rstrip()
+    )
+    return QuotaForecast(label, after, quota, f"{words(asked)} · {rest} {words(quota)}", over)
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 3):g}"
+
+
+def _judge(summary: Summary, plan: Plan, lacking: str) -> None:
+    never = [p.message for p in plan.problems if p.message.startswith(("asks for", "can never"))]
+    if never:
+        summary.tone, summary.headline = "danger", "Can never start"
+        summary.detail = f"It {never[0]}."
+    elif not plan.submittable:
+        count = len(plan.problems)
+        summary.detail = f"{count} thing{'s' if count != 1 else ''} to fill in or fix, see below."
+    elif lacking:
+        summary.tone, summary.headline, summary.detail = "warning", "Will wait", lacking
+    elif plan.verdict is None:
+        summary.tone, summary.headline = "info", "Ready to submit"
+        summary.detail = "The cluster's queue decides when it starts."
+    elif plan.verdict.starts:
+        summary.tone, summary.headline = "success", "Starts immediately"
+        summary.detail = "All ranks fit now."
+    else:
+        summary.tone, summary.headline = "warning", "Will wait"
+        summary.detail = plan.verdict.message
+
+
+def _body(plan: Plan) -> dict[str, Any]:
+    """The body of ``POST /api/v1/workloads/distributed``."""
+    whole = documents.dump(plan.spec) if plan.spec else plan.document
+    document = documents.masked(documents.brief(whole))
+    body: dict[str, Any] = {"name": plan.draft.name}
+    if plan.project:
+        body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
+    if document.get("architecture") == "workers_only":
+        body["noMaster"] = True
+    body["spec"] = filled(documents.to_wire(document))
+    if (master := documents.master_to_wire(document)) is not None:
+        body["masterSpec"] = filled(master)
+    return body

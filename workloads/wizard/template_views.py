@@ -1,0 +1,72 @@
+"""Keep a draft, or what a workload was made of, as a template."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_http_methods
+from django_htmx.http import trigger_client_event
+
+from accounts.http import Request
+from assets.template.form import TemplateForm
+from core.http import after, render_partial
+from projects.models import Project
+from projects.scopes import Place
+from spec.draft import WorkloadDraft
+from spec.errors import SpecError
+from workloads import services
+from workloads.models import Draft, Workload
+
+form_methods = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@form_methods
+@login_required
+def draft_template(request: Request, pk: UUID) -> HttpResponse:
+    draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
+    return _save(request, draft.content, str(draft.content.name), draft.get_absolute_url())
+
+
+@form_methods
+@login_required
+def workload_template(request: Request, pk: UUID) -> HttpResponse:
+    workload = get_object_or_404(Workload.objects.visible_to(request.user), pk=pk)
+    content = WorkloadDraft.model_validate(workload.draft_json)
+    return _save(request, content, workload.name, workload.get_absolute_url())
+
+
+def _save(request: Request, content: WorkloadDraft, name: str, back: str) -> HttpResponse:
+    visible = Project.objects.visible_to(request.user).for_list()
+    project = visible.filter(pk=content.project).first() if content.project else None
+    form = TemplateForm(
+        request.POST if request.method == "POST" else None,
+        user=request.user,
+        place=Place(project) if project else None,
+        initial={"name": name},
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            template = services.save_template(
+                content,
+                name=form.name,
+                description=form.description,
+                place=form.place,
+                by=request.user,
+            )
+        except SpecError as error:
+            form.add_verdict(error)
+        else:
+            messages.success(request, f"The template {template.name} was saved.")
+            return _done(request, back)
+    context = {"form": form, "back": back, "in_drawer": request.htmx.target == "drawer"}
+    status = 422 if request.method == "POST" else 200
+    page = "workloads/wizard/save_template.html"
+    return render_partial(request, page, "form", context, status=status)
+
+
+def _done(request: Request, back: str) -> HttpResponse:
+    if not request.htmx:
+        return after(request, back)
+    return trigger_client_event(HttpResponse(status=204), "drawer-close", {})

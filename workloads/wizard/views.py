@@ -1,0 +1,94 @@
+"""The New Workload wizard: three pages over one draft. Only its author finds a draft."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.http import Request
+from core.http import after
+from workloads import services
+from workloads.models import Draft, Workload
+from workloads.plan import plan
+from workloads.wizard import actions, drafts
+from workloads.wizard.page import answer, drafts_context, galleries_of, one_gallery
+from workloads.wizard.screen import screen_of
+from workloads.wizard.sections.base import PAGES, SETUP
+
+
+@login_required
+@never_cache
+@require_GET
+def workload_new(request: Request) -> HttpResponse:
+    """Begin: from scratch, from ``?template=``, in ``?project=``, or as a ``?copy=``."""
+    asked = request.GET
+    if "copy" in asked:
+        workload = drafts.copy_source(request.user, asked["copy"])
+        if workload is None:
+            raise Http404("No such workload")
+        return redirect(services.copy(workload, by=request.user))
+    draft = drafts.begin(
+        request.user, template=asked.get("template", ""), project=asked.get("project", "")
+    )
+    return redirect("draft-step", draft.pk, SETUP)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
+    """A page of the wizard. A POST keeps what was entered, then does its ``action``."""
+    draft = Draft.objects.visible_to(request.user).filter(pk=pk).first()
+    if draft is None:
+        return _submitted(request, pk)
+    if step not in PAGES:
+        raise Http404("No such page")
+    try:
+        if request.method == "POST":
+            return actions.act(request, draft, step)
+        if actions.choose_new_asset(request, draft, step):
+            return redirect("draft-step", draft.pk, step)
+    except Draft.DoesNotExist:  # discarded or submitted in another tab, this very moment
+        return _submitted(request, pk)
+    if step != SETUP and draft.content.project is None:
+        return redirect("draft-step", draft.pk, SETUP)
+    drafts.reach(draft, step)
+    if draft.fault and not request.htmx:
+        messages.warning(request, f"Part of this draft is no longer readable: {draft.fault}.")
+    return answer(request, draft, step)
+
+
+def _submitted(request: Request, pk: UUID) -> HttpResponse:
+    """A draft that became a workload leads there: a second click, or the back button."""
+    workload = get_object_or_404(
+        Workload.objects.visible_to(request.user), draft_id=pk, created_by=request.user
+    )
+    return after(request, workload.get_absolute_url())
+
+
+@login_required
+@never_cache
+@require_GET
+def draft_gallery(request: Request, pk: UUID, step: int, name: str) -> HttpResponse:
+    """The cards of one field that fit ``?<name>-search=``; ``?all=<name>`` shows every one."""
+    draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
+    screen = screen_of(draft, plan(draft.content, by=request.user), step)
+    if name not in galleries_of(screen):
+        raise Http404("No such gallery")
+    context = one_gallery(request, screen, name) | {"screen": screen}
+    return render(request, "workloads/wizard/_fragment_gallery.html", context)
+
+
+@login_required
+@require_POST
+def draft_discard(request: Request, pk: UUID) -> HttpResponse:
+    draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
+    draft.delete()
+    if request.htmx:
+        return render(request, "workloads/wizard/_drafts.html", drafts_context(request))
+    messages.success(request, f"The draft {draft} was discarded.")
+    return redirect("workload-list")

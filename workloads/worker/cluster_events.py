@@ -1,0 +1,73 @@
+"""What the cluster says about workloads, as lines of their event history."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import transaction
+
+from clusters.models import Cluster
+from engines.base import ClusterEvent
+from workloads import events
+from workloads.models import Event, Workload
+
+SOURCE = "cluster"
+MOST = 300  # lines of one workload; the oldest go first
+
+Key = tuple[UUID, str]
+
+
+def note(cluster: Cluster, reported: Iterable[ClusterEvent]) -> None:
+    """Keep what is new. What is said again makes its line newer; twice the same changes nothing."""
+    latest: dict[Key, ClusterEvent] = {}
+    for event in sorted(reported, key=lambda event: event.at):
+        latest[event.workload_id, event.key] = event
+    if not latest:
+        return
+    workloads = _workloads(cluster, {uid for uid, _ in latest})
+    with transaction.atomic():
+        changed = _keep(workloads, latest)
+        for uid in changed:
+            _forget_oldest(workloads[uid])
+            events.announce(workloads[uid])
+
+
+def _workloads(cluster: Cluster, uids: set[UUID]) -> dict[UUID, Workload]:
+    rows = Workload.objects.filter(cluster=cluster, deleted_at=None).only("pk", "project_id")
+    return rows.in_bulk(list(uids))
+
+
+def _keep(workloads: dict[UUID, Workload], latest: dict[Key, ClusterEvent]) -> set[UUID]:
+    """The workloads of which anything is new."""
+    present = Event.objects.filter(workload__in=workloads, key__in=[key for _, key in latest])
+    rows = {(row.workload_id, row.key): row for row in present}
+    created, changed = [], []
+    for (uid, key), event in latest.items():
+        row = rows.get((uid, key))
+        if uid not in workloads:
+            continue
+        if row is None:
+            created.append(Event(workload_id=uid, key=key, source=SOURCE, **_words(event)))
+        elif (row.at, row.count) < (event.at, event.count):
+            for name, value in _words(event).items():
+                setattr(row, name, value)
+            changed.append(row)
+    Event.objects.bulk_create(created, ignore_conflicts=True)
+    if changed:
+        Event.objects.bulk_update(changed, ["at", "count", "message"])
+    return {row.workload_id for row in (*created, *changed)}
+
+
+def _words(event: ClusterEvent) -> dict[str, object]:
+    about = f" ({event.about})" if event.about else ""
+    return {
+        "at": event.at,
+        "count": event.count,
+        "message": f"{event.reason}: {event.message}{about}",
+    }
+
+
+def _forget_oldest(workload: Workload) -> None:
+    events = workload.events.filter(source=SOURCE).exclude(key="").order_by("-at", "-pk")
+    doomed = list(events.values_list("pk", flat=True)[MOST:])
+    if doomed:
+        Event.objects.filter(pk__in=doomed).delete()

@@ -1,0 +1,294 @@
+"""Bringing output and usage of running ranks into our own store, a bounded piece at a time."""
+
+import itertools
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from clusters.connections import engine_for
+from clusters.models import Cluster
+from core import storage
+from engines.base import Engine, EngineError, EngineUnavailable, Observation, UsageSample
+from engines.logs import Log, LogChunk
+from spec.phases import ACTIVE, HANDED_OVER, Phase
+from workloads import diagnosis, events, logs, reconcile
+from workloads.metrics import downsample, parse
+from workloads.models import Attempt, Sample, SampleKind, Workload
+
+log = logging.getLogger(__name__)
+
+PIECE_BYTES = 256 * 1024
+ROUND_SECONDS = 0.3  # a long log must not keep phase changes waiting
+MOST_AT_ONCE = 500  # workloads of one round
+SWEEP_SECONDS = 60.0  # between two looks at all that ended and is not here in full
+AFTER_DELETION = timedelta(minutes=5)  # for which output of pods is waited for
+SEEN = Q(observed_run__gt=0)
+LIMIT_SECONDS = 5.0  # between two looks whether a workload keeps more output than it may
+rounds = itertools.count()
+_added_up: dict[UUID, float] = {}  # when that was looked at last
+
+
+class Waiting:
+    """Workloads of one cluster to look at, those first that wait longest."""
+
+    def __init__(self) -> None:
+        self.swept = 0.0
+        self._ids: dict[UUID, None] = {}
+
+    def add(self, ids: Iterable[UUID]) -> None:
+        self._ids |= dict.fromkeys(ids)
+
+    def pop(self) -> list[UUID]:
+        """Some, which are no longer waiting."""
+        uids = list(islice(self._ids, MOST_AT_ONCE))
+        for uid in uids:
+            del self._ids[uid]
+        return uids
+
+
+waiting: dict[UUID, Waiting] = defaultdict(Waiting)
+
+
+def collect(cluster: Cluster) -> None:
+    """One round over the workloads whose output is not all here yet, as far as its time allows.
+
+    An engine may know which have news; else all are looked at. Each round begins with another
+    workload, so that one that prints without end starves none.
+    """
+    deadline = time.monotonic() + ROUND_SECONDS
+    engine, queue = engine_for(cluster), waiting[cluster.pk]
+    news = engine.news()
+    pending = _pending(cluster, SEEN if news is None else _due(queue, news))
+    first = next(rounds) % max(len(pending), 1) if news is None else 0
+    left = {workload.pk: None for workload in pending}
+    for workload in pending[first:] + pending[:first]:
+        if time.monotonic() > deadline:
+            break  # the lease of the watch must not run out meanwhile
+        try:
+            if collect_one(engine, workload, deadline).read:
+                del left[workload.pk]
+        except EngineUnavailable as error:
+            # One node that is away must not keep back the output of the others.
+            log.warning("The output of workload %s waits: %s", workload.pk, error)
+        except Exception as error:
+            # A full disk, or output that nothing here foresaw, must not stop the phases from being
+            # followed, nor the output of the others; the next round tries again.
+            met = storage.of(error)
+            trace = None if met else error
+            words = "Could not keep the output of workload %s: %s"
+            log.error(words, workload.pk, met or error, exc_info=trace)
+    queue.add(left)
+
+
+def _due(queue: Waiting, news: Iterable[UUID]) -> Q:
+    """Those with news, and now and then those that ended, for an end need not print anything."""
+    queue.add(news)
+    due = Q(pk__in=queue.pop())
+    if time.monotonic() - queue.swept > SWEEP_SECONDS:
+        queue.swept = time.monotonic()
+        due |= SEEN & ~Q(phase__in=ACTIVE)
+    return due
+
+
+def _pending(cluster: Cluster, due: Q) -> list[Workload]:
+    """A pod that is being deleted may still have something to say."""
+    here = Q(deleted_at=None) & ~Q(phase=Phase.DELETING)
+    rows = (
+        Workload.objects.filter(due, cluster=cluster, logs_complete=False)
+        .filter(here | Q(deleted_at__gt=timezone.now() - AFTER_DELETION))
+        .select_related("project", "cluster")
+        .defer("spec_json", "draft_json", "origins_json")  # large, and not needed here
+        .order_by("created_at")
+    )
+    return list(rows)
+
+
+def last_words(cluster: Cluster, observation: Observation, deadline: float) -> bool:
+    """Collect what is left of a run that ended before its end is told; ``True`` when all is here.
+
+    Its last attempt may be one that nobody has heard of yet.
+    """
+    rows = Workload.objects.filter(pk=observation.workload_id, run=observation.run)
+    ending = rows.filter(phase__in=HANDED_OVER, logs_complete=False, deleted_at=None)
+    workload = ending.exclude(phase=Phase.DELETING).select_related("project", "cluster").first()
+    if workload is None:
+        return True  # there is nothing to tell, or nothing to wait for
+    try:
+        reconcile.attempt_starts(workload, observation.attempt)
+        progress = collect_one(engine_for(cluster), workload, deadline)
+    except (EngineError, OSError, ValueError) as error:
+        log.warning("The last output of workload %s waits: %s", workload.pk, error)
+        return False
+    return progress.read and progress.ended
+
+
+@dataclass
+class Progress:
+    """``read``: nothing is left for now. ``ended``: nothing more will come. ``late``: why not."""
+
+    grew: bool = False
+    read: bool = True
+    ended: bool = True
+    late: str = ""
+
+    def add(self, other: "Progress") -> None:
+        self.grew, self.late = self.grew or other.grew, self.late or other.late
+        self.read, self.ended = self.read and other.read, self.ended and other.ended
+
+
+def collect_one(engine: Engine, workload: Workload, deadline: float) -> Progress:
+    """Collect from every rank of every attempt whose output is not all here, as far as the time
+    allows."""
+    by_attempt = _logs(engine, workload)
+    over, complete, total = workload.phase not in ACTIVE, True, Progress()
+    for attempt in workload.attempts.order_by("run", "attempt"):
+        own = by_attempt.get((attempt.run, attempt.attempt), [])
+        if attempt.complete and not any(one.origin for one, _ in own):
+            continue
+        met = _collect_attempt(engine, workload, attempt, own, deadline)
+        total.add(met)
+        older = (attempt.run, attempt.attempt) < (workload.run, workload.attempt)
+        is_complete = met.read and met.ended and (over or older)
+        complete = complete and is_complete
+        if is_complete != attempt.complete:
+            Attempt.objects.filter(pk=attempt.pk).update(complete=is_complete)
+    news = _collect_usage(engine, workload) or total.grew
+    news = logs.note_late(workload.pk, total.late) or news
+    settled = complete and over and _settle(workload)
+    if settled or (total.grew and _is_due(workload.pk)):
+        hold_limit(workload.pk)
+    if total.read and (news or complete):
+        diagnosis.note(workload)
+    if settled:
+        _added_up.pop(workload.pk, None)
+        events.announce(workload)
+    if news:
+        events.announce_output(workload)
+    return total
+
+
+def _is_due(workload_id: UUID) -> bool:
+    """Now and then: adding up the output of a thousand ranks takes a while."""
+    now = time.monotonic()
+    due = now - _added_up.get(workload_id, 0.0) > LIMIT_SECONDS
+    if due:
+        _added_up[workload_id] = now
+    return due
+
+
+def hold_limit(workload_id: UUID) -> None:
+    """Of its longest stream cut the older half, until the workload keeps no more than it may."""
+    limit = settings.LOG_LIMIT_BYTES
+    lengths = logs.lengths(workload_id) if limit else {}
+    while sum(lengths.values()) > limit:
+        longest = max(lengths, key=lambda stream: lengths[stream])
+        lengths[longest] //= 2
+        if not logs.cut(longest, lengths[longest]):
+            log.warning("Output of workload %s cannot be cut to the limit", workload_id)
+            return
+
+
+def _settle(workload: Workload) -> bool:
+    """Note that all of its output is here; whether that was not noted yet."""
+    now = Workload.objects.filter(pk=workload.pk, run=workload.run, phase=workload.phase)
+    return now.filter(logs_complete=False).update(logs_complete=True) > 0
+
+
+def _logs(
+    engine: Engine, workload: Workload
+) -> dict[tuple[int, int], list[tuple[Log, logs.Stream]]]:
+    """By run and attempt. Where the engine counts no attempts, what is found counts them."""
+    left = workload.attempts.filter(complete=False).values_list("run", flat=True)
+    by_attempt: dict[tuple[int, int], list[tuple[Log, logs.Stream]]] = defaultdict(list)
+    for run in sorted({*left, workload.run}):
+        for one in engine.logs(workload.handle, run=run):
+            stream = logs.place(workload.pk, one)
+            by_attempt[run, stream.attempt].append((one, stream))
+            if one.origin and run == workload.run:
+                reconcile.attempt_starts(workload, stream.attempt)
+    Attempt.note(workload)
+    return by_attempt
+
+
+def _collect_attempt(
+    engine: Engine,
+    workload: Workload,
+    attempt: Attempt,
+    left: list[tuple[Log, logs.Stream]],
+    deadline: float,
+) -> Progress:
+    """A piece of each log in turn."""
+    met = Progress()
+    while left and time.monotonic() < deadline:
+        more = []
+        for one, stream in left:
+            piece = _pull(engine, workload, one, stream)
+            if piece.data:
+                more.append((one, stream))
+            else:
+                met.ended, met.late = met.ended and piece.ended, met.late or piece.late
+        left = more
+        met.grew = met.grew or bool(more)
+    parsed = (attempt.complete and not met.grew) or parse.record(workload, attempt, deadline)
+    met.read = not left and parsed
+    return met
+
+
+def _pull(engine: Engine, workload: Workload, one: Log, stream: logs.Stream) -> LogChunk:
+    """Bring one piece. Someone whose lease ran out may be here as well."""
+    offset = logs.size(stream)
+    piece = engine.read_log(
+        workload.handle, one, offset=offset, cursor=logs.resume(stream), limit=PIECE_BYTES
+    )
+    if piece.data:
+        logs.keep(stream, one, piece.data, offset=offset, cursor=piece.cursor)
+    return piece
+
+
+def _collect_usage(engine: Engine, workload: Workload) -> bool:
+    samples = engine.usage(workload.handle, run=workload.run, after=_last_usage(workload))
+    rows = Sample.objects.bulk_create(
+        Sample(
+            workload=workload,
+            kind=SampleKind.USAGE,
+            run=workload.run,
+            attempt=_attempt_of(workload, usage),
+            rank=usage.rank,
+            at=usage.at,
+            values=_values(usage),
+        )
+        for usage in samples
+    )
+    downsample.consider(workload, rows)
+    return bool(samples)
+
+
+def _attempt_of(workload: Workload, usage: UsageSample) -> int:
+    """That whose output was printed meanwhile."""
+    started = Log(workload.run, usage.rank, usage.attempt, usage.origin)
+    return logs.place(workload.pk, started).attempt
+
+
+def _values(usage: UsageSample) -> dict[str, float]:
+    values = {
+        "cpu": usage.cpu,
+        "memory": usage.memory,
+        "gpu": usage.gpu,
+        "gpu_memory": usage.gpu_memory,
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _last_usage(workload: Workload) -> datetime | None:
+    """The latest sample of this run; the newest sample is of the newest run that has any."""
+    latest = workload.samples.filter(kind=SampleKind.USAGE).order_by("-at").first()
+    return latest.at if latest and latest.run == workload.run else None

@@ -1,0 +1,150 @@
+"""Giving workloads to clusters that queue for themselves: many at once, and on level.
+
+The rows say what there is to do, a message only says "look". So a thousand submissions need a few
+messages, and a message that is lost costs the seconds until the next sweep.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from clusters.connections import engine_for
+from clusters.models import Cluster
+from core.lease import ending, lease
+from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
+from spec.causes import Cause, CauseKind
+from spec.phases import ASKED_TO_RUN, Reason
+from workloads import causes, enqueue, events, reconcile
+from workloads.launch import launch_of
+from workloads.models import Workload, WorkloadQuerySet
+
+log = logging.getLogger(__name__)
+
+CALLS = 8  # to one cluster at the same time
+AT_ONCE = 64  # workloads between two looks at the database
+GATHER_SECONDS = 0.2  # in which more come where some came, so that many take few looks
+# Given and never seen there: once more, for twice is once. Later than an engine tells of a new job.
+UNSEEN = timedelta(seconds=30)
+NOT_TAKEN, SOON = "The cluster has not accepted it yet", "Retrying every few seconds."
+LEASE_SECONDS = 10.0  # so soon somebody else goes on when its holder dies; twice is once
+
+
+def hand_over(cluster: Cluster) -> None:
+    """Give the cluster every workload that it should have.
+
+    ``EngineUnavailable`` when some of them have to wait; the others are there then.
+    """
+    more = True
+    while more and not ending.is_set():
+        with lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
+            if extend is None:
+                return  # who holds it looks once more after giving it back
+            _give_all(cluster, extend)
+            enqueue.looked(cluster.pk)
+        more = waiting(cluster).exists()
+    enqueue.monitor(cluster.pk)
+
+
+def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
+    """Round after round. What has to wait keeps nobody back, unless nothing gets through."""
+    late: dict[UUID, EngineUnavailable] = {}
+    with ThreadPoolExecutor(CALLS) as pool:
+        while extend():
+            some = list(_to_launch(cluster).exclude(pk__in=late)[:AT_ONCE])
+            late |= (now := _give(cluster, some, pool, extend))
+            if len(now) == len(some):
+                break
+            if len(some) < AT_ONCE and not late:  # what is late is told soon, and tried again
+                ending.wait(GATHER_SECONDS)
+    for error in late.values():
+        log.warning("%s does not accept %d workloads for now: %s", cluster, len(late), error)
+        raise error
+
+
+def waiting(cluster: Cluster) -> WorkloadQuerySet:
+    """What was asked to run and is not known to be there, first come first."""
+    unseen = Q(handed_over_at__lt=timezone.now() - UNSEEN, observed_run__lt=F("run"))
+    return (
+        Workload.objects.filter(Q(handed_over_at=None) | unseen, cluster=cluster, deleted_at=None)
+        .filter(phase__in=ASKED_TO_RUN)
+        .order_by("queued_at", "pk")
+    )
+
+
+def _to_launch(cluster: Cluster) -> WorkloadQuerySet:
+    """With what a launch tells of each, and no more."""
+    rows = waiting(cluster).select_related("project", "created_by")
+    return rows.standing("name", "spec_json", "project__name", "created_by__username")
+
+
+def _give(
+    cluster: Cluster,
+    workloads: list[Workload],
+    pool: ThreadPoolExecutor,
+    extend: Callable[[], bool],
+) -> dict[UUID, EngineUnavailable]:
+    """One round; returns what has to wait, and why. The threads leave the database alone."""
+    launches = {}
+    for workload in workloads:
+        workload.cluster = cluster
+        try:
+            launches[workload] = launch_of(workload)
+        except EngineRefused as refusal:
+            reconcile.refused(workload, refusal)
+        except ValueError:  # a row that cannot be read must not stop the others
+            log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
+    answers = pool.map(partial(_submit, engine_for(cluster)), launches.values())
+    late, extended = {}, time.monotonic()
+    for workload, answer in zip(launches, answers, strict=True):
+        if time.monotonic() - extended > LEASE_SECONDS / 4:
+            extend()
+            extended = time.monotonic()
+        if isinstance(answer, EngineUnavailable):
+            late[workload.pk] = answer
+            _delayed(workload, answer)
+        elif isinstance(answer, EngineRefused):
+            reconcile.refused(workload, answer)
+    given = [workload.pk for workload in workloads if workload.pk not in late]
+    Workload.objects.filter(pk__in=given).update(handed_over_at=timezone.now())
+    _taken(given)
+    return late
+
+
+def _delayed(workload: Workload, why: EngineUnavailable) -> None:
+    """The cluster does not accept it at the moment: it waits, and shows for what."""
+    cause = why.cause or Cause(
+        CauseKind.OTHER, NOT_TAKEN, SOON, said=str(why), own_reason=Reason.CLUSTER_UNAVAILABLE
+    )
+    waits = Workload.objects.filter(pk=workload.pk, phase__in=ASKED_TO_RUN, run=workload.run)
+    with transaction.atomic():
+        if waits.update(reason=cause.reason, message=cause.message):
+            causes.keep(workload, cause)
+            events.announce(workload)
+
+
+def _taken(given: list[UUID]) -> None:
+    """What any of them waited for is past."""
+    waited = Workload.objects.filter(
+        pk__in=given, phase__in=ASKED_TO_RUN, reason=Reason.CLUSTER_UNAVAILABLE
+    )
+    for workload in waited.standing():
+        with transaction.atomic():
+            waited.filter(pk=workload.pk).update(reason=Reason.NONE, message="")
+            causes.end(workload)
+            events.announce(workload)
+
+
+def _submit(engine: Engine, launch: Launch) -> EngineError | None:
+    try:
+        engine.submit(launch)
+    except (EngineRefused, EngineUnavailable) as error:
+        return error
+    return None

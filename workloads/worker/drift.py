@@ -1,0 +1,106 @@
+"""What somebody does to a workload on its cluster, past Trainyard."""
+
+from django.db import transaction
+
+from clusters.connections import engine_for
+from engines.base import EngineRefused, Observation
+from projects.quotas import Demand
+from spec.phases import HANDED_OVER, RANK_ACTIVE, STOPPABLE, Phase, RankPhase
+from workloads import events, reconcile, services
+from workloads.launch import launch_of
+from workloads.models import Rank, Workload
+
+RESUMED = "It was resumed on the cluster, not in Trainyard."
+RUNS_ANEW = "Run creates it again; data in its volumes on the cluster is gone."
+TAKEN_AWAY = "Removed: the workload was scaled down on the cluster."
+
+
+def is_resumed(workload: Workload, observation: Observation) -> bool:
+    """Whether a run that was seen stopped goes on, although nobody asked Trainyard for it.
+
+    What was given up before it was ever seen, and starts late, is not resumed: it has to end.
+    """
+    return (
+        workload.phase == Phase.STOPPED
+        and workload.deleted_at is None
+        and workload.run == observation.run == workload.observed_run
+        and observation.sequence > workload.observed_sequence
+        and observation.phase in STOPPABLE
+        and workload.cluster.capabilities.queues
+    )
+
+
+def follow(workload: Workload) -> None:
+    """The next run, as Run would have made it: what it prints is kept apart from what was."""
+    try:
+        services.resume(workload, by=None, message=RESUMED)
+        engine_for(workload.cluster).submit(launch_of(workload))
+    except services.NotPossible:
+        return  # somebody pressed Run at this very moment
+    except EngineRefused as refusal:
+        reconcile.refused(workload, refusal)
+
+
+def note_gone(workload: Workload, observation: Observation) -> None:
+    """A stopped workload stays one when the cluster loses it, for it can run again: that is said,
+    with what it lost."""
+    if observation.phase is not None or workload.phase != Phase.STOPPED or workload.deleted_at:
+        return
+    why = observation.message or f"{workload.cluster.name} no longer has its job."
+    text = f"{why} {RUNS_ANEW}"
+    stopped = Workload.objects.filter(pk=workload.pk, run=observation.run, phase=Phase.STOPPED)
+    with transaction.atomic():
+        if stopped.update(message=text):
+            events.note(workload, text, source="engine")
+
+
+def follow_size(workload: Workload, observation: Observation) -> None:
+    """A gang that somebody made larger or smaller there asks for as many ranks as it has now."""
+    size = len(observation.ranks)
+    if not is_resized(workload, observation):
+        return
+    same = Workload.objects.filter(
+        pk=workload.pk, run=observation.run, num_pods=workload.num_pods, deleted_at=None
+    )
+    with transaction.atomic():
+        if not same.update(num_pods=size, **_demand(workload, observation)):
+            return
+        text = f"Scaled on the cluster: {size} ranks now, {workload.num_pods} before."
+        events.note(workload, text, source="engine")
+        present = set(workload.ranks.values_list("rank", flat=True))
+        Rank.objects.bulk_create(
+            Rank(workload=workload, rank=state.rank, role=state.role, index=state.index)
+            for state in observation.ranks
+            if state.rank not in present
+        )
+        workload.ranks.filter(rank__gte=size, phase__in=RANK_ACTIVE).update(
+            phase=RankPhase.STOPPED, message=TAKEN_AWAY, finished_at=observation.at
+        )
+    workload.refresh_from_db()
+
+
+def is_resized(workload: Workload, observation: Observation) -> bool:
+    """Whether this observation, the latest of its run, shows more or fewer ranks than it asks for
+    by now."""
+    latest = (workload.observed_run, workload.observed_sequence)
+    return (
+        observation.phase in HANDED_OVER
+        and observation.run == workload.run
+        and (observation.run, observation.sequence) > latest
+        and len(observation.ranks) not in {0, workload.num_pods}
+        and workload.cluster.capabilities.queues
+    )
+
+
+def _demand(workload: Workload, observation: Observation) -> dict[str, float]:
+    """What its ranks ask for together; nothing where its document can no longer be read."""
+    if workload.spec_fault:
+        return {}
+    spec = workload.spec
+    memory = workload.cluster.gpu_memory if spec.asks_gpu_memory else 0
+    replicas = {pod.role: pod.replica.compute for pod in spec.pods}
+    demand = Demand()
+    for state in observation.ranks:
+        one = replicas[state.role]
+        demand += Demand(one.gpus(memory), one.cpu_core_request, one.memory_bytes)
+    return {"gpus": demand.gpus, "cpu_cores": demand.cpu, "memory_bytes": demand.memory}

@@ -1,0 +1,230 @@
+"""Watching a cluster: one holder of the lease lists, then applies changes for a minute."""
+
+import logging
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
+from uuid import UUID
+
+from django.db import DataError
+
+from clusters import services as clusters
+from clusters.connections import engine_for
+from clusters.models import Cluster
+from clusters.nodes.poll import Glances
+from core.lease import lease
+from engines.base import Engine, EngineError, Observation
+from projects import queues
+from spec.phases import ACTIVE
+from workloads import events, reconcile
+from workloads.models import Workload
+from workloads.worker import cluster_events, collect, drift, outages, relist
+from workloads.worker.ends import Ends
+
+log = logging.getLogger(__name__)
+
+TURN_SECONDS = 60.0
+LEASE_SECONDS = 5.0
+REFRESH_SECONDS = 30.0  # what a cluster may take to answer all questions before it is watched
+COLLECT_EVERY_SECONDS = 0.4
+OUTAGES_EVERY_SECONDS = 5.0
+TOLD = 500  # workloads whose open pages hear of a change of their cluster
+ANEW_SECONDS = 2.0  # between two looks whether the cluster is reached in another way by now
+RELIST_SECONDS = 300.0  # a watch that misses nothing is not proof that nothing was missed
+
+
+@dataclass
+class Watch:
+    """A watch that may go on in the next turn. ``listed`` gathers its list, and is then ``None``.
+
+    Another process may have had turns in between; what changed meanwhile waits here all the same.
+    """
+
+    engine: Engine
+    observations: Generator[Observation | None]
+    began: float = field(default_factory=time.monotonic)
+    listed: list[Observation] | None = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.glances = Glances(self.engine)
+
+    @classmethod
+    def open(cls, engine: Engine) -> "Watch":
+        return cls(engine, engine.watch())
+
+    @property
+    def is_old(self) -> bool:
+        return time.monotonic() - self.began > RELIST_SECONDS
+
+
+#: Watches of this process that wait for their cluster's next turn.
+resting: dict[UUID, Watch] = {}
+#: Held by the thread of this process that has a cluster's turn, or finds out who has it.
+turns: dict[UUID, Lock] = {}
+
+
+def lease_name(cluster_id: UUID) -> str:
+    return f"monitor:{cluster_id}"
+
+
+def turn(cluster: Cluster) -> bool:
+    """Watch for a minute. ``False`` when someone else watches, or nobody answers any more."""
+    lock = turns.setdefault(cluster.pk, Lock())
+    if not lock.acquire(blocking=False):
+        return False
+    try:
+        return _turn(cluster)
+    finally:
+        lock.release()
+
+
+def _turn(cluster: Cluster) -> bool:
+    """The lease expires on its own when this process dies, and the next sweep starts another
+    turn."""
+    name = lease_name(cluster.pk)
+    with lease(name, seconds=LEASE_SECONDS, first=REFRESH_SECONDS) as extend:
+        if extend is None:
+            put_away(cluster.pk)  # another process watches now
+            return False
+        wanted = partial(queues.wanted, cluster)
+        before = cluster.state
+        answered = clusters.refresh(cluster, wanted)
+        if cluster.state != before:
+            _tell_pages(cluster)
+        if not answered or not extend():
+            return False
+        try:
+            _follow(cluster, extend)
+        except EngineError as error:
+            log.warning("%s: %s", cluster, error)  # the next refresh writes down what it meets
+            return False
+    return True
+
+
+def _tell_pages(cluster: Cluster) -> None:
+    """What is active there shows whether its cluster can be heard."""
+    active = Workload.objects.filter(cluster=cluster, phase__in=ACTIVE, deleted_at=None)
+    for workload in active.only("pk", "project_id")[:TOLD]:
+        events.announce(workload)
+
+
+def put_away(cluster_id: UUID) -> None:
+    if watch := resting.pop(cluster_id, None):
+        watch.observations.close()
+
+
+def _take_up(cluster: Cluster) -> Watch:
+    """The watch of the last turn here, unless it is old or of an engine that was replaced."""
+    engine, watch = engine_for(cluster), resting.pop(cluster.pk, None)
+    if watch and watch.engine is engine and not watch.is_old:
+        return watch
+    if watch:
+        watch.observations.close()
+    return Watch.open(engine)
+
+
+def _follow(cluster: Cluster, extend: Callable[[], bool]) -> None:
+    watch = _take_up(cluster)
+    try:
+        Turn(cluster, watch, extend).follow()
+    except BaseException:
+        watch.observations.close()
+        raise
+    if extend() and Cluster.objects.filter(pk=cluster.pk).exists():
+        resting[cluster.pk] = watch
+    else:
+        watch.observations.close()
+
+
+@dataclass
+class Turn:
+    """One minute of a watch."""
+
+    cluster: Cluster
+    watch: Watch
+    extend: Callable[[], bool]
+    began: float = field(default_factory=time.monotonic)
+    collected: float = field(default_factory=time.monotonic)
+    looked: float = field(default_factory=time.monotonic)
+    checked: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.ends = Ends(self.cluster, observed)
+
+    def follow(self) -> None:
+        """Apply what comes until the minute is over or the lease is lost, or until the cluster is
+        reached in another way, which the next turn takes at once."""
+        self._follow()
+        if self.extend():
+            self.ends.tell_all()
+
+    def _follow(self) -> None:
+        for observation in self.watch.observations:
+            if observation is None:
+                cluster_events.note(self.cluster, self.watch.engine.events())
+                if self.watch.listed is not None and not self._catch_up(self.watch.listed):
+                    return
+                self.watch.listed = None
+            elif self.watch.listed is not None:
+                self.watch.listed.append(observation)
+            else:
+                self.ends.take(observation)
+            self.ends.go_on()
+            is_over = time.monotonic() - self.began > TURN_SECONDS
+            if not self._beat() or is_over or self._is_reached_anew():
+                return
+
+    def _catch_up(self, listed: list[Observation]) -> bool:
+        """The list is whole: apply what it changes, and give up what it lacks."""
+        for observation in relist.changed(self.cluster, listed):
+            self.ends.take(observation)
+            if not self._beat():
+                return False
+        relist.forget_missing(self.cluster, listed)
+        return True
+
+    def _is_reached_anew(self) -> bool:
+        """Whether its kubeconfig was replaced, because its token ended for instance. A cluster that
+        was deleted is reached no more."""
+        if time.monotonic() - self.looked < ANEW_SECONDS:
+            return False
+        self.looked = time.monotonic()
+        version = self.cluster.connection_version
+        same = Cluster.objects.filter(pk=self.cluster.pk, connection_version=version)
+        return not same.exists()
+
+    def _beat(self) -> bool:
+        """Now and then: collect output, keep the lease, and look at the nodes. ``False`` when the
+        lease is lost."""
+        if time.monotonic() - self.collected < COLLECT_EVERY_SECONDS:
+            return True
+        collect.collect(self.cluster)
+        self.collected = time.monotonic()
+        if not self.extend():
+            return False
+        self.watch.glances.go_on(self.cluster)
+        if time.monotonic() - self.checked > OUTAGES_EVERY_SECONDS:
+            self.checked = time.monotonic()
+            outages.tell(self.cluster)
+        return True
+
+
+def observed(observation: Observation) -> None:
+    """Apply one observation. A row that cannot be read, or something seen that no column holds,
+    must not stop the others."""
+    try:
+        workload = Workload.objects.standing().get(pk=observation.workload_id)
+    except Workload.DoesNotExist:
+        return
+    try:
+        if drift.is_resumed(workload, observation):
+            drift.follow(workload)
+        else:
+            drift.follow_size(workload, observation)
+            if reconcile.apply(workload, observation):
+                drift.note_gone(workload, observation)
+            reconcile.enforce(workload, observation)
+    except (ValueError, DataError):
+        log.exception("Could not apply what was seen of workload %s", observation.workload_id)

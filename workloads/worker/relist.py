@@ -1,0 +1,67 @@
+"""Catching up with a whole list of what a cluster has, at the price of what changed in it."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from django.db.models import F, Prefetch
+
+from clusters.models import Cluster
+from engines.base import Observation
+from spec.phases import HANDED_OVER
+from workloads import causes, reconcile
+from workloads.models import Cause, Workload
+from workloads.worker import drift
+
+AT_ONCE = 500  # rows of one query
+
+
+def changed(cluster: Cluster, listed: Sequence[Observation]) -> Iterator[Observation]:
+    """What of the list says something that the rows do not: a query for many, not one for each."""
+    for start in range(0, len(listed), AT_ONCE):
+        some = listed[start : start + AT_ONCE]
+        rows = _rows(cluster, [observation.workload_id for observation in some])
+        for observation in some:
+            row = rows.get(observation.workload_id)
+            if row is not None and not is_known(row, observation):
+                yield observation
+
+
+def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
+    """What was handed over in this run and is not there any more is lost."""
+    rows = Workload.objects.filter(
+        cluster=cluster,
+        phase__in=HANDED_OVER,
+        deleted_at=None,
+        observed_run=F("run"),
+    )
+    there = {observation.workload_id for observation in listed}
+    missing = [pk for pk in rows.values_list("pk", flat=True) if pk not in there]
+    whole = rows.select_related("project", "cluster").standing()
+    for start in range(0, len(missing), AT_ONCE):
+        for workload in whole.filter(pk__in=missing[start : start + AT_ONCE]):
+            reconcile.lost(workload)
+
+
+def is_known(row: Workload, observation: Observation) -> bool:
+    """Whether applying ``seen`` would change nothing that people see."""
+    observation = reconcile.forward(row, observation)
+    if not (row.run == row.observed_run == observation.run and row.phase == observation.phase):
+        return False
+    if observation.attempt > row.attempt or row.deleted_at or drift.is_resized(row, observation):
+        return False
+    if observation.message and (observation.reason, observation.message) != (
+        row.reason,
+        row.message,
+    ):
+        return False
+    ranks = {rank.rank: rank for rank in row.ranks.all()}
+    both = [(ranks[state.rank], state) for state in observation.ranks if state.rank in ranks]
+    if any(reconcile.differs(row, reconcile.kept(row, state, observation)) for row, state in both):
+        return False
+    return causes.is_known(row.open_causes, observation)  # type: ignore[attr-defined]  # prefetched below
+
+
+def _rows(cluster: Cluster, ids: Sequence[UUID]) -> dict[UUID, Workload]:
+    open_causes = Prefetch("causes", Cause.objects.filter(until=None), to_attr="open_causes")
+    rows = Workload.objects.filter(cluster=cluster, pk__in=ids).standing()
+    return {row.pk: row for row in rows.prefetch_related("ranks", open_causes)}

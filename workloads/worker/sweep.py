@@ -1,0 +1,88 @@
+"""Every few seconds: look at the rows on level, and ask again for whatever is overdue.
+
+This is what makes a lost message, a killed worker or a dead broker harmless.
+"""
+
+from datetime import timedelta
+
+from django.core.cache import cache
+from django.db import connection
+from django.db.models import F, Q
+from django.utils import timezone
+
+from clusters import connection_tests
+from clusters.models import Cluster, State
+from spec.phases import ASKED_TO_RUN, Phase, Reason
+from workloads import enqueue, logs, services
+from workloads.models import Workload
+from workloads.models.traces import expired
+from workloads.worker import collect
+
+OVERDUE = timedelta(seconds=5)
+LOGS_LATE = timedelta(minutes=10)  # for which an auto-deletion waits for the last output
+AT_ONCE = 100  # rows of one sweep; the next one goes on
+
+
+STATISTICS_SECONDS = 600
+
+
+def sweep() -> None:
+    for cluster in Cluster.objects.all():
+        enqueue.monitor(cluster.pk)
+        if not cluster.capabilities.queues:
+            enqueue.admit(cluster.pk)
+        elif cluster.state != State.DISCONNECTED:
+            enqueue.hand_over(cluster.pk)
+    _ask_again()
+    _delete_due()
+    prune()
+    if cache.add("workloads-statistics", 1, STATISTICS_SECONDS):
+        refresh_statistics()
+
+
+def _ask_again() -> None:
+    """Not of a cluster that is known to be silent: each call would hold a thread until it times
+    out, and the monitor, which notices that the cluster is back, needs one."""
+    overdue = Workload.objects.filter(
+        phase_updated_at__lt=timezone.now() - OVERDUE, deleted_at=None
+    ).exclude(cluster__state=State.DISCONNECTED)
+    asked = overdue.filter(phase__in=ASKED_TO_RUN)
+    for workload in asked.select_related("cluster"):
+        enqueue.submit(workload)
+    unseen = overdue.filter(phase=Phase.INITIALIZING, observed_run__lt=F("run"))
+    for pk in unseen.values_list("pk", flat=True):
+        enqueue.launch(pk)
+    for pk in overdue.filter(phase=Phase.STOPPING).values_list("pk", flat=True):
+        enqueue.stop(pk)
+    for pk in overdue.filter(phase=Phase.DELETING).values_list("pk", flat=True):
+        enqueue.delete(pk)
+
+
+def _delete_due() -> None:
+    """When the output is here; where that is long in coming, all the same."""
+    now = timezone.now()
+    due = Workload.objects.filter(auto_delete_at__lte=now, deleted_at=None)
+    here = Q(logs_complete=True) | Q(auto_delete_at__lte=now - LOGS_LATE)
+    for workload in due.filter(here).exclude(phase=Phase.DELETING)[:AT_ONCE]:
+        services.delete(workload, by=None, reason=Reason.AUTO_DELETED)
+
+
+def prune() -> None:
+    """Forget deleted workloads whose time is over, with their output, events and samples, and old
+    tests of connections."""
+    now = timezone.now()
+    collected = Workload.objects.filter(deleted_at__lte=now - collect.AFTER_DELETION)
+    collected.filter(logs_complete=False).update(logs_complete=True)
+    for workload in Workload.objects.filter(expired(now), logs_complete=True)[:AT_ONCE]:
+        logs.remove(workload.pk)
+        workload.delete()
+    connection_tests.prune()
+
+
+def refresh_statistics() -> None:
+    """Tell SQLite how its rows are spread, or it picks indexes blindly."""
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA analysis_limit = 1000")  # a sample of each index will do
+        cursor.execute(f"ANALYZE {connection.ops.quote_name(Workload._meta.db_table)}")
