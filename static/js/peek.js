@@ -9,6 +9,7 @@ const asked = (name) => new URLSearchParams(location.search).get(name) ?? "";
 const rest = () => location.search.slice(1).split("&").filter((pair) => pair && !OWN.test(pair));
 const head = () => drawer.querySelector("[data-sel]");
 let opening = false;
+let waiting = 0; // steps asked for while a drawer opens: they follow it
 
 // Of the table alone, or with a workload beside it.
 function address(sel = "", tab = "") {
@@ -23,16 +24,25 @@ function open(sel, tab) {
   return htmx.ajax("GET", path, { target: "#drawer", swap: "innerHTML" });
 }
 
+// As many rows further as there are, at most.
 function neighbour(by) {
   const line = row(head()?.dataset.sel);
-  return by > 0 ? line?.nextElementSibling : line?.previousElementSibling;
+  let next = null;
+  for (let at = line; at && by; by -= Math.sign(by)) {
+    at = by > 0 ? at.nextElementSibling : at.previousElementSibling;
+    next = at ?? next;
+  }
+  return next;
 }
 
 async function step(by) {
-  const next = neighbour(by);
-  if (!next || opening) return;
+  if (opening) waiting += by;
+  const next = !opening && neighbour(by);
+  if (!next) return;
   const used = document.activeElement?.dataset.step;
-  await open(next.id.slice(2), drawer.querySelector("#workload-panel").dataset.tab);
+  const { tab } = drawer.querySelector("#workload-panel").dataset;
+  const came = await open(next.id.slice(2), tab).then(() => true, () => false); // toasts.js says why
+  if (!came) return;
   const again = drawer.querySelector(`[data-step="${used}"]:enabled`);
   (again ?? drawer.querySelector("h2"))?.focus();
 }
@@ -54,16 +64,20 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
   if (!asked("sel")) history.pushState({ peek: true }, "", here);
   else if (here !== location.pathname + location.search) history.replaceState(history.state, "", here);
   mark();
+  const by = waiting;
+  waiting = 0;
+  if (by) step(by);
 });
 dialog.addEventListener("close", () => {
+  waiting = 0;
   for (const line of document.querySelectorAll("tr.peeked")) line.classList.remove("peeked");
   if (!asked("sel")) return;
   if (history.state?.peek) history.back();
   else history.replaceState(history.state, "", address());
 });
-document.body.addEventListener("htmx:responseError", (event) => {
-  if (event.detail.target !== drawer) return;
-  opening = false;
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.target !== drawer || event.detail.successful) return;
+  [opening, waiting] = [false, 0];
   if (!dialog.open && asked("sel")) history.replaceState(history.state, "", address());
 });
 

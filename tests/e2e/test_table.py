@@ -136,6 +136,33 @@ def test_the_drawer_has_an_address(admin_page: Page, rest: Rest) -> None:
     expect(page).to_have_url(re.compile(r"/workloads/\?q=beside&sort=-name$"))
 
 
+def test_keys_pressed_while_a_drawer_opens_are_not_lost(
+    admin_page: Page, rest: Rest, problems: list[str]
+) -> None:
+    page = admin_page
+    names = ["quick-1", "quick-2", "quick-3", "quick-4"]
+    quick = {name: rest.submit(name, workers=1, command=HELD) for name in names}
+    page.goto("/workloads/?q=quick&sort=-name")
+    page.get_by_role("link", name="quick-4").click()
+    title = page.get_by_role("dialog").get_by_role("heading", level=2)
+    expect(title).to_have_text("quick-4")
+    press = """(node, keys) => keys.forEach((key) =>
+        node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })))"""
+    title.evaluate(press, ["j", "j", "j"])
+    expect(title).to_have_text("quick-1")
+    title.evaluate(press, ["k", "j", "k"])
+    expect(title).to_have_text("quick-2")
+
+    page.route(f"**/workloads/{quick['quick-3']}/", lambda route: route.abort())
+    title.evaluate(press, ["k"])
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
+    page.unroute_all()
+    title.evaluate(press, ["k"])
+    expect(title).to_have_text("quick-3")
+    assert problems, "an aborted request is an error on the console"
+    problems.clear()
+
+
 def test_columns_are_moved_applied_and_reset(admin_page: Page) -> None:
     page = admin_page
     page.set_viewport_size({"width": 1440, "height": 620})
