@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import IO, BinaryIO, Self
 
 from config.upkeep.errors import UpkeepError
 
@@ -114,7 +114,7 @@ class ArchivedFile:
 
     name: str
     mode: int
-    data: BinaryIO
+    data: IO[bytes]
 
     def copy_to(self, path: Path) -> None:
         with private(path) as file:
@@ -138,7 +138,7 @@ def parts(path: Path) -> Iterator[ArchivedFile]:
                 data = tar.extractfile(member) if member.isreg() else None
                 if data is None:
                     raise UpkeepError(f"{path} is not a backup of Trainyard: {member.name}.")
-                yield ArchivedFile(member.name, member.mode & 0o777, data)  # type: ignore[arg-type]
+                yield ArchivedFile(member.name, member.mode & 0o777, data)
         while zipped.read(BLOCK):
             pass
 

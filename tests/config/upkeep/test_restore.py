@@ -36,7 +36,7 @@ def saved(place: Places, tmp_path: Path) -> Path:
 def rewritten(saved: Path, name: str, data: bytes) -> Path:
     """The archive with another file of this name, or one more."""
     with gzip.open(saved) as zipped, tarfile.open(fileobj=zipped) as tar:
-        files = {it.name: tar.extractfile(it).read() for it in tar}  # type: ignore[union-attr]
+        files = {it.name: file.read() for it in tar if (file := tar.extractfile(it))}
     saved.unlink()
     with archive.created(saved) as writer:
         for kept_name, content in (files | {name: data}).items():
@@ -75,6 +75,16 @@ def test_a_log_whose_head_was_cut_is_restored_without_it(place: Places, tmp_path
     assert (store.first(STREAM), store.size(STREAM)) == (first, size)
     assert store.read(STREAM, 12_950_000, 99) == end
     assert STREAM.path.stat().st_blocks * 512 < size / 4, "what was cut takes no room"
+
+
+def test_zeros_at_the_end_of_a_file_are_restored(place: Places, tmp_path: Path) -> None:
+    place("old").filled("old")
+    store.append(STREAM, bytes(archive.BLOCK * 2))
+    log = STREAM.path.read_bytes()
+    back_up(tmp_path / "backup.tar.gz")
+    place("new")
+    restore(tmp_path / "backup.tar.gz", replace=False)
+    assert STREAM.path.read_bytes() == log
 
 
 def test_only_its_owner_may_read_an_archive(saved: Path) -> None:
