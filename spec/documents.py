@@ -19,6 +19,7 @@ from spec.workload import Replica, WorkloadSpec
 
 Document = dict[str, Any]
 VARIABLES = "environmentVariables"
+ODD_BREAKS = frozenset("\x85\u2028\u2029")
 
 REPLICA_FIELDS = frozenset(field.alias or name for name, field in Replica.model_fields.items())
 WHOLE_FIELDS = frozenset(field.alias or name for name, field in WorkloadSpec.model_fields.items())
@@ -44,7 +45,7 @@ def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document
         if field is None:
             kept[key] = value
             continue
-        inner = _model_in(field.annotation)
+        inner = model_in(field.annotation)
         value = _brief(value, inner) if inner else value
         default = {} if isinstance(field.default, BaseModel) else field.default
         empty = default == () and value == []
@@ -59,11 +60,11 @@ def _brief(value: Any, model: type[BaseModel]) -> Any:
     return [_brief(item, model) for item in value] if isinstance(value, list) else value
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in(annotation: Any) -> type[BaseModel] | None:
     """The model that a field holds, alone or in a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next(filter(None, map(_model_in, get_args(annotation))), None)
+    return next(filter(None, map(model_in, get_args(annotation))), None)
 
 
 def masked(document: Any) -> Any:
@@ -96,8 +97,22 @@ def load(document: Document) -> WorkloadSpec:
         raise SpecError(problems(error)) from error
 
 
+class ReadableDumper(yaml.SafeDumper):
+    """Several lines as lines; line breaks that only some programs take for one as escapes."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    style = '"' if ODD_BREAKS & set(text) else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+ReadableDumper.add_representer(str, _text)
+
+
 def to_yaml(document: Document) -> str:
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(
+        document, Dumper=ReadableDumper, sort_keys=False, allow_unicode=True, width=100
+    )
 
 
 def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Document:

@@ -1,7 +1,12 @@
 """What an engine is handed to start a workload."""
 
-from clusters.connections import site_of
-from engines.base import EngineRefused, Launch
+import json
+
+import yaml
+
+from clusters.connections import engine_for, site_of
+from clusters.models import Cluster
+from engines.base import EngineError, EngineRefused, Launch
 from spec.errors import SpecError
 from workloads.models import Workload
 
@@ -21,6 +26,17 @@ def launch_of(workload: Workload) -> Launch:
         submitted_by=workload.created_by.username if workload.created_by else "",
         gpus=_devices(workload),
         site=site_of(workload.cluster, spec),
+    )
+
+
+def manifest(cluster: Cluster, launch: Launch) -> str:
+    """What the engine hands over for a launch, as YAML. Made here: no cluster is asked."""
+    try:
+        rendered = engine_for(cluster).render(launch)
+    except EngineError as error:
+        return f"# {error}"
+    return yaml.safe_dump_all(
+        json.loads(json.dumps(rendered, default=str)), sort_keys=False, width=100
     )
 
 

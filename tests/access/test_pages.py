@@ -103,6 +103,7 @@ TABLE = r"""
 1444+4 1444+4 /access-keys/<int:pk>/delete/
 1444+4 1444+4 /workloads/drafts/<uuid:pk>/<int:step>/
 1444+4 1444?4 /workloads/drafts/<uuid:pk>/template/
+1444+4 1444?4 /workloads/drafts/<uuid:pk>/yaml/
 1444+4 155555 /workloads/drafts/<uuid:pk>/<int:step>/gallery/<slug:name>/
 144444 144444 /workloads/<uuid:pk>/purge/
 144??? 155555 /tools/signin/<uuid:pk>/<slug:slug>/

@@ -1,18 +1,14 @@
 """The spec as a form, as YAML, against what it was made from, and as the engine's manifest."""
 
 import difflib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
-from clusters.connections import engine_for
 from engines.base import EngineError
 from spec import documents
 from spec.merge import holders
-from workloads.launch import launch_of
+from workloads import launch as launches
 from workloads.models import Workload
 
 CONTEXT_LINES = 3
@@ -67,14 +63,12 @@ def difference(workload: Workload) -> Difference | None:
 
 
 def manifest(workload: Workload) -> str:
-    """What the engine hands over for it. Made here: no cluster is asked."""
+    """What the engine hands over for it."""
     try:
-        rendered = engine_for(workload.cluster).render(launch_of(workload))
+        launch = launches.launch_of(workload)
     except EngineError as error:
         return f"# {error}"
-    return yaml.safe_dump_all(
-        json.loads(json.dumps(rendered, default=str)), sort_keys=False, width=100
-    )
+    return launches.manifest(workload.cluster, launch)
 
 
 def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -84,6 +84,10 @@ def _goto(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
     return redirect("draft-step", draft.pk, int(about) if about in {"1", "2", "3"} else page)
 
 
+def _yaml(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return redirect("draft-yaml", draft.pk)
+
+
 def _create(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """Submit; what is wrong comes back on the page, on the first page that has something wrong."""
     drafts.reach(draft, page, leave=set(questions()))
@@ -203,6 +207,7 @@ VERBS: dict[str, Action] = {
     "continue": _continue,
     "back": _back,
     "goto": _goto,
+    "yaml": _yaml,
     "create": _create,
     "add": _add,
     "remove": _remove,

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from workloads.wizard import template_views, views
+from workloads.wizard import template_views, views, yaml_views
 
 urlpatterns: list[URLPattern] = [
     path("workloads/new/", views.workload_new, name="workload-new"),
@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern] = [
         views.draft_gallery,
         name="draft-gallery",
     ),
+    path("workloads/drafts/<uuid:pk>/yaml/", yaml_views.draft_yaml, name="draft-yaml"),
     path("workloads/drafts/<uuid:pk>/discard/", views.draft_discard, name="draft-discard"),
     path(
         "workloads/drafts/<uuid:pk>/template/",

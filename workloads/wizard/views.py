@@ -24,7 +24,8 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @never_cache
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
-    """Begin: from scratch, from ``?template=``, in ``?project=``, or as a ``?copy=``."""
+    """Begin: from scratch, from ``?template=``, in ``?project=``, as a ``?copy=``, or with
+    ``?yaml`` where one is pasted."""
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])
@@ -34,6 +35,8 @@ def workload_new(request: Request) -> HttpResponse:
     draft = drafts.begin(
         request.user, template=asked.get("template", ""), project=asked.get("project", "")
     )
+    if "yaml" in asked:
+        return redirect("draft-yaml", draft.pk)
     return redirect("draft-step", draft.pk, SETUP)
 
 

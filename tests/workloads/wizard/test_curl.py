@@ -12,6 +12,7 @@ from workloads.models import Workload
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("valkey"),  # which counts sign-ins of other tests from this address
     pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="no curl here"),
 ]
 

@@ -1,0 +1,47 @@
+// A workload as YAML: a dropped or chosen file goes into the text, a wrong line can be jumped to.
+const area = document.getElementById("yaml");
+const file = document.getElementById("yaml-file");
+const status = document.getElementById("status");
+
+async function take(chosen) {
+  area.value = await chosen.text();
+  area.setSelectionRange(0, 0);
+  area.focus();
+  status.textContent = `${chosen.name} was read. Apply fills in the form.`;
+}
+
+file.addEventListener("change", async () => {
+  if (!file.files.length) return;
+  await take(file.files[0]);
+  file.value = ""; // the text may be changed from here on, and is what is sent
+});
+
+for (const kind of ["dragenter", "dragover"]) {
+  area.addEventListener(kind, (event) => {
+    if (!event.dataTransfer.types.includes("Files")) return; // dragged text does as always
+    event.preventDefault();
+    area.classList.add("is-target");
+  });
+}
+for (const kind of ["dragleave", "drop"]) area.addEventListener(kind, () => area.classList.remove("is-target"));
+area.addEventListener("drop", (event) => {
+  if (!event.dataTransfer.files.length) return;
+  event.preventDefault();
+  take(event.dataTransfer.files[0]);
+});
+
+function select(line) {
+  const lines = area.value.split("\n");
+  const start = lines.slice(0, line - 1).join("\n").length + (line > 1);
+  area.focus();
+  area.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+  const height = Number.parseFloat(getComputedStyle(area).lineHeight);
+  area.scrollTop = (line - 4) * height;
+}
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("[data-line]");
+  if (!link) return;
+  event.preventDefault();
+  select(Number(link.dataset.line));
+});
+if (Number(area.dataset.bad)) select(Number(area.dataset.bad));

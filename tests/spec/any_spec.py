@@ -1,0 +1,97 @@
+"""Valid specs of every shape: each field of each part with values of its type, odd texts too.
+
+They are drawn from the models, so a new field is drawn as soon as it is there.
+"""
+
+import types
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from spec import documents
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.workload import WorkloadSpec
+
+Values = dict[str, Any]
+#: Texts that YAML, a browser or a shell may take for something else, and one for each rule.
+TEXTS = (
+    *"yes no null ~ 1 1.5 0x10 1e3 012 .inf 2026-01-01 22:30 true <<".split(),
+    *("a: b", "# c", "- x", "'q'", '"q"', "é☃ 𝄞", "two\nlines", "a\ttab", "&a *b", "!x", "@", "`"),
+    *("{a}", "[b]", "%d", "a\u2028b\x85c", "\\n", "a" * 63, "word " * 40 + "end", "|", ">", "---"),
+    *"data alpine:3.20 /data /data/more nfs.example.com example.com/gpu-type".split(),
+    *("https://example.com/x.git", "git@host:a/b", "0, 1,2", "0644", "10G", "1Gi", "python -m x"),
+    *("jupyter-notebook", "IPC_LOCK", "NAME", "WANDB_API_KEY", "conf/train.yaml", "main"),
+)
+NUMBERS = (0, 1, 2, 3, 30, 100, 300, 8888, 30001, 0.1, 0.5, 1.0, 2.5)
+
+
+def valid(annotation: Any, value: Any) -> bool:
+    try:
+        TypeAdapter(annotation).validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+@cache
+def values_of(annotation: Any) -> st.SearchStrategy[Any]:
+    """As JSON has them."""
+    bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    if isinstance(bare, type) and issubclass(bare, BaseModel):
+        return documents_of(bare)
+    if isinstance(bare, type) and issubclass(bare, Enum):
+        return st.sampled_from([member.value for member in bare])
+    if get_origin(bare) in {Union, types.UnionType}:
+        return st.one_of([values_of(it) for it in get_args(bare) if it is not type(None)])
+    if get_origin(bare) is tuple:
+        some = st.lists(values_of(get_args(bare)[0]), max_size=2)
+        return some.filter(lambda items: valid(annotation, items))
+    if bare is bool:
+        return st.booleans()
+    choices = [it for it in (*TEXTS, *NUMBERS) if valid(annotation, it)]
+    return st.sampled_from([it for it in choices if isinstance(it, str) == (bare is str)])
+
+
+@cache
+def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
+    """What it cannot do without, and a few of its other fields."""
+    required: dict[str, st.SearchStrategy[Any]] = {}
+    optional: dict[str, st.SearchStrategy[Any]] = {}
+    for name, field in model.model_fields.items():
+        annotation: Any = field.annotation
+        if field.metadata:
+            annotation = Annotated[(annotation, *field.metadata)]
+        holder = required if field.is_required() else optional
+        holder[field.alias or name] = values_of(annotation)
+
+    @st.composite
+    def one(draw: st.DrawFn) -> Values:
+        whole = {name: draw(strategy) for name, strategy in required.items()}
+        names = draw(st.sets(st.sampled_from(sorted(optional)), max_size=4)) if optional else ()
+        for name in sorted(names):
+            more = whole | {name: draw(optional[name])}
+            whole = more if valid(model, more) else whole
+        return whole
+
+    return one().filter(lambda document: valid(model, document))
+
+
+def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
+    """A draft in which every value was given by hand."""
+    document = documents.dump(spec)
+    worker, master = document.pop("worker"), document.pop("master", None)
+    return WorkloadDraft(
+        name="train",
+        framework=document.pop("distributedFramework"),
+        architecture=document.pop("architecture"),
+        worker=ReplicaDraft(values=worker),
+        master=None if master is None else ReplicaDraft(values=master),
+        values=document,
+    )
+
+
+def specs() -> st.SearchStrategy[WorkloadSpec]:
+    return documents_of(WorkloadSpec).map(WorkloadSpec.model_validate)

@@ -1,0 +1,95 @@
+"""A draft as YAML, to keep, to change and to fill the form with; and what it would become."""
+
+from uuid import UUID
+
+from accounts.http import Request
+from accounts.models import User
+from assets.kinds import KINDS
+from clusters.connections import site_of
+from core.forms import nested
+from core.query import uuid_of
+from engines.base import Handle, Launch
+from spec import draft_yaml
+from spec.draft import WorkloadDraft
+from spec.draft_yaml import Names
+from spec.lines import LONGEST
+from workloads.launch import manifest
+from workloads.models import Draft
+from workloads.plan import UNSAVED, Plan
+from workloads.wizard import drafts
+from workloads.wizard.places import values_of
+from workloads.wizard.problems import problems
+from workloads.wizard.sections.base import MASTER
+from workloads.wizard.sections.table import questions
+
+BYTES = 4 * LONGEST  # of a file; what is longer is too long in any case
+
+
+def text_of(draft: WorkloadDraft, user: User) -> str:
+    return draft_yaml.write(draft, names_for(user))
+
+
+def names_for(user: User) -> Names:
+    """Assets by name, where one name is that of a single asset that the user sees."""
+
+    def name_of(slug: str, pk: UUID) -> str:
+        asset = KINDS[slug].rows.visible_to(user).filter(pk=pk).first() if slug in KINDS else None
+        return str(asset.name if asset and id_of(slug, asset.name) == pk else pk)
+
+    def id_of(slug: str, name: str) -> UUID | None:
+        if pk := uuid_of(name):
+            return pk
+        rows = KINDS[slug].rows.visible_to(user).filter(name=name)[:2] if slug in KINDS else ()
+        ids = [row.pk for row in rows]
+        return ids[0] if len(ids) == 1 else None
+
+    return Names(name_of, id_of)
+
+
+def posted(request: Request) -> str:
+    """What was pasted; a chosen file takes its place."""
+    upload = request.FILES.get("file")
+    if upload:
+        content: bytes = upload.read(BYTES)
+        return content.decode(errors="replace").replace("\r\n", "\n")
+    return request.POST.get("yaml", "").replace("\r\n", "\n")
+
+
+def fill(draft: Draft, text: str, *, by: User, version: int | None) -> None:
+    """Put what a text says in the place of the whole draft. ``YamlError``, ``drafts.Overtaken``."""
+
+    def change(content: WorkloadDraft) -> set[str]:
+        filled = draft_yaml.draft_of(text, content, names_for(by))
+        for name in WorkloadDraft.model_fields:
+            setattr(content, name, getattr(filled, name))
+        return set(_given(content))
+
+    drafts.edit(draft, change, touch=True, version=version)
+
+
+def _given(content: WorkloadDraft) -> list[str]:
+    """The questions that the text answers: they say what is wrong with the answers."""
+    return [
+        name
+        for name, question in questions().items()
+        if nested.get(values_of(content, question) or {}, question.key) not in nested.EMPTY
+    ]
+
+
+def page_to_look_at(planned: Plan) -> int:
+    """The first one where something is left to do, or the review."""
+    return min((question.page for question, _ in problems(planned)), default=MASTER)
+
+
+def manifest_of(planned: Plan, by: User) -> str:
+    """What the cluster would get; empty while the draft cannot be submitted."""
+    if not (planned.submittable and planned.spec and planned.project and planned.cluster):
+        return ""
+    launch = Launch(
+        handle=Handle(UNSAVED, planned.draft.name, planned.project.name),
+        run=1,
+        spec=planned.spec,
+        submitted_by=by.username,
+        site=site_of(planned.cluster, planned.spec),
+    )
+    return manifest(planned.cluster, launch)

@@ -1,0 +1,63 @@
+"""A draft as YAML: to copy, to change, and to fill the form with another one."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts.http import Request
+from core.query import whole_number
+from spec.lines import LineProblem, YamlError
+from workloads.models import Draft
+from workloads.plan import plan
+from workloads.wizard import as_yaml, drafts, summary
+
+OVERTAKEN = (
+    "This draft was changed in another tab or window. Your text was not used; apply it again."
+)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def draft_yaml(request: Request, pk: UUID) -> HttpResponse:
+    """A POST fills the form with what was pasted, or says in which line something is wrong."""
+    draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
+    if request.method != "POST":
+        return _page(request, draft, as_yaml.text_of(draft.content, request.user))
+    text, version = as_yaml.posted(request), whole_number(request.POST.get("version", ""))
+    try:
+        as_yaml.fill(draft, text, by=request.user, version=version)
+    except YamlError as error:
+        return _page(request, draft, text, problems=error.problems, status=422)
+    except drafts.Overtaken:
+        draft.refresh_from_db()
+        return _page(request, draft, text, problems=(LineProblem(0, OVERTAKEN),), status=409)
+    messages.success(request, "The form was filled in from the YAML.")
+    page = as_yaml.page_to_look_at(plan(draft.content, by=request.user))
+    return redirect("draft-step", draft.pk, page)
+
+
+def _page(
+    request: Request,
+    draft: Draft,
+    text: str,
+    *,
+    problems: tuple[LineProblem, ...] = (),
+    status: int = 200,
+) -> HttpResponse:
+    planned = plan(draft.content, by=request.user)
+    context = {
+        "draft": draft,
+        "text": text,
+        "problems": problems,
+        "bad": next((it.line for it in problems if it.line), 0),
+        "summary": summary.of(planned, request.build_absolute_uri(summary.SUBMISSION)),
+        "manifest": as_yaml.manifest_of(planned, request.user),
+        "left": len(planned.problems),
+    }
+    return render(request, "workloads/wizard/yaml.html", context, status=status)
