@@ -18,7 +18,7 @@ from spec.published import given_as
 from workloads import services
 from workloads.api.schemas import DistributedIn, DistributedOut
 from workloads.api.why import with_cause
-from workloads.models import Source, Workload
+from workloads.models import Source, Workload, WorkloadQuerySet
 from workloads.plan import plan
 
 router = Router(tags=["Distributed"])
@@ -40,10 +40,17 @@ class Accepted(Wire):
 
 def find(request: ApiRequest, workload_id: UUID) -> Workload:
     """A workload that the caller may see; 404 otherwise, whether it exists or not."""
-    visible = (
-        Workload.objects.visible_to(request.user).for_list().select_related("project__department")
-    )
-    workload = with_cause(visible).filter(pk=workload_id).first()
+    return _one_of(Workload.objects.visible_to(request.user), workload_id)
+
+
+def find_or_deleted(request: ApiRequest, workload_id: UUID) -> Workload:
+    """To be read alone: deleted workloads that are kept are among them."""
+    return _one_of(Workload.objects.within_reach(request.user), workload_id)
+
+
+def _one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
+    whole = rows.for_list().select_related("project__department")
+    workload = with_cause(whole).filter(pk=workload_id).first()
     if workload is None:
         raise not_found("The workload")
     return workload

@@ -7,14 +7,15 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api import ApiRequest
+from accounts.models import User
 from core.api import ApiError, Closed, Issue, Pages, Parameters, Wire, not_found, unreadable
 from projects.models import Project
 from workloads import logs, services
-from workloads.api.distributed import find
+from workloads.api.distributed import find, find_or_deleted
 from workloads.api.filters import narrow, order
 from workloads.api.schemas import EventOut, PodOut, WorkloadOut
 from workloads.api.why import with_cause
-from workloads.models import Workload
+from workloads.models import Workload, WorkloadQuerySet
 from workloads.plan import name_problems
 
 router = Router(tags=["Workloads"])
@@ -26,6 +27,12 @@ MOST_ATTEMPTS = 10**6
 class Narrowing(Parameters):
     filter_by: list[str] = Field([], max_length=20)
     search: str = Field("", max_length=200)
+    deleted: bool = Field(False, description="Those that were deleted and are kept, not the others")
+
+    def rows(self, user: User) -> WorkloadQuerySet:
+        workloads = Workload.objects
+        among = workloads.deleted_for(user) if self.deleted else workloads.visible_to(user)
+        return narrow(among, self.filter_by, self.search)
 
 
 class WorkloadListing(Pages, Narrowing):
@@ -44,18 +51,14 @@ class Count(Wire):
 
 @router.get("", response=WorkloadList, by_alias=True)
 def list_workloads(request: ApiRequest, listing: Query[WorkloadListing]) -> WorkloadList:
-    rows = Workload.objects.visible_to(request.user).for_list()
-    rows = order(
-        narrow(rows, listing.filter_by, listing.search), listing.sort_by, listing.sort_order
-    )
+    rows = order(listing.rows(request.user).for_list(), listing.sort_by, listing.sort_order)
     page, following = listing.cut(with_cause(rows))
     return WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
 
 
 @router.get("/count", response=Count, by_alias=True)
 def count(request: ApiRequest, narrowing: Query[Narrowing]) -> Count:
-    rows = Workload.objects.visible_to(request.user)
-    return Count(count=narrow(rows, narrowing.filter_by, narrowing.search).count())
+    return Count(count=narrowing.rows(request.user).count())
 
 
 class Availability(Wire):
@@ -112,8 +115,9 @@ def batch(request: ApiRequest, body: Batch) -> BatchResult:
 
 @router.get("/{uuid:workload_id}", response=WorkloadOut, by_alias=True)
 def read(request: ApiRequest, workload_id: UUID) -> WorkloadOut:
-    """One workload: its phase, why it waits, its requests and the training's last metrics."""
-    return WorkloadOut.of(find(request, workload_id))
+    """One workload: its phase, why it waits, its requests and the training's last metrics. A
+    deleted one, too, as long as it is kept."""
+    return WorkloadOut.of(find_or_deleted(request, workload_id))
 
 
 class EventList(Wire):
@@ -124,7 +128,7 @@ class EventList(Wire):
 @router.get("/{uuid:workload_id}/events", response=EventList, by_alias=True)
 def list_events(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> EventList:
     """Newest first."""
-    events = find(request, workload_id).events.select_related("actor")
+    events = find_or_deleted(request, workload_id).events.select_related("actor")
     page, following = pages.cut(events)
     return EventList(events=[EventOut.of(event) for event in page], next=following)
 
@@ -136,7 +140,7 @@ class PodList(Wire):
 
 @router.get("/{uuid:workload_id}/pods", response=PodList, by_alias=True)
 def list_pods(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> PodList:
-    workload = find(request, workload_id)
+    workload = find_or_deleted(request, workload_id)
     page, following = pages.cut(workload.ranks.all())
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)
 
@@ -158,7 +162,7 @@ def read_log(request: ApiRequest, workload_id: UUID, where: Query[LogQuery]) -> 
 
     Not part of Run:ai's API. Logs are available after the workload has ended, too.
     """
-    workload = find(request, workload_id)
+    workload = find_or_deleted(request, workload_id)
     _check_place(workload, where)
     stream = logs.Stream(
         workload.pk,
