@@ -27,7 +27,7 @@ from spec.merge import USER, Merged, given_path
 from spec.names import check_name
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
-from workloads.scheduling import capacity
+from workloads.scheduling import capacity, ports
 from workloads.scheduling.admission import Verdict, judge
 from workloads.scheduling.placement import blockers
 from workloads.scheduling.quota import beyond_quota
@@ -256,6 +256,7 @@ def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
 def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     """Demand against machines: what can never start is a problem, what waits is not."""
     plan.problems += _engine_problems(plan, spec, cluster)
+    plan.problems += ports.complaints(cluster, spec)
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     plan.demand = Demand.of(spec, gpu_memory=device_memory)

@@ -53,13 +53,15 @@ WIRE = {
     "access": "authorizationType",
 }
 NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
+KEPT = "kept"  # names with a comma, among the cells: they are not to be split at it
 
 
 def pack(cells: Values) -> Values:
     tool, who = cells.pop("tool_type", ""), str(cells.pop("who", ""))
     item = {wire: cells.pop(cell, "") for cell, wire in WIRE.items()}
     item["name"] = item["name"] or TOOLS.get(tool, "")
-    names = [name.strip() for name in who.split(",") if name.strip()]
+    kept_names = cells.pop(KEPT, [])
+    names = kept_names if who == _joined(kept_names) else split(who)
     item |= {access.value: names for access in NAMES if item["authorizationType"] == access}
     kept = {wire: value for wire, value in item.items() if value not in ("", [])}
     return cells | kept | {"toolType": tool}
@@ -70,8 +72,27 @@ def unpack(item: Values) -> Values:
     rest = {key: value for key, value in item.items() if key not in wire}
     cells = {cell: item.get(wire) for cell, wire in WIRE.items()}
     cells["connection_type"] = cells["connection_type"] or ConnectionType.EXTERNAL_URL.value
-    who = item.get(Access.USERS) or item.get(Access.GROUPS) or ()
-    return rest | cells | {"tool_type": item.get("toolType", "custom"), "who": ", ".join(who)}
+    who = [str(name) for name in item.get(Access.USERS) or item.get(Access.GROUPS) or ()]
+    if split(_joined(who)) != who:
+        rest[KEPT] = who
+    return rest | cells | {"tool_type": item.get("toolType", "custom"), "who": _joined(who)}
+
+
+def split(who: str) -> list[str]:
+    return [name.strip() for name in who.split(",") if name.strip()]
+
+
+def _joined(names: list[str]) -> str:
+    return ", ".join(names)
+
+
+def words(item: Values) -> str:
+    """A tool in a line: ``External URL, port 8888, All signed-in users``."""
+    cells = unpack(item)
+    port = f"port {cells['container_port']}"
+    reached = dict(CONNECTIONS).get(cells["connection_type"], "")
+    who = dict(ACCESS).get(cells["access"] or "", "")
+    return ", ".join(part for part in (reached, port, who, cells["who"]) if part)
 
 
 REPACK = Repack(unpack, pack)

@@ -8,6 +8,7 @@ from core.forms.field import Cell, Input, Repack, Values
 from spec.environment import MASK, looks_secret
 
 KEPT = "kept"  # the value behind the mask, among the cells
+UNSET = "unset"  # among them too, where there is no value, not even an empty one
 
 VALUE = ""
 SOURCES = (
@@ -32,11 +33,13 @@ CELLS = (
 
 def pack(cells: Values) -> Values:
     name, source, value, key = (cells.pop(it, "") for it in ("name", "source", "value", "key"))
-    kept = cells.pop(KEPT, "")
+    kept, unset = cells.pop(KEPT, ""), cells.pop(UNSET, False)
     if source in {"secret", "configMap"}:
         return {**cells, "name": name, source: {"name": value, "key": key}}
     if source == "podFieldRef":
         return {**cells, "name": name, source: {"path": value}}
+    if unset and not value:
+        return {**cells, "name": name}
     return {**cells, "name": name, "value": kept if kept and value == MASK else value}
 
 
@@ -50,7 +53,8 @@ def unpack(item: Values) -> Values:
     value = item.get("value")
     if value and value != MASK and looks_secret(str(item.get("name", ""))):
         return {**whole, "source": VALUE, "value": MASK, KEPT: value}
-    return {**whole, "source": VALUE}
+    absent = value is None and item.get("name")
+    return {**whole, "source": VALUE} | ({UNSET: True} if absent else {})
 
 
 REPACK = Repack(unpack, pack)

@@ -44,7 +44,8 @@ class Cell:
     ``choices`` names a list that is known only when the form is shown, ``missing`` is what is said
     of a value that is not in it. ``initial`` is what holds where nothing is given, and what is
     therefore never kept. ``also`` are paths whose problems it shows beside its own. An item is
-    blank while no cell that ``fills`` it holds anything.
+    blank while no cell that ``fills`` it holds anything. While someone types in it, the
+    page named ``suggests`` is asked how it may go on.
     """
 
     key: str
@@ -59,6 +60,7 @@ class Cell:
     also: tuple[str, ...] = ()
     fills: bool = True
     missing: str = ""
+    suggests: str = ""
 
     @property
     def slug(self) -> str:
@@ -95,7 +97,8 @@ class Field:
     over one list each has the items with its mark, and the second an ``alias`` for its inputs. Of
     ``ordered`` items the first is the best. ``also`` are paths whose problems it shows beside its
     own, ``initial`` is whether a flag holds where nothing is given. What is ``literal`` is taken
-    as it is typed: a browser neither completes it nor minds its spelling.
+    as it is typed: a browser neither completes it nor minds its spelling. A list that ``inherits``
+    shows the items that are there unless one of its own replaces them.
     """
 
     key: str
@@ -118,6 +121,7 @@ class Field:
     initial: bool = False
     missing: str = ""
     literal: bool = False
+    inherits: bool = False
 
     @property
     def name(self) -> str:

@@ -38,7 +38,7 @@ Offered = Mapping[str, list[Option]]
 @dataclass
 class ShownCell:
     """A cell with its value; ``id`` is also the name of its input. One that is ``hidden`` here is
-    asked of nobody."""
+    asked of nobody. ``warnings`` refuse nothing."""
 
     cell: Cell
     id: str
@@ -47,6 +47,7 @@ class ShownCell:
     unit: str = USUAL
     options: list[Option] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     hidden: bool = False
 
     @property

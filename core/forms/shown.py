@@ -23,11 +23,15 @@ LITERAL = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"
 
 @dataclass
 class Inherited:
-    """An item that is there unless the form replaces it; ``note`` says where it comes from."""
+    """An item that is there unless the form replaces it; ``note`` says where it comes from.
+
+    One with more than a value is shown as ``words``.
+    """
 
     name: str
     value: str
     note: str
+    words: str = ""
 
 
 @dataclass

@@ -11,7 +11,9 @@ from django.urls import reverse
 from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
+from accounts.models import User
 from assets.kinds import KINDS, for_each_pod
+from core.forms import nested
 from core.forms.field import Input
 from core.forms.read import items_of, put_items
 from core.http import after
@@ -118,14 +120,25 @@ def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
 
 
 def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """A blank row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another."""
+    """A new row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another."""
     name, _, given = about.partition("=")
     item = _list_field(name)
     value = request.POST.get(f"inherited-{given}", "")
     row: Any = {"name": given, "value": "" if value == MASK else value}
     if item.input is Input.ITEMS:
-        row = item.blank
+        row = _new_item(draft, item, given, by=request.user)
     return _change_list(request, draft, page, item, lambda rows: [*rows, row])
+
+
+def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:
+    """As the asset has it that brings an item of this ``name``, else as the list begins one."""
+    planned = plan(draft.content, by=by)
+    for (role, slug), asset in planned.assets.items() if name else ():
+        brought = nested.items(KINDS[slug].layer(asset), item.key) if role == item.role else []
+        for row in brought:
+            if row.get("name") == name:
+                return row
+    return item.begins(planned.cluster) if item.begins else item.blank
 
 
 def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:

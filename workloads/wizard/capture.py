@@ -82,6 +82,8 @@ def _write_replica(replica: ReplicaDraft, question: Question, posted: QueryDict)
     if value == OWN:
         return
     kind, chosen = KINDS[question.key], _uuid(value)
+    if chosen and chosen == replica.assets.get(kind.slug):
+        return
     others = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
     replica.assets = others | ({kind.slug: chosen} if chosen else {})
     replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaces}

@@ -11,6 +11,7 @@ from spec.draft import Values, WorkloadDraft
 from spec.environment import MASK, looks_secret
 from spec.framework import owner_of
 from workloads.plan import Plan
+from workloads.wizard import people
 from workloads.wizard.offers import Offer
 from workloads.wizard.places import number_of, replica_of, values_of
 from workloads.wizard.problems import Located, sentence
@@ -51,6 +52,8 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
         shown.value = getattr(content, question.key, "")
     if question.key == "environmentVariables":
         _hide_sources(shown, offer)
+    if question.key == "connections":
+        people.warn(shown, offer.by)
     if question.key == "name":
         shown.ok = _free_name(plan)
     _add_origin(shown, question, plan)
@@ -94,6 +97,8 @@ def _add_layer(shown: Shown, layer: Values, source: str) -> None:
     theirs = nested.get(layer, shown.field.key)
     if shown.field.input is Input.ROWS:
         _inherit(shown, theirs or [], source)
+    elif shown.field.inherits:
+        _inherit_items(shown, theirs or [], source)
     elif theirs not in nested.EMPTY and shown.field.input in {Input.TEXT, Input.WHOLE}:
         verb = "Uses" if shown.value in nested.EMPTY else "Replaces"
         shown.origin = f"{verb} {theirs} from {source}."
@@ -110,6 +115,15 @@ def _inherit(shown: Shown, theirs: list[Values], source: str) -> None:
             value = MASK if value and looks_secret(item["name"]) else value
             note = item.get("description") or ("" if value is not None else "set by the cluster")
             shown.inherited.append(Inherited(item["name"], value or "", note))
+
+
+def _inherit_items(shown: Shown, theirs: list[Values], source: str) -> None:
+    own = {item.by["name"].value for item in shown.items}
+    words = shown.field.words if isinstance(shown.field, Question) else None
+    for item in theirs if words else ():
+        if item["name"] not in own:
+            text = words(item) if words else ""
+            shown.inherited.append(Inherited(item["name"], "", f"from {source}", text))
 
 
 @dataclass(frozen=True)

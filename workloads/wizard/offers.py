@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from accounts.models import User
 from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
 from core.forms.field import Option
@@ -13,10 +14,10 @@ NO_CLUSTER = "Select a cluster and a project first: not all clusters support thi
 
 
 class Offer:
-    """``cluster`` is ``None`` until the draft has a project."""
+    """``cluster`` is ``None`` until the draft has a project; ``by`` is who fills the draft in."""
 
-    def __init__(self, cluster: Cluster | None) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: Cluster | None, *, by: User) -> None:
+        self.cluster, self.by = cluster, by
 
     def lacks(self, section: Section) -> str:
         """Why a section of the page is not for this cluster; empty where it is."""

@@ -11,10 +11,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.http import Request
 from core.http import after
+from core.query import search_text
 from workloads import services
 from workloads.models import Draft, Workload
 from workloads.plan import plan
-from workloads.wizard import actions, drafts
+from workloads.wizard import actions, drafts, people
 from workloads.wizard.page import answer, drafts_context, galleries_of, one_gallery
 from workloads.wizard.screen import screen_of
 from workloads.wizard.sections.base import PAGES, SETUP
@@ -84,6 +85,17 @@ def draft_gallery(request: Request, pk: UUID, step: int, name: str) -> HttpRespo
         raise Http404("No such gallery")
     context = one_gallery(request, screen, name) | {"screen": screen}
     return render(request, "workloads/wizard/_fragment_gallery.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+def draft_people(request: Request, pk: UUID) -> HttpResponse:
+    """Names that go on as ``?text=`` ends, for a list of ``?of=`` users or groups."""
+    draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
+    given = search_text(request.GET, "text")
+    names = people.suggestions(draft, given, of=request.GET.get("of", ""))
+    return render(request, "workloads/wizard/_suggestions.html", {"names": names})
 
 
 @login_required

@@ -175,8 +175,8 @@ def test_an_environment_drops_what_it_sets_and_keeps_the_rest(wizard: Wizard) ->
     wizard.ready()
     draft, volume = wizard.draft, {"path": "/data", "claimInfo": {"size": "1G"}}
     draft.document["worker"]["values"] = {"storage": {"pvc": [volume]}, "image": "own:1"}
+    environment = draft.document["worker"]["assets"].pop("environment")
     draft.save()
-    environment = draft.content.worker.assets["environment"]
     wizard.save(2, **{"worker-environment": str(environment)})
     values = wizard.draft.content.worker.values
     assert values["storage"] == {"pvc": [volume]}

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from assets.base import Panel
 from assets.kinds import for_each_pod
-from core.forms.field import Field, Input
+from clusters.models import Cluster
+from core.forms.field import Field, Input, Values
 from spec.workload import Replica, WorkloadSpec
 from workloads.plan import Plan
 
@@ -19,10 +20,13 @@ Line = tuple[str, str, str]  # name, value, where a plan's origins have it
 
 @dataclass(frozen=True)
 class Question(Field):
-    """A field of a ``page``, in the ``section`` of that key."""
+    """A field of a ``page``, in the ``section`` of that key. ``begins`` is what a new item of a
+    list holds on a cluster, ``words`` shows an item that an asset brings."""
 
     page: int = SETUP
     section: str = ""
+    begins: Callable[[Cluster | None], Values] | None = None
+    words: Callable[[Values], str] | None = None
 
     @property
     def role(self) -> str:

@@ -14,6 +14,7 @@ from workloads.wizard.sections.scheduling import SCHEDULING
 from workloads.wizard.sections.setup import SETUP
 from workloads.wizard.sections.size import SIZE
 from workloads.wizard.sections.storage import STORAGE
+from workloads.wizard.sections.tools import TOOLS
 
 SECTIONS: tuple[Section, ...] = (
     SETUP,
@@ -21,6 +22,7 @@ SECTIONS: tuple[Section, ...] = (
     COMMAND,
     SIZE,
     COMPUTE,
+    TOOLS,
     RUNTIME,
     READINESS,
     STORAGE,

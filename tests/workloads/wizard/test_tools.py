@@ -1,0 +1,148 @@
+"""Tools in the workload: of the environment, changed, added; node ports; who may open them."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import GroupMembership, UserGroup
+from projects.models import Project
+from tests.factories import UserFactory, WorkloadFactory
+from tests.workloads.wizard.browser import Wizard, item
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+TOOLS = "worker-connections"
+JUPYTER = {
+    "name": "Jupyter",
+    "toolType": "jupyter-notebook",
+    "connectionType": "NodePort",
+    "containerPort": 8888,
+}
+
+
+@pytest.fixture
+def served(wizard: Wizard, on_kubernetes: Project) -> Wizard:
+    """An environment with Jupyter on a node port."""
+    wizard.ready()
+    environment = wizard.environment
+    environment.spec_json["connections"] = [JUPYTER]
+    environment.save()
+    return wizard.open(wizard.at(2))
+
+
+def tool(at: int = 0, **parts: str) -> dict[str, str]:
+    """An item as the page posts it; the cells of tools have underscores in their names."""
+    usual = {"tool_type": "custom", "connection_type": "NodePort", "container_port": "80"}
+    cells = {f"{TOOLS}-{at}-{key}": value for key, value in (usual | parts).items()}
+    return item(TOOLS, at) | cells
+
+
+def given(wizard: Wizard) -> list[Any]:
+    values: list[Any] = wizard.draft.content.worker.values.get("connections", [])
+    return values
+
+
+def test_a_tool_of_the_environment_is_shown_and_can_be_changed_for_the_workload(
+    served: Wizard,
+) -> None:
+    assert "Node port, port 8888, Anyone with access to the workload" in served.page
+    served.press(f"add:{TOOLS}=Jupyter")
+    assert given(served) == [JUPYTER]
+    served.press("save", **{f"{TOOLS}-0-node_port": "31777"})
+    (connection,) = served.plan().ready().spec.worker.connections
+    assert (connection.name, connection.node_port) == ("Jupyter", 31777)
+    assert served.environment.spec_json["connections"] == [JUPYTER], "the asset does not change"
+
+
+def test_a_tool_of_ones_own_stands_next_to_that_of_the_environment(served: Wizard) -> None:
+    served.press(f"add:{TOOLS}")
+    served.press("save", **{f"{TOOLS}-0-name": "TB", f"{TOOLS}-0-container_port": "6006"})
+    names = [tool.name for tool in served.plan().ready().spec.worker.connections]
+    assert names == ["Jupyter", "TB"]
+
+
+def test_a_new_tool_begins_as_the_cluster_can_reach_it(served: Wizard, settings: Any) -> None:
+    served.press(f"add:{TOOLS}")
+    assert given(served)[0]["connectionType"] == "ClusterIP", "the cluster has no domain for URLs"
+
+
+def test_a_node_port_that_another_workload_has_is_refused_before_submission(
+    served: Wizard, on_kubernetes: Project
+) -> None:
+    other = WorkloadFactory(project=on_kubernetes)
+    Workload.objects.filter(pk=other.pk).update(
+        spec_json=other.spec_json
+        | {"worker": other.spec_json["worker"] | {"connections": [{**JUPYTER, "nodePort": 31777}]}}
+    )
+    page = served.save(2, **tool(node_port="31777"))
+    assert "31777 is taken by another workload of the cluster; enter another" in page
+    assert f'data-for="{TOOLS}-0-node_port" data-invalid' in page
+    served.save(2, **tool(node_port="31778"))
+    assert served.plan().submittable
+    Workload.objects.filter(pk=other.pk).update(deleted_at=other.created_at)
+    served.save(2, **tool(node_port="31777"))
+    assert served.plan().submittable, "a deleted one has it no longer"
+
+
+def test_two_tools_of_one_workload_cannot_have_one_node_port(served: Wizard) -> None:
+    second = tool(1, name="b", node_port="31777")
+    page = served.save(2, **tool(name="a", node_port="31777") | second)
+    assert "31777 is what another tool of this workload has" in page
+    assert f'data-for="{TOOLS}-1-node_port" data-invalid' in page
+
+
+def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
+    UserFactory(username="maria")
+    page = served.save(2, **tool(access="authorizedUsers", who="maria, nobody"))
+    assert "There is no user nobody." in page
+    assert "You are not among them." in page
+    assert served.plan().submittable, "a warning refuses nothing"
+    me = served.user.username
+    page = served.save(2, **tool(access="authorizedUsers", who=f"maria, {me}"))
+    assert "You are not among them." not in page
+
+
+def test_groups_that_the_author_is_not_in_are_warned_of(served: Wizard) -> None:
+    group = UserGroup.objects.create(name="vision")
+    page = served.save(2, **tool(access="authorizedGroups", who="vision, other"))
+    assert "There is no group other yet." in page
+    assert "You are in none of these groups." in page
+    GroupMembership.objects.create(group=group, user=served.user)
+    page = served.save(2, **tool(access="authorizedGroups", who="vision"))
+    assert "You are in none" not in page
+
+
+def test_names_are_suggested_from_the_authors_projects_and_groups(
+    served: Wizard, on_kubernetes: Project
+) -> None:
+    on_kubernetes.members.add(UserFactory(username="maria"), UserFactory(username="mark"))
+    UserFactory(username="margit")
+    for name in ("vision", "vision-outside"):
+        UserGroup.objects.create(name=name)
+    GroupMembership.objects.create(group=UserGroup.objects.get(name="vision"), user=served.user)
+
+    def suggested(text: str, of: str) -> list[str]:
+        address = f"/workloads/drafts/{served.draft.pk}/people/"
+        page = served.client.get(address, {"text": text, "of": of}).content.decode()
+        return [part.split('"')[0] for part in page.split('value="')[1:]]
+
+    assert suggested("mar", "authorizedUsers") == ["maria", "mark"]
+    assert suggested("maria, MAR", "authorizedUsers") == ["maria, mark"]
+    assert suggested("vis", "authorizedGroups") == ["vision"]
+    on_kubernetes.members.remove(served.user)
+    assert suggested("mar", "authorizedUsers") == [], "of projects that the author sees"
+
+
+def test_names_with_a_comma_are_not_split(served: Wizard) -> None:
+    draft = served.draft
+    rule = {"authorizationType": "authorizedGroups", "authorizedGroups": ["a, b"]}
+    draft.document["worker"]["values"] = {"connections": [JUPYTER | rule]}
+    draft.save()
+    served.open(served.at(2)).press("save")
+    assert given(served) == [JUPYTER | rule]
+
+
+def test_a_tool_is_in_the_review(served: Wizard) -> None:
+    page = served.open(served.at(3)).page
+    assert "Jupyter" in page
+    assert "Node port, port 8888" in page

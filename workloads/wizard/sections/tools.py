@@ -1,0 +1,58 @@
+"""The apps that the image serves, how each is reached in this workload, and who may."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from assets.environment import tools
+from clusters.models import Cluster
+from core.forms.field import Cell, Input, Values
+from spec.environment import TOOLS as TOOL_NAMES
+from spec.environment import ConnectionType
+from workloads.plan import Plan
+from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
+
+CHANGED: dict[str, dict[str, Any]] = {
+    "tool_type": {"options": tuple(TOOL_NAMES.items())},
+    "name": {"placeholder": "the tool’s own"},
+    "container_port": {"required": True, "placeholder": "8888"},
+    "node_port": {"input": Input.WHOLE, "placeholder": "any free one, or 30000 to 32767"},
+    "external_url": {"placeholder": "chosen automatically"},
+    "who": {"suggests": "draft-people", "label": "Names, separated by commas", "required": True},
+}
+CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for cell in tools.CELLS)
+
+
+def begins(cluster: Cluster | None) -> Values:
+    """A tool that is reached as the cluster allows."""
+    why_no_url = cluster.definition.external_urls(cluster) if cluster else ""
+    kind = ConnectionType.CLUSTER_IP if why_no_url else ConnectionType.EXTERNAL_URL
+    return {"toolType": "custom", "connectionType": kind.value}
+
+
+def review(plan: Plan, role: str) -> Iterator[Line]:
+    for tool in replica_of(plan, role).connections:
+        document = tool.model_dump(mode="json", by_alias=True)
+        yield tool.name, tools.words(document), f"{role}.connections"
+
+
+TOOLS = Section(
+    "tools",
+    "Tools",
+    "Apps that the image serves: how each is reached in this workload, and who may open it.",
+    template=FOLD,
+    replica=(
+        Question(
+            "connections",
+            "Tools",
+            Input.ITEMS,
+            add="TOOL",
+            cells=CELLS,
+            repack=tools.REPACK,
+            inherits=True,
+            begins=begins,
+            words=tools.words,
+        ),
+    ),
+    review=review,
+)
