@@ -12,6 +12,7 @@ Key = Annotated[str, Field(min_length=1, max_length=317, pattern=LABEL_KEY)]
 LabelValue = Annotated[str, Field(max_length=63, pattern=LABEL_VALUE)]
 PoolName = Annotated[str, Field(min_length=1, max_length=63, pattern=POOL_NAME)]
 MAX_POOLS = 32
+NODE_TYPE = "run.ai/type"  # the label of a node that says its type
 
 
 class PriorityClass(StrEnum):

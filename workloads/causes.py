@@ -1,6 +1,7 @@
-"""Keeping what a workload waits for: one row for each change of cause."""
+"""Keeping what a workload waits for: one row for each change of cause. And its picture."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
@@ -11,6 +12,7 @@ from workloads.models import Cause, Workload
 
 MOST = 200  # causes kept of one run; the last one stays open, the oldest go
 LONGEST_TITLE = 300
+MOST_SHARES = 8  # of a bar; the rest is one share
 
 
 def note(workload: Workload, observation: Observation) -> None:
@@ -71,3 +73,28 @@ def _forget_oldest(workload: Workload) -> None:
     doomed = list(kept.values_list("pk", flat=True)[MOST:])
     if doomed:
         Cause.objects.filter(pk__in=doomed).delete()
+
+
+@dataclass(frozen=True)
+class BarShare:
+    """A piece of a bar, which is 100 wide in all: so many nodes that one reason rules out."""
+
+    label: str
+    nodes: int
+    start: float
+    width: float
+
+
+def bar(counted: Sequence[tuple[str, int]], total: int) -> list[BarShare]:
+    """Nodes may be ruled out by more than one reason; the bar then shows the reasons' parts."""
+    shown, rest = list(counted[:MOST_SHARES]), counted[MOST_SHARES:]
+    if rest:
+        shown.append(("other reasons", sum(nodes for _, nodes in rest)))
+    whole = max(sum(nodes for _, nodes in shown), total, 1)
+    pieces: list[BarShare] = []
+    start = 0.0
+    for label, nodes in shown:
+        width = 100 * nodes / whole
+        pieces.append(BarShare(label, nodes, round(start, 2), round(width, 2)))
+        start += width
+    return pieces

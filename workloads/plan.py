@@ -29,6 +29,9 @@ from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import capacity, ports
 from workloads.scheduling.admission import Verdict, judge
+from workloads.scheduling.fit.ground import ground_of, this_machine
+from workloads.scheduling.fit.judge import Fit, Ground, admitted
+from workloads.scheduling.fit.judge import judge as judge_fit
 from workloads.scheduling.placement import blockers
 from workloads.scheduling.quota import beyond_quota
 
@@ -63,6 +66,9 @@ class Plan:
     assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
     demand: Demand | None = None
     verdict: Verdict | None = None
+    #: Whether it would start, and the nodes and quotas by which that is judged.
+    fit: Fit | None = None
+    ground: Ground | None = None
 
     @property
     def submittable(self) -> bool:
@@ -268,10 +274,22 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
 
 
 def _foresee(plan: Plan) -> None:
-    """Whether it would start now, where Trainyard admits."""
-    cluster, project = plan.cluster, plan.project
-    if plan.spec and plan.demand and cluster and project and not cluster.capabilities.queues:
-        device_memory = cluster.gpu_memory if plan.spec.asks_gpu_memory else 0
-        quotas = accounts_of([project])[project.pk]
-        room = capacity.free(cluster)
-        plan.verdict = judge(plan.spec, plan.demand, quotas, room, device_memory)
+    """Whether it would start now."""
+    cluster, project, spec = plan.cluster, plan.project, plan.spec
+    if not (spec and plan.demand and cluster and project):
+        return
+    if cluster.capabilities.queues:
+        plan.ground = ground_of(cluster, spec, project)
+        plan.fit = judge_fit(spec, plan.ground)
+        return
+    device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
+    quotas = accounts_of([project])[project.pk]
+    room = capacity.free(cluster)
+    plan.verdict = verdict = judge(spec, plan.demand, quotas, room, device_memory)
+    plan.ground = this_machine(cluster, room, quotas, device_memory)
+    plan.fit = admitted(
+        judge_fit(spec, plan.ground),
+        starts=verdict.starts,
+        reason=verdict.reason,
+        message=verdict.message,
+    )

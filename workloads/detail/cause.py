@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from spec.phases import HELD_UP, WAITING, Phase, Reason
 from workloads import logs
+from workloads.causes import BarShare, bar
 from workloads.detail.exit_codes import advice, exit_in_words
 from workloads.diagnosis import BY_ID, FailureClass
 from workloads.diagnosis.ranks import in_order_of_failure
@@ -17,7 +18,6 @@ from workloads.models import Cause, Rank, Workload
 LAST_LINES = 20
 LINES_BEFORE = 6  # the decisive one, where it is not among the last
 BRIEF = timedelta(seconds=1)
-MOST_SHARES = 8  # of a bar; the rest is one share
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,6 @@ class FirstFailure:
     lines: list[FailureLine]
     kind: FailureClass | None = None
     log: str = ""
-
-
-@dataclass(frozen=True)
-class BarShare:
-    """A piece of a bar, which is 100 wide in all: so many nodes that one reason rules out."""
-
-    label: str
-    nodes: int
-    start: float
-    width: float
 
 
 @dataclass(frozen=True)
@@ -134,16 +124,5 @@ def history(workload: Workload) -> list[Cause]:
 
 
 def shares(cause: Cause) -> list[BarShare]:
-    """Nodes may be ruled out by more than one reason; the bar then shows the reasons' parts."""
     counted = [(str(label), int(nodes)) for label, nodes in cause.evidence.get("shares", [])]
-    shown, rest = counted[:MOST_SHARES], counted[MOST_SHARES:]
-    if rest:
-        shown.append(("other reasons", sum(nodes for _, nodes in rest)))
-    whole = max(sum(nodes for _, nodes in shown), int(cause.evidence.get("total", 0)), 1)
-    bar: list[BarShare] = []
-    start = 0.0
-    for label, nodes in shown:
-        width = 100 * nodes / whole
-        bar.append(BarShare(label, nodes, round(start, 2), round(width, 2)))
-        start += width
-    return bar
+    return bar(counted, int(cause.evidence.get("total", 0)))

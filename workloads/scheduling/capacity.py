@@ -1,8 +1,6 @@
 """How much of a cluster is there, and how much of it is free now."""
 
-from django.db.models import Max
-
-from clusters.models import Cluster, Node
+from clusters.models import Cluster
 from spec.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
@@ -29,27 +27,6 @@ def free(cluster: Cluster) -> Room:
         except SpecError:
             _occupy_unread(room, workload, placement)
     return room
-
-
-def lacking(cluster: Cluster, spec: WorkloadSpec) -> str:
-    """Why no node that is known could take one of the pods, however empty it is; empty where one
-    could. Of a cluster that queues itself, where it is no refusal: nodes may yet be added."""
-    wanted = max(pod.replica.compute.gpu_devices_request for pod in spec.pods)
-    if not wanted or not cluster.capabilities.queues:
-        return ""
-    nodes = Node.objects.filter(cluster=cluster)
-    if not nodes.exists():
-        return ""
-    groups = [nodes.in_pool(name) for name in spec.node_pools] or [nodes]
-    most = max(group.aggregate(most=Max("gpu_count"))["most"] or 0 for group in groups)
-    if wanted <= most:
-        return ""
-    where = f"the node pools {', '.join(spec.node_pools)}" if spec.node_pools else cluster.name
-    have = f"{wanted} GPUs for a pod, the most is {most}" if most else "GPUs"
-    return (
-        f"No node of {where} has {have}. It waits until such nodes are added: choose another "
-        "compute resource or cluster, or ask the cluster's administrator."
-    )
 
 
 def _occupy_unread(room: Room, workload: Workload, placement: Placement) -> None:

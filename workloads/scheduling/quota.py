@@ -35,20 +35,6 @@ def beyond_quota(project: Project, demand: Demand) -> str:
     return ""
 
 
-def waits_for_quota(project: Project, demand: Demand) -> str:
-    """What a workload waits for in the queue that the cluster has for the project; empty where
-    nothing of a quota is lacking now, or where no such queue is."""
-    if not project.cluster.capabilities.quotas:
-        return ""
-    for account in accounts_of([project])[project.pk]:
-        if over := account.excess(demand):
-            return (
-                f"It waits until other workloads end: together they ask for {over}, and "
-                f"{account.whose} may not go over it."
-            )
-    return ""
-
-
 def hold_quota(project: Project, demand: Demand) -> str:
     """``beyond_quota`` for whoever takes it now, in a transaction.
 

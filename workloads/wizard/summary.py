@@ -15,14 +15,23 @@ from spec.errors import SpecError
 from spec.merge import filled
 from spec.quantities import readable
 from spec.workload import Pod, WorkloadSpec
+from workloads.causes import BarShare, bar
 from workloads.plan import Plan
-from workloads.scheduling import capacity
-from workloads.scheduling.quota import bounds_of, waits_for_quota
+from workloads.scheduling.fit.judge import Answer, Fit
+from workloads.scheduling.fit.words import largest_in_words
+from workloads.scheduling.quota import bounds_of
 
 SUBMISSION = "/api/v1/workloads/distributed"
 FEW = 8  # ranks listed one by one; of more, the first and the last
 NOT_YET = "to-be-selected"
 _ROLES = {"worker", "master"}
+QUEUE_DECIDES = "The cluster's queue decides when it starts."
+ANSWERS = {
+    Answer.NOW: ("success", "Starts immediately"),
+    Answer.LATER: ("warning", "Will wait"),
+    Answer.NEVER: ("danger", "Can never start"),
+    Answer.UNKNOWN: ("neutral", "Ready to submit"),
+}
 
 
 @dataclass
@@ -38,11 +47,16 @@ class QuotaForecast:
 
 @dataclass
 class Summary:
-    """``tone``: info, success, warning or danger."""
+    """``tone``: info, success, warning, danger or neutral. ``todo`` is what people can do about it,
+    ``shares`` what rules out how many of the ``nodes``."""
 
     tone: str = "info"
     headline: str = "Not ready yet"
     detail: str = ""
+    todo: str = ""
+    shares: list[BarShare] = field(default_factory=list)
+    nodes: int = 0
+    largest: str = ""
     pods: str = "–"
     world_size: int = 0
     ranks: list[tuple[str, str]] = field(default_factory=list)
@@ -65,12 +79,7 @@ def of(plan: Plan, address: str = SUBMISSION) -> Summary:
     if spec and plan.project and plan.cluster:
         demand = Demand.of(spec, gpu_memory=plan.cluster.gpu_memory)
         summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
-    lacking = capacity.lacking(plan.cluster, spec) if spec and plan.cluster else ""
-    if plan.submittable and plan.project and plan.demand and not lacking:
-        lacking = waits_for_quota(plan.project, plan.demand)
-    _judge(summary, plan, lacking)
-    if lacking not in {"", summary.detail}:
-        summary.cautions = (lacking, *summary.cautions)
+    _judge(summary, plan)
     return summary
 
 
@@ -139,7 +148,7 @@ def _number(value: float) -> str:
     return f"{round(value, 3):g}"
 
 
-def _judge(summary: Summary, plan: Plan, lacking: str) -> None:
+def _judge(summary: Summary, plan: Plan) -> None:
     never = [p.message for p in plan.problems if p.message.startswith(("asks for", "can never"))]
     if never:
         summary.tone, summary.headline = "danger", "Can never start"
@@ -147,17 +156,23 @@ def _judge(summary: Summary, plan: Plan, lacking: str) -> None:
     elif not plan.submittable:
         count = len(plan.problems)
         summary.detail = f"{count} thing{'s' if count != 1 else ''} to fill in or fix, see below."
-    elif lacking:
-        summary.tone, summary.headline, summary.detail = "warning", "Will wait", lacking
-    elif plan.verdict is None:
-        summary.tone, summary.headline = "info", "Ready to submit"
-        summary.detail = "The cluster's queue decides when it starts."
-    elif plan.verdict.starts:
-        summary.tone, summary.headline = "success", "Starts immediately"
-        summary.detail = "All ranks fit now."
+        if plan.fit and plan.fit.answer is Answer.NEVER and (cause := plan.fit.cause):
+            summary.cautions = (f"{cause.title}. {cause.todo}", *summary.cautions)
+    elif plan.fit is None:
+        summary.headline, summary.detail = "Ready to submit", QUEUE_DECIDES
     else:
-        summary.tone, summary.headline = "warning", "Will wait"
-        summary.detail = plan.verdict.message
+        summary.tone, summary.headline = ANSWERS[plan.fit.answer]
+        _explain(summary, plan.fit)
+    if plan.fit and plan.spec and plan.fit.answer is not Answer.NOW:
+        summary.largest = largest_in_words(plan.fit, plan.spec)
+
+
+def _explain(summary: Summary, fit: Fit) -> None:
+    summary.detail = fit.note or "All ranks fit now."
+    if cause := fit.cause:
+        summary.detail, summary.todo = cause.title.rstrip(".") + ".", cause.todo
+        summary.shares = bar([(share.label, share.nodes) for share in cause.shares], cause.total)
+        summary.nodes = cause.total
 
 
 def _body(plan: Plan) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from django.db.models.fields.json import KT
 
 from core.words import some
-from engines.kubernetes.manifests.scheduling import NODE_TYPE
 from spec.errors import Problem, path_of
+from spec.scheduling import NODE_TYPE
 from spec.workload import Replica, WorkloadSpec
 
 if TYPE_CHECKING:

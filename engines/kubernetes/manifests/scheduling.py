@@ -7,10 +7,16 @@ from engines.kubernetes.jobs import KAI, WORKLOAD
 from engines.kubernetes.labels import project_queue, without_empty
 from spec.compute import Compute, GpuRequestType
 from spec.quantities import to_bytes
-from spec.scheduling import Effect, NodeAffinity, PodAffinity, Strictness, Toleration
+from spec.scheduling import (
+    NODE_TYPE,
+    Effect,
+    NodeAffinity,
+    PodAffinity,
+    Strictness,
+    Toleration,
+)
 from spec.workload import Replica
 
-NODE_TYPE = "run.ai/type"
 QUEUE = "kai.scheduler/queue"
 PRIORITY = "priorityClassName"
 PREEMPTIBILITY = "kai.scheduler/preemptibility"

@@ -85,9 +85,10 @@ def asking(project: Project, gpus: int) -> str:
 @pytest.mark.parametrize(
     ("nodes", "gpus", "told"),
     [
-        ([0, 0], 1, "No node of {cluster} has GPUs. It waits until such nodes are added"),
-        ([0, 8], 9, "No node of {cluster} has 9 GPUs for a pod, the most is 8."),
-        ([0, 8], 8, ""),
+        ([0, 0], 1, "No node of {cluster} has GPUs."),
+        ([0, 8], 9, "No node of {cluster} has 9 GPUs, the most is 8."),
+        ([0, 8], 8, "Even without other workloads, 1 of its 3 pods fit on {cluster}."),
+        ([0, 8, 8, 8], 8, ""),
         ([0, 8], 0, ""),
         ([], 1, ""),  # nobody looked yet
     ],
@@ -109,7 +110,8 @@ def test_more_gpus_than_any_node_has_are_a_warning_and_no_refusal_in_the_wizard(
     found = summary.of(made)
     assert made.submittable
     assert found.detail.startswith(told.format(cluster=cluster.name) or "The cluster's queue")
-    assert (found.tone == "warning") is bool(told)
+    assert found.tone == ("danger" if told else "neutral")
+    assert found.todo.startswith("It will never start unless such nodes are added." if told else "")
 
 
 def test_a_pool_without_gpus_is_a_warning_before_all_is_filled_in(
@@ -124,5 +126,5 @@ def test_a_pool_without_gpus_is_a_warning_before_all_is_filled_in(
     draft.document["worker"]["assets"]["compute"] = asking(on_kubernetes, 1)
     draft.save()
     found = summary.of(wizard.plan())
-    assert "No node of the node pools cpu has GPUs." in found.cautions[0]
-    assert wizard.open(wizard.at(2)).page.count("No node of the node pools cpu has GPUs.") == 1
+    assert "No node of the node pool cpu has GPUs." in found.cautions[0]
+    assert wizard.open(wizard.at(2)).page.count("No node of the node pool cpu has GPUs.") == 1

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from engines.base import Manifest, Observation
 from engines.kubernetes.manifests.requests import asked
-from engines.kubernetes.status.causes.unschedulable import NOT_ASKED_FOR, passed
+from engines.kubernetes.status.causes.unschedulable import passed
 from engines.nodes import Allocation, NodeInfo
 from spec.causes import Cause, CauseKind, Share
+from spec.shortages import NOT_ASKED_FOR
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NEVER = "It will never start unless such nodes are added."
@@ -63,8 +64,9 @@ def _never(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -> Cause | N
 def _not_asked_for(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
     """Whatever else keeps it from nodes that it does not want anyway."""
     todo = f"{NEVER} Choose another node pool, node type {INSTEAD} {TABS.capitalize()}"
-    share = Share("not of the requested node pool or type", len(nodes))
-    return replace(before, kind=CauseKind.NODES, title=NOT_ASKED_FOR, todo=todo, shares=(share,))
+    share = Share(NOT_ASKED_FOR.label, len(nodes))
+    title = NOT_ASKED_FOR.title
+    return replace(before, kind=CauseKind.NODES, title=title, todo=todo, shares=(share,))
 
 
 def _has(node: NodeInfo, wanted: Allocation) -> bool:

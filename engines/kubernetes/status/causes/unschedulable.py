@@ -9,22 +9,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from spec import shortages
 from spec.causes import Cause, CauseKind, Share
+from spec.shortages import CLUSTER, FULL, OTHER, POOL, WAIT
 
 HEAD = re.compile(r"^0/(\d+) nodes are available:?\s*(.*)$", re.DOTALL)
 #: What later schedulers add about pods that might have to give way.
 TAIL = re.compile(r"(?:^|[.,]?\s+)(?:no new claims to deallocate|preemption:).*$", re.DOTALL)
 NEXT = re.compile(r", (?=\d+ )")
 COUNTED = re.compile(r"^(\d+) (.+)$", re.DOTALL)
-
-#: Nodes that would do if they had room; other nodes; those of the control plane, which a scheduler
-#: rules out by their taint before it looks at anything else, and which nobody means.
-FULL, OTHER, CONTROL_PLANE = 2, 1, 0
-
-_POOL = "choose another node pool or node type"
-NOT_ASKED_FOR = "No node is of the requested pool or type"
-_WAIT = "wait until other workloads end"
-_CLUSTER = "ask the cluster's administrator"
 
 
 @dataclass(frozen=True)
@@ -42,47 +35,29 @@ class Rule:
 
 CAPACITY, NODES, STORAGE = CauseKind.CAPACITY, CauseKind.NODES, CauseKind.STORAGE
 RULES = (
-    Rule(
-        r"Insufficient \S*gpu\S*",
-        CAPACITY,
-        "too few free GPUs",
-        "Not enough free GPUs",
-        f"Ask for fewer GPUs for each pod, {_POOL}, or {_WAIT}.",
-    ),
-    Rule(
-        r"Insufficient cpu",
-        CAPACITY,
-        "too little free CPU",
-        "Not enough free CPU",
-        f"Ask for fewer CPU cores for each pod, {_POOL}, or {_WAIT}.",
-    ),
-    Rule(
-        r"Insufficient memory",
-        CAPACITY,
-        "too little free memory",
-        "Not enough free memory",
-        f"Ask for less CPU memory for each pod, {_POOL}, or {_WAIT}.",
-    ),
+    Rule(r"Insufficient \S*gpu\S*", *shortages.GPUS),
+    Rule(r"Insufficient cpu", *shortages.CPU),
+    Rule(r"Insufficient memory", *shortages.MEMORY),
     Rule(
         r"Insufficient (\S+)",
         CAPACITY,
         "too little free {0}",
         "Not enough free {0}",
-        f"Ask for less {{0}}, {_POOL}, or {_WAIT}.",
+        f"Ask for less {{0}}, {POOL}, or {WAIT}.",
     ),
     Rule(
         r"Too many pods",
         CAPACITY,
         "at their limit of pods",
         "The nodes run as many pods as allowed",
-        f"{_WAIT.capitalize()}, or {_POOL}.",
+        f"{WAIT.capitalize()}, or {POOL}.",
     ),
     Rule(
         r"unbound immediate PersistentVolumeClaims?",
         STORAGE,
         "a volume does not exist yet",
         "A volume does not exist yet",
-        f"Check the storage class of the volume, or {_CLUSTER}: its provisioner has to create it.",
+        f"Check the storage class of the volume, or {CLUSTER}: its provisioner has to create it.",
     ),
     Rule(
         r'persistentvolumeclaim "([^"]+)" not found',
@@ -96,14 +71,10 @@ RULES = (
         STORAGE,
         "its volume cannot be used there",
         "Its volume cannot be used on these nodes",
-        f"{_POOL.capitalize()} where the volume is, or a storage class that reaches all nodes.",
+        f"{POOL.capitalize()} where the volume is, or a storage class that reaches all nodes.",
     ),
     Rule(
-        r"(?:anti-)?affinity rules|pod affinity|anti-affinity|topology spread",
-        NODES,
-        "the pods' affinity rules it out",
-        "No node satisfies the pods' affinity",
-        "Loosen the pod affinity or topology, or ask for fewer pods.",
+        r"(?:anti-)?affinity rules|pod affinity|anti-affinity|topology spread", *shortages.AFFINITY
     ),
     Rule(
         r"free ports",
@@ -112,54 +83,19 @@ RULES = (
         "The port it requests is in use on every node",
         "Choose another port, or let the cluster choose it.",
     ),
-    Rule(
-        r"node\.kubernetes\.io/(?:not-ready|unreachable)",
-        NODES,
-        "they do not answer",
-        "Nodes do not answer",
-        f"Wait until they are back, or {_CLUSTER}.",
-        near=OTHER,
-    ),
-    Rule(
-        r"unschedulable",
-        NODES,
-        "cordoned",
-        "Nodes are cordoned",
-        f"Wait until they are uncordoned, or {_CLUSTER}.",
-        near=OTHER,
-    ),
-    Rule(
-        r"taints? \{(node-role\.kubernetes\.io/[^:}]+)",
-        NODES,
-        "reserved for the control plane",
-        "Nodes are reserved for the control plane by the taint {0}",
-        f"{_POOL.capitalize()}, or add a toleration for the taint if that is intended.",
-        near=CONTROL_PLANE,
-    ),
-    Rule(
-        r"taints? \{([^:}]+)",
-        NODES,
-        "reserved for others by the taint {0}",
-        "Nodes are reserved for others by the taint {0}",
-        f"Add a toleration for the taint, or {_POOL}.",
-        near=OTHER,
-    ),
+    Rule(r"node\.kubernetes\.io/(?:not-ready|unreachable)", *shortages.SILENT),
+    Rule(r"unschedulable", *shortages.CORDONED),
+    Rule(r"taints? \{(node-role\.kubernetes\.io/[^:}]+)", *shortages.OF_CONTROL_PLANE),
+    Rule(r"taints? \{([^:}]+)", *shortages.TAINTED),
     Rule(
         r"taint",
         NODES,
         "reserved for others by a taint",
         "Nodes are reserved for others by a taint",
-        f"Add a toleration for the taint, or {_POOL}.",
+        f"Add a toleration for the taint, or {POOL}.",
         near=OTHER,
     ),
-    Rule(
-        r"node affinity|node selector|node\(s\) didn't match",
-        NODES,
-        "not of the requested node pool or type",
-        NOT_ASKED_FOR,
-        f"{_POOL.capitalize()}; the Nodes tab of the cluster shows what is available.",
-        near=OTHER,
-    ),
+    Rule(r"node affinity|node selector|node\(s\) didn't match", *shortages.NOT_ASKED_FOR),
 )
 OTHERWISE = Rule("", CauseKind.OTHER, "{0}", "The scheduler finds no node", "")
 
@@ -190,7 +126,7 @@ def unscheduled(message: str) -> Cause:
     total, by_words = counted
     if not total:
         title = "The cluster has no node that accepts pods"
-        return Cause(NODES, title, f"Wait until there is one, or {_CLUSTER}.", message)
+        return Cause(NODES, title, f"Wait until there is one, or {CLUSTER}.", message)
     matches = sorted(_match(by_words), key=lambda it: it.weight, reverse=True)
     if not matches:
         return Cause(CauseKind.OTHER, OTHERWISE.title, said=message, total=total)

@@ -1,0 +1,55 @@
+"""Grounds and gangs for the verdict's tests: plain numbers, no database."""
+
+from typing import Any
+
+from engines.nodes import Taint
+from spec import documents
+from spec.workload import WorkloadSpec
+from workloads.scheduling.fit.judge import Ground
+from workloads.scheduling.fit.nodes import NodeGroup
+from workloads.scheduling.fit.packing import Free
+
+GIB = 1024**3
+
+
+def gang(workers: int = 1, gpus: int = 1, *, master: bool = False, **worker: Any) -> WorkloadSpec:
+    """Whole GPUs and a core and a GiB for each pod; ``worker`` is as the document has it."""
+    compute = {"gpuDevicesRequest": gpus, "cpuCoreRequest": 1, "cpuMemoryRequest": "1Gi"}
+    whole = worker.pop("whole", {})
+    return documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "architecture": "workers_and_master" if master else "workers_only",
+            "numWorkers": workers,
+            "worker": {"image": "x:1", "compute": compute} | worker,
+            **whole,
+        }
+    )
+
+
+def nodes(
+    count: int = 1,
+    gpus: int = 4,
+    free: int | None = None,
+    *,
+    cpu: float = 32,
+    pool: str = "default",
+    labels: dict[str, str] | None = None,
+    taint: str = "",
+    **more: Any,
+) -> NodeGroup:
+    """Of ``gpus`` devices as many are free as ``free`` says, or all."""
+    left = gpus if free is None else free
+    return NodeGroup(
+        count,
+        whole=Free(cpu, 256 * GIB, (1.0,) * gpus),
+        free=Free(cpu, 256 * GIB, (1.0,) * left),
+        pool=pool,
+        labels=labels or {},
+        taints=(Taint(taint, "", "NoSchedule"),) if taint else (),
+        **more,
+    )
+
+
+def ground(*groups: NodeGroup, **more: Any) -> Ground:
+    return Ground(groups, "big", **more)

@@ -1,0 +1,260 @@
+"""Now, later, never, or nobody can say: one gang on the nodes as they were last seen. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from projects.quotas import Account, Demand
+from spec.causes import Cause, CauseKind, Share
+from spec.phases import Reason
+from spec.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, Shortage
+from spec.workload import Replica, WorkloadSpec
+from workloads.scheduling.fit.nodes import (
+    NodeGroup,
+    Obstacle,
+    domains,
+    obstacle,
+    roles,
+    togetherness,
+)
+from workloads.scheduling.fit.packing import (
+    NOWHERE,
+    Ask,
+    Packing,
+    Spot,
+    pack,
+    pack_together,
+)
+
+UNLESS = "It will never start unless such nodes are added."
+GIB = 1024**3
+QUEUE = "The cluster's queue decides when it starts"
+NO_NODES = f"{QUEUE}: its nodes are not known yet."
+UNSEEN = f"{QUEUE}: Trainyard cannot see what other pods hold on its nodes."
+DEVICES = f"{QUEUE}: how much {{0}} is free on its nodes is not known here."
+ORDER = f"{QUEUE}: all pods fit, but not wherever it may place the first of them."
+
+
+class Answer(StrEnum):
+    NOW = "now"
+    LATER = "later"
+    NEVER = "never"
+    UNKNOWN = "unknown"  # the cluster's queue decides
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a gang is judged on: the nodes, and the quotas that it would have to wait for."""
+
+    groups: tuple[NodeGroup, ...]
+    cluster: str
+    accounts: tuple[Account, ...] = ()
+    device_memory: int = 0  # bytes of a GPU, by which GPU memory becomes a portion
+
+    @property
+    def nodes(self) -> int:
+        return sum(group.count for group in self.groups)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """``cause`` is what it would wait for, as the page of a workload that waits has it; ``note``
+    why nobody can say. ``largest`` is the number of workers that would start now; ``None`` where
+    that is not known."""
+
+    answer: Answer
+    cause: Cause | None = None
+    note: str = ""
+    largest: int | None = None
+
+
+def judge(spec: WorkloadSpec, ground: Ground) -> Fit:
+    if not ground.groups:
+        return Fit(Answer.UNKNOWN, note=NO_NODES)
+    empty = [group.emptied for group in ground.groups]
+    if _packed(spec, empty, ground.device_memory).best < spec.num_workers:
+        return Fit(Answer.NEVER, _never(spec, replace(ground, groups=tuple(empty))))
+    note, packing = _unseen(spec, ground), _packed(spec, ground.groups, ground.device_memory)
+    largest = None if note else within_quota(spec, ground, packing.best)
+    if over := _over_quota(spec, ground):
+        return Fit(Answer.LATER, Cause(CauseKind.QUOTA, over), largest=largest)
+    if note:
+        return Fit(Answer.UNKNOWN, note=note)
+    if packing.best < spec.num_workers:
+        return Fit(Answer.LATER, _full(spec, ground, packing), largest=largest)
+    if packing.worst < spec.num_workers:
+        return Fit(Answer.UNKNOWN, note=ORDER, largest=largest)
+    return Fit(Answer.NOW, largest=largest)
+
+
+def admitted(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
+    """As Trainyard's own admission decides, where the cluster has no queue."""
+    if starts:
+        return replace(fit, answer=Answer.NOW, cause=None, note="")
+    if fit.answer is Answer.NEVER:
+        return fit
+    if reason == Reason.WAITING_FOR_QUOTA:
+        return replace(fit, answer=Answer.LATER, cause=Cause(CauseKind.QUOTA, message), note="")
+    evidence = fit.cause or Cause(CauseKind.CAPACITY, message)
+    cause = Cause(CauseKind.CAPACITY, message, shares=evidence.shares, total=evidence.total)
+    return replace(fit, answer=Answer.LATER, cause=cause, note="")
+
+
+def within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> int:
+    """As many of them as the quotas leave; 0 where not even one."""
+    least, most = 0, max(workers, 0)
+    while least < most:
+        middle = (least + most + 1) // 2
+        if _over_quota(spec.model_copy(update={"num_workers": middle}), ground):
+            most = middle - 1
+        else:
+            least = middle
+    return least
+
+
+def _over_quota(spec: WorkloadSpec, ground: Ground) -> str:
+    if not ground.accounts:
+        return ""
+    demand = Demand.of(spec, gpu_memory=ground.device_memory)
+    for account in ground.accounts:
+        if over := account.excess(demand):
+            return (
+                f"It waits until other workloads end: together they ask for {over}, and "
+                f"{account.whose} may not go over it."
+            )
+    return ""
+
+
+def _unseen(spec: WorkloadSpec, ground: Ground) -> str:
+    names = [it.resource for role in roles(spec) for it in role.compute.extended_resources]
+    if names:
+        return DEVICES.format(", ".join(dict.fromkeys(names)))
+    return UNSEEN if any(group.free is None for group in ground.groups) else ""
+
+
+def _packed(spec: WorkloadSpec, groups: Iterable[NodeGroup], device_memory: int) -> Packing:
+    worker, *masters = roles(spec)
+    asks = [Ask.of(role.compute, device_memory) for role in (worker, *masters)]
+    master = asks[1] if masters else None
+    keys = togetherness(spec)
+    if not keys:
+        return pack(_spots(spec, groups), asks[0], master)
+    apart = [list(_spots(spec, part)) for part in domains(groups, keys)]
+    return pack_together(apart, asks[0], master)
+
+
+def _spots(spec: WorkloadSpec, groups: Iterable[NodeGroup]) -> Iterator[Spot]:
+    worker, *masters = roles(spec)
+    for group in groups:
+        if group.free is None:
+            continue
+        for_worker = obstacle(group, worker, spec.node_pools) is None
+        for_master = for_worker
+        if masters and masters[0] is not worker:
+            for_master = obstacle(group, masters[0], spec.node_pools) is None
+        if for_worker or for_master:
+            yield Spot(group.count, group.free, for_worker, for_master)
+
+
+def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
+    """What the scheduler would say of the first pod that it cannot place any more."""
+    worker, *masters = roles(spec)
+    role = masters[0] if masters and packing.best == NOWHERE else worker
+    counted: Counter[Obstacle] = Counter()
+    for group in ground.groups:
+        for each in _obstacles(group, role, spec, ground.device_memory):
+            counted[each] += group.count
+    if not counted:  # each domain alone is too small, all of them together are not
+        counted[Obstacle(AFFINITY)] = ground.nodes
+    ordered = sorted(counted.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True)
+    first = ordered[0][0]
+    return Cause(
+        first.shortage.kind,
+        first.shortage.title.format(first.name),
+        first.shortage.todo.format(first.name),
+        shares=tuple(Share(it.shortage.label.format(it.name), nodes) for it, nodes in ordered),
+        total=ground.nodes,
+    )
+
+
+def _obstacles(
+    group: NodeGroup, role: Replica, spec: WorkloadSpec, device_memory: int
+) -> Iterator[Obstacle]:
+    if lasting := obstacle(group, role, spec.node_pools):
+        yield lasting
+        return
+    if group.free is None:
+        return
+    ask = Ask.of(role.compute, device_memory)
+    left = group.free.without(ask, group.free.room(ask))
+    for shortage, part in _parts(ask):
+        if not left.room(part):
+            yield Obstacle(shortage)
+
+
+def _parts(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
+    if ask.devices:
+        yield GPUS, Ask(0, 0, ask.devices, ask.portion)
+    if ask.cpu:
+        yield CPU, Ask(ask.cpu, 0)
+    if ask.memory:
+        yield MEMORY, Ask(0, ask.memory)
+
+
+def _never(spec: WorkloadSpec, ground: Ground) -> Cause:
+    """Of ``ground`` as it is when nothing runs there."""
+    for role in roles(spec):
+        possible = [it for it in ground.groups if obstacle(it, role, spec.node_pools) is None]
+        if not possible:
+            return _no_node(role, spec, ground)
+        ask = Ask.of(role.compute, ground.device_memory)
+        if not any(group.whole.room(ask) for group in possible):
+            lacks = " and ".join(_lacks(ask, possible)) or "everything it requests at once"
+            return _unless(f"No node {_where(spec, possible, ground)} has {lacks}")
+    workers = _packed(spec, ground.groups, ground.device_memory).best
+    pods = 0 if workers == NOWHERE else workers + int(spec.has_master)
+    where = f"within one {' and '.join(keys)} " if (keys := togetherness(spec)) else ""
+    return _unless(
+        f"Even without other workloads, {pods} of its {spec.num_pods} pods fit {where}on "
+        f"{ground.cluster}"
+    )
+
+
+def _no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:
+    counted: Counter[Obstacle] = Counter()
+    for group in ground.groups:
+        if lasting := obstacle(group, role, spec.node_pools):
+            counted[lasting] += group.count
+    ordered = sorted(counted.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True)
+    first = ordered[0][0]
+    title = first.shortage.title.format(first.name)
+    instead = NOT_ASKED_FOR.todo if first.shortage is NOT_ASKED_FOR else first.shortage.todo
+    shares = tuple(Share(it.shortage.label.format(it.name), nodes) for it, nodes in ordered)
+    todo = f"{UNLESS} {instead}"
+    return Cause(CauseKind.NODES, title, todo, shares=shares, total=ground.nodes)
+
+
+def _unless(title: str) -> Cause:
+    todo = f"{UNLESS} Choose another compute resource or cluster, or {CLUSTER}."
+    return Cause(CauseKind.NODES, title, todo)
+
+
+def _where(spec: WorkloadSpec, possible: Sequence[NodeGroup], ground: Ground) -> str:
+    if sum(group.count for group in possible) == ground.nodes:
+        return f"of {ground.cluster}"
+    if any(role.node_type or role.node_affinity_required for role in roles(spec)):
+        return "of the requested pool or type"
+    if pools := spec.node_pools:
+        return f"of the node pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}"
+    return "that accepts it"
+
+
+def _lacks(ask: Ask, groups: Sequence[NodeGroup]) -> Iterator[str]:
+    """What no node has as much of, the scarcest first."""
+    if ask.devices > (most := max(len(it.whole.devices) for it in groups)):
+        yield f"{ask.devices} GPUs, the most is {most}" if most else "GPUs"
+    if ask.cpu > (cores := max(it.whole.cpu for it in groups)):
+        yield f"{ask.cpu:g} CPU cores, the most is {cores:g}"
+    if ask.memory > (memory := max(it.whole.memory for it in groups)):
+        yield f"{ask.memory / GIB:.3g} GiB of memory, the most is {memory / GIB:.3g} GiB"

@@ -1,0 +1,149 @@
+"""The nodes of a cluster as few groups of equal ones, and which of them a pod may use. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from engines.nodes import Taint
+from spec.scheduling import (
+    NODE_TYPE,
+    Effect,
+    Expression,
+    NodeAffinity,
+    Operator,
+    Strictness,
+    Toleration,
+    TolerationOperator,
+)
+from spec.shortages import (
+    CORDONED,
+    NOT_ASKED_FOR,
+    OF_CONTROL_PLANE,
+    SILENT,
+    TAINTED,
+    Shortage,
+)
+from spec.workload import Replica, WorkloadSpec
+from workloads.scheduling.fit.packing import Free
+
+CONTROL_PLANE = "node-role.kubernetes.io/"
+REPELS = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """``count`` nodes that no pod tells from each other. ``labels`` are those that somebody asks
+    for; ``free`` is ``None`` where nobody knows what others hold."""
+
+    count: int
+    whole: Free
+    free: Free | None
+    pool: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    cordoned: bool = False
+    silent: bool = False
+
+    @property
+    def emptied(self) -> "NodeGroup":
+        """As it is when nothing runs there and all is well."""
+        return replace(self, free=self.whole, cordoned=False, silent=False)
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why a pod may not use a node, however much is free there."""
+
+    shortage: Shortage
+    name: str = ""
+
+
+def obstacle(group: NodeGroup, replica: Replica, pools: Sequence[str]) -> Obstacle | None:
+    """In the order in which Kubernetes' scheduler looks."""
+    if group.cordoned:
+        return Obstacle(CORDONED)
+    if group.silent:
+        return Obstacle(SILENT)
+    for taint in group.taints:
+        if taint.effect in REPELS and not any(tolerates(it, taint) for it in replica.tolerations):
+            control_plane = taint.key.startswith(CONTROL_PLANE)
+            return Obstacle(OF_CONTROL_PLANE if control_plane else TAINTED, taint.key)
+    if not _is_asked_for(group, replica, pools):
+        return Obstacle(NOT_ASKED_FOR)
+    return None
+
+
+def _is_asked_for(group: NodeGroup, replica: Replica, pools: Sequence[str]) -> bool:
+    if pools and group.pool not in pools:
+        return False
+    if replica.node_type and group.labels.get(NODE_TYPE) != replica.node_type:
+        return False
+    return matches(replica.node_affinity_required, group.labels)
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.key != taint.key or toleration.effect not in (Effect.ANY, taint.effect):
+        return False
+    exists = toleration.operator is TolerationOperator.EXISTS
+    return exists or (toleration.value or "") == taint.value
+
+
+def matches(affinity: NodeAffinity | None, labels: Mapping[str, str]) -> bool:
+    terms = affinity.node_selector_terms if affinity else ()
+    return not terms or any(
+        all(_holds(one, labels) for one in term.match_expressions) for term in terms
+    )
+
+
+def _holds(one: Expression, labels: Mapping[str, str]) -> bool:
+    here = labels.get(one.key)
+    match one.operator:
+        case Operator.IN:
+            return here in one.values
+        case Operator.NOT_IN:
+            return here not in one.values
+        case Operator.EXISTS:
+            return here is not None
+        case Operator.DOES_NOT_EXIST:
+            return here is None
+    if here is None or not here.isdecimal():
+        return False
+    least = int(one.values[0])
+    return int(here) > least if one.operator is Operator.GT else int(here) < least
+
+
+def label_keys(spec: WorkloadSpec) -> tuple[str, ...]:
+    """The labels that a gang asks for, and the type, by which a repair may."""
+    keys = {NODE_TYPE}
+    for replica in roles(spec):
+        terms = replica.node_affinity_required
+        for term in terms.node_selector_terms if terms else ():
+            keys |= {one.key for one in term.match_expressions}
+    return tuple(sorted(keys | set(togetherness(spec))))
+
+
+def roles(spec: WorkloadSpec) -> tuple[Replica, ...]:
+    """The workers' setup first."""
+    master = spec.master_replica
+    return (spec.worker, master) if master else (spec.worker,)
+
+
+def togetherness(spec: WorkloadSpec) -> tuple[str, ...]:
+    """The labels of which all pods need the same value."""
+    keys = [
+        it.pod_affinity.key
+        for it in roles(spec)
+        if it.pod_affinity and it.pod_affinity.type is Strictness.REQUIRED
+    ]
+    if spec.topology and spec.topology.required:
+        keys.append(spec.topology.required)
+    return tuple(dict.fromkeys(keys))
+
+
+def domains(groups: Iterable[NodeGroup], keys: Sequence[str]) -> list[list[NodeGroup]]:
+    """The groups by the values of these labels, without nodes that lack one."""
+    by_values: dict[tuple[str, ...], list[NodeGroup]] = {}
+    for group in groups:
+        values = tuple(group.labels[key] for key in keys if key in group.labels)
+        if len(values) == len(keys):
+            by_values.setdefault(values, []).append(group)
+    return list(by_values.values())

@@ -1,0 +1,116 @@
+"""How many pods of a gang go onto groups of equal nodes. Pure numbers.
+
+Pods of one role are all alike, so a node takes as many of them as its scarcest resource allows, and
+where they go is of no account. A gang has one master at most: of all nodes it takes the one where
+it costs the workers least, and a scheduler that does not look ahead at worst the dearest.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spec.compute import Compute
+from spec.workload import MAX_WORKERS
+from workloads.scheduling.placement import TINY, portion_of
+
+NOWHERE = -1  # workers of a gang whose master has no place
+MOST = MAX_WORKERS + 1
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What one pod asks of its node: so many ``devices``, a ``portion`` of each."""
+
+    cpu: float
+    memory: int
+    devices: int = 0
+    portion: float = 1.0
+
+    @classmethod
+    def of(cls, compute: Compute, device_memory: int) -> "Ask":
+        return cls(
+            compute.cpu_core_request,
+            compute.memory_bytes,
+            compute.gpu_devices_request,
+            portion_of(compute, device_memory),
+        )
+
+
+@dataclass(frozen=True)
+class Free:
+    """What a node has left: ``devices`` are the free portions of its GPUs."""
+
+    cpu: float
+    memory: int
+    devices: tuple[float, ...] = ()
+
+    def room(self, ask: Ask) -> int:
+        """How many pods like this fit beside each other."""
+        most = MOST
+        if ask.devices:
+            most = min(most, self._devices(ask))
+        if ask.cpu:
+            most = min(most, int((self.cpu + TINY) // ask.cpu))
+        if ask.memory:
+            most = min(most, self.memory // ask.memory)
+        return max(most, 0)
+
+    def _devices(self, ask: Ask) -> int:
+        if ask.portion >= 1 - TINY:
+            return sum(free >= 1 - TINY for free in self.devices) // ask.devices
+        return sum(int((free + TINY) // ask.portion) for free in self.devices)
+
+    def without(self, ask: Ask, pods: int = 1) -> "Free":
+        """Beside so many pods, each on the fullest devices that have room for it."""
+        devices = sorted(self.devices)
+        for _ in range(pods * ask.devices):
+            at = next((n for n, free in enumerate(devices) if free + TINY >= ask.portion), None)
+            if at is None:
+                break
+            devices[at] -= ask.portion
+            devices.sort()
+        cpu, memory = self.cpu - pods * ask.cpu, self.memory - pods * ask.memory
+        return Free(cpu, memory, tuple(devices))
+
+
+@dataclass(frozen=True)
+class Spot:
+    """``count`` nodes with as much left each, and which of a gang's roles may go there."""
+
+    count: int
+    free: Free
+    worker: bool = True
+    master: bool = True
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The most workers that go beside the master: where it is placed ``best``, and worst."""
+
+    best: int
+    worst: int
+
+
+def pack(spots: Iterable[Spot], worker: Ask, master: Ask | None) -> Packing:
+    """``NOWHERE`` where the master finds no place at all."""
+    total, costs = 0, []
+    for spot in spots:
+        each = spot.free.room(worker) if spot.worker else 0
+        total += spot.count * each
+        if master and spot.master and spot.free.room(master):
+            beside = spot.free.without(master).room(worker) if spot.worker else 0
+            costs.append(max(each - beside, 0))
+    if master is None:
+        return Packing(total, total)
+    if not costs:
+        return Packing(NOWHERE, NOWHERE)
+    return Packing(total - min(costs), total - max(costs))
+
+
+def pack_together(domains: Sequence[Sequence[Spot]], worker: Ask, master: Ask | None) -> Packing:
+    """All pods within one domain. A scheduler that takes them one by one chooses any that has room
+    for the first."""
+    packings = [pack(spots, worker, master) for spots in domains]
+    placed = [packing for packing in packings if packing.best > 0]
+    if not placed:
+        return Packing(max((it.best for it in packings), default=NOWHERE), NOWHERE)
+    return Packing(max(it.best for it in placed), min(it.worst for it in placed))
