@@ -8,9 +8,11 @@ from uuid import UUID
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetKind
+from assets.data_source.kind import DATA_SOURCE
+from assets.data_source.model import DataSource
 from assets.kinds import KINDS, for_each_pod
 from projects.models import Project
-from spec.draft import ReplicaDraft
+from spec.draft import DATA_SOURCES, ReplicaDraft, Values
 from spec.errors import Path, Problem
 from spec.merge import USER, Merged
 
@@ -22,6 +24,7 @@ class Resolved:
     merged: Merged = field(default_factory=Merged)
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, Asset] = field(default_factory=dict)
+    data_sources: list[DataSource] = field(default_factory=list)
 
 
 def replica(
@@ -40,15 +43,52 @@ def replica(
         if asset is None:
             resolved.problems.append(_gone((*at, kind.slug), kind.noun))
         elif fault := kind.fault_of(asset):
-            text = f"{asset.name} is no longer valid: {fault}; change it or choose another"
-            resolved.problems.append(Problem((*at, kind.slug), text))
+            resolved.problems.append(_faulty((*at, kind.slug), asset, fault))
         else:
             resolved.assets[kind.slug] = asset
             resolved.merged.lay(kind.layer(asset), f"{kind.noun} {asset.name}")
-    resolved.merged.lay(draft.given, USER)
+    _mount(resolved, draft, project, user, at)
+    resolved.merged.lay(draft.of_the_pod, USER)
     resolved.problems += _against(resolved, draft, framework, at)
     resolved.problems += _missing(resolved, draft, at)
     return resolved
+
+
+def _mount(
+    resolved: Resolved, draft: ReplicaDraft, project: Project | None, user: User, at: Path
+) -> None:
+    """The data sources in one layer: of two at the same place neither takes the other's."""
+    visible = DATA_SOURCE.rows.visible_to(user)
+    usable = visible.usable_in(project) if project else visible
+    storage: dict[str, list[Values]] = {}
+    for number, item in enumerate(draft.data_sources):
+        chosen, where = item.get("id"), (*at, DATA_SOURCES, number, "id")
+        source = usable.filter(pk__in=_ids(chosen)).first()
+        if not chosen:
+            resolved.problems.append(Problem(where, "select a data source"))
+        elif source is None:
+            resolved.problems.append(_gone(where, DATA_SOURCE.noun))
+        elif fault := DATA_SOURCE.fault_of(source):
+            resolved.problems.append(_faulty(where, source, fault))
+        else:
+            of, mounted = source.storage(str(item.get("path") or ""))
+            storage.setdefault(of, []).append(mounted)
+            resolved.data_sources.append(source)
+    if storage:
+        names = ", ".join(dict.fromkeys(it.name for it in resolved.data_sources))
+        resolved.merged.lay({"storage": storage}, f"data source {names}")
+
+
+def _ids(text: Any) -> list[UUID]:
+    """The id that a text is; none, where it is none."""
+    try:
+        return [UUID(str(text))]
+    except ValueError:
+        return []
+
+
+def _faulty(path: Path, asset: Asset, fault: str) -> Problem:
+    return Problem(path, f"{asset.name} is no longer valid: {fault}; change it or choose another")
 
 
 def _chosen(draft: ReplicaDraft) -> Iterator[tuple[AssetKind[Any], UUID]]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 Values = dict[str, Any]
+DATA_SOURCES = "dataSources"  # of the values the one that is no part of a pod's document
 
 
 class DraftPart(BaseModel):
@@ -19,11 +20,25 @@ class DraftPart(BaseModel):
     )
 
 
+class ChosenDataSource(DraftPart):
+    """One from the gallery; without a ``path`` it is where it says itself."""
+
+    id: str
+    path: str = ""
+
+
+class GalleryChoices(DraftPart):
+    """What of the values comes from galleries, several at a time."""
+
+    data_sources: list[ChosenDataSource] = []
+
+
 class ReplicaDraft(DraftPart):
     """One kind of pod: the assets chosen, by kind, and the wire-named values given on top of them.
 
     ``values`` holds keys of ``spec.workload.Replica`` such as ``command``, ``args``,
-    ``environmentVariables`` (a list of ``{"name": …, "value": …}``), ``compute``, ``labels``.
+    ``environmentVariables`` (a list of ``{"name": …, "value": …}``), ``compute``, ``labels``; and
+    ``dataSources``, the ids of those from the gallery, each with a path of its own or none.
     """
 
     assets: dict[str, UUID] = {}
@@ -33,6 +48,17 @@ class ReplicaDraft(DraftPart):
     def given(self) -> Values:
         """``values`` without what was left empty, an item of a list included."""
         return given(self.values)
+
+    @property
+    def of_the_pod(self) -> Values:
+        """What is given of the pod itself, without the data sources that were chosen for it."""
+        return {key: value for key, value in self.given.items() if key != DATA_SOURCES}
+
+    @property
+    def data_sources(self) -> list[Values]:
+        """``{"id": …, "path": …}`` of each, whatever else they hold."""
+        items = self.given.get(DATA_SOURCES)
+        return [it for it in items if isinstance(it, dict)] if isinstance(items, list) else []
 
 
 class WorkloadDraft(DraftPart):

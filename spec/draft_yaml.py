@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from spec import documents, shape
-from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
 from spec.environment import MASK, ToolConnection, looks_secret
 from spec.errors import Path, Problem, problems
 from spec.lines import Lined, LineProblem, YamlError, read
@@ -104,7 +104,7 @@ def _faults(document: Values) -> Iterator[Problem]:
     head = {key: fields[key] for key in fields.keys() - SHOWN_ELSEWHERE | {"architecture"}}
     parts = {part for its in PARTS.values() for part in its}
     also = dict.fromkeys((*PLACE, *parts, "noMaster", SAME))
-    own = shape.annotations(Replica)
+    own = shape.annotations(Replica, GalleryChoices)
     whole = shape.annotations(WorkloadSpec)
     whole = {key: whole[key] for key in whole.keys() - documents.OURS}
     for key in document.keys() & (own | whole).keys() - head.keys() - also.keys():

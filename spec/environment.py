@@ -3,7 +3,7 @@
 import re
 import shlex
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -92,6 +92,15 @@ class EnvironmentVariable(Part):
     config_map: KeyOf | None = None
     pod_field_ref: FieldRef | None = None
     description: str = Field("", max_length=250)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_a_source(cls, data: Any) -> Any:
+        """One that is given nothing is empty: forms cannot tell the two apart, nor can programs."""
+        sources = ("value", "secret", "configMap", "config_map", "podFieldRef", "pod_field_ref")
+        if isinstance(data, dict) and all(data.get(key) is None for key in sources):
+            return {**data, "value": ""}
+        return data
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

@@ -11,7 +11,7 @@ from factory.helpers import post_generation
 
 from accounts.access import ADMINISTRATOR
 from accounts.models import User
-from assets.models import ComputeResource, Environment, Template
+from assets.models import ComputeResource, DataSource, Environment, Template
 from clusters.models import Cluster, Node, State
 from clusters.nodes import store
 from engines.base import Capabilities, FrameworkSupport
@@ -146,6 +146,21 @@ class ComputeResourceFactory(_AssetFactory):
             "gpuDevicesRequest": 1,
             "gpuRequestType": "portion",
             "gpuPortionRequest": 0.1,
+        }
+    )
+
+
+class DataSourceFactory(_AssetFactory):
+    """A share, mounted at ``/data``."""
+
+    class Meta:
+        model = DataSource
+
+    name = Sequence("data-{}".format)
+    spec_json = LazyFunction(
+        lambda: {
+            "kind": "nfs",
+            "nfs": {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"},
         }
     )
 

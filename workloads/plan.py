@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
-from assets.models import Template
+from assets.models import DataSource, Template
 from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Handle
@@ -64,6 +64,8 @@ class Plan:
     problems: list[Problem] = field(default_factory=list)
     #: What was chosen, by kind of pod and kind of asset.
     assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
+    #: By kind of pod.
+    data_sources: dict[str, list[DataSource]] = field(default_factory=dict)
     demand: Demand | None = None
     verdict: Verdict | None = None
     #: Whether it would start, and the nodes and quotas by which that is judged.
@@ -186,6 +188,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
         plan.problems += resolved.problems
+        plan.data_sources[role] = resolved.data_sources
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
     plan.origins = _origins(layers, plan.template)
     try:
@@ -204,8 +207,8 @@ def _origins(layers: dict[str, Merged], template: Template | None) -> dict[str, 
     """What the user left as the template had it came from the template."""
     if template:
         base = template.draft
-        theirs = {"": base.given, "worker.": base.worker.given}
-        theirs["master."] = base.master.given if base.master else {}
+        theirs = {"": base.given, "worker.": base.worker.of_the_pod}
+        theirs["master."] = base.master.of_the_pod if base.master else {}
         for within, merged in layers.items():
             merged.credit(theirs[within], f"template {template.name}", instead_of=USER)
     return {

@@ -1,14 +1,17 @@
 """The row of templates in the table of kinds."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 from assets.base import AssetKind, Panel
+from assets.data_source.kind import DATA_SOURCE
 from assets.links import Reference
 from assets.template import card
 from assets.template.form import TemplateForm, initial
 from assets.template.model import Template, TemplateAsset
-from spec.draft import WorkloadDraft
+from spec.draft import ReplicaDraft, WorkloadDraft
 
 
 def kept(draft: WorkloadDraft) -> dict[str, Any]:
@@ -20,6 +23,13 @@ def kept(draft: WorkloadDraft) -> dict[str, Any]:
 def names(template: Template) -> Iterator[Reference]:
     for role, replica in template.draft.replicas.items():
         yield from ((role, kind, pk) for kind, pk in replica.assets.items())
+        yield from ((role, DATA_SOURCE.slug, pk) for pk in _data_sources(replica))
+
+
+def _data_sources(replica: ReplicaDraft) -> Iterator[UUID]:
+    for item in replica.data_sources:
+        with suppress(ValueError):  # whatever was typed is kept
+            yield UUID(str(item.get("id")))
 
 
 TEMPLATE = AssetKind(

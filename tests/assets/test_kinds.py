@@ -15,6 +15,13 @@ from tests.repository import tracked
 
 #: Where a draft is saved as a template.
 MAKES_TEMPLATES = {"workloads/services.py", "workloads/wizard/template_views.py"}
+#: Where a pod may have several of a kind, in a list: of data sources it does.
+MOUNTS_SEVERAL = {
+    "assets/resolve.py",
+    "assets/template/kind.py",
+    "workloads/submission.py",
+    "workloads/wizard/offers.py",
+}
 EACH = pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 
 
@@ -39,9 +46,10 @@ def test_a_row_has_pages_under_its_own_addresses(kind: AssetKind[Any]) -> None:
 
 @EACH
 def test_a_kind_has_a_folder_of_the_same_four_modules(kind: AssetKind[Any]) -> None:
-    folder = Path("assets", kind.slug)
-    assert kind.model.__module__ == f"assets.{kind.slug}.model"
-    assert kind.form.__module__ == f"assets.{kind.slug}.form"
+    name = kind.slug.replace("-", "_")
+    folder = Path("assets", name)
+    assert kind.model.__module__ == f"assets.{name}.model"
+    assert kind.form.__module__ == f"assets.{name}.form"
     modules = {path.name for path in (ROOT / folder).glob("*.py")}
     assert modules >= {"__init__.py", "model.py", "form.py", "card.py", "kind.py"}
 
@@ -55,15 +63,16 @@ def test_a_column_of_the_model_holds_the_kinds_part(kind: AssetKind[Any]) -> Non
 @EACH
 def test_only_the_table_and_the_demo_data_name_a_kind_of_asset(kind: AssetKind[Any]) -> None:
     """So that the recipe of CONTRIBUTING.md names all that a new kind touches."""
-    own = f"assets/{kind.slug}/"
-    naming = re.compile(rf"from assets\.{kind.slug}\.(?:kind|form) import")
+    folder = kind.slug.replace("-", "_")
+    own = f"assets/{folder}/"
+    naming = re.compile(rf"from assets\.{folder}\.(?:kind|form) import")
     named = {
         path.as_posix()
         for path in tracked("*.py")
         if path.parts[0] != "tests" and naming.search((ROOT / path).read_text())
     }
     outside = {path for path in named if not path.startswith(own)}
-    assert outside - {"workloads/demo.py"} <= {"assets/kinds.py"} | MAKES_TEMPLATES
+    assert outside - {"workloads/demo.py"} <= {"assets/kinds.py"} | MAKES_TEMPLATES | MOUNTS_SEVERAL
 
 
 def test_the_recipe_names_all_that_a_kind_touches() -> None:
@@ -74,5 +83,5 @@ def test_the_recipe_names_all_that_a_kind_touches() -> None:
     own = ["assets/<kind>/", "assets/kinds.py", "assets/models.py", fields]
     assert steps == ["spec/", *own, "tests/factories.py"]
     for kind in KINDS.values():
-        expected = fields.replace("<kind>", kind.slug).removeprefix("templates/")
+        expected = fields.replace("<kind>", kind.slug.replace("-", "_")).removeprefix("templates/")
         assert kind.fields in {"", expected}

@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from accounts.models import User
+from assets.data_source.form import KINDS as LABELS
+from assets.data_source.kind import DATA_SOURCE
+from assets.models import DataSource
 from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
 from core.forms.field import Option
+from projects.models import Project
 from spec.scheduling import PriorityClass
 from workloads.wizard.sections.base import Question, Section
 
@@ -16,8 +20,8 @@ NO_CLUSTER = "Select a cluster and a project first: not all clusters support thi
 class Offer:
     """``cluster`` is ``None`` until the draft has a project; ``by`` is who fills the draft in."""
 
-    def __init__(self, cluster: Cluster | None, *, by: User) -> None:
-        self.cluster, self.by = cluster, by
+    def __init__(self, cluster: Cluster | None, project: Project | None, *, by: User) -> None:
+        self.cluster, self.project, self.by = cluster, project, by
 
     def lacks(self, section: Section) -> str:
         """Why a section of the page is not for this cluster; empty where it is."""
@@ -44,4 +48,18 @@ class Offer:
             "priority_classes": [str(it) for it in PriorityClass if it in has.priority_classes],
             "node_pools": [*pools, DEFAULT_POOL],
         }
-        return {name: [(value, value) for value in values] for name, values in named.items()}
+        choices = {name: [(value, value) for value in values] for name, values in named.items()}
+        return choices | {"data_sources": self._data_sources()}
+
+    def _data_sources(self) -> list[Option]:
+        if self.project is None:
+            return []
+        rows = DATA_SOURCE.rows.visible_to(self.by).usable_in(self.project).order_by("name", "pk")
+        return [(str(row.pk), _in_words(row)) for row in rows.only("pk", "name", "spec_json")]
+
+
+def _in_words(source: DataSource) -> str:
+    """``imagenet (NFS at /data)``"""
+    if DATA_SOURCE.fault_of(source):
+        return f"{source.name} (no longer valid)"
+    return f"{source.name} ({dict(LABELS)[source.spec.kind.value]} at {source.spec.path})"

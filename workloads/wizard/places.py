@@ -4,7 +4,7 @@ from typing import Any
 
 from core.forms.field import Input
 from core.forms.read import items_of
-from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.draft import ReplicaDraft, Values, WorkloadDraft, is_blank
 from spec.errors import Path, Problem
 from spec.merge import position
 from workloads.plan import Plan
@@ -49,10 +49,13 @@ def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
     steps, values = problem.path[len(question.path) :], values_of(plan.draft, question)
     if not question.is_list or not steps or values is None:
         return None
-    items, at = _at(plan.document, question.path), steps[0]
+    own, at = items_of(values, question), steps[0]
+    items = _at(plan.document, question.path)
+    if items is None:  # what becomes no part of the document is judged as it was filled in
+        items = [item for item in own if not is_blank(item)]
     if not isinstance(items, list) or not isinstance(at, int):
         return None
-    return position(items_of(values, question), items, at)
+    return position(own, items, at)
 
 
 def _at(document: Values, path: Path) -> Any:

@@ -75,7 +75,7 @@ class Screen:
 
 def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Screen:
     """``focus``: put the cursor on the first bad field."""
-    located, offer = list(problems(plan)), Offer(plan.cluster, by=draft.owner)
+    located, offer = list(problems(plan)), Offer(plan.cluster, plan.project, by=draft.owner)
     shown = list(inputs(plan, page, offer, located, set(draft.touched)))
     first = next((it for it in shown if it.invalid), None)
     if focus and first:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from core.forms.field import Cell, Input
+from spec.draft import DATA_SOURCES
 from workloads.plan import Plan
 from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, replica_of
 
@@ -131,6 +132,28 @@ SOURCES = (
 CLAIM = (_text("claimName", "Claim", required=True), _path(), _read_only(initial=False))
 
 
+#: Those of the gallery, which their administrators wrote down once.
+CHOSEN = Question(
+    DATA_SOURCES,
+    "Data source",
+    Input.ITEMS,
+    "From the gallery of data sources. Each has a default path.",
+    add="DATA SOURCE",
+    cells=(
+        Cell(
+            "id",
+            "Data source",
+            Input.SELECT,
+            options=(("", "Choose one"),),
+            choices="data_sources",
+            required=True,
+            missing="not available in this project",
+        ),
+        Cell("path", "Container path", placeholder="default path"),
+    ),
+)
+
+
 def review(plan: Plan, role: str) -> Iterator[Line]:
     if places := ", ".join(path for _, path in replica_of(plan, role).storage.places()):
         yield "Volumes and data", places, f"{role}.storage"
@@ -151,6 +174,6 @@ STORAGE = Section(
     "storage",
     "Data & storage",
     template="workloads/wizard/_storage.html",
-    replica=(NEW, EXISTING_PVC, *(_items(*source) for source in SOURCES)),
+    replica=(NEW, CHOSEN, EXISTING_PVC, *(_items(*source) for source in SOURCES)),
     review=review,
 )

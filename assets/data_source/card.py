@@ -1,0 +1,33 @@
+"""What a gallery shows of a data source."""
+
+from assets.base import AssetCard
+from assets.data_source.form import KINDS
+from assets.data_source.model import DataSource
+from clusters.models import Cluster
+from spec.data_source import SourceKind
+
+#: What of each kind says where the data is.
+WHERE = {
+    SourceKind.PVC: ("database", "Claim", "claimName"),
+    SourceKind.NFS: ("server", "Server", "server"),
+    SourceKind.HOST_PATH: ("folder", "Path on the node", "path"),
+    SourceKind.S3: ("bucket", "Bucket", "bucket"),
+    SourceKind.GIT: ("brand-git", "Repository", "repository"),
+    SourceKind.CONFIG_MAP: ("file-settings", "ConfigMap", "configMap"),
+    SourceKind.SECRET: ("lock", "Secret", "secret"),
+}
+
+
+def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
+    spec = source.spec
+    icon, name, key = WHERE[spec.kind]
+    facts = [(icon, name, str(spec.item[key]))]
+    if spec.nfs:
+        facts.append(("folder", "Path on the server", spec.nfs.path))
+    if spec.git and (spec.git.revision or spec.git.branch):
+        facts.append(("git-branch", "Revision", spec.git.revision or spec.git.branch or ""))
+    facts.append(("folder-symlink", "Container path", spec.path))
+    chips = [(dict(KINDS)[spec.kind.value], "accent")]
+    if spec.item.get("readOnly"):
+        chips.append(("Read only", "neutral"))
+    return AssetCard(facts, chips)

@@ -1,0 +1,127 @@
+"""The data source form: what kind it is, and the fields of each kind, of which one is shown."""
+
+from collections.abc import Collection
+from typing import Any
+
+from assets.data_source.model import DataSource
+from assets.forms.base import AssetForm
+from core.forms.field import Field, Input, Option, Values
+from core.forms.shown import Shown
+from spec.data_source import SourceKind
+from spec.stored import mapping
+
+KINDS: tuple[Option, ...] = (
+    (SourceKind.PVC, "PVC"),
+    (SourceKind.NFS, "NFS"),
+    (SourceKind.GIT, "Git"),
+    (SourceKind.S3, "S3"),
+    (SourceKind.HOST_PATH, "Host path"),
+    (SourceKind.CONFIG_MAP, "ConfigMap"),
+    (SourceKind.SECRET, "Secret"),
+)
+
+
+def _text(
+    key: str, label: str, placeholder: str = "", *, hint: str = "", required: bool = False
+) -> Field:
+    alias = key.replace(".", "_")
+    return Field(
+        key, label, hint=hint, alias=alias, placeholder=placeholder, literal=True, required=required
+    )
+
+
+def _place(key: str) -> Field:
+    hint = "Where pods find it. A workload may choose another path."
+    return _text(key, "Container path", "/data", hint=hint, required=True)
+
+
+def _read_only(kind: str, *, initial: bool = True) -> Field:
+    alias = f"{kind}_readOnly"
+    return Field(f"{kind}.readOnly", "Read only", Input.FLAG, alias=alias, initial=initial)
+
+
+FIELDS: dict[SourceKind, tuple[Field, ...]] = {
+    SourceKind.PVC: (
+        _text(
+            "pvc.claimName",
+            "Existing PVC",
+            required=True,
+            hint="A PersistentVolumeClaim in the namespace of the project.",
+        ),
+        _place("pvc.path"),
+        _read_only("pvc", initial=False),
+    ),
+    SourceKind.NFS: (
+        _text("nfs.server", "Server", "nfs.example.com", required=True),
+        _text("nfs.path", "Path on the server", "/export/data", required=True),
+        _place("nfs.mountPath"),
+        _read_only("nfs"),
+    ),
+    SourceKind.GIT: (
+        _text("git.repository", "Repository", "https://… or git@host:path", required=True),
+        _text("git.branch", "Branch"),
+        _text("git.revision", "Tag or commit"),
+        _text(
+            "git.secretRef.name",
+            "Secret with the password or SSH key",
+            hint="Empty for a repository that everyone may read.",
+        ),
+        _place("git.path"),
+    ),
+    SourceKind.S3: (
+        _text("s3.bucket", "Bucket", required=True),
+        _text("s3.url", "Service URL", hint="Empty for AWS."),
+        _text("s3.accessKeySecret", "Secret with the keys", hint="Empty for a public bucket."),
+        _place("s3.path"),
+    ),
+    SourceKind.HOST_PATH: (
+        _text("hostPath.path", "Path on the node", "/mnt/data", required=True),
+        _place("hostPath.mountPath"),
+        _read_only("hostPath"),
+    ),
+    SourceKind.CONFIG_MAP: (
+        _text("configMapVolume.configMap", "ConfigMap", required=True),
+        _text("configMapVolume.subPath", "Single file", "train.yaml"),
+        _place("configMapVolume.mountPath"),
+    ),
+    SourceKind.SECRET: (
+        _text("secretVolume.secret", "Secret", required=True),
+        _place("secretVolume.mountPath"),
+    ),
+}
+
+
+class DataSourceForm(AssetForm):
+    FIELDS = (
+        Field("kind", "Type", Input.SELECT, options=KINDS, required=True),
+        *(field for fields in FIELDS.values() for field in fields),
+    )
+
+    @property
+    def parts(self) -> list[tuple[str, str, list[Shown]]]:
+        """Value and label of each kind, and its fields."""
+        labels = dict(KINDS)
+        return [
+            (kind.value, labels[kind], [self[field.name] for field in fields])
+            for kind, fields in FIELDS.items()
+        ]
+
+    def document(self, *, without: Collection[str] = ()) -> Values:
+        """What the fields of the other kinds hold is no part of it."""
+        whole = super().document(without=without)
+        kind = str(whole.get("kind", ""))
+        item = {key: value for key, value in whole.get(kind, {}).items() if value != ""}
+        if kind == SourceKind.PVC:
+            item["existingPvc"] = True
+        if not (item.get("secretRef") or {}).get("name"):
+            item.pop("secretRef", None)
+        return {"kind": kind, kind: item}
+
+
+def blank() -> Values:
+    return {"kind": SourceKind.PVC.value}
+
+
+def initial(source: DataSource) -> dict[str, Any]:
+    document = mapping(source.spec_json)
+    return {key: value for key, value in document.items() if value is not None}

@@ -1,0 +1,35 @@
+"""The row of a data source."""
+
+from typing import Any
+
+from django.db import models
+from django.urls import reverse
+
+from assets.asset import Asset
+from projects.scopes import ScopedQuerySet, scope_constraints
+from spec import data_source
+
+
+class DataSource(Asset):
+    """Where data is and how pods get it (``spec.data_source``)."""
+
+    spec_json = models.JSONField(default=dict)
+
+    objects = ScopedQuerySet["DataSource"].as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = scope_constraints("data_source")
+
+    def get_absolute_url(self) -> str:
+        return reverse("data-source-detail", args=[self.pk])
+
+    @property
+    def spec(self) -> data_source.DataSourceSpec:
+        return data_source.DataSourceSpec.model_validate(self.spec_json)
+
+    def storage(self, path: str = "") -> tuple[str, dict[str, Any]]:
+        """The list of a pod's ``storage`` that it belongs to, and its item there, at another
+        ``path`` of the container than its own where one is given."""
+        spec = self.spec
+        return spec.kind.value, spec.at(path)
