@@ -73,6 +73,13 @@ def _cluster(page: Page) -> None:
     page.get_by_role("link", name="local", exact=True).click()
 
 
+def _data_source(page: Page) -> None:
+    page.goto("/data-sources/new/")
+    page.get_by_label("Type").select_option("Git")
+    page.get_by_label("Name").fill("train-code")
+    page.get_by_label("Repository").fill("https://github.com/example/train.git")
+
+
 PICTURES = (
     Picture("table", "README.md", _table),
     Picture("metrics", "docs/workloads.md", _tab("digits", "Metrics")),
@@ -80,6 +87,7 @@ PICTURES = (
     Picture("spec", "docs/architecture.md", _tab("digits", "Spec")),
     Picture("history", "docs/benchmarks.md", _tab("digits", "Event history")),
     Picture("wizard", "docs/wizard.md", _wizard),
+    Picture("data-source", "docs/assets.md", _data_source),
     Picture("cluster", "docs/local-engine.md", _cluster),
     Picture("new-cluster", "docs/kubernetes.md", _at("/clusters/new/")),
     Picture("projects", "docs/deploy.md", _at("/projects/")),
