@@ -110,11 +110,13 @@ def _against(
 
 
 def _missing(resolved: Resolved, draft: ReplicaDraft, at: Path) -> Iterator[Problem]:
-    """A replica with an image of its own has defaults; one that is put together must be whole."""
+    """A replica of its own image has defaults; one that is put together must be whole."""
     chosen = {kind.slug for kind, _ in _chosen(draft)}
+    layers = [KINDS[slug].layer(asset) for slug, asset in resolved.assets.items()]
+    is_whole = "image" in draft.values and not any("image" in layer for layer in layers)
     for kind in for_each_pod():
         given = kind.slug in chosen or kind.required in resolved.merged.document
-        if kind.required and not given and "image" not in draft.values:
+        if kind.required and not given and not is_whole:
             yield Problem((*at, kind.slug), f"select {kind.one}")
 
 

@@ -71,6 +71,10 @@ class PullPolicy(StrEnum):
     IF_NOT_PRESENT = "IfNotPresent"
     NEVER = "Never"
 
+    @property
+    def label(self) -> str:
+        return "If not already pulled" if self is PullPolicy.IF_NOT_PRESENT else str(self)
+
 
 class KeyOf(Part):
     """One key of a Secret or ConfigMap."""

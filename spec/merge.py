@@ -34,6 +34,8 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 #: Objects whose values are laid one by one; any other object is one value.
 PARTS = frozenset({"compute", "probes", "security", "storage"})
+#: A part of a device, by its kind.
+PARTS_OF_A_GPU = ("gpuPortionRequest", "gpuPortionLimit", "gpuMemoryRequest", "gpuMemoryLimit")
 EXCLUDE = "exclude"
 USER = "user"  # the layer on top; the others are named after what they came from
 NOTHING: tuple[object, ...] = (None, "", [])
@@ -82,6 +84,9 @@ class Merged:
         }
 
     def _lay(self, into: Values, values: Values, within: str, origin: str) -> None:
+        for key in superseded(values) if within == "compute." else ():
+            into.pop(key, None)
+            self._forget(within + key)
         for key, value in values.items():
             path, below = within + key, into.get(key)
             if path in PARTS and isinstance(value, dict) and isinstance(below, dict | None):
@@ -109,6 +114,15 @@ class Merged:
         stays = [(_bare(item), was) for item, was in merged if not _is_excluded(item)]
         self._leaves |= {f"{path}[{number}]": was for number, (_, was) in enumerate(stays)}
         return [item for item, _ in stays]
+
+
+def superseded(compute: Values) -> Iterator[str]:
+    """What lower layers say of GPUs that a layer with these values leaves nothing of: a number of
+    devices is that many whole ones, unless it says more, and a part of one is of one kind."""
+    if "gpuDevicesRequest" in compute:
+        yield "gpuRequestType"
+    if "gpuDevicesRequest" in compute or "gpuRequestType" in compute:
+        yield from PARTS_OF_A_GPU
 
 
 def is_same(one: Any, other: Any, keys: tuple[str, ...]) -> bool:

@@ -23,10 +23,9 @@ SOURCES = (
     (UidGidSource.IDP_TOKEN.value, "From the IdP token"),
     (UidGidSource.CUSTOM.value, "Custom"),
 )
-PULLS = (
-    (PullPolicy.IF_NOT_PRESENT.value, "If not already pulled"),
-    (PullPolicy.ALWAYS.value, "Always"),
-    (PullPolicy.NEVER.value, "Never"),
+PULLS = tuple(
+    (policy.value, policy.label)
+    for policy in (PullPolicy.IF_NOT_PRESENT, PullPolicy.ALWAYS, PullPolicy.NEVER)
 )
 FRAMEWORKS = (("", "Any framework"), *((f.value, f.label) for f in Framework))
 DISTRIBUTED = "distributed"

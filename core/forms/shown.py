@@ -37,7 +37,8 @@ class Inherited:
 @dataclass
 class Shown:
     """A field with what the document holds. ``why_not``: it cannot be used here. ``origin`` says
-    where the value comes from, ``ok`` what is good about it. ``groups`` are its options under
+    where the value comes from, ``changed`` that it replaces another, ``ok`` what is good about
+    it. ``groups`` are its options under
     headings, ``new`` is what a new item of a list begins with."""
 
     field: Field
@@ -49,6 +50,7 @@ class Shown:
     errors: list[str] = dataclasses.field(default_factory=list)
     why_not: str = ""
     origin: str = ""
+    changed: bool = False
     ok: str = ""
     focus: bool = False
     disabled: bool = False

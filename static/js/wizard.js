@@ -60,6 +60,14 @@ function visit() {
 addEventListener("hashchange", visit);
 wizard.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href^='#']");
+  const reset = event.target.closest?.("[data-reset]");
+  if (reset) {
+    event.preventDefault();
+    const input = document.getElementById(reset.dataset.reset);
+    input.value = "";
+    input.focus();
+    for (const kind of ["input", "change"]) input.dispatchEvent(new Event(kind, { bubbles: true }));
+  }
   if (event.target.closest?.("[data-side-toggle]")) {
     event.preventDefault();
     side.toggleAttribute("data-open");

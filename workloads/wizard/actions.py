@@ -151,6 +151,20 @@ def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
     return _change_list(request, draft, page, _list_field(name), kept)
 
 
+def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``reset:worker-image``: back to what the asset says."""
+    question = questions().get(about)
+    if question is None or question.is_list or question.input is Input.CARDS:
+        raise Http404("No such field")
+
+    def change(content: WorkloadDraft) -> set[str]:
+        nested.put(values_of(content, question) or {}, question.key, None)
+        return {question.name}
+
+    drafts.edit(draft, change, touch=False)
+    return answer(request, draft, page)
+
+
 def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``up:nodePools:2``: before the one above it."""
     name, _, number = about.rpartition(":")
@@ -224,6 +238,7 @@ VERBS: dict[str, Action] = {
     "create": _create,
     "add": _add,
     "remove": _remove,
+    "reset": _reset,
     "up": _up,
     "new": _new,
 }

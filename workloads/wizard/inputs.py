@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from assets.kinds import KINDS
 from core.forms import nested
@@ -17,6 +18,9 @@ from workloads.wizard.places import number_of, replica_of, values_of
 from workloads.wizard.problems import Located, sentence
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import Question, Section
+
+#: What a person may enter in the place of an asset's value.
+OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
 
 
 def inputs(
@@ -99,9 +103,15 @@ def _add_layer(shown: Shown, layer: Values, source: str) -> None:
         _inherit(shown, theirs or [], source)
     elif shown.field.inherits:
         _inherit_items(shown, theirs or [], source)
-    elif theirs not in nested.EMPTY and shown.field.input in {Input.TEXT, Input.WHOLE}:
-        verb = "Uses" if shown.value in nested.EMPTY else "Replaces"
-        shown.origin = f"{verb} {theirs} from {source}."
+    elif theirs not in nested.EMPTY and shown.field.input in OVERRIDES:
+        shown.changed = shown.value not in nested.EMPTY
+        verb = "Replaces" if shown.changed else "Uses"
+        shown.origin = f"{verb} {_label(shown, theirs)} from {source}."
+
+
+def _label(shown: Shown, value: Any) -> str:
+    label = dict(shown.field.options).get(str(value), "")
+    return f"{label[:1].lower()}{label[1:]}" or str(value)
 
 
 def _inherit(shown: Shown, theirs: list[Values], source: str) -> None:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
-from core.forms import words
+from assets.kinds import KINDS, for_each_pod
+from core.forms import nested, words
 from core.forms.field import Input
 from spec.errors import Problem
 from spec.workload import MAX_GRACE_SECONDS
 from workloads.plan import Plan
-from workloads.wizard.places import locate
+from workloads.wizard.places import locate, values_of
 from workloads.wizard.sections.base import Question
+from workloads.wizard.sections.table import questions
 
 Located = tuple[Question, Problem]
 ABOUT_THE_CELL = ("goes ",)
@@ -24,7 +26,23 @@ CHOOSE = {"image": "select an environment"}
 def problems(plan: Plan) -> Iterator[Located]:
     """Everything wrong with a plan, at the field that shows it."""
     for problem in plan.problems:
-        yield locate(problem, plan.document), problem
+        question = locate(problem, plan.document)
+        yield _choice(question, plan) or question, problem
+
+
+def _choice(question: Question, plan: Plan) -> Question | None:
+    """The choice of the asset that a bad value came from, where the author entered none."""
+    values = values_of(plan.draft, question)
+    if not question.role or question.is_list or values is None or question.input is Input.CARDS:
+        return None
+    if nested.get(values, question.key) not in nested.EMPTY:
+        return None
+    for (role, slug), asset in plan.assets.items():
+        brought = nested.get(KINDS[slug].layer(asset), question.key)
+        if role == question.role and brought not in nested.EMPTY:
+            return questions()[f"{role}-{slug}"]
+    gives = (kind.slug for kind in for_each_pod() if question.key in kind.replaces)
+    return next((questions()[f"{question.role}-{slug}"] for slug in gives), None)
 
 
 def sentence(question: Question, problem: Problem) -> str:

@@ -22,6 +22,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 COMMAND = Section(
     "command",
     replica=(
+        Question("image", "Image"),
         Question(
             "command",
             "Command",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.forms.field import Cell, Input
-from spec.environment import CAPABILITIES
+from spec.environment import CAPABILITIES, PullPolicy
 from spec.workload import DEFAULT_SSH_PATH, CleanPodPolicy
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of, spec_of
@@ -30,6 +30,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 def _of_a_replica(plan: Plan, role: str) -> Iterator[Line]:
     replica = replica_of(plan, role)
     secrets = ", ".join(secret.name for secret in replica.image_pull_secrets)
+    if replica.image_pull_policy is not PullPolicy.IF_NOT_PRESENT:
+        yield "Image pull policy", replica.image_pull_policy.label, f"{role}.imagePullPolicy"
     yield "Image pull secrets", secrets, f"{role}.imagePullSecrets"
     security = replica.security
     ids = (
@@ -53,6 +55,12 @@ RUNTIME = Section(
             "security.supplementalGroups",
             "Supplementary groups",
             hint="Numbers, separated by commas. Same condition as above.",
+        ),
+        Question(
+            "imagePullPolicy",
+            "Image pull policy",
+            Input.SELECT,
+            options=(("", "The environment’s"), *((it, it.label) for it in PullPolicy)),
         ),
         Question(
             "imagePullSecrets",

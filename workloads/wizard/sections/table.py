@@ -9,6 +9,7 @@ from workloads.wizard.sections.compute import COMPUTE
 from workloads.wizard.sections.environment import ENVIRONMENT
 from workloads.wizard.sections.general import GENERAL
 from workloads.wizard.sections.readiness import READINESS
+from workloads.wizard.sections.requests import REQUESTS
 from workloads.wizard.sections.runtime import RUNTIME
 from workloads.wizard.sections.scheduling import SCHEDULING
 from workloads.wizard.sections.setup import SETUP
@@ -22,6 +23,7 @@ SECTIONS: tuple[Section, ...] = (
     COMMAND,
     SIZE,
     COMPUTE,
+    REQUESTS,
     TOOLS,
     RUNTIME,
     READINESS,

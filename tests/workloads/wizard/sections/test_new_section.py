@@ -17,11 +17,11 @@ from workloads.wizard.sections import table
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes", "pulling")]
-POLICY = "imagePullPolicy"
+POLICY = "restartPolicy"
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
-    yield "Images are pulled", replica_of(plan, role).image_pull_policy, f"{role}.{POLICY}"
+    yield "Images are pulled", str(replica_of(plan, role).restart_policy or ""), f"{role}.{POLICY}"
 
 
 def on_tuesdays(cluster: Cluster, key: str) -> str:
@@ -34,7 +34,7 @@ PULLING = Section(
     template=FOLD,
     replica=(
         Question(
-            POLICY, "Pull policy", Input.SELECT, options=(("", "Usual"), ("Always", "Each time"))
+            POLICY, "Pull policy", Input.SELECT, options=(("", "Usual"), ("Never", "Not at all"))
         ),
     ),
     once=(Question("slotsPerWorker", "Slots of it", Input.WHOLE),),
@@ -57,11 +57,11 @@ def test_a_new_section_of_the_wizard_is_shown_captured_reviewed_and_submitted(
     page = wizard.ready().open(wizard.at(2)).page
     assert "How images come" in page
     assert "Not on a Tuesday." in page
-    wizard.save(2, **{f"worker-{POLICY}": "Always"})
-    assert wizard.draft.content.worker.values[POLICY] == "Always"
+    wizard.save(2, **{f"worker-{POLICY}": "Never"})
+    assert wizard.draft.content.worker.values[POLICY] == "Never"
     assert ">1 changed<" in wizard.open(wizard.at(2)).page
     review = wizard.open(wizard.at(3)).page
-    assert "<dt>Images are pulled</dt> <dd>Always" in " ".join(review.split())
+    assert "<dt>Images are pulled</dt> <dd>Never" in " ".join(review.split())
     assert wizard.plan().submittable, wizard.plan().problems
 
 
@@ -73,10 +73,10 @@ def test_a_problem_in_a_new_section_of_the_wizard_stands_at_its_field(wizard: Wi
 
 def test_a_master_that_differs_is_asked_too(wizard: Wizard) -> None:
     wizard.ready().open(wizard.at(3)).press("save", **{"master-different": "on"})
-    page = wizard.open(wizard.at(3)).press("save", **{f"master-{POLICY}": "Always"})
+    page = wizard.open(wizard.at(3)).press("save", **{f"master-{POLICY}": "Never"})
     master = wizard.draft.content.master
     assert master
-    assert master.values[POLICY] == "Always"
+    assert master.values[POLICY] == "Never"
     assert "Slots of it" not in page.page
 
 
