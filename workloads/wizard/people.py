@@ -23,7 +23,7 @@ def suggestions(draft: Draft, text: str, *, of: str) -> list[str]:
     """The whole text as it would be with each name that fits what stands after its last comma."""
     *before, last = text.split(",")
     earlier = split(",".join(before))
-    names = _groups(draft.owner) if of == Access.GROUPS else _people(draft)
+    names = _groups(draft.owner) if of == Access.GROUPS else _people(draft.owner)
     column = "name" if of == Access.GROUPS else "username"
     fitting = names.filter(**{f"{column}__icontains": last.strip()}).exclude(
         **{f"{column}__in": earlier}
@@ -32,12 +32,12 @@ def suggestions(draft: Draft, text: str, *, of: str) -> list[str]:
     return [", ".join([*earlier, name]) for name in first]
 
 
-def _people(draft: Draft) -> QuerySet[User]:
+def _people(user: User) -> QuerySet[User]:
     """Members of the projects that the author is in; everyone for who may see everyone."""
     active = User.objects.filter(is_active=True)
-    if access.may(draft.owner, "users.read"):
+    if access.may(user, "users.read"):
         return active
-    return active.filter(projects__in=Project.objects.visible_to(draft.owner))
+    return active.filter(projects__in=Project.objects.visible_to(user))
 
 
 def _groups(user: User) -> QuerySet[UserGroup]:
@@ -55,16 +55,18 @@ def warn(shown: Shown, by: User) -> None:
 
 
 def _of_users(who: list[str], by: User) -> Iterator[str]:
-    there = set(User.objects.filter(username__in=who).values_list("username", flat=True))
-    if missing := [name for name in who if name not in there]:
-        yield f"There is no user {', '.join(missing)}."
+    there = set(_people(by).filter(username__in=who).values_list("username", flat=True))
+    if missing := [name for name in who if name not in {*there, by.username}]:
+        where = "" if access.may(by, "users.read") else " in your projects"
+        yield f"There is no user {', '.join(missing)}{where}."
     if by.username not in who:
         yield NOT_THERE
 
 
 def _of_groups(who: list[str], by: User) -> Iterator[str]:
-    there = set(UserGroup.objects.filter(name__in=who).values_list("name", flat=True))
-    if missing := [name for name in who if name not in there]:
-        yield f"There is no group {', '.join(missing)} yet."
+    if access.may(by, "groups.read"):
+        there = set(_groups(by).filter(name__in=who).values_list("name", flat=True))
+        if missing := [name for name in who if name not in there]:
+            yield f"There is no group {', '.join(missing)} yet."
     if not by.user_groups.filter(name__in=who).exists():
         yield NO_MEMBER

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accounts.models import GroupMembership, UserGroup
+from accounts.models import GroupMembership, User, UserGroup
 from projects.models import Project
 from tests.factories import UserFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard, item
@@ -92,9 +92,12 @@ def test_two_tools_of_one_workload_cannot_have_one_node_port(served: Wizard) -> 
 
 
 def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
-    UserFactory(username="maria")
-    page = served.save(2, **tool(access="authorizedUsers", who="maria, nobody"))
-    assert "There is no user nobody." in page
+    stranger, colleague = UserFactory(username="stranger"), UserFactory(username="maria")
+    project = served.plan().project
+    assert project
+    project.members.add(colleague)
+    page = served.save(2, **tool(access="authorizedUsers", who=f"maria, nobody, {stranger}"))
+    assert "There is no user nobody, stranger in your projects." in page
     assert "You are not among them." in page
     assert served.plan().submittable, "a warning refuses nothing"
     me = served.user.username
@@ -105,11 +108,14 @@ def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
 def test_groups_that_the_author_is_not_in_are_warned_of(served: Wizard) -> None:
     group = UserGroup.objects.create(name="vision")
     page = served.save(2, **tool(access="authorizedGroups", who="vision, other"))
-    assert "There is no group other yet." in page
+    assert "There is no group" not in page, "which there are only administrators may see"
     assert "You are in none of these groups." in page
     GroupMembership.objects.create(group=group, user=served.user)
     page = served.save(2, **tool(access="authorizedGroups", who="vision"))
     assert "You are in none" not in page
+    User.objects.filter(pk=served.user.pk).update(role="administrator")
+    page = served.save(2, **tool(access="authorizedGroups", who="vision, other"))
+    assert "There is no group other yet." in page
 
 
 def test_names_are_suggested_from_the_authors_projects_and_groups(
