@@ -121,6 +121,14 @@ def submit_all(
         raise
 
 
+def judge_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
+    """``BatchError`` where :func:`submit_all` would refuse them now. Makes nothing."""
+    plans = _plans(drafts, by)
+    _refuse(plans)
+    with transaction.atomic():
+        _hold_quota([planned.ready() for planned in plans])
+
+
 def _plans(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
     find = cache(partial(visible_project, by=by))  # once for all of them
     return [plan(draft, by=by, submits=True, find=find) for draft in drafts]

@@ -51,9 +51,13 @@ def test_a_query_parameter_that_a_call_does_not_know_is_refused(
 def test_a_dry_run_submits_nothing_and_the_parameters_of_a_list_are_named(
     call: Caller, seed_body: Body
 ) -> None:
-    status, answer = call("POST", "/workloads/distributed?dryRun=true", seed_body())
+    status, answer = call("POST", "/workloads/distributed?dryrun=true", seed_body())
     assert status == 400
-    assert "dryRun is not a parameter of this call; it accepts none" in answer["details"]
+    assert "dryrun is not a parameter of this call; it accepts dryRun" in answer["details"]
+    status, answer = call("POST", "/workloads/distributed?dryRun=perhaps", seed_body())
+    assert status == 400
+    status, answer = call("POST", "/workloads/distributed?dryRun=true", seed_body())
+    assert (status, answer["dryRun"]) == (200, True)
     assert not Workload.objects.exists()
     status, answer = call("GET", "/org-unit/projects?filterBy=name==none&search=x")
     assert status == 400

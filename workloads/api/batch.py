@@ -1,6 +1,6 @@
 """REST: making many distributed trainings in one call."""
 
-from ninja import Router, Status
+from ninja import Query, Router, Status
 
 from accounts.api import ApiRequest
 from accounts.models import User
@@ -8,7 +8,8 @@ from core.api import ApiError, Issue
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from workloads import submission
-from workloads.api.distributed import draft_of, wire_field
+from workloads.api.distributed import draft_of, rehearse, wire_field
+from workloads.api.dry_run import BatchDryRunOut, DryRun
 from workloads.api.schemas import BatchIn, BatchOut, DistributedOut
 from workloads.models import Source
 from workloads.plan import plan
@@ -18,10 +19,16 @@ router = Router(tags=["Distributed"])
 CANNOT = "The workloads cannot be submitted; none was created."
 
 
-@router.post("/distributed/batch-create", response={202: BatchOut}, by_alias=True)
-def create_all(request: ApiRequest, body: BatchIn) -> Status[BatchOut]:
+@router.post(
+    "/distributed/batch-create", response={200: BatchDryRunOut, 202: BatchOut}, by_alias=True
+)
+def create_all(
+    request: ApiRequest, body: BatchIn, asked: Query[DryRun]
+) -> Status[BatchDryRunOut] | Status[BatchOut]:
     """Submit many distributed trainings of one project, all or none. 400 lists every invalid
-    field, such as ``workloads.3.spec.image``."""
+    field, such as ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+    if asked.dry_run:
+        return Status(200, _rehearse(body, by=request.user))
     try:
         workloads = submission.submit_all(
             _drafts(body, request.user), by=request.user, source=Source.API
@@ -29,6 +36,19 @@ def create_all(request: ApiRequest, body: BatchIn) -> Status[BatchOut]:
     except submission.BatchError as error:
         raise _refused(error, body) from error
     return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in workloads]))
+
+
+def _rehearse(body: BatchIn, *, by: User) -> BatchDryRunOut:
+    """Each alone, and what all of them together would be refused for."""
+    alone = [rehearse(one, by=by) for one in body.workloads]
+    together: list[Issue] = []
+    if all(one.valid for one in alone):
+        try:
+            submission.judge_all(_drafts(body, by), by=by)
+        except submission.BatchError as error:
+            together = _refused(error, body).issues
+    valid = not together and all(one.valid for one in alone)
+    return BatchDryRunOut(valid=valid, compliance_issues=together, workloads=alone)
 
 
 def _drafts(body: BatchIn, by: User) -> list[WorkloadDraft]:

@@ -2,10 +2,11 @@
 
 import secrets
 from collections.abc import Iterator
+from functools import partial
 from typing import Protocol
 from uuid import UUID
 
-from ninja import Router, Status
+from ninja import Query, Router, Status
 
 from accounts.api import ApiRequest
 from accounts.models import User
@@ -16,6 +17,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import WORDS, Problem, SpecError
 from spec.published import given_as
 from workloads import services
+from workloads.api.dry_run import DryRun, DryRunOut
 from workloads.api.schemas import DistributedIn, DistributedOut
 from workloads.api.why import with_cause
 from workloads.models import Source, Workload, WorkloadQuerySet
@@ -56,15 +58,28 @@ def _one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
     return workload
 
 
-@router.post("/distributed", response={202: DistributedOut}, by_alias=True)
-def create(request: ApiRequest, body: DistributedIn) -> Status[DistributedOut]:
-    """Submit a distributed training. 400 lists every invalid field."""
+@router.post("/distributed", response={200: DryRunOut, 202: DistributedOut}, by_alias=True)
+def create(
+    request: ApiRequest, body: DistributedIn, asked: Query[DryRun]
+) -> Status[DryRunOut] | Status[DistributedOut]:
+    """Submit a distributed training. 400 lists every invalid field. ``dryRun=true`` submits nothing
+    and answers 200: what is invalid, and whether the workload would start."""
+    if asked.dry_run:
+        return Status(200, rehearse(body, by=request.user))
     try:
         draft = draft_of(body, by=request.user)
         workload = services.submit(draft, by=request.user, source=Source.API)
     except SpecError as error:
         raise refused(error, body) from error
     return Status(202, DistributedOut.of(workload))
+
+
+def rehearse(body: DistributedIn, *, by: User) -> DryRunOut:
+    field_of = partial(wire_field, body=body)
+    try:
+        return DryRunOut.of(plan(draft_of(body, by=by), by=by), field_of, by)
+    except SpecError as error:
+        return DryRunOut.refused(body.name, error.problems, field_of)
 
 
 def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:

@@ -24,7 +24,7 @@ from spec.errors import Problem, SpecError
 from workloads import services
 from workloads.models import Draft
 from workloads.plan import plan
-from workloads.wizard import drafts, problems
+from workloads.wizard import drafts, problems, repairs
 from workloads.wizard.page import answer
 from workloads.wizard.places import locate, values_of
 from workloads.wizard.sections.base import MASTER, SETUP, Question
@@ -178,6 +178,18 @@ def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     return _change_list(request, draft, page, _list_field(name), moved)
 
 
+def _repair(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``repair:shape=2x4``: what the summary offers. One that no longer applies changes nothing,
+    and the summary says what does."""
+
+    def change(content: WorkloadDraft) -> set[str]:
+        repair = repairs.find(plan(content, by=request.user), about, request.user)
+        return repairs.apply(content, repair) if repair else set()
+
+    drafts.edit(draft, change, touch=True)
+    return answer(request, draft, page, focus="summary")
+
+
 def _change_list(
     request: Request, draft: Draft, page: int, item: Question, how: Callable[[Rows], Rows]
 ) -> HttpResponse:
@@ -241,4 +253,5 @@ VERBS: dict[str, Action] = {
     "reset": _reset,
     "up": _up,
     "new": _new,
+    "repair": _repair,
 }

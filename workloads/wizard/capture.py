@@ -1,11 +1,13 @@
 """From what a browser posted to the draft. Nothing is judged here: wrong answers are kept too."""
 
 import re
+from typing import Any
 from uuid import UUID
 
 from django.http import QueryDict
 
 from accounts.models import User
+from assets.base import AssetKind
 from assets.kinds import KINDS
 from assets.models import Template
 from core.forms import read
@@ -84,6 +86,11 @@ def _write_replica(replica: ReplicaDraft, question: Question, posted: QueryDict)
     kind, chosen = KINDS[question.key], _uuid(value)
     if chosen and chosen == replica.assets.get(kind.slug):
         return
+    choose_asset(replica, kind, chosen)
+
+
+def choose_asset(replica: ReplicaDraft, kind: AssetKind[Any], chosen: UUID | None) -> None:
+    """In the place of what was chosen or given for it."""
     others = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
     replica.assets = others | ({kind.slug: chosen} if chosen else {})
     replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaces}

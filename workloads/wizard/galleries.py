@@ -203,8 +203,10 @@ def _asset(asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: 
 
 
 def _own(icon: str, facts: list[Fact]) -> Card:
-    text = "The values of the copied workload; not an asset."
-    return Card(OWN, "As copied", text, icon=icon, facts=tuple(facts), checked=True)
+    text = "Of the copied workload, or set by a suggestion of the summary; not an asset."
+    return Card(
+        OWN, "This workload's own values", text, icon=icon, facts=tuple(facts), checked=True
+    )
 
 
 def _capital(words: str) -> str:

@@ -16,7 +16,7 @@ from core.forms.shown import Shown
 from core.query import search_text
 from workloads.models import Draft
 from workloads.plan import Plan, plan
-from workloads.wizard import drafts, galleries, review, summary
+from workloads.wizard import drafts, galleries, repairs, review, summary
 from workloads.wizard.screen import Screen, screen_of
 from workloads.wizard.sections.base import MASTER, SETUP
 
@@ -45,6 +45,7 @@ def answer(
     screen = screen_of(draft, planned, page, focus=focus == "problem")
     forecast = summary.of(planned, request.build_absolute_uri(summary.SUBMISSION))
     context = {"screen": screen, "summary": forecast, "draft": draft, "focus": focus}
+    forecast.repairs = repairs.offered(planned, request.user)
     context["overtaken"] = overtaken
     if page == MASTER:
         context["review"] = review.of(screen)

@@ -18,6 +18,7 @@ from spec.workload import Pod, WorkloadSpec
 from workloads.causes import BarShare, bar
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Answer, Fit
+from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
 from workloads.scheduling.quota import bounds_of
 
@@ -57,6 +58,7 @@ class Summary:
     shares: list[BarShare] = field(default_factory=list)
     nodes: int = 0
     largest: str = ""
+    repairs: list[Repair] = field(default_factory=list)
     pods: str = "–"
     world_size: int = 0
     ranks: list[tuple[str, str]] = field(default_factory=list)

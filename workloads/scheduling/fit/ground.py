@@ -1,10 +1,13 @@
 """What a gang is judged on, from the rows of a cluster: one query, which groups equal nodes."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, TextField
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from clusters.models import DEFAULT_POOL, Cluster
 from engines.nodes import Taint
@@ -13,15 +16,17 @@ from projects.quotas import Account, accounts_of
 from spec.workload import WorkloadSpec
 from workloads.scheduling import capacity
 from workloads.scheduling.fit.judge import Ground
-from workloads.scheduling.fit.nodes import NodeGroup, label_keys
+from workloads.scheduling.fit.nodes import NodeGroup, NodeTraits, label_keys
 from workloads.scheduling.fit.packing import Free
 from workloads.scheduling.placement import TINY, Room
 
+AT_ONCE = 2000  # rows
 CORDONED = "Cordoned"  # how the message of such a node begins
 COLUMNS = (
     *("cpu", "memory", "gpu_count", "allocated_cpu", "allocated_memory", "allocated_gpus"),
-    *("pool__name", "taints_json", "ready"),
+    *("pool_id", "ready"),
 )
+RESOURCES = 6  # of the columns; the others tell kinds of nodes apart
 
 
 def ground_of(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
@@ -40,46 +45,61 @@ def this_machine(
 ) -> Ground:
     """Where admission decides: all that there is as one node, with ``room`` left."""
     whole = _all_of(capacity.whole(cluster))
-    group = NodeGroup(1, whole, _all_of(room), DEFAULT_POOL)
+    group = NodeGroup(1, whole, _all_of(room), NodeTraits(DEFAULT_POOL))
     return Ground((group,), cluster.name, tuple(accounts), device_memory)
 
 
-def _groups(cluster: Cluster, spec: WorkloadSpec) -> list[NodeGroup]:
-    keys = label_keys(spec)
+def _groups(cluster: Cluster, spec: WorkloadSpec) -> Iterator[NodeGroup]:
+    """The database tells equal nodes; taints come as text, which many nodes share."""
+    keys, pools = label_keys(spec), {pool.pk: pool.name for pool in cluster.pools.all()}
+    kinds: dict[tuple[Any, ...], NodeTraits] = {}
     labels = {f"label_{n}": KeyTextTransform(key, "labels_json") for n, key in enumerate(keys)}
-    rows = (
-        cluster.nodes.order_by()
-        .annotate(cordoned=Q(message__startswith=CORDONED), **labels)
-        .values(*COLUMNS, "cordoned", *labels)
-        .annotate(count=Count("pk"))
-    )
-    return [_group(row, [row[name] for name in labels], keys) for row in rows]
+    more = {
+        "cordoned": Q(message__startswith=CORDONED),
+        "taints_text": Cast("taints_json", TextField()),
+        **labels,
+    }
+    rows = cluster.nodes.order_by().annotate(**more).values_list(*COLUMNS, *more)
+    for row in rows.annotate(count=Count("pk")).iterator(chunk_size=AT_ONCE):
+        cpu, memory, gpus, *held = row[:RESOURCES]
+        kind, whole = row[RESOURCES:-1], _whole(cpu, memory, gpus)
+        if (traits := kinds.get(kind)) is None:
+            pool, *rest = kind
+            traits = kinds[kind] = _traits(pools.get(pool, DEFAULT_POOL), keys, *rest)
+        yield NodeGroup(row[-1], whole, _free(whole, *held), traits)
 
 
-def _group(row: dict[str, Any], values: list[str | None], keys: tuple[str, ...]) -> NodeGroup:
-    whole = Free(row["cpu"], row["memory"], (1.0,) * row["gpu_count"])
-    return NodeGroup(
-        count=row["count"],
-        whole=whole,
-        free=_free(whole, row),
-        pool=row["pool__name"] or DEFAULT_POOL,
-        labels={key: str(it) for key, it in zip(keys, values, strict=True) if it is not None},
-        taints=tuple(Taint(**taint) for taint in row["taints_json"]),
-        cordoned=not row["ready"] and row["cordoned"],
-        silent=not row["ready"] and not row["cordoned"],
-    )
+def _traits(
+    pool: str, keys: Sequence[str], ready: bool, cordoned: bool, taints: str, *values: str | None
+) -> NodeTraits:
+    named = tuple((key, value) for key, value in zip(keys, values, strict=True) if value)
+    away = (not ready and cordoned, not ready and not cordoned)
+    return NodeTraits(pool, named, _taints(taints), *away)
 
 
-def _free(whole: Free, row: dict[str, Any]) -> Free | None:
-    """Of GPUs that are shared nobody tells which: their parts are taken to be of one device."""
-    if row["allocated_cpu"] is None:
+@lru_cache(maxsize=1024)
+def _whole(cpu: float, memory: int, gpus: int) -> Free:
+    return Free(cpu, memory, (1.0,) * gpus)
+
+
+@lru_cache(maxsize=1024)
+def _taints(text: str) -> tuple[Taint, ...]:
+    return tuple(Taint(**taint) for taint in json.loads(text))
+
+
+def _free(whole: Free, cpu: float | None, memory: int | None, gpus: float | None) -> Free | None:
+    if cpu is None:
         return None
-    left = max(len(whole.devices) - (row["allocated_gpus"] or 0), 0)
+    left = max(len(whole.devices) - (gpus or 0), 0)
+    return Free(round(whole.cpu - cpu, 6), whole.memory - (memory or 0), _devices(left))
+
+
+@lru_cache(maxsize=1024)
+def _devices(left: float) -> tuple[float, ...]:
+    """Of GPUs that are shared nobody tells which: their parts are taken to be of one device."""
     devices = int(left + TINY)
     rest = left - devices
-    portions = (*((rest,) if rest > TINY else ()), *((1.0,) * devices))
-    cpu, memory = whole.cpu - row["allocated_cpu"], whole.memory - (row["allocated_memory"] or 0)
-    return Free(round(cpu, 6), memory, portions)
+    return (*((rest,) if rest > TINY else ()), *((1.0,) * devices))
 
 
 def _all_of(room: Room) -> Free:

@@ -1,9 +1,10 @@
 """Now, later, never, or nobody can say: one gang on the nodes as they were last seen. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from projects.quotas import Account, Demand
 from spec.causes import Cause, CauseKind, Share
@@ -12,8 +13,10 @@ from spec.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, 
 from spec.workload import Replica, WorkloadSpec
 from workloads.scheduling.fit.nodes import (
     NodeGroup,
+    NodeTraits,
     Obstacle,
     domains,
+    emptied,
     obstacle,
     roles,
     togetherness,
@@ -54,7 +57,19 @@ class Ground:
 
     @property
     def nodes(self) -> int:
-        return sum(group.count for group in self.groups)
+        return sum(group.nodes for group in self.groups)
+
+    @cached_property
+    def empty(self) -> "Ground":
+        """As it is when nothing runs there."""
+        return replace(self, groups=emptied(self.groups))
+
+    @cached_property
+    def by_traits(self) -> dict[NodeTraits, list[NodeGroup]]:
+        sorted_out: dict[NodeTraits, list[NodeGroup]] = {}
+        for group in self.groups:
+            sorted_out.setdefault(group.traits, []).append(group)
+        return sorted_out
 
 
 @dataclass(frozen=True)
@@ -72,10 +87,9 @@ class Fit:
 def judge(spec: WorkloadSpec, ground: Ground) -> Fit:
     if not ground.groups:
         return Fit(Answer.UNKNOWN, note=NO_NODES)
-    empty = [group.emptied for group in ground.groups]
-    if _packed(spec, empty, ground.device_memory).best < spec.num_workers:
-        return Fit(Answer.NEVER, _never(spec, replace(ground, groups=tuple(empty))))
-    note, packing = _unseen(spec, ground), _packed(spec, ground.groups, ground.device_memory)
+    if _packed(spec, ground.empty).best < spec.num_workers:
+        return Fit(Answer.NEVER, _never(spec, ground.empty))
+    note, packing = _unseen(spec, ground), _packed(spec, ground)
     largest = None if note else within_quota(spec, ground, packing.best)
     if over := _over_quota(spec, ground):
         return Fit(Answer.LATER, Cause(CauseKind.QUOTA, over), largest=largest)
@@ -133,28 +147,27 @@ def _unseen(spec: WorkloadSpec, ground: Ground) -> str:
     return UNSEEN if any(group.free is None for group in ground.groups) else ""
 
 
-def _packed(spec: WorkloadSpec, groups: Iterable[NodeGroup], device_memory: int) -> Packing:
-    worker, *masters = roles(spec)
-    asks = [Ask.of(role.compute, device_memory) for role in (worker, *masters)]
-    master = asks[1] if masters else None
+def _packed(spec: WorkloadSpec, ground: Ground) -> Packing:
+    asks = [Ask.of(role.compute, ground.device_memory) for role in roles(spec)]
+    master = asks[1] if len(asks) > 1 else None
     keys = togetherness(spec)
     if not keys:
-        return pack(_spots(spec, groups), asks[0], master)
-    apart = [list(_spots(spec, part)) for part in domains(groups, keys)]
+        return pack(_spots(spec, ground), asks[0], master)
+    parts = domains(ground.groups, keys)
+    apart = [list(_spots(spec, replace(ground, groups=tuple(part)))) for part in parts]
     return pack_together(apart, asks[0], master)
 
 
-def _spots(spec: WorkloadSpec, groups: Iterable[NodeGroup]) -> Iterator[Spot]:
+def _spots(spec: WorkloadSpec, ground: Ground) -> Iterator[Spot]:
     worker, *masters = roles(spec)
-    for group in groups:
-        if group.free is None:
-            continue
-        for_worker = obstacle(group, worker, spec.node_pools) is None
-        for_master = for_worker
+    for traits, groups in ground.by_traits.items():
+        for_worker = for_master = obstacle(traits, worker, spec.node_pools) is None
         if masters and masters[0] is not worker:
-            for_master = obstacle(group, masters[0], spec.node_pools) is None
+            for_master = obstacle(traits, masters[0], spec.node_pools) is None
         if for_worker or for_master:
-            yield Spot(group.count, group.free, for_worker, for_master)
+            for group in groups:
+                if group.free is not None:
+                    yield Spot(group.nodes, group.free, for_worker, for_master)
 
 
 def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
@@ -162,9 +175,14 @@ def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
     worker, *masters = roles(spec)
     role = masters[0] if masters and packing.best == NOWHERE else worker
     counted: Counter[Obstacle] = Counter()
-    for group in ground.groups:
-        for each in _obstacles(group, role, spec, ground.device_memory):
-            counted[each] += group.count
+    ask = Ask.of(role.compute, ground.device_memory)
+    for traits, groups in ground.by_traits.items():
+        if lasting := obstacle(traits, role, spec.node_pools):
+            counted[lasting] += sum(group.nodes for group in groups)
+            continue
+        for group in groups:
+            for shortage in _short(group, ask):
+                counted[Obstacle(shortage)] += group.nodes
     if not counted:  # each domain alone is too small, all of them together are not
         counted[Obstacle(AFFINITY)] = ground.nodes
     ordered = sorted(counted.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True)
@@ -178,19 +196,14 @@ def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
     )
 
 
-def _obstacles(
-    group: NodeGroup, role: Replica, spec: WorkloadSpec, device_memory: int
-) -> Iterator[Obstacle]:
-    if lasting := obstacle(group, role, spec.node_pools):
-        yield lasting
-        return
+def _short(group: NodeGroup, ask: Ask) -> Iterator[Shortage]:
+    """What a node lacks for one pod more than it has room for."""
     if group.free is None:
         return
-    ask = Ask.of(role.compute, device_memory)
     left = group.free.without(ask, group.free.room(ask))
     for shortage, part in _parts(ask):
         if not left.room(part):
-            yield Obstacle(shortage)
+            yield shortage
 
 
 def _parts(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
@@ -205,14 +218,16 @@ def _parts(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
 def _never(spec: WorkloadSpec, ground: Ground) -> Cause:
     """Of ``ground`` as it is when nothing runs there."""
     for role in roles(spec):
-        possible = [it for it in ground.groups if obstacle(it, role, spec.node_pools) is None]
+        possible = [
+            it for it in ground.groups if obstacle(it.traits, role, spec.node_pools) is None
+        ]
         if not possible:
             return _no_node(role, spec, ground)
         ask = Ask.of(role.compute, ground.device_memory)
         if not any(group.whole.room(ask) for group in possible):
             lacks = " and ".join(_lacks(ask, possible)) or "everything it requests at once"
             return _unless(f"No node {_where(spec, possible, ground)} has {lacks}")
-    workers = _packed(spec, ground.groups, ground.device_memory).best
+    workers = _packed(spec, ground).best
     pods = 0 if workers == NOWHERE else workers + int(spec.has_master)
     where = f"within one {' and '.join(keys)} " if (keys := togetherness(spec)) else ""
     return _unless(
@@ -224,8 +239,8 @@ def _never(spec: WorkloadSpec, ground: Ground) -> Cause:
 def _no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:
     counted: Counter[Obstacle] = Counter()
     for group in ground.groups:
-        if lasting := obstacle(group, role, spec.node_pools):
-            counted[lasting] += group.count
+        if lasting := obstacle(group.traits, role, spec.node_pools):
+            counted[lasting] += group.nodes
     ordered = sorted(counted.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True)
     first = ordered[0][0]
     title = first.shortage.title.format(first.name)
@@ -241,7 +256,7 @@ def _unless(title: str) -> Cause:
 
 
 def _where(spec: WorkloadSpec, possible: Sequence[NodeGroup], ground: Ground) -> str:
-    if sum(group.count for group in possible) == ground.nodes:
+    if sum(group.nodes for group in possible) == ground.nodes:
         return f"of {ground.cluster}"
     if any(role.node_type or role.node_affinity_required for role in roles(spec)):
         return "of the requested pool or type"

@@ -1,7 +1,9 @@
 """The nodes of a cluster as few groups of equal ones, and which of them a pod may use. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from engines.nodes import Taint
 from spec.scheduling import (
@@ -29,24 +31,39 @@ CONTROL_PLANE = "node-role.kubernetes.io/"
 REPELS = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 
 
-@dataclass(frozen=True)
-class NodeGroup:
-    """``count`` nodes that no pod tells from each other. ``labels`` are those that somebody asks
-    for; ``free`` is ``None`` where nobody knows what others hold."""
+class NodeTraits(NamedTuple):
+    """What a pod chooses nodes by. ``labels`` are those that somebody asks for."""
 
-    count: int
-    whole: Free
-    free: Free | None
     pool: str
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[tuple[str, str], ...] = ()
     taints: tuple[Taint, ...] = ()
     cordoned: bool = False
     silent: bool = False
 
     @property
-    def emptied(self) -> "NodeGroup":
-        """As it is when nothing runs there and all is well."""
-        return replace(self, free=self.whole, cordoned=False, silent=False)
+    def label(self) -> dict[str, str]:
+        return dict(self.labels)
+
+
+class NodeGroup(NamedTuple):
+    """So many ``nodes`` that no pod tells from each other. ``free`` is ``None`` where nobody knows
+    what others hold."""
+
+    nodes: int
+    whole: Free
+    free: Free | None
+    traits: NodeTraits
+
+
+def emptied(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
+    """As they are when nothing runs there and all is well."""
+    counted: Counter[tuple[Free, NodeTraits]] = Counter()
+    for group in groups:
+        counted[group.whole, group.traits] += group.nodes
+    return tuple(
+        NodeGroup(count, whole, whole, traits._replace(cordoned=False, silent=False))
+        for (whole, traits), count in counted.items()
+    )
 
 
 @dataclass(frozen=True)
@@ -57,27 +74,27 @@ class Obstacle:
     name: str = ""
 
 
-def obstacle(group: NodeGroup, replica: Replica, pools: Sequence[str]) -> Obstacle | None:
+def obstacle(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> Obstacle | None:
     """In the order in which Kubernetes' scheduler looks."""
-    if group.cordoned:
+    if traits.cordoned:
         return Obstacle(CORDONED)
-    if group.silent:
+    if traits.silent:
         return Obstacle(SILENT)
-    for taint in group.taints:
+    for taint in traits.taints:
         if taint.effect in REPELS and not any(tolerates(it, taint) for it in replica.tolerations):
             control_plane = taint.key.startswith(CONTROL_PLANE)
             return Obstacle(OF_CONTROL_PLANE if control_plane else TAINTED, taint.key)
-    if not _is_asked_for(group, replica, pools):
+    if not _is_asked_for(traits, replica, pools):
         return Obstacle(NOT_ASKED_FOR)
     return None
 
 
-def _is_asked_for(group: NodeGroup, replica: Replica, pools: Sequence[str]) -> bool:
-    if pools and group.pool not in pools:
+def _is_asked_for(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> bool:
+    if pools and traits.pool not in pools:
         return False
-    if replica.node_type and group.labels.get(NODE_TYPE) != replica.node_type:
+    if replica.node_type and traits.label.get(NODE_TYPE) != replica.node_type:
         return False
-    return matches(replica.node_affinity_required, group.labels)
+    return matches(replica.node_affinity_required, traits.label)
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
@@ -143,7 +160,8 @@ def domains(groups: Iterable[NodeGroup], keys: Sequence[str]) -> list[list[NodeG
     """The groups by the values of these labels, without nodes that lack one."""
     by_values: dict[tuple[str, ...], list[NodeGroup]] = {}
     for group in groups:
-        values = tuple(group.labels[key] for key in keys if key in group.labels)
+        label = group.traits.label
+        values = tuple(label[key] for key in keys if key in label)
         if len(values) == len(keys):
             by_values.setdefault(values, []).append(group)
     return list(by_values.values())

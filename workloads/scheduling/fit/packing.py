@@ -7,6 +7,8 @@ it costs the workers least, and a scheduler that does not look ahead at worst th
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from spec.compute import Compute
 from spec.workload import MAX_WORKERS
@@ -35,8 +37,7 @@ class Ask:
         )
 
 
-@dataclass(frozen=True)
-class Free:
+class Free(NamedTuple):
     """What a node has left: ``devices`` are the free portions of its GPUs."""
 
     cpu: float
@@ -56,7 +57,7 @@ class Free:
 
     def _devices(self, ask: Ask) -> int:
         if ask.portion >= 1 - TINY:
-            return sum(free >= 1 - TINY for free in self.devices) // ask.devices
+            return _unshared(self.devices) // ask.devices
         return sum(int((free + TINY) // ask.portion) for free in self.devices)
 
     def without(self, ask: Ask, pods: int = 1) -> "Free":
@@ -72,11 +73,15 @@ class Free:
         return Free(cpu, memory, tuple(devices))
 
 
-@dataclass(frozen=True)
-class Spot:
-    """``count`` nodes with as much left each, and which of a gang's roles may go there."""
+@lru_cache(maxsize=4096)
+def _unshared(devices: tuple[float, ...]) -> int:
+    return sum(free >= 1 - TINY for free in devices)
 
-    count: int
+
+class Spot(NamedTuple):
+    """So many ``nodes`` with as much left each, and which of a gang's roles may go there."""
+
+    nodes: int
     free: Free
     worker: bool = True
     master: bool = True
@@ -92,11 +97,16 @@ class Packing:
 
 def pack(spots: Iterable[Spot], worker: Ask, master: Ask | None) -> Packing:
     """``NOWHERE`` where the master finds no place at all."""
-    total, costs = 0, []
+    total, alike = 0, master == worker
+    costs: list[int] = []
     for spot in spots:
         each = spot.free.room(worker) if spot.worker else 0
-        total += spot.count * each
-        if master and spot.master and spot.free.room(master):
+        total += spot.nodes * each
+        if master is None or not spot.master:
+            continue
+        if alike and spot.worker:
+            costs.extend([1] if each else ())
+        elif spot.free.room(master):
             beside = spot.free.without(master).room(worker) if spot.worker else 0
             costs.append(max(each - beside, 0))
     if master is None:

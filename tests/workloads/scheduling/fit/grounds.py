@@ -6,7 +6,7 @@ from engines.nodes import Taint
 from spec import documents
 from spec.workload import WorkloadSpec
 from workloads.scheduling.fit.judge import Ground
-from workloads.scheduling.fit.nodes import NodeGroup
+from workloads.scheduling.fit.nodes import NodeGroup, NodeTraits
 from workloads.scheduling.fit.packing import Free
 
 GIB = 1024**3
@@ -44,10 +44,12 @@ def nodes(
         count,
         whole=Free(cpu, 256 * GIB, (1.0,) * gpus),
         free=Free(cpu, 256 * GIB, (1.0,) * left),
-        pool=pool,
-        labels=labels or {},
-        taints=(Taint(taint, "", "NoSchedule"),) if taint else (),
-        **more,
+        traits=NodeTraits(
+            pool,
+            tuple((labels or {}).items()),
+            (Taint(taint, "", "NoSchedule"),) if taint else (),
+            **more,
+        ),
     )
 
 

@@ -1,7 +1,5 @@
 """Now, later, never, unknown; with the words that the page of a waiting workload has."""
 
-from dataclasses import replace
-
 import pytest
 
 from engines.kubernetes.status.causes.unschedulable import unscheduled
@@ -62,7 +60,7 @@ def test_the_cause_of_a_wait_is_told_as_after_submission(group: object, words: s
 
 
 def test_cpu_and_memory_rule_nodes_out_after_the_pods_before() -> None:
-    busy = replace(nodes(2), free=Free(1.5, 8 * 1024**3, (1.0,) * 4))
+    busy = nodes(2)._replace(free=Free(1.5, 8 * 1024**3, (1.0,) * 4))
     fit = judge(gang(3), ground(busy))
     assert (cause_of(fit).title, fit.largest) == ("Not enough free CPU", 2)
 
@@ -109,7 +107,7 @@ def test_a_quota_bounds_the_largest_gang() -> None:
 
 def test_resources_that_nobody_counts_leave_it_to_the_queue() -> None:
     assert judge(gang(), ground()).answer is Answer.UNKNOWN
-    assert judge(gang(), ground(replace(nodes(), free=None))).answer is Answer.UNKNOWN
+    assert judge(gang(), ground(nodes()._replace(free=None))).answer is Answer.UNKNOWN
     compute = {"extendedResources": [{"resource": "rdma/hca", "quantity": "1"}]}
     fit = judge(gang(compute=compute), ground(nodes()))
     assert (fit.answer, "rdma/hca" in fit.note) == (Answer.UNKNOWN, True)

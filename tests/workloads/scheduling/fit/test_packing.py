@@ -21,14 +21,14 @@ FREES = st.builds(
     devices=st.integers(0, 4).map(lambda count: (1.0,) * count),
 )
 SPOTS = st.builds(
-    Spot, count=st.integers(1, 2), free=FREES, worker=st.booleans(), master=st.booleans()
+    Spot, nodes=st.integers(1, 2), free=FREES, worker=st.booleans(), master=st.booleans()
 )
 CLUSTERS = st.lists(SPOTS, max_size=3)
 
 
 def places(spots: list[Spot]) -> list[Spot]:
     """Node by node."""
-    return [Spot(1, it.free, it.worker, it.master) for it in spots for _ in range(it.count)]
+    return [Spot(1, it.free, it.worker, it.master) for it in spots for _ in range(it.nodes)]
 
 
 def after(free: Free, ask: Ask) -> Free | None:

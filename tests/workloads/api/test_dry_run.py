@@ -1,0 +1,80 @@
+"""``dryRun=true``: what is wrong, whether it would start, and nothing is made."""
+
+import pytest
+
+from clusters.models import Node
+from projects.models import Project
+from tests.caller import Body, Caller
+from workloads.models import Event, Workload
+
+pytestmark = pytest.mark.django_db
+ONE, MANY = "/workloads/distributed?dryRun=true", "/workloads/distributed/batch-create?dryRun=true"
+
+
+@pytest.fixture
+def elsewhere(project: Project) -> Project:
+    """On a cluster that queues, whose three nodes have 8, 2 and no GPUs free."""
+    cluster = project.cluster
+    cluster.capabilities_json["queues"] = True
+    cluster.save()
+    cluster.nodes.all().delete()
+    for number, held in enumerate((0, 6, 8)):
+        Node.objects.create(
+            cluster=cluster,
+            name=f"n{number}",
+            cpu=64,
+            memory=10**12,
+            gpu_count=8,
+            allocated_cpu=1,
+            allocated_memory=10**9,
+            allocated_gpus=held,
+        )
+    return project
+
+
+def test_a_gang_that_fits_would_start_now(call: Caller, seed_body: Body) -> None:
+    status, answer = call("POST", ONE, seed_body())
+    assert (status, answer["valid"], answer["complianceIssues"]) == (200, True, [])
+    assert (answer["verdict"]["answer"], answer["verdict"]["repairs"]) == ("now", [])
+    assert not Workload.objects.exists()
+    assert not Event.objects.exists()
+
+
+def test_a_gang_that_waits_is_told_why_and_what_would_start(
+    call: Caller, seed_body: Body, elsewhere: Project
+) -> None:
+    body = seed_body()
+    body["spec"] |= {"numWorkers": 3, "compute": {"gpuDevicesRequest": 4}}
+    _, answer = call("POST", ONE, body | {"noMaster": True, "masterSpecSameAsWorker": None})
+    verdict = answer["verdict"]
+    assert (verdict["answer"], verdict["kind"]) == ("later", "Capacity")
+    assert verdict["title"] == "Not enough free GPUs"
+    assert (verdict["nodes"], verdict["shares"][0]["nodes"]) == (3, 3)
+    assert verdict["largestWorkers"] == 2
+    assert {"change": "workers=2", "label": "2 workers", "answer": "now"} in verdict["repairs"]
+
+
+def test_a_request_that_is_wrong_says_where_with_200(call: Caller, seed_body: Body) -> None:
+    body = seed_body()
+    body["spec"]["numWorkers"] = 0
+    status, answer = call("POST", ONE, body)
+    assert (status, answer["valid"], answer["verdict"]) == (200, False, None)
+    assert [issue["field"] for issue in answer["complianceIssues"]] == ["spec.numWorkers"]
+    status, answer = call("POST", ONE, seed_body() | {"projectId": "x"})
+    assert (status, answer["valid"]) == (200, False)
+
+
+def test_many_are_judged_alone_and_together(call: Caller, seed_body: Body) -> None:
+    status, answer = call("POST", MANY, {"workloads": [seed_body(), seed_body()]})
+    assert (status, answer["valid"]) == (200, False)
+    assert all(one["valid"] and one["verdict"]["answer"] == "now" for one in answer["workloads"])
+    assert "used more than once" in answer["complianceIssues"][0]["details"]
+    other = seed_body() | {"name": "other"}
+    _, answer = call("POST", MANY, {"workloads": [seed_body(), other]})
+    assert answer["valid"]
+    assert not Workload.objects.exists()
+
+
+def test_a_project_of_others_is_no_answer_to_a_stranger(stranger: Caller, seed_body: Body) -> None:
+    _, answer = stranger("POST", ONE, seed_body())
+    assert (answer["valid"], answer["verdict"]) == (False, None)

@@ -1,0 +1,179 @@
+"""What would make a gang start: each change is tried on the same nodes. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from math import log
+
+from spec.compute import Compute
+from spec.quantities import UNITS, to_bytes
+from spec.scheduling import NODE_TYPE
+from spec.workload import MAX_WORKERS, WorkloadSpec
+from workloads.scheduling.fit.judge import Answer, Fit, Ground, judge
+
+MOST = 5  # offered at a time
+MOST_OF_A_KIND = 2
+MOST_TRIES = 24  # of one kind; each packs the whole cluster
+
+
+class RepairKind(StrEnum):
+    WORKERS = "workers"
+    SHAPE = "shape"
+    POOL = "pool"
+    TYPE = "type"
+    COMPUTE = "compute"
+
+
+@dataclass(frozen=True)
+class ComputeChoice:
+    """A compute resource that the workers could have instead."""
+
+    key: str
+    name: str
+    compute: Compute
+
+
+@dataclass(frozen=True)
+class Repair:
+    """``change`` names it in a form: ``workers=4``, ``shape=2x4``, ``pool=a100``. ``spec`` is the
+    workload with it, ``answer`` what becomes of that."""
+
+    kind: RepairKind
+    value: str
+    label: str
+    spec: WorkloadSpec
+    answer: Answer = Answer.NOW
+
+    @property
+    def change(self) -> str:
+        return f"{self.kind}={self.value}"
+
+
+def repairs(
+    spec: WorkloadSpec, ground: Ground, fit: Fit, choices: Iterable[ComputeChoice] = ()
+) -> list[Repair]:
+    """What starts now; of a gang that never would, else what starts some day."""
+    if fit.answer not in {Answer.LATER, Answer.NEVER}:
+        return []
+    counted: Counter[RepairKind] = Counter()
+    now: list[Repair] = []
+    later: list[Repair] = []
+    for variant in variants(spec, ground, fit, choices):
+        answer = judge(variant.spec, ground).answer
+        if answer is Answer.NOW and counted[variant.kind] < MOST_OF_A_KIND:
+            counted[variant.kind] += 1
+            now.append(variant)
+        elif answer is Answer.LATER and fit.answer is Answer.NEVER:
+            repair = Repair(variant.kind, variant.value, variant.label, variant.spec, answer)
+            later.append(repair)
+    return (now or later)[:MOST]
+
+
+def variants(
+    spec: WorkloadSpec, ground: Ground, fit: Fit, choices: Iterable[ComputeChoice] = ()
+) -> Iterator[Repair]:
+    """All that could be tried, the smallest change first."""
+    kinds = (
+        _pools(spec, ground),
+        _types(spec, ground),
+        _shapes(spec, ground),
+        _computes(spec, choices),
+        _fewer(spec, fit),
+    )
+    yield from chain.from_iterable(kinds)
+
+
+def _fewer(spec: WorkloadSpec, fit: Fit) -> Iterator[Repair]:
+    workers = fit.largest or 0
+    if max(spec.min_replicas or 1, 1) <= workers < spec.num_workers:
+        smaller = spec.model_copy(update={"num_workers": workers})
+        yield Repair(RepairKind.WORKERS, str(workers), _workers(workers), smaller)
+
+
+def _shapes(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
+    """As many GPUs on fewer larger pods, or more smaller ones, the nearest shape first. CPU and
+    memory of a pod go with its GPUs."""
+    compute = spec.worker.compute
+    each = compute.gpu_devices_request
+    if not each or compute.gpu_request_type or spec.is_elastic or spec.slots_per_worker > 1:
+        return
+    beside = int(spec.master_replica == spec.worker)  # a master that is as the workers are
+    total = (spec.num_workers + beside) * each
+    most = max((len(group.whole.devices) for group in ground.groups), default=0)
+    sizes = [size for size in range(1, most + 1) if size != each and total % size == 0]
+    for size in sorted(sizes, key=lambda size: abs(log(size / each)))[:MOST_TRIES]:
+        workers = total // size - beside
+        if 1 <= workers <= MAX_WORKERS:
+            worker = spec.worker.model_copy(update={"compute": _scaled(compute, size)})
+            other = spec.model_copy(update={"num_workers": workers, "worker": worker})
+            label = f"{_workers(workers)} × {size} GPU{'s' if size > 1 else ''}"
+            yield Repair(RepairKind.SHAPE, f"{workers}x{size}", label, other)
+
+
+def _workers(count: int) -> str:
+    return f"{count} worker{'s' if count > 1 else ''}"
+
+
+def _scaled(compute: Compute, gpus: int) -> Compute:
+    factor = gpus / compute.gpu_devices_request
+    limit, memory_limit = compute.cpu_core_limit, compute.cpu_memory_limit
+    return compute.model_copy(
+        update={
+            "gpu_devices_request": gpus,
+            "cpu_core_request": min(round(compute.cpu_core_request * factor, 3), 1024),
+            "cpu_core_limit": None if limit is None else min(round(limit * factor, 3), 1024),
+            "cpu_memory_request": _quantity(compute.cpu_memory_request, factor),
+            "cpu_memory_limit": None if memory_limit is None else _quantity(memory_limit, factor),
+        }
+    )
+
+
+def _quantity(text: str, factor: float) -> str:
+    """In the largest unit that makes it whole."""
+    size = max(int(to_bytes(text) * factor), 1)
+    for unit in ("Gi", "G", "Mi", "M", "Ki", "k"):
+        if size % UNITS[unit] == 0:
+            return f"{size // UNITS[unit]}{unit}"
+    return str(size)
+
+
+def _pools(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
+    if not spec.node_pools:
+        return
+    pools = Counter(group.traits.pool for group in ground.groups for _ in range(group.nodes))
+    for pool, _ in pools.most_common(MOST_TRIES):
+        if pool not in spec.node_pools:
+            other = spec.model_copy(update={"node_pools": (pool,)})
+            yield Repair(RepairKind.POOL, pool, f"Node pool {pool}", other)
+
+
+def _types(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
+    if not spec.worker.node_type:
+        return
+    types: Counter[str] = Counter()
+    for traits, groups in ground.by_traits.items():
+        if name := traits.label.get(NODE_TYPE):
+            types[name] += sum(group.nodes for group in groups)
+    for name, _ in types.most_common(MOST_TRIES):
+        if name != spec.worker.node_type:
+            master = spec.master and spec.master.model_copy(update={"node_type": name})
+            worker = spec.worker.model_copy(update={"node_type": name})
+            other = spec.model_copy(update={"worker": worker, "master": master})
+            yield Repair(RepairKind.TYPE, name, f"Node type {name}", other)
+
+
+def _computes(spec: WorkloadSpec, choices: Iterable[ComputeChoice]) -> Iterator[Repair]:
+    """Those nearest to what is asked now first; what asks for no GPU is no substitute for one."""
+    asks = spec.worker.compute
+    fitting = [
+        choice
+        for choice in choices
+        if choice.compute != asks and bool(choice.compute.gpus()) == bool(asks.gpus())
+    ]
+    fitting.sort(key=lambda choice: -choice.compute.gpus())
+    for choice in fitting[:MOST_TRIES]:
+        worker = spec.worker.model_copy(update={"compute": choice.compute})
+        other = spec.model_copy(update={"worker": worker})
+        yield Repair(RepairKind.COMPUTE, choice.key, f"Compute resource {choice.name}", other)

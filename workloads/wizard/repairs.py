@@ -1,0 +1,71 @@
+"""Buttons of the summary that change the draft so that it starts."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from accounts.models import User
+from assets.kinds import KINDS
+from spec.compute import Compute
+from spec.draft import WorkloadDraft
+from spec.stored import fault_of
+from workloads.plan import Plan
+from workloads.scheduling.fit.repairs import (
+    ComputeChoice,
+    Repair,
+    RepairKind,
+    repairs,
+    variants,
+)
+from workloads.wizard.capture import choose_asset
+
+COMPUTE = "compute"
+MOST_CHOICES = 200  # that are looked through
+
+
+def offered(plan: Plan, by: User) -> list[Repair]:
+    if not (plan.spec and plan.ground and plan.fit):
+        return []
+    return repairs(plan.spec, plan.ground, plan.fit, _choices(plan, by))
+
+
+def find(plan: Plan, change: str, by: User) -> Repair | None:
+    """The repair of this name, if the draft still has use for it."""
+    if not (plan.spec and plan.ground and plan.fit):
+        return None
+    possible = variants(plan.spec, plan.ground, plan.fit, _choices(plan, by))
+    return next((repair for repair in possible if repair.change == change), None)
+
+
+def _choices(plan: Plan, by: User) -> Iterator[ComputeChoice]:
+    """Asked only where one is tried."""
+    kind = KINDS[COMPUTE]
+    if plan.project is None:
+        return
+    for asset in kind.rows.visible_to(by).usable_in(plan.project)[:MOST_CHOICES]:
+        if not fault_of(Compute, asset.spec_json):
+            yield ComputeChoice(str(asset.pk), asset.name, asset.spec)
+
+
+def apply(content: WorkloadDraft, repair: Repair) -> set[str]:
+    """Write it into the draft; returns the names of the questions that it answers."""
+    spec, worker = repair.spec, content.worker
+    match repair.kind:
+        case RepairKind.WORKERS:
+            content.values["numWorkers"] = spec.num_workers
+            return {"numWorkers"}
+        case RepairKind.SHAPE:
+            content.values["numWorkers"] = spec.num_workers
+            choose_asset(worker, KINDS[COMPUTE], None)
+            own = spec.worker.compute
+            worker.values["compute"] = own.model_dump(mode="json", by_alias=True, exclude_none=True)
+            return {"numWorkers", "worker-compute"}
+        case RepairKind.POOL:
+            content.values["nodePools"] = list(spec.node_pools)
+            return {"nodePools"}
+        case RepairKind.TYPE:
+            for replica in content.replicas.values():
+                replica.values["nodeType"] = spec.worker.node_type
+            return {f"{role}-nodeType" for role in content.replicas}
+        case RepairKind.COMPUTE:
+            choose_asset(worker, KINDS[COMPUTE], UUID(repair.value))
+            return {"worker-compute"}
