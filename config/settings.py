@@ -204,6 +204,9 @@ TOOLS_DOMAIN = env_str("TOOLS_DOMAIN", "localhost")
 LOCAL_ENGINE = env_bool("TRAINYARD_LOCAL_ENGINE", default=True)
 LOCAL_ENGINE_HOME = HOME / "engine"
 LOCAL_VIRTUAL_GPUS = env_int("TRAINYARD_LOCAL_VIRTUAL_GPUS", 4)
+# Folders of this machine that workloads may mount, and where it has NFS shares:
+# /datasets,nas.example.com:/export=/mnt/nas
+LOCAL_PATHS = env_list("TRAINYARD_LOCAL_PATHS")
 # Images are not pulled on this machine: a known training image becomes a command of ours.
 # Keys are fnmatch patterns; "{python}" is the interpreter that runs Trainyard.
 LOCAL_IMAGES = {

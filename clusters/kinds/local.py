@@ -24,11 +24,12 @@ def connect(cluster: "Cluster") -> Engine:
         settings.LOCAL_ENGINE_HOME,
         images=settings.LOCAL_IMAGES,
         virtual_gpus=settings.LOCAL_VIRTUAL_GPUS,
+        paths=settings.LOCAL_PATHS,
     )
 
 
 def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    return planner.complaints(launch, settings.LOCAL_IMAGES)
+    return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
 
 
 LOCAL = ClusterKind(
@@ -41,8 +42,6 @@ LOCAL = ClusterKind(
         "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "
         + ELSEWHERE,
         "readiness": f"On this machine a rank is ready when it runs. {ELSEWHERE}",
-        "storage": "Nothing can be mounted on this machine: the ranks see its own files. "
-        f"{ELSEWHERE}",
         "scheduling": "This machine is the only node, and workloads start in the order of "
         "submission. " + ELSEWHERE,
         "size": f"On this machine all ranks start and end together. {ELSEWHERE}",

@@ -68,6 +68,7 @@ class LocalEngine:
 
     ``images`` maps patterns to commands; ``{python}`` in a command is the running interpreter.
     ``restart_delay`` is the wait before the first restart in seconds; it doubles with each.
+    ``paths`` are the folders of this machine that workloads may mount.
     """
 
     def __init__(
@@ -77,9 +78,11 @@ class LocalEngine:
         images: Mapping[str, Sequence[str]],
         virtual_gpus: int,
         restart_delay: float = 1.0,
+        paths: Sequence[str] = (),
     ) -> None:
         self.home, self._images = home.resolve(), images
         self._virtual_gpus, self._restart_delay = virtual_gpus, restart_delay
+        self._paths = paths
 
     @cached_property
     def _node(self) -> NodeInfo:
@@ -87,7 +90,7 @@ class LocalEngine:
 
     @cached_property
     def _planner(self) -> planner.Planner:
-        return planner.Planner(self._images, self._node, self._restart_delay)
+        return planner.Planner(self._images, self._node, self._restart_delay, self._paths)
 
     def capabilities(self) -> Capabilities:
         """The rendezvous is ours; the framework itself comes with the command's interpreter."""
@@ -111,7 +114,7 @@ class LocalEngine:
         return render(self.plan(launch), self._folder(launch.handle))
 
     def complaints(self, launch: Launch) -> Iterator[Problem]:
-        return planner.complaints(launch, self._images)
+        return planner.complaints(launch, self._images, self._paths)
 
     @_on_disk()
     def submit(self, launch: Launch) -> None:
@@ -185,7 +188,9 @@ class LocalEngine:
         try:
             process, mark = psutil.Process(own.pid), marks.number(self._folder(handle).path)
             variables = processes.environ(process)
-            return LocalSession(argv, folder=process.cwd(), variables=variables, mark=mark)
+            return LocalSession(
+                argv, folder=process.cwd(), variables=variables, mark=mark, beside=own.pid
+            )
         except psutil.Error as error:
             raise EngineRefused("The rank has just ended.") from error
         except FileNotFoundError as error:

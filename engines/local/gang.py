@@ -4,7 +4,6 @@ import signal
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 from engines.local import cgroups, exit, marks, ports, processes
 from engines.local.environment import environment, expand, ports_needed
@@ -13,6 +12,7 @@ from engines.local.layout import Folder
 from engines.local.plan import GangPlan, RankPlan
 from engines.local.spawning import Process, spawn
 from engines.local.state import RankRecord, Record, now
+from engines.local.volumes import view
 from spec.phases import RankPhase, Reason
 
 
@@ -70,8 +70,10 @@ class Gang:
     def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
         own = self.folder.work(rank.name)
         own.mkdir(parents=True, exist_ok=True)
-        work = Path(rank.working_dir) if rank.working_dir else own
-        variables = environment(self.plan, rank, folder=self.folder.path, work=own, ports=numbers)
+        seen = view.arrange(self.folder, self.plan.run, rank)
+        variables = seen.variables | environment(
+            self.plan, rank, folder=self.folder.path, work=own, ports=numbers
+        )
         name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
         cgroup = cgroups.make(name, cpu=rank.cpu_limit, memory=rank.memory_limit)
         log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
@@ -80,7 +82,7 @@ class Gang:
                 process, cgroup = spawn(
                     expand(rank.argv, variables),
                     variables=variables,
-                    work=work,
+                    view=seen,
                     output=output,
                     cgroup=cgroup,
                     mark=marks.number(self.folder.path, rank.rank),
@@ -91,6 +93,7 @@ class Gang:
         self.members.append(Member(rank, record, process, cgroup))
         record.pid, record.started = process.pid, processes.start_time(process.pid)
         record.phase, record.started_at = RankPhase.RUNNING, now()
+        record.message = seen.said
 
     @property
     def running(self) -> list[Member]:

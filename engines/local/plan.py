@@ -1,8 +1,9 @@
 """What a supervisor is told: everything resolved but the ports, which each attempt picks anew."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from engines.local.layout import Json
+from engines.local.volumes.volume import Volume
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class RankPlan:
     cpu_limit: float | None
     memory_limit: int | None
     own_home: bool
+    volumes: list[Volume] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -51,4 +53,9 @@ class GangPlan:
 
     @classmethod
     def from_json(cls, document: Json) -> "GangPlan":
-        return cls(**{**document, "ranks": [RankPlan(**rank) for rank in document["ranks"]]})
+        return cls(**{**document, "ranks": [_rank(rank) for rank in document["ranks"]]})
+
+
+def _rank(document: Json) -> RankPlan:
+    volumes = [Volume(**volume) for volume in document.get("volumes", [])]
+    return RankPlan(**{**document, "volumes": volumes})

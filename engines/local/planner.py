@@ -7,6 +7,7 @@ from engines.base import EngineRefused, Launch, refuse
 from engines.local import lookup, refusals
 from engines.local.environment import HOST, base_variables
 from engines.local.plan import GangPlan, RankPlan
+from engines.local.volumes import planning
 from engines.nodes import NodeInfo
 from spec.environment import EnvironmentVariable
 from spec.errors import Problem, path_of
@@ -14,9 +15,12 @@ from spec.phases import Reason
 from spec.workload import Pod
 
 
-def complaints(launch: Launch, images: lookup.Images) -> Iterator[Problem]:
-    """What cannot be had here, and then what is not here now: all that a start would refuse."""
-    yield from refusals.complaints(launch)
+def complaints(
+    launch: Launch, images: lookup.Images, paths: Sequence[str] = ()
+) -> Iterator[Problem]:
+    """What cannot be had here, and then what is not here now: all that a start would refuse.
+    ``paths``: the folders of this machine that workloads may mount."""
+    yield from refusals.complaints(launch, paths)
     yield from map(_problem, lookup.lacks(launch, images))
 
 
@@ -27,11 +31,12 @@ class Planner:
     images: lookup.Images
     node: NodeInfo
     restart_delay: float = 1.0
+    paths: Sequence[str] = ()
 
     def plan(self, launch: Launch) -> GangPlan:
         """``EngineRefused`` says what cannot be had here, in which field, and what to do."""
         spec, handle = launch.spec, launch.handle
-        if problems := list(complaints(launch, self.images)):
+        if problems := list(complaints(launch, self.images, self.paths)):
             refuse(problems, reason=self._reason(launch, problems[0]))
         return GangPlan(
             workload_id=str(handle.workload_id),
@@ -70,6 +75,7 @@ class Planner:
             cpu_limit=compute.cpu_core_limit,
             memory_limit=compute.memory_limit_bytes,
             own_home=replica.create_home_dir,
+            volumes=planning.volumes(launch, pod, self.paths),
         )
 
     def _visible(self, given: Sequence[int]) -> list[int]:

@@ -1,10 +1,11 @@
 """What this engine cannot honour, and says so instead of leaving it out."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engines.base import DEFAULT_POOL, Launch
 from engines.local.environment import RENDEZVOUS
+from engines.local.volumes import planning
 from spec.environment import ConnectionType, Seccomp
 from spec.errors import Problem, path_of
 from spec.workload import Replica, RestartPolicy, WorkloadSpec
@@ -16,7 +17,7 @@ REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
 ELSEWHERE = "; leave it out, or choose another cluster"
 
 
-def complaints(launch: Launch) -> Iterator[Problem]:
+def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     """Everything in the spec that cannot be had here, by its place.
 
     What one machine gives anyway is let through: tolerations, closeness of the pods, preemption
@@ -32,7 +33,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
     for field, message in _whole(spec):
         yield Problem((field,), f"{message}{ELSEWHERE}")
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, message in _replica(replica) if replica else ():
+        for place, message in _replica(replica, paths) if replica else ():
             yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
 
 
@@ -48,7 +49,7 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "priorityClass", "workloads start in the order of submission here"
 
 
-def _replica(replica: Replica) -> Iterator[Complaint]:
+def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
     yield from _security(replica)
     yield from _variables(replica)
     if replica.compute.extended_resources:
@@ -61,8 +62,7 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
                 f"probes.{name}",
                 "the local engine has no probes; a rank is healthy while it runs",
             )
-    for kind, path in replica.storage.places():
-        yield f"storage.{kind}", f"nothing can be mounted on this machine; ranks see its {path}"
+    yield from planning.complaints(replica.storage, paths)
     if replica.node_type:
         yield "nodeType", "this machine has no node type"
     if replica.node_affinity_required:

@@ -1,14 +1,16 @@
 """The first process of a rank: limited and marked before the first instruction of its program, so
 that whatever the program starts is, too."""
 
+import errno
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO
 
 from engines.local import marks
 from engines.local.cgroups import Cgroup
+from engines.local.volumes import private
+from engines.local.volumes.view import View
 
 Process = subprocess.Popen[bytes]
 
@@ -17,7 +19,7 @@ def spawn(
     argv: Sequence[str],
     *,
     variables: Mapping[str, str],
-    work: Path,
+    view: View,
     output: IO[bytes],
     cgroup: Cgroup,
     mark: int,
@@ -28,6 +30,13 @@ def spawn(
     def enter() -> None:  # in the new process; what it raised would not tell what is wrong
         os.write(writer, bytes(cgroup.enter()))
         marks.put_on(mark)
+        if view.bindings:
+            try:
+                private.enter(view.bindings, view.scratch)
+                os.chdir(view.work)
+            except OSError as error:
+                os.write(writer, f"{error.filename or ''}\0{error.strerror or error}".encode())
+                raise
 
     with os.fdopen(reader, "rb") as report:
         try:
@@ -36,11 +45,17 @@ def spawn(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                cwd=work,
+                cwd=None if view.bindings else view.work,
                 env=variables,
                 start_new_session=True,
                 preexec_fn=enter,
             )
-        finally:
+        except subprocess.SubprocessError as error:  # it says nothing of what was raised there
             os.close(writer)
+            place, _, why = report.read()[len(cgroup.folders) :].decode().partition("\0")
+            raise OSError(errno.ENOENT, why or str(error), place or None) from error
+        except OSError:
+            os.close(writer)
+            raise
+        os.close(writer)
         return process, cgroup.held(report.read())

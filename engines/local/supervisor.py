@@ -22,6 +22,7 @@ from engines.local.layout import Folder, read_json
 from engines.local.plan import GangPlan
 from engines.local.state import Record, now
 from engines.local.tending import Tending
+from engines.local.volumes import view
 from engines.local.wakeup import Bell
 from spec.phases import Phase, RankPhase, Reason
 
@@ -61,6 +62,7 @@ class Supervisor:
             if outcome and outcome.retry:
                 outcome = self._back_off(outcome)
             if outcome is not None:
+                view.discard(self.folder, self.plan.run)
                 self.journal.move(outcome.phase, outcome.reason, outcome.message)
                 self._settle()
                 return

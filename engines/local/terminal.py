@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 
@@ -21,33 +22,48 @@ PIECE = 16_384
 PATIENCE = 2.0  # seconds between hanging up and killing
 GLANCE = 0.5  # seconds between two looks at whether it is to be closed
 # Makes the terminal that of the new session, which only its leader can, and becomes the program.
-# It also carries the mark of its workload, which must not come from the threads of the server.
+# It also carries the mark of its workload, which must not come from the threads of the server, and
+# sees the mounts of the rank.
 LEADER = """
 import contextlib, fcntl, os, resource, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-mark = int(sys.argv[1])
+mark, rank, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+spaces = [os.open(f"/proc/{rank}/ns/{name}", os.O_RDONLY) for name in sys.argv[4].split()]
+for space in spaces:
+    import ctypes
+    if ctypes.CDLL(None).setns(space, 0):
+        sys.exit("The mounts of the rank cannot be joined.")
+    os.close(space)
+os.chdir(folder)
 with contextlib.suppress(OSError, ValueError):
     resource.setrlimit(10, (mark, mark))
-os.execvp(sys.argv[2], sys.argv[2:])
+os.execvp(sys.argv[5], sys.argv[5:])
 """
+LEADING = [sys.executable, "-I", "-S", "-c", LEADER]
 
 
 class LocalSession:
     """The program leads a session; whatever is still in it when the program ends is killed."""
 
     def __init__(
-        self, argv: Sequence[str], *, folder: str, variables: Mapping[str, str], mark: int
+        self,
+        argv: Sequence[str],
+        *,
+        folder: str,
+        variables: Mapping[str, str],
+        mark: int,
+        beside: int = 0,
     ) -> None:
+        """``beside``: a process whose mounts it sees; 0 is us."""
         if not shutil.which(argv[0], path=variables.get("PATH")):
             raise FileNotFoundError(f"{argv[0]} is not on this machine")
         self._master, terminal = os.openpty()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", LEADER, str(mark), *argv],
+                [*LEADING, str(mark), str(beside), folder, _own_spaces(beside), *argv],
                 stdin=terminal,
                 stdout=terminal,
                 stderr=terminal,
-                cwd=folder,
                 env={**variables, "TERM": "xterm-256color"},
                 start_new_session=True,
             )
@@ -130,3 +146,16 @@ class LocalSession:
             with suppress(ProcessLookupError, PermissionError):
                 if os.getsid(pid) == self._process.pid:
                     os.kill(pid, number)
+
+
+def _own_spaces(pid: int) -> str:
+    """The namespaces that a process does not share with us, in the order to join them."""
+
+    def is_own(name: str) -> bool:
+        theirs, ours = Path(f"/proc/{pid}/ns/{name}"), Path(f"/proc/self/ns/{name}")
+        try:
+            return theirs.readlink() != ours.readlink()
+        except OSError:  # not Linux
+            return False
+
+    return " ".join(filter(is_own, ("user", "mnt")))

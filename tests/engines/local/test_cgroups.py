@@ -8,6 +8,7 @@ import pytest
 from engines.local import cgroups, marks
 from engines.local.cgroups import Cgroup
 from engines.local.spawning import spawn
+from engines.local.volumes.view import View
 
 LISTING = ["/bin/sh", "-c", "/bin/cat /proc/self/cgroup"]
 
@@ -18,7 +19,7 @@ def listed(cgroup: Cgroup, folder: Path) -> tuple[str, Cgroup]:
     with log.open("wb") as output:
         mark = marks.number(folder, 0)
         process, held = spawn(
-            LISTING, variables={}, work=folder, output=output, cgroup=cgroup, mark=mark
+            LISTING, variables={}, view=View(folder), output=output, cgroup=cgroup, mark=mark
         )
     assert process.wait(10) == 0
     return log.read_text(), held

@@ -55,7 +55,7 @@ PROBE = {"readiness": {"handler": {"httpGet": {"port": 80}}}}
 REPLICA_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"restartPolicy": "Never"}, "restartPolicy"),
     ({"probes": PROBE}, "probes.readiness"),
-    ({"storage": {"emptyDirVolume": [{"path": "/scratch"}]}}, "storage.emptyDirVolume"),
+    ({"storage": {"secretVolume": [{"secret": "s", "mountPath": "/s"}]}}, "storage.secretVolume"),
     ({"nodeType": "dgx"}, "nodeType"),
 ]
 WHOLE_REFUSED: list[tuple[dict[str, Any], str]] = [

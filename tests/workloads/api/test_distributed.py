@@ -38,14 +38,16 @@ def test_a_distributed_training_reads_back_over_rest_as_it_was_asked_for(
 
 def test_volumes_and_places_are_read_back(call: Caller, seed_body: Body, project: Project) -> None:
     asked = {
-        "storage": {"pvc": [{"path": "/data", "claimInfo": {"size": "1G"}}]},
+        "storage": {
+            "pvc": [{"path": "/data", "claimInfo": {"size": "1G", "storageClass": "fast"}}]
+        },
         "tolerations": [{"key": "gpu", "operator": "Exists"}],
         "nodePools": ["default"],
     }
     body = seed_body(spec=spec(**asked))
     status, refused = call("POST", "/workloads/distributed", body)
     assert status == 400
-    assert "nothing can be mounted on this machine" in str(refused)
+    assert "this machine has no storage classes" in str(refused)
     Cluster.objects.filter(pk=project.cluster_id).update(kind="kubernetes")
     status, made = call("POST", "/workloads/distributed", body)
     assert status == 202

@@ -167,27 +167,27 @@ def test_the_launcher_may_wait_for_its_workers(wizard: Wizard) -> None:
     assert "mpiLauncherCreationPolicy" not in wizard.draft.content.values
 
 
-def test_the_wizard_says_so_where_the_cluster_mounts_nothing(
+def test_the_wizard_says_so_where_the_cluster_has_no_scheduling(
     wizard: Wizard, project: Project
 ) -> None:
     project.cluster.kind = "local"
     project.cluster.save()
     page = wizard.ready().open(wizard.at(2)).page
-    assert "Nothing can be mounted on this machine" in page
-    assert f"add:{VOLUME}" not in page
+    assert "This machine is the only node" in page
+    assert f"add:{VOLUME}" in page
     assert f"add:{TOLERATION}" not in page
 
 
 def test_a_copy_that_brings_volumes_there_can_be_emptied(wizard: Wizard, project: Project) -> None:
     project.cluster.kind = "local"
     project.cluster.save()
-    volume = {"path": "/data", "claimInfo": {"size": "1G"}}
+    volume = {"path": "/data", "claimInfo": {"size": "1G", "volumeMode": "Block"}}
     wizard.ready()
     draft = wizard.draft
     draft.document["worker"]["values"] = {"storage": {"pvc": [volume]}}
     draft.save()
     wizard.open(wizard.at(2)).press("continue")
-    assert "Nothing can be mounted on this machine" in wizard.page
+    assert "This machine has no block devices to give" in wizard.page
     wizard.press(f"remove:{VOLUME}:0")
     assert wizard.plan().submittable, wizard.plan().problems
 

@@ -1,0 +1,148 @@
+"""Folders at the paths that a rank expects, seen by this rank and nobody else (Linux).
+
+A process gets a mount namespace of its own: as root, or else in a user namespace where the kernel
+lets it. What is missing on the way to a path is created, in memory where it would be in ``/``.
+"""
+
+import ctypes
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
+READ_ONLY, REMOUNT, BIND, MOVE, RECURSIVE, SLAVE = 1, 32, 4096, 8192, 16384, 1 << 19
+DETACH = 2
+#: Of ``statvfs`` and of ``mount``: what a user namespace must not take off a mount.
+KEPT = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A folder at a place; without ``source`` one in memory, of ``limit`` bytes at most."""
+
+    place: str
+    source: str = ""
+    read_only: bool = False
+    limit: int | None = None
+
+
+def trial(bindings: Sequence[Binding], scratch: Path) -> str:
+    """Why they cannot be had here; empty where they can. Another process tries it."""
+    if not bindings:
+        return ""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            enter(bindings, scratch)
+        except Exception as error:
+            os.write(writer, str(error).encode()[:4000] or b"?")
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as report:
+        said = report.read().decode(errors="replace")
+    _, status = os.waitpid(child, 0)
+    return said or (f"ended with {status}" if status else "")
+
+
+def enter(bindings: Sequence[Binding], scratch: Path) -> None:
+    """Give this very process, and all that it starts, mounts of its own. ``scratch``: an empty
+    folder that is not below any of the places. ``OSError``: the system does not allow it."""
+    _namespaces()
+    _mount(None, "/", RECURSIVE | SLAVE)  # what is mounted here later shows, and none of ours there
+    ordered = sorted(bindings, key=lambda it: Path(it.place).parts)
+    places = {Path(it.place) for it in ordered}
+    for binding in ordered:
+        if not places & set(Path(binding.place).parents):
+            _way_to(Path(binding.place), scratch)
+    sources = {it: os.open(it.source, os.O_PATH) for it in ordered if it.source}
+    for binding in ordered:
+        Path(binding.place).mkdir(parents=True, exist_ok=True)  # in another volume
+        _bind(binding, sources.get(binding))
+    for number in sources.values():
+        os.close(number)
+
+
+def _bind(binding: Binding, source: int | None) -> None:
+    if source is None:
+        size = f",size={binding.limit}" if binding.limit else ""
+        _mount("tmpfs", binding.place, 0, kind="tmpfs", options=f"mode=0700{size}")
+    else:  # by its number, for another volume may hide its path by now
+        _mount(f"/proc/self/fd/{source}", binding.place, BIND | RECURSIVE)
+    if binding.read_only:
+        _mount(None, binding.place, BIND | REMOUNT | READ_ONLY | _kept(binding.place))
+
+
+def _namespaces() -> None:
+    uid, gid = os.geteuid(), os.getegid()
+    if uid == 0 and not _libc().unshare(NEW_MOUNTS):
+        return
+    _call("unshare", NEW_USER | NEW_MOUNTS)
+    with suppress(FileNotFoundError):
+        Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+
+
+def _way_to(place: Path, scratch: Path) -> None:
+    """A folder to mount on. Where this user can create it, it is created; in ``/``, or where it
+    cannot, the nearest folder that is there is covered by one in memory that shows the same."""
+    if place.is_dir():
+        return
+    there = next(folder for folder in place.parents if folder.is_dir())
+    if there == Path("/") or not os.access(there, os.W_OK):
+        _cover(there, scratch)
+    place.mkdir(parents=True)
+
+
+def _cover(folder: Path, scratch: Path) -> None:
+    """Show all that is in a folder in another one that takes new names."""
+    _mount("tmpfs", str(scratch), 0, kind="tmpfs", options="mode=0755")
+    for entry in os.scandir(folder):
+        shown = scratch / entry.name
+        if entry.is_symlink():
+            shown.symlink_to(Path(entry.path).readlink())
+            continue
+        shown.mkdir() if entry.is_dir() else shown.touch()
+        with suppress(PermissionError):  # nobody who runs here could look into it
+            _mount(entry.path, str(shown), BIND | RECURSIVE)
+    if folder != Path("/"):
+        _mount(str(scratch), str(folder), MOVE)
+        return
+    os.chdir(scratch)
+    _call("pivot_root", b".", b".")
+    _call("umount2", b".", DETACH)
+    os.chdir("/")
+
+
+def _kept(place: str) -> int:
+    flags = os.statvfs(place).f_flag
+    return sum(kept for shown, kept in KEPT if flags & shown)
+
+
+def _mount(
+    source: str | None, target: str, flags: int, *, kind: str | None = None, options: str = ""
+) -> None:
+    words = (os.fsencode(word) if word else None for word in (source, target, kind))
+    _call("mount", *words, flags, options=options.encode() or None, about=target)
+
+
+def _call(
+    name: str, *values: bytes | int | None, options: bytes | None = b"", about: str = ""
+) -> None:
+    function = getattr(_libc(), name, None)
+    if function is None:
+        raise OSError(f"this system has no {name}")
+    given: Iterator[object] = (ctypes.c_ulong(it) if isinstance(it, int) else it for it in values)
+    if function(*given, *([options] if name == "mount" else [])):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), about or name)
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

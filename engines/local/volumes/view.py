@@ -1,0 +1,95 @@
+"""How a rank sees its volumes: by mounts of its own, or where the system allows none by links."""
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engines.local.layout import Folder
+from engines.local.plan import RankPlan
+from engines.local.volumes import private
+from engines.local.volumes.private import Binding
+from engines.local.volumes.volume import MEMORY, Volume
+
+
+@dataclass(frozen=True)
+class View:
+    """``work``: where the program starts. ``said``: one line about it for the workload's page."""
+
+    work: Path
+    bindings: tuple[Binding, ...] = ()
+    scratch: Path = Path()
+    variables: dict[str, str] = field(default_factory=dict)
+    said: str = ""
+
+
+def source(volume: Volume, folder: Folder, run: int, rank: str) -> Path:
+    """Where a volume is on the disk."""
+    return Path((folder.path / volume.source.format(run=run, rank=rank)).resolve())
+
+
+def arrange(folder: Folder, run: int, rank: RankPlan) -> View:
+    """Create what is ours, and find out which of the two ways there is. ``OSError``: neither."""
+    own = folder.work(rank.name)
+    work = Path(rank.working_dir) if rank.working_dir else own
+    if not rank.volumes:
+        return View(work)
+    sources = {it: source(it, folder, run, rank.name) for it in rank.volumes}
+    for volume, path in sources.items():
+        if volume.is_ours:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    scratch = folder.path / "scratch"
+    scratch.mkdir(exist_ok=True)
+    bindings = tuple(
+        Binding(
+            it.place,
+            "" if it.kind == MEMORY else str(path),
+            it.read_only,
+            it.limit if it.kind == MEMORY else None,
+        )
+        for it, path in sources.items()
+    )
+    trouble = private.trial(bindings, scratch)
+    if not trouble:
+        variables = {it.variable: it.place for it in sources}
+        return View(work, bindings, scratch, variables, _mounted(sources))
+    for volume, path in sources.items():
+        _link(own / volume.place.strip("/"), path)
+    variables = {it.variable: str(path) for it, path in sources.items()}
+    return View(_through(work, sources), variables=variables, said=_linked(sources, trouble))
+
+
+def discard(folder: Folder, run: int) -> None:
+    """What belongs to a run that is over: empty folders, what was fetched, ephemeral claims."""
+    shutil.rmtree(folder.run(run) / "volumes", ignore_errors=True)
+
+
+def _mounted(volumes: dict[Volume, Path]) -> str:
+    return f"Mounted for this rank alone: {_places(volumes)}."
+
+
+def _linked(volumes: dict[Volume, Path], trouble: str) -> str:
+    free = any(volume.read_only for volume in volumes)
+    held = " Read only is not enforced." if free else ""
+    return (
+        f"Linked in the rank's own folder, because this system allows no private mounts "
+        f"({trouble}): {_places(volumes)}.{held}"
+    )
+
+
+def _places(volumes: dict[Volume, Path]) -> str:
+    return ", ".join(f"{it.place} (read only)" if it.read_only else it.place for it in volumes)
+
+
+def _link(link: Path, target: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if link.is_symlink():
+        link.unlink()
+    link.symlink_to(target)
+
+
+def _through(work: Path, volumes: dict[Volume, Path]) -> Path:
+    """A working directory in a volume is in its folder."""
+    for volume, path in volumes.items():
+        if work.is_relative_to(volume.place):
+            return path / work.relative_to(volume.place)
+    return work

@@ -1,0 +1,135 @@
+"""Volumes on this machine: what a rank sees at their paths, and what stays of them."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.local.volumes import private
+from spec.phases import Phase
+from tests.engines.local.conftest import LocalRig
+from tests.engines.local.gangs import tended
+from tests.engines.local.volumes import allow, mounting, needs_mounts
+from tests.engines.terminal import opened, until_end
+from tests.waiting import wait_for
+
+CLAIM = {"path": "/trainyard-claim", "existingPvc": True, "claimName": "digits"}
+NEW = {"path": "/trainyard-new", "claimInfo": {"size": "1G"}}
+
+
+@pytest.fixture(autouse=True)
+def _mounts(tmp_path: Path) -> None:
+    needs_mounts(tmp_path)
+
+
+def test_a_claim_is_kept_for_the_next_workload_that_names_it(rig: LocalRig) -> None:
+    first = rig.submit(mounting(rig, "echo 7 > /trainyard-claim/seven", pvc=[CLAIM]))
+    assert rig.over(first).phase is Phase.COMPLETED, rig.log(first)
+    rig.engine.delete(first.handle)
+    second = rig.submit(mounting(rig, "cat /trainyard-claim/seven", pvc=[CLAIM]))
+    rig.over(second)
+    assert rig.log(second) == "7\n"
+    assert (rig.home / "claims/team-a/digits/seven").read_text() == "7\n"
+    assert not Path("/trainyard-claim").exists()
+    assert rig.ranks(second)[0].message == "Mounted for this rank alone: /trainyard-claim."
+
+
+def test_a_new_claim_lasts_until_the_deletion_and_an_ephemeral_one_for_a_run(rig: LocalRig) -> None:
+    storage = [NEW, {**NEW, "path": "/trainyard-brief", "ephemeral": True}]
+    script = "touch /trainyard-new/x /trainyard-brief/x; ls $VOLUME_TRAINYARD_NEW"
+    launched = rig.submit(mounting(rig, script, pvc=storage))
+    assert rig.over(launched).phase is Phase.COMPLETED, rig.log(launched)
+    folder = rig.folder(launched).path
+    assert [path.parent.parent.name for path in folder.rglob("x")] == ["claims"]
+    rig.engine.delete(launched.handle)
+    assert not folder.exists()
+
+
+def test_a_folder_that_administrators_allow_is_read_only_when_asked(
+    rig: LocalRig, tmp_path: Path
+) -> None:
+    allow(rig, str(tmp_path / "sets"))
+    (tmp_path / "sets/digits").mkdir(parents=True)
+    (tmp_path / "sets/digits/one").write_text("1")
+    host = {"path": str(tmp_path / "sets/digits"), "mountPath": "/mnt/trainyard/digits"}
+    script = "cat /mnt/trainyard/digits/one; touch /mnt/trainyard/digits/two"
+    launched = rig.submit(mounting(rig, script, hostPath=[host]))
+    assert rig.over(launched).phase is Phase.FAILED
+    assert rig.log(launched).startswith("1")
+    assert "Read-only file system" in rig.log(launched)
+    writing = rig.submit(mounting(rig, script, hostPath=[{**host, "readOnly": False}]))
+    assert rig.over(writing).phase is Phase.COMPLETED
+    assert (tmp_path / "sets/digits/two").exists()
+
+
+def test_a_share_is_where_the_machine_has_it(rig: LocalRig, tmp_path: Path) -> None:
+    allow(rig, f"nas:/export={tmp_path / 'nas'}")
+    (tmp_path / "nas/team").mkdir(parents=True)
+    (tmp_path / "nas/team/one").write_text("1")
+    share = {"server": "nas", "path": "/export/team", "mountPath": "/trainyard-nas"}
+    launched = rig.submit(mounting(rig, "cat /trainyard-nas/one", nfs=[share]))
+    rig.over(launched)
+    assert rig.log(launched) == "1"
+
+
+def test_empty_directories_on_disk_and_in_memory(rig: LocalRig) -> None:
+    empty = [
+        {"path": "/trainyard-a"},
+        {"path": "/trainyard-a/b", "medium": "Memory", "sizeLimit": "1M"},
+    ]
+    script = "touch /trainyard-a/x; df --output=fstype,size /trainyard-a/b; ls /trainyard-a"
+    launched = rig.submit(mounting(rig, script, emptyDirVolume=empty))
+    assert rig.over(launched).phase is Phase.COMPLETED, rig.log(launched)
+    said = rig.log(launched).split()
+    assert "tmpfs" in said
+    assert said[-2:] == ["b", "x"]
+    assert not (rig.folder(launched).run(1) / "volumes").exists()
+
+
+def test_the_program_and_its_working_directory_may_be_in_a_volume(rig: LocalRig) -> None:
+    folder = rig.home / "claims/team-a/digits/code"
+    folder.mkdir(parents=True)
+    (folder / "train.py").write_text("print('from the claim')")
+    launched = mounting(rig, "true", pvc=[CLAIM])
+    worker = launched.spec.worker.model_copy(
+        update={
+            "command": f"{sys.executable} train.py",
+            "args": None,
+            "working_dir": "/trainyard-claim/code",
+        }
+    )
+    spec = launched.spec.model_copy(update={"worker": worker})
+    launched = rig.submit(replace(launched, spec=spec))
+    assert rig.over(launched).phase is Phase.COMPLETED, rig.over(launched).message
+    assert rig.log(launched) == "from the claim\n"
+
+
+def test_what_is_not_there_at_the_start_is_named(rig: LocalRig) -> None:
+    launched = mounting(rig, "true", pvc=[CLAIM])
+    worker = launched.spec.worker.model_copy(update={"working_dir": "/trainyard-claim/none"})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    launched = rig.submit(replace(launched, spec=spec))
+    assert "/trainyard-claim/none: No such file" in rig.over(launched).message
+
+
+def test_a_terminal_sees_the_volumes_of_its_rank(rig: LocalRig) -> None:
+    launched = rig.submit(mounting(rig, "cd /trainyard-claim; touch here; sleep 60", pvc=[CLAIM]))
+    here = rig.home / "claims/team-a/digits/here"
+    wait_for(here.exists, 20, "the rank to run")
+    with opened(rig, launched, "pwd; ls") as session:
+        assert until_end(session).split() == [b"/trainyard-claim", b"here"]
+
+
+def test_without_mounts_volumes_are_links_and_variables(
+    rig: LocalRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private, "trial", lambda bindings, scratch: "Operation not permitted")
+    script = "touch trainyard-claim/a $VOLUME_TRAINYARD_CLAIM/b; sleep 60"
+    with tended(rig, mounting(rig, script, pvc=[{**CLAIM, "readOnly": True}])) as (gang, _):
+        kept = rig.home / "claims/team-a/digits"
+        wait_for(lambda: {it.name for it in kept.glob("*")} == {"a", "b"}, 20, "both files")
+        said = gang.members[0].record.message
+    assert said.startswith("Linked in the rank's own folder")
+    assert "Operation not permitted" in said
+    assert said.endswith("Read only is not enforced.")

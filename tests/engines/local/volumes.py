@@ -1,0 +1,41 @@
+"""Launches of one rank with volumes."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines.base import Launch
+from engines.local.engine import LocalEngine
+from engines.local.volumes import private
+from engines.local.volumes.private import Binding
+from spec.documents import load
+from tests.engines.local.conftest import IMAGES, LocalRig
+
+
+def mounting(rig: LocalRig, script: str, **storage: Any) -> Launch:
+    """A rank that runs a script; ``storage`` holds lists as they are on the wire."""
+    worker = {"image": "any", "command": "/bin/sh", "storage": storage}
+    worker["args"] = f"-c '{script}'"
+    spec = load(
+        {
+            "distributedFramework": "PyTorch",
+            "architecture": "workers_only",
+            "backoffLimit": 0,
+            "worker": worker,
+        }
+    )
+    return replace(rig.shell("true"), spec=spec)
+
+
+def allow(rig: LocalRig, *paths: str) -> None:
+    """As an administrator does."""
+    rig.engine = LocalEngine(rig.home, images=IMAGES, virtual_gpus=4, paths=paths)
+
+
+def needs_mounts(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    if said := private.trial([Binding("/trainyard-x", str(tmp_path))], scratch):
+        pytest.skip(f"this system allows no private mounts: {said}")
