@@ -35,6 +35,7 @@ class Member:
     record: RankRecord
     process: Process
     cgroup: cgroups.Cgroup
+    said: str = ""  # how it sees its volumes
     killed_for: str = ""  # why the supervisor killed it, where it did
 
     @property
@@ -90,7 +91,7 @@ class Gang:
         except OSError:
             cgroup.remove()
             raise
-        self.members.append(Member(rank, record, process, cgroup))
+        self.members.append(Member(rank, record, process, cgroup, seen.said))
         record.pid, record.started = process.pid, processes.start_time(process.pid)
         record.phase, record.started_at = RankPhase.RUNNING, now()
         record.message = seen.said

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -19,10 +19,12 @@ from engines.local import cgroups, processes
 from engines.local.gang import Gang, Member, SpawnError
 from engines.local.journal import RETRY, Journal, is_full
 from engines.local.layout import Folder, read_json
+from engines.local.outcome import Outcome
 from engines.local.plan import GangPlan
 from engines.local.state import Record, now
 from engines.local.tending import Tending
 from engines.local.volumes import view
+from engines.local.volumes.fetching import Fetching
 from engines.local.wakeup import Bell
 from spec.phases import Phase, RankPhase, Reason
 
@@ -36,16 +38,6 @@ LOST = (
     "The supervisor of this workload was killed (by a reboot, a signal, or the kernel when "
     "memory ran out), and its ranks with it."
 )
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How an attempt ended. ``retry``: the backoff limit decides whether there is another."""
-
-    phase: Phase
-    reason: Reason = Reason.NONE
-    message: str = ""
-    retry: bool = False
 
 
 class Supervisor:
@@ -103,6 +95,8 @@ class Supervisor:
             return self._stopped([])
         gang = Gang(self.folder, self.plan, self.record)
         try:
+            if trouble := self._fetch():
+                return trouble
             gang.start()
             self.journal.move(Phase.RUNNING, Reason.NONE, "")
             return self._tend(gang)
@@ -123,6 +117,15 @@ class Supervisor:
         finally:
             gang.kill()
             gang.close()
+
+    def _fetch(self) -> Outcome | None:
+        """Bring what volumes are to hold; ``None``: it is there."""
+        tell = partial(self.journal.move, Phase.INITIALIZING, Reason.NONE)
+        fetching = Fetching(self.folder, self.plan, tell, self.bell.wait, self._must_stop)
+        said = fetching.run()
+        if self._must_stop():
+            return self._stopped([])
+        return Outcome(Phase.FAILED, Reason.REFUSED, said, retry=True) if said else None
 
     def _is_written_down(self) -> bool:
         """Before the first process, for a successor will look for them; as long as it takes, or
@@ -161,8 +164,12 @@ class Supervisor:
             succeeded = master is not None and master.record.phase is RankPhase.SUCCEEDED
             if failed and not (succeeded and failed[0] is not master):
                 return self._failed(gang, failed[0])
-            if gone:
+            if gone or tending.has_news:
+                tending.has_news = False
                 self.journal.changed()
+            if gang.running and tending.overfull:
+                self._end_rest(gang)
+                return Outcome(Phase.STOPPED, Reason.REFUSED, tending.overfull)
             if succeeded:
                 deadline = min(deadline, time.monotonic() + LINGER)
             if gang.running and (self._must_stop() or time.monotonic() >= deadline):

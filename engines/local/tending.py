@@ -1,4 +1,4 @@
-"""What a supervisor does while its gang runs: sample it, and hold the memory limits."""
+"""What a supervisor does while its gang runs: sample it, measure volumes, hold limits."""
 
 import logging
 import signal
@@ -12,6 +12,7 @@ from engines.local.layout import Folder, Json
 from engines.local.plan import GangPlan
 from engines.local.sampling import ProcessSample, Sampler
 from engines.local.state import now
+from engines.local.volumes.sizes import Sizes
 
 logger = logging.getLogger(__name__)
 
@@ -24,16 +25,28 @@ class Tending:
     folder: Folder
     plan: GangPlan
     gang: Gang
+    has_news: bool = False  # the records of ranks changed
     _next: float = 0.0
     _written: float = 0.0
     _lost: int = 0  # samples in a row that could not be written
 
     def __post_init__(self) -> None:
         self.sampler = Sampler(self.folder.path)
+        self.sizes = Sizes(self.folder, self.plan)
+
+    @property
+    def overfull(self) -> str:
+        """Which volume holds more than it may."""
+        return self.sizes.trouble
 
     def tick(self) -> float:
         """Sample if it is time to. Returns the seconds until it is again."""
         clock = time.monotonic()
+        if self.sizes.tick():
+            for member in self.gang.running:
+                held = self.sizes.held(member.plan.name)
+                member.record.message = " ".join(filter(None, (member.said, held)))
+            self.has_news = True
         if clock >= self._next:
             watched = any(member.watches_memory for member in self.gang.running)
             self._next = clock + (CLOSELY if watched else EVERY)

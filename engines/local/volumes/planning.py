@@ -1,12 +1,13 @@
 """From the lists of ``spec.storage`` to folders of this machine, or why there is none."""
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from engines.base import Launch
-from engines.local.volumes.volume import EMPTY, FOLDER, MEMORY, Volume
+from engines.local.volumes.volume import EMPTY, FOLDER, GIT, MEMORY, Volume
 from spec.quantities import to_bytes
 from spec.storage import HostPath, Medium, Nfs, Pvc, Storage
 from spec.workload import Pod, Role
@@ -26,14 +27,19 @@ def complaints(storage: Storage, paths: Sequence[str]) -> Iterator[Complaint]:
     for number, nfs in enumerate(storage.nfs):
         if not _share(nfs, paths):
             yield f"storage.nfs[{number}].path", _nfs_refused(nfs)
-    for kind in ("s3", "git", "config_map_volume", "secret_volume"):
+    for number, git in enumerate(storage.git):
+        if git.secret_ref:
+            said = "this machine has no Secrets, and fetches what needs no password"
+            yield f"storage.git[{number}].secretRef", said
+        elif not shutil.which("git"):
+            yield f"storage.git[{number}].repository", "this machine has no git program"
+    for kind in ("s3", "config_map_volume", "secret_volume"):
         if getattr(storage, kind):
             yield f"storage.{LACKING[kind][0]}", LACKING[kind][1]
 
 
 LACKING = {
     "s3": ("s3", "this machine does not fetch buckets"),
-    "git": ("git", "this machine does not fetch repositories"),
     "config_map_volume": ("configMapVolume", "this machine has no ConfigMaps"),
     "secret_volume": ("secretVolume", "this machine has no Secrets"),
 }
@@ -66,7 +72,18 @@ def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
         Volume(FOLDER, it.mount_path, _share(it, paths), is_ours=False, read_only=it.read_only)
         for it in storage.nfs
     ]
-    return claims + hosts + shares + own
+    fetched = [
+        Volume(
+            GIT,
+            it.path,
+            f"{OWN}/git-{number}",
+            origin=it.repository,
+            branch=it.branch or "",
+            revision=it.revision or "",
+        )
+        for number, it in enumerate(storage.git)
+    ]
+    return claims + hosts + shares + fetched + own
 
 
 def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:

@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-#: What is brought into a folder before the ranks start.
-GIT = "git"
+GIT = "git"  # a repository, fetched before the ranks start
 MEMORY = "memory"  # empty at each start, in memory where it is mounted
 EMPTY = "empty"  # empty at the start of each run
 FOLDER = "folder"

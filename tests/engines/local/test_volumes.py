@@ -1,5 +1,6 @@
 """Volumes on this machine: what a rank sees at their paths, and what stays of them."""
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -133,3 +134,19 @@ def test_without_mounts_volumes_are_links_and_variables(
     assert said.startswith("Linked in the rank's own folder")
     assert "Operation not permitted" in said
     assert said.endswith("Read only is not enforced.")
+
+
+def test_a_workload_with_a_volume_over_its_size_is_stopped(rig: LocalRig) -> None:
+    volume = {"path": "/trainyard-new", "claimInfo": {"size": "1M"}}
+    grow = "head -c 500000 /dev/zero >> /trainyard-new/$(date +%N)"
+    script = f"[ $(ls /trainyard-new | wc -l) -gt 2 ] && sleep 60; {grow}; {grow}; {grow}; exit 1"
+    launched = rig.submit(mounting(rig, script, retries=1, pvc=[volume]))
+    ended = rig.over(launched)
+    assert ended.phase is Phase.STOPPED
+    assert re.search(r"/trainyard-new holds 1\.\d+ MB, more than its size of 1 MB", ended.message)
+
+
+def test_what_a_volume_holds_is_shown(rig: LocalRig) -> None:
+    launched = rig.submit(mounting(rig, "sleep 60", pvc=[NEW]))
+    shown = re.compile(r"^Mounted for .*: /trainyard-new\. /trainyard-new holds .* of 1 GB\.$")
+    wait_for(lambda: any(shown.match(it.message) for it in rig.ranks(launched)), 20, "the size")

@@ -39,8 +39,9 @@ def test_what_this_machine_lacks_is_refused_at_its_field(
     rig: LocalRig, tmp_path: Path, kind: str, item: dict[str, Any], place: str, said: str
 ) -> None:
     allow(rig, str(tmp_path), f"nas:/export={tmp_path}")
+    storage: dict[str, Any] = {kind: [item]}
     with pytest.raises(EngineRefused) as refusal:
-        rig.engine.submit(mounting(rig, "true", **{kind: [item]}))
+        rig.engine.submit(mounting(rig, "true", **storage))
     assert refusal.value.field == f"worker.storage.{kind}{place}"
     assert said in str(refusal.value)
 

@@ -14,15 +14,18 @@ from spec.documents import load
 from tests.engines.local.conftest import IMAGES, LocalRig
 
 
-def mounting(rig: LocalRig, script: str, **storage: Any) -> Launch:
-    """A rank that runs a script; ``storage`` holds lists as they are on the wire."""
+def mounting(
+    rig: LocalRig, script: str, *, workers: int = 1, retries: int = 0, **storage: Any
+) -> Launch:
+    """Ranks that run a script; ``storage`` holds lists as they are on the wire."""
     worker = {"image": "any", "command": "/bin/sh", "storage": storage}
     worker["args"] = f"-c '{script}'"
     spec = load(
         {
             "distributedFramework": "PyTorch",
             "architecture": "workers_only",
-            "backoffLimit": 0,
+            "backoffLimit": retries,
+            "numWorkers": workers,
             "worker": worker,
         }
     )
