@@ -71,8 +71,8 @@ class Gang:
     def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
         own = self.folder.work(rank.name)
         own.mkdir(parents=True, exist_ok=True)
-        seen = view.arrange(self.folder, self.plan.run, rank)
-        variables = seen.variables | environment(
+        volumes = view.arrange(self.folder, self.plan.run, rank)
+        variables = volumes.variables | environment(
             self.plan, rank, folder=self.folder.path, work=own, ports=numbers
         )
         name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
@@ -83,7 +83,7 @@ class Gang:
                 process, cgroup = spawn(
                     expand(rank.argv, variables),
                     variables=variables,
-                    view=seen,
+                    view=volumes,
                     output=output,
                     cgroup=cgroup,
                     mark=marks.number(self.folder.path, rank.rank),
@@ -91,10 +91,10 @@ class Gang:
         except OSError:
             cgroup.remove()
             raise
-        self.members.append(Member(rank, record, process, cgroup, seen.said))
+        self.members.append(Member(rank, record, process, cgroup, volumes.said))
         record.pid, record.started = process.pid, processes.start_time(process.pid)
         record.phase, record.started_at = RankPhase.RUNNING, now()
-        record.message = seen.said
+        record.message = volumes.said
 
     @property
     def running(self) -> list[Member]:

@@ -31,12 +31,7 @@ def spawn(
         os.write(writer, bytes(cgroup.enter()))
         marks.put_on(mark)
         if view.bindings:
-            try:
-                private.enter(view.bindings, view.scratch)
-                os.chdir(view.work)
-            except OSError as error:
-                os.write(writer, f"{error.filename or ''}\0{error.strerror or error}".encode())
-                raise
+            _look_through(view, writer)
 
     with os.fdopen(reader, "rb") as report:
         try:
@@ -59,3 +54,13 @@ def spawn(
             raise
         os.close(writer)
         return process, cgroup.held(report.read())
+
+
+def _look_through(view: View, report: int) -> None:
+    """Give this process the mounts of its rank. What is wrong goes to ``report``."""
+    try:
+        private.enter(view.bindings, view.scratch)
+        os.chdir(view.work)
+    except OSError as error:
+        os.write(report, f"{error.filename or ''}\0{error.strerror or error}".encode())
+        raise

@@ -70,7 +70,7 @@ def test_each_rank_has_the_revision_that_is_named(rig: LocalRig, repository: str
     ("wrong", "said"),
     [({"branch": "nobody"}, "nobody not found"), ({"revision": "f00"}, "'f00' did not match")],
 )
-def test_what_cannot_be_fetched_says_why(
+def test_a_repository_that_cannot_be_fetched_says_why(
     rig: LocalRig, repository: str, wrong: dict[str, str], said: str
 ) -> None:
     source = {"repository": repository, "path": "/trainyard-code", **wrong}

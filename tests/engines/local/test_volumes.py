@@ -106,7 +106,7 @@ def test_the_program_and_its_working_directory_may_be_in_a_volume(rig: LocalRig)
     assert rig.log(launched) == "from the claim\n"
 
 
-def test_what_is_not_there_at_the_start_is_named(rig: LocalRig) -> None:
+def test_a_working_directory_that_is_not_in_its_volume_is_named(rig: LocalRig) -> None:
     launched = mounting(rig, "true", pvc=[CLAIM])
     worker = launched.spec.worker.model_copy(update={"working_dir": "/trainyard-claim/none"})
     spec = launched.spec.model_copy(update={"worker": worker})
@@ -146,7 +146,7 @@ def test_a_workload_with_a_volume_over_its_size_is_stopped(rig: LocalRig) -> Non
     assert re.search(r"/trainyard-new holds 1\.\d+ MB, more than its size of 1 MB", ended.message)
 
 
-def test_what_a_volume_holds_is_shown(rig: LocalRig) -> None:
+def test_the_page_shows_how_full_a_volume_is(rig: LocalRig) -> None:
     launched = rig.submit(mounting(rig, "sleep 60", pvc=[NEW]))
     shown = re.compile(r"^Mounted for .*: /trainyard-new\. /trainyard-new holds .* of 1 GB\.$")
     wait_for(lambda: any(shown.match(it.message) for it in rig.ranks(launched)), 20, "the size")

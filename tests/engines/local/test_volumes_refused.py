@@ -35,7 +35,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "item", "place", "said"), REFUSED)
-def test_what_this_machine_lacks_is_refused_at_its_field(
+def test_a_volume_that_this_machine_lacks_is_refused_at_its_field(
     rig: LocalRig, tmp_path: Path, kind: str, item: dict[str, Any], place: str, said: str
 ) -> None:
     allow(rig, str(tmp_path), f"nas:/export={tmp_path}")
