@@ -111,5 +111,5 @@ def _trouble(volume: Volume, log: Path) -> str:
     at = f" at {volume.revision or volume.branch}" if volume.revision or volume.branch else ""
     return (
         f"The repository {volume.origin}{at} could not be fetched for {volume.place}. Check its "
-        f"address, and the branch or revision. git: {' '.join(grave[-3:])}"
+        f"address, and the branch or revision. git: {' '.join(grave[-3:]).rstrip('.')}."
     )
