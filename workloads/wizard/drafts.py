@@ -18,6 +18,13 @@ from workloads.wizard.capture import capture, start_from
 LONGEST_TAB = 36
 MOST_TABS = 8  # open pages of one draft that are told apart
 MOST = 5  # drafts offered at a time
+#: What a draft may begin with: where, and of what kind the last workload was.
+BEGINNING = {
+    "cluster": None,
+    "project": None,
+    "framework": WorkloadDraft().framework,
+    "architecture": WorkloadDraft().architecture,
+}
 
 
 class Overtaken(Exception):
@@ -31,11 +38,10 @@ def unfinished(user: User) -> list[Draft]:
 
 
 def pristine(draft: Draft) -> bool:
-    """Nothing was entered yet, the place aside."""
+    """Nothing was entered yet, what it began with aside."""
     if draft.touched or draft.copied_from_id:
         return False
-    entered = draft.content.model_copy(update={"cluster": None, "project": None})
-    return entered == blank()
+    return draft.content.model_copy(update=BEGINNING) == blank()
 
 
 def blank() -> WorkloadDraft:
@@ -47,7 +53,10 @@ def begin(user: User, *, template: str = "", project: str = "") -> Draft:
     newest = Draft.objects.visible_to(user).first()
     draft = newest if newest and pristine(newest) else Draft(owner=user)
     content = blank()
-    _place(content, user, project)
+    latest = _latest(user)
+    if latest and not template:
+        content.framework, content.architecture = latest.framework, latest.architecture
+    _place(content, user, project, latest)
     if chosen := _template(user, template):
         start_from(content, chosen.pk, by=user)
         draft.template = chosen
@@ -58,12 +67,20 @@ def begin(user: User, *, template: str = "", project: str = "") -> Draft:
     return draft
 
 
-def _place(content: WorkloadDraft, user: User, project: str) -> None:
-    """The project asked for, or the only one there is."""
+def _latest(user: User) -> Workload | None:
+    """What they submitted last, of what they still see."""
+    theirs = Workload.objects.visible_to(user).filter(created_by=user)
+    return theirs.order_by("-created_at").first()
+
+
+def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | None) -> None:
+    """The project asked for, the only one there is, or the last one they used."""
     projects = Project.objects.visible_to(user).for_list()
     if (asked := whole_number(project)) is not None:
         projects = projects.filter(pk=asked)
     candidates = list(projects[:2])
+    if len(candidates) > 1 and latest:
+        candidates = list(projects.filter(pk=latest.project_id))
     if len(candidates) == 1:
         content.project, content.cluster = candidates[0].pk, candidates[0].cluster_id
         return

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.messages import get_messages
 
 from projects.models import Project
-from tests.factories import ProjectFactory, WorkloadFactory
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
 from workloads.models import Draft
 from workloads.wizard import drafts
@@ -216,3 +216,32 @@ def test_a_page_without_javascript_shows_what_overtook_it(wizard: Wizard) -> Non
     assert Inputs(wizard.page).values["numWorkers"] == "3"
     wizard.press("continue", numWorkers="4")
     assert wizard.draft.content.values["numWorkers"] == 4
+
+
+def test_a_new_draft_begins_where_and_as_the_last_workload_was(
+    wizard: Wizard, project: Project
+) -> None:
+    other = ProjectFactory(members=[wizard.user])
+    wizard.open()
+    assert wizard.draft.content.project is None, "one of several"
+    WorkloadFactory(project=project, created_by=UserFactory(), framework="MPI")
+    WorkloadFactory(
+        project=other, created_by=wizard.user, framework="JAX", architecture="workers_only"
+    )
+    wizard.open()
+    content = wizard.draft.content
+    assert (content.project, content.cluster) == (other.pk, other.cluster_id)
+    assert (content.framework, content.architecture) == ("JAX", "workers_only")
+    assert Draft.objects.count() == 1, "nothing was entered yet"
+    assert drafts.unfinished(wizard.user) == []
+    wizard.open(f"/workloads/new/?project={project.pk}")
+    assert wizard.draft.content.project == project.pk, "whoever names one gets it"
+
+
+def test_a_project_that_was_left_is_not_begun_with(wizard: Wizard, project: Project) -> None:
+    for other in (ProjectFactory(members=[wizard.user]), ProjectFactory(members=[wizard.user])):
+        WorkloadFactory(project=other, created_by=wizard.user)
+        other.members.remove(wizard.user)
+    ProjectFactory(members=[wizard.user])
+    wizard.open()
+    assert wizard.draft.content.project is None
