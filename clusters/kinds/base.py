@@ -1,7 +1,7 @@
 """What a kind of cluster is: how it is reached, and everything that is different about it."""
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -65,12 +65,17 @@ def nothing(*args: Any) -> str:
     return ""
 
 
+def no_names(cluster: "Cluster") -> dict[str, list[str]]:
+    return {}
+
+
 @dataclass(frozen=True)
 class ClusterKind:
     """A row of the table of kinds. Sentences for people are empty where there is nothing to say.
 
     ``lacks`` says by section of the wizard why it is of no use on such clusters, ``withholds`` why
-    one field is not for a cluster. ``reached_by`` are settings whose change connects anew;
+    one field is not for a cluster, ``names`` which node types and topologies it has, as far as it
+    told. ``reached_by`` are settings whose change connects anew;
     ``fixed`` those that stay while the cluster has projects, with the reason.
     """
 
@@ -92,6 +97,7 @@ class ClusterKind:
     rights: Rights | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
     withholds: Callable[["Cluster", str], str] = nothing
+    names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     external_urls: Callable[["Cluster"], str] = nothing  # why tools can have none of their own
 

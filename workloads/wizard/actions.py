@@ -151,6 +151,25 @@ def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
     return _change_list(request, draft, page, _list_field(name), kept)
 
 
+def _down(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``down:nodePools:0``: behind the one below it."""
+    name, _, number = about.rpartition(":")
+    return _up(request, draft, page, f"{name}:{(whole_number(number) or 0) + 1}")
+
+
+def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``sort:nodePools:2,0,1``: the third one first, as it was dragged there."""
+    name, _, order = about.rpartition(":")
+    wanted = [whole_number(part) for part in order.split(",")]
+
+    def sorted_rows(rows: Rows) -> Rows:
+        if sorted(wanted, key=lambda at: -1 if at is None else at) != list(range(len(rows))):
+            return rows  # one was added or removed meanwhile
+        return [rows[at] for at in wanted if at is not None]
+
+    return _change_list(request, draft, page, _list_field(name), sorted_rows)
+
+
 def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``reset:worker-image``: back to what the asset says."""
     question = questions().get(about)
@@ -250,6 +269,8 @@ VERBS: dict[str, Action] = {
     "create": _create,
     "add": _add,
     "remove": _remove,
+    "down": _down,
+    "sort": _sort,
     "reset": _reset,
     "up": _up,
     "new": _new,

@@ -1,7 +1,7 @@
 """The inputs of a page: each question with its value, its errors, and where the value came from."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assets.kinds import KINDS
@@ -47,7 +47,10 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
 
 def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     content = plan.draft
-    shown = show(question, values_of(content, question) or {}, offer.choices)
+    asked = question
+    if question.typed and not offer.choices.get(question.choices):
+        asked = replace(question, input=Input.TEXT)
+    shown = show(asked, values_of(content, question) or {}, offer.choices)
     shown.why_not = offer.why_not(question)
     if question.input is Input.CARDS and question.role:
         replica = replica_of(content, question.role)

@@ -47,6 +47,7 @@ class Offer:
             "storage_classes": has.storage_classes,
             "priority_classes": [str(it) for it in PriorityClass if it in has.priority_classes],
             "node_pools": [*pools, DEFAULT_POOL],
+            **self.cluster.definition.names(self.cluster),
         }
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
         return choices | {"data_sources": self._data_sources()}

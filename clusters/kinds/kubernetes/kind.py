@@ -99,6 +99,7 @@ KUBERNETES = ClusterKind(
     server="API server",
     rights=Rights(rbac.manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml"),
     withholds=withholds,
+    names=names.offered,
     has_secrets=True,
     external_urls=external_urls,
 )

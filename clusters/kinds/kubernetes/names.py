@@ -59,6 +59,14 @@ def node_types(cluster: "Cluster") -> list[str]:
     return sorted(types | set(pools)) if types else []
 
 
+def offered(cluster: "Cluster") -> dict[str, list[str]]:
+    """What there is to choose from; nothing of what the cluster did not tell."""
+    return {
+        "node_types": node_types(cluster),
+        "topologies": sorted(cluster.capabilities.topologies or ()),
+    }
+
+
 def _there(names: Iterable[str]) -> str:
     listed = sorted(names)
     return f"it has {some(listed)}" if listed else "it has none"

@@ -21,12 +21,14 @@ Line = tuple[str, str, str]  # name, value, where a plan's origins have it
 @dataclass(frozen=True)
 class Question(Field):
     """A field of a ``page``, in the ``section`` of that key. ``begins`` is what a new item of a
-    list holds on a cluster, ``words`` shows an item that an asset brings."""
+    list holds on a cluster, ``words`` shows an item that an asset brings. A ``typed`` choice is
+    entered as text where the cluster does not tell what it has."""
 
     page: int = SETUP
     section: str = ""
     begins: Callable[[Cluster | None], Values] | None = None
     words: Callable[[Values], str] | None = None
+    typed: bool = False
 
     @property
     def role(self) -> str:

@@ -106,7 +106,12 @@ SCHEDULING = Section(
         Question(
             "nodeType",
             "Node type",
+            Input.SELECT,
             hint="Only nodes with this value of the label run.ai/type.",
+            options=(("", "Any"),),
+            choices="node_types",
+            missing=ELSEWHERE,
+            typed=True,
         ),
     ),
     once=(
@@ -139,7 +144,15 @@ SCHEDULING = Section(
                 (Preemptibility.NON_PREEMPTIBLE, "Non-preemptible"),
             ),
         ),
-        Question("topology.name", "Network topology"),
+        Question(
+            "topology.name",
+            "Network topology",
+            Input.SELECT,
+            options=(("", "None"),),
+            choices="topologies",
+            missing=ELSEWHERE,
+            typed=True,
+        ),
         Question(
             "topology.required",
             "Required level",
