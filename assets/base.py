@@ -88,6 +88,7 @@ class AssetKind(Generic[A]):
     #: Made by a form of its own; otherwise from what a person did elsewhere, which ``hint`` names.
     has_form: bool = True
     hint: str = ""
+    begins_at: str = ""  # the route of the page where that is done
     #: Whether it stays as long as something uses it.
     stays_while_used: bool = False
     #: What it names of other assets, and the table that remembers which of them.

@@ -52,6 +52,7 @@ TEMPLATE = AssetKind(
     links=TemplateAsset,
     has_form=False,
     hint="To create one, choose Save as template while creating a workload.",
+    begins_at="workload-new",
     panel=Panel.SETUP,
     choice_lead="Select a preconfigured template, or start from scratch.",
 )

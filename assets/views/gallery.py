@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request
@@ -16,6 +17,7 @@ from assets.base import A, AssetCard, AssetKind
 from assets.cards import NOT_VALID, cards
 from assets.forms.base import EVERY
 from assets.links import tables, used_by
+from assets.names import as_yaml
 from core.http import render_partial
 from core.pages import done, in_drawer, question_page
 from core.query import search_text
@@ -53,6 +55,7 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
         "scope": scope,
         "address": kind.address("list"),
         "create_address": kind.address("create") if kind.has_form else "",
+        "begin_address": reverse(kind.begins_at) if kind.begins_at else "",
     }
     return render_partial(request, "assets/gallery.html", "cards", context)
 
@@ -91,7 +94,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
             ("Cluster", str(asset.cluster or EVERY)),
             ("Created by", asset.created_by.username if asset.created_by else ""),
         ],
-        "yaml": kind.as_yaml(asset),
+        "yaml": as_yaml(kind, asset, request.user),
         "users": [
             (table.HOLDER.capitalize(), user)
             for table in tables()

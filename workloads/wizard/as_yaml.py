@@ -1,17 +1,13 @@
 """A draft as YAML, to keep, to change and to fill the form with; and what it would become."""
 
-from uuid import UUID
-
 from accounts.http import Request
 from accounts.models import User
-from assets.kinds import KINDS
+from assets.names import names_for
 from clusters.connections import site_of
 from core.forms import nested
-from core.query import uuid_of
 from engines.base import Handle, Launch
 from spec import draft_yaml
 from spec.draft import WorkloadDraft
-from spec.draft_yaml import Names
 from spec.lines import LONGEST
 from workloads.launch import manifest
 from workloads.models import Draft
@@ -27,23 +23,6 @@ BYTES = 4 * LONGEST  # of a file; what is longer is too long in any case
 
 def text_of(draft: WorkloadDraft, user: User) -> str:
     return draft_yaml.write(draft, names_for(user))
-
-
-def names_for(user: User) -> Names:
-    """Assets by name, where one name is that of a single asset that the user sees."""
-
-    def name_of(slug: str, pk: UUID) -> str:
-        asset = KINDS[slug].rows.visible_to(user).filter(pk=pk).first() if slug in KINDS else None
-        return str(asset.name if asset and id_of(slug, asset.name) == pk else pk)
-
-    def id_of(slug: str, name: str) -> UUID | None:
-        if pk := uuid_of(name):
-            return pk
-        rows = KINDS[slug].rows.visible_to(user).filter(name=name)[:2] if slug in KINDS else ()
-        ids = [row.pk for row in rows]
-        return ids[0] if len(ids) == 1 else None
-
-    return Names(name_of, id_of)
 
 
 def posted(request: Request) -> str:

@@ -106,3 +106,18 @@ def test_a_template_of_another_project_fills_nothing(wizard: Wizard) -> None:
     wizard.save(1, template=str(foreign.pk))
     assert wizard.draft.content.worker.values == {}
     assert "python tf.py" not in wizard.open(wizard.at(2)).page
+
+
+def test_a_new_template_begins_in_the_wizard(wizard: Wizard) -> None:
+    page = wizard.open("/templates/").page
+    assert '<a class="btn btn-primary upper" href="/workloads/new/">+New template</a>' in page
+    assert "Save as template" in wizard.open("/workloads/new/").page
+
+
+def test_a_template_names_its_assets(wizard: Wizard, project: Project) -> None:
+    wizard.ready()
+    document = wizard.draft.content.model_dump(mode="json", by_alias=True)
+    template = TemplateFactory(home=project, draft_json=document | {"name": "", "project": None})
+    page = wizard.open(f"/templates/{template.pk}/").page
+    assert "environment: env-train" in page
+    assert str(wizard.draft.content.worker.assets["environment"]) not in page

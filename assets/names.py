@@ -1,0 +1,38 @@
+"""Assets by their names, where a document that people read would name ids."""
+
+from typing import Any
+from uuid import UUID
+
+from accounts.models import User
+from assets.base import AssetKind
+from assets.kinds import KINDS
+from core.query import uuid_of
+from spec import draft_yaml
+from spec.draft import WorkloadDraft
+from spec.draft_yaml import Names
+from spec.stored import readable
+
+
+def names_for(user: User) -> Names:
+    """Assets by name, where one name is that of a single asset that the user sees."""
+
+    def name_of(slug: str, pk: UUID) -> str:
+        asset = KINDS[slug].rows.visible_to(user).filter(pk=pk).first() if slug in KINDS else None
+        return str(asset.name if asset and id_of(slug, asset.name) == pk else pk)
+
+    def id_of(slug: str, name: str) -> UUID | None:
+        if pk := uuid_of(name):
+            return pk
+        rows = KINDS[slug].rows.visible_to(user).filter(name=name)[:2] if slug in KINDS else ()
+        ids = [row.pk for row in rows]
+        return ids[0] if len(ids) == 1 else None
+
+    return Names(name_of, id_of)
+
+
+def as_yaml(kind: AssetKind[Any], asset: Any, user: User) -> str:
+    """What an asset holds; a draft as the wizard shows it."""
+    if kind.part is not WorkloadDraft or kind.fault_of(asset):
+        return kind.as_yaml(asset)
+    draft = readable(WorkloadDraft, getattr(asset, kind.column))
+    return draft_yaml.write(draft, names_for(user))
