@@ -47,8 +47,8 @@ def choose(page: Page, group: Locator, name: str) -> None:
     expect(radio).to_be_checked()
 
 
-def test_the_quickstart_is_done_by_keyboard_alone(admin_page: Page) -> None:
-    page = admin_page
+def set_up(page: Page) -> None:
+    """The first page, from the table of workloads on."""
     page.goto("/workloads/")
     press(page, "+NEW WORKLOAD")
     go_to(page, page.get_by_role("link", name="Training", exact=True), key="ArrowDown")
@@ -67,8 +67,9 @@ def test_the_quickstart_is_done_by_keyboard_alone(admin_page: Page) -> None:
     press(page, "Continue")
     page.wait_for_url("**/2/")
 
+
+def make_environment(page: Page, drawer: Locator) -> None:
     press(page, "+NEW ENVIRONMENT")
-    drawer = page.get_by_role("dialog")
     enter(page, drawer.get_by_label("Name", exact=True).first, "keyboard-dt")
     enter(page, drawer.get_by_label("Image URL"), IMAGE)
     press(page, "Create environment", within=drawer)
@@ -77,7 +78,8 @@ def test_the_quickstart_is_done_by_keyboard_alone(admin_page: Page) -> None:
     expect(environment).to_be_checked()
     expect(environment).to_be_focused()
 
-    enter(page, page.get_by_label("Number of workers"), "2")
+
+def make_compute_resource(page: Page, drawer: Locator) -> None:
     press(page, "+NEW COMPUTE RESOURCE")
     enter(page, drawer.get_by_label("Name", exact=True).first, "keyboard-fraction")
     enter(page, drawer.get_by_label("GPU devices per pod"), "1")
@@ -85,6 +87,15 @@ def test_the_quickstart_is_done_by_keyboard_alone(admin_page: Page) -> None:
     press(page, "Create compute resource", within=drawer)
     expect(drawer).to_be_hidden()
     expect(page.get_by_role("radio", name="keyboard-fraction", exact=True)).to_be_checked()
+
+
+def test_the_quickstart_is_done_by_keyboard_alone(admin_page: Page) -> None:
+    page = admin_page
+    drawer = page.get_by_role("dialog")
+    set_up(page)
+    make_environment(page, drawer)
+    enter(page, page.get_by_label("Number of workers"), "2")
+    make_compute_resource(page, drawer)
     expect(page.get_by_text("3 = 1 master + 2 workers").first).to_be_visible()
 
     press(page, "Continue")
