@@ -1,15 +1,19 @@
-"""``python -m bench [table trainer training live validation]``: measure, print; by default all."""
+"""``python -m bench [table trainer fit training live validation]``: measure and print, or all."""
 
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import live, loop, report, table, training, validation
+from bench import fit, live, loop, report, table, training, validation
 from tests.product import Trainyard
 
 RUNNING = {"training": training.rows, "live": live.rows, "validation": validation.rows}
-ALONE = {"table": table.rows, "trainer": loop.rows}  # without a Trainyard that runs
+ALONE = {
+    "table": table.rows,
+    "trainer": loop.rows,
+    "fit": fit.rows,
+}  # without a Trainyard that runs
 NAMES = [*ALONE, *RUNNING]
 
 

@@ -19,6 +19,7 @@ from spec.compute import Compute
 from spec.phases import RankPhase
 from workloads.detail import cause, lifecycle, spec
 from workloads.detail.exit_codes import exit_in_words
+from workloads.detail.outlook import outlook
 from workloads.http import find_kept
 from workloads.logs.choice import Choice
 from workloads.models import Rank, SampleKind, Workload
@@ -93,9 +94,11 @@ def _head(workload: Workload) -> dict[str, Any]:
 
 def _overview(request: Request, workload: Workload) -> dict[str, Any]:
     ranks, causes = list(workload.ranks.all()), cause.history(workload)
+    wait = cause.wait(workload, causes)
     return {
         "failure": cause.failure(workload, ranks),
-        "wait": cause.wait(workload, causes),
+        "wait": wait,
+        "outlook": outlook(workload, ranks) if wait else None,
         "causes": causes,
         "ranks": ranks,
         "last_metrics": shown_metrics(workload, ("step", "loss", "accuracy")),

@@ -201,11 +201,7 @@ def _repair(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
     """``repair:shape=2x4``: what the summary offers. One that no longer applies changes nothing,
     and the summary says what does."""
 
-    def change(content: WorkloadDraft) -> set[str]:
-        repair = repairs.find(plan(content, by=request.user), about, request.user)
-        return repairs.apply(content, repair) if repair else set()
-
-    drafts.edit(draft, change, touch=True)
+    repairs.change(draft, about, by=request.user)
     return answer(request, draft, page, focus="summary")
 
 

@@ -8,7 +8,8 @@ from assets.kinds import KINDS
 from spec.compute import Compute
 from spec.draft import WorkloadDraft
 from spec.stored import fault_of
-from workloads.plan import Plan
+from workloads.models import Draft
+from workloads.plan import Plan, plan
 from workloads.scheduling.fit.repairs import (
     ComputeChoice,
     Repair,
@@ -16,32 +17,43 @@ from workloads.scheduling.fit.repairs import (
     repairs,
     variants,
 )
+from workloads.wizard import drafts
 from workloads.wizard.capture import choose_asset
 
 COMPUTE = "compute"
 MOST_CHOICES = 200  # that are looked through
 
 
-def offered(plan: Plan, by: User) -> list[Repair]:
-    if not (plan.spec and plan.ground and plan.fit):
+def offered(planned: Plan, by: User) -> list[Repair]:
+    if not (planned.spec and planned.ground and planned.fit):
         return []
-    return repairs(plan.spec, plan.ground, plan.fit, _choices(plan, by))
+    return repairs(planned.spec, planned.ground, planned.fit, _choices(planned, by))
 
 
-def find(plan: Plan, change: str, by: User) -> Repair | None:
+def find(planned: Plan, name: str, by: User) -> Repair | None:
     """The repair of this name, if the draft still has use for it."""
-    if not (plan.spec and plan.ground and plan.fit):
+    if not (planned.spec and planned.ground and planned.fit):
         return None
-    possible = variants(plan.spec, plan.ground, plan.fit, _choices(plan, by))
-    return next((repair for repair in possible if repair.change == change), None)
+    possible = variants(planned.spec, planned.ground, planned.fit, _choices(planned, by))
+    return next((repair for repair in possible if repair.change == name), None)
 
 
-def _choices(plan: Plan, by: User) -> Iterator[ComputeChoice]:
+def change(draft: Draft, name: str, *, by: User) -> None:
+    """Make it in the draft; nothing where it is of no use there any more."""
+
+    def written(content: WorkloadDraft) -> set[str]:
+        repair = find(plan(content, by=by), name, by)
+        return apply(content, repair) if repair else set()
+
+    drafts.edit(draft, written, touch=True)
+
+
+def _choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
     """Asked only where one is tried."""
     kind = KINDS[COMPUTE]
-    if plan.project is None:
+    if planned.project is None:
         return
-    for asset in kind.rows.visible_to(by).usable_in(plan.project)[:MOST_CHOICES]:
+    for asset in kind.rows.visible_to(by).usable_in(planned.project)[:MOST_CHOICES]:
         if not fault_of(Compute, asset.spec_json):
             yield ComputeChoice(str(asset.pk), asset.name, asset.spec)
 

@@ -15,7 +15,7 @@ from core.query import search_text
 from workloads import services
 from workloads.models import Draft, Workload
 from workloads.plan import plan
-from workloads.wizard import actions, drafts, people
+from workloads.wizard import actions, drafts, people, repairs
 from workloads.wizard.page import answer, drafts_context, galleries_of, one_gallery
 from workloads.wizard.screen import screen_of
 from workloads.wizard.sections.base import PAGES, SETUP
@@ -32,7 +32,10 @@ def workload_new(request: Request) -> HttpResponse:
         workload = drafts.copy_source(request.user, asked["copy"])
         if workload is None:
             raise Http404("No such workload")
-        return redirect(services.copy(workload, by=request.user))
+        copied = services.copy(workload, by=request.user)
+        if change := asked.get("change"):
+            repairs.change(copied, change, by=request.user)
+        return redirect(copied)
     draft = drafts.begin(
         request.user, template=asked.get("template", ""), project=asked.get("project", "")
     )
