@@ -24,6 +24,7 @@ from spec.errors import WORDS
 from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
 from workloads.api.listing import router as workloads
+from workloads.api.trainings import router as trainings
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ api.add_router("", departments)
 api.add_router("", projects)
 api.add_router("/workloads", batches)
 api.add_router("/workloads", distributed)
+api.add_router("/workloads", trainings)
 api.add_router("/workloads", workloads)
 
 

@@ -5,6 +5,6 @@ from spec.workload import WorkloadSpec
 
 def cautions(spec: WorkloadSpec) -> tuple[str, ...]:
     """Sentences for people; nothing here stops a submission."""
-    caution = spec.distributed_framework.traits.sharing
+    caution = spec.framework_traits.sharing
     sharing = sum(pod.replica.compute.shares_gpu for pod in spec.pods)
     return (caution,) if caution and sharing > 1 else ()

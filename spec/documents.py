@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from spec.environment import MASK, looks_secret
 from spec.errors import SpecError, problems
 from spec.framework import owner_of
+from spec.kind import GANG_FIELDS, WorkloadKind
 from spec.part import Part
 from spec.published import PORTS, URLS, connected, published
 from spec.stored import mapping
@@ -23,16 +24,21 @@ ODD_BREAKS = frozenset("\x85\u2028\u2029")
 
 REPLICA_FIELDS = frozenset(field.alias or name for name, field in Replica.model_fields.items())
 WHOLE_FIELDS = frozenset(field.alias or name for name, field in WorkloadSpec.model_fields.items())
-OURS = frozenset({"worker", "master", "architecture"})  # which a request says elsewhere
+OURS = frozenset({"kind", "worker", "master", "architecture"})  # which a request says elsewhere
 
 
 def dump(part: Part) -> Document:
-    """camelCase JSON with every value, defaults included. What belongs to another framework is no
-    value of a workload."""
+    """camelCase JSON with every value, defaults included. What belongs to another framework or
+    another kind is no value of a workload."""
     document: Document = part.model_dump(mode="json", by_alias=True)
     if isinstance(part, WorkloadSpec):
         frameworks = {None, part.distributed_framework}
-        return {key: value for key, value in document.items() if owner_of(key) in frameworks}
+        others = frozenset() if part.kind.is_gang else GANG_FIELDS
+        return {
+            key: value
+            for key, value in document.items()
+            if owner_of(key) in frameworks and key not in others
+        }
     return document
 
 
@@ -117,16 +123,29 @@ def to_yaml(document: Document) -> str:
 
 def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Document:
     """Run:ai's flat ``spec`` (worker and workload fields side by side) in our nested shape."""
+    whole = one_pod_from_wire(spec, WorkloadKind.DISTRIBUTED)
+    whole["architecture"] = "workers_only" if no_master else "workers_and_master"
+    return whole | ({} if master is None else {"master": connected(master)})
+
+
+def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
+    """The same of a kind that has no master."""
     own = REPLICA_FIELDS | {URLS, PORTS}
     worker = connected({key: value for key, value in spec.items() if key in own})
-    whole = {key: value for key, value in spec.items() if key in WHOLE_FIELDS - OURS}
-    whole["architecture"] = "workers_only" if no_master else "workers_and_master"
-    return whole | {"worker": worker} | ({} if master is None else {"master": connected(master)})
+    whole = {key: value for key, value in spec.items() if key in _whole_fields(kind)}
+    return whole | {"worker": worker}
 
 
-def strays(spec: Document) -> list[str]:
+def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> list[str]:
     """Keys of Run:ai's ``spec`` that are none, and that :func:`from_wire` therefore leaves out."""
-    return [key for key in spec if key not in REPLICA_FIELDS | WHOLE_FIELDS - OURS | {URLS, PORTS}]
+    return [key for key in spec if key not in REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}]
+
+
+def _whole_fields(kind: WorkloadKind) -> frozenset[str]:
+    """What a request of this kind says of the workload as a whole."""
+    if kind.is_gang:
+        return WHOLE_FIELDS - OURS
+    return frozenset(key for key in WHOLE_FIELDS - OURS - GANG_FIELDS if owner_of(key) is None)
 
 
 def to_wire(document: Document) -> Document:

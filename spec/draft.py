@@ -10,6 +10,9 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from spec.framework import owner_of
+from spec.kind import GANG_FIELDS, WorkloadKind, is_gang
+
 Values = dict[str, Any]
 DATA_SOURCES = "dataSources"  # of the values the one that is no part of a pod's document
 
@@ -64,12 +67,14 @@ class ReplicaDraft(DraftPart):
 class WorkloadDraft(DraftPart):
     """Everything the wizard asks. ``values`` holds workload-wide keys such as ``numWorkers``.
 
-    ``master`` is ``None`` while the master inherits the workers' setup.
+    ``master`` is ``None`` while the master inherits the workers' setup. Of a ``kind`` of one pod,
+    what only a gang has counts for nothing, and is kept.
     """
 
     name: str = ""
     cluster: UUID | None = None
     project: int | None = None
+    kind: str = WorkloadKind.DISTRIBUTED.value
     framework: str = "PyTorch"
     architecture: str = "workers_and_master"
     template: UUID | None = None
@@ -78,14 +83,31 @@ class WorkloadDraft(DraftPart):
     values: Values = {}
 
     @property
+    def is_gang(self) -> bool:
+        return is_gang(self.kind)
+
+    @property
+    def met_by(self) -> str:
+        """The framework, as far as it counts."""
+        return self.framework if self.is_gang else ""
+
+    @property
     def replicas(self) -> dict[str, ReplicaDraft]:
         """The kinds of pods that have a setup of their own, by role."""
         return {"worker": self.worker} | ({"master": self.master} if self.master else {})
 
     @property
     def given(self) -> Values:
-        """``values`` without what was left empty."""
-        return given(self.values)
+        """``values`` without what was left empty, and what counts for nothing."""
+        return given(self.counted)
+
+    @property
+    def counted(self) -> Values:
+        """``values``, of one pod without what only a gang has."""
+        if self.is_gang:
+            return self.values
+        own = {key for key in self.values if key not in GANG_FIELDS and owner_of(key) is None}
+        return {key: value for key, value in self.values.items() if key in own}
 
 
 def given(values: Values) -> Values:

@@ -15,6 +15,8 @@ from spec import documents, shape
 from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
 from spec.environment import MASK, ToolConnection, looks_secret
 from spec.errors import Path, Problem, problems
+from spec.framework import owner_of
+from spec.kind import GANG_FIELDS, WorkloadKind, is_gang
 from spec.lines import Lined, LineProblem, YamlError, read
 from spec.published import OURS_OF, connected
 from spec.workload import Architecture, Replica, WorkloadSpec
@@ -54,6 +56,9 @@ def _document(draft: WorkloadDraft, names: Names) -> Values:
         document["projectId"] = str(draft.project)
     if draft.cluster:
         document["clusterId"] = str(draft.cluster)
+    if not draft.is_gang:
+        document |= _chosen("assets", draft.worker, names)
+        return document | {"spec": {**draft.counted, **draft.worker.values}}
     if draft.architecture == Architecture.WORKERS_ONLY:
         document["noMaster"] = True
     elif draft.architecture != Architecture.WORKERS_AND_MASTER:
@@ -149,6 +154,8 @@ class _Reader:
         fields: Values = {key: value for key, value in document.items() if key in _head()}
         fields.setdefault("name", base.name)
         fields["template"] = self._id("template", document.get("template"), ("template",))
+        if not is_gang(str(document.get("kind", WorkloadKind.DISTRIBUTED))):
+            self._refuse_gang()
         framework = whole.pop("distributedFramework", WorkloadDraft().framework)
         fields["framework"] = framework
         fields["architecture"] = self._architecture()
@@ -158,6 +165,16 @@ class _Reader:
         fields["master"] = self._master()
         fields["values"] = whole
         return self._validated(fields)
+
+    def _refuse_gang(self) -> None:
+        """Of one pod there is nothing to say that only several have."""
+        for key in ("noMaster", "architecture", SAME, *PARTS["master"]):
+            if key in self.lined.values:
+                self._say((key,), f"{key}: only distributed trainings have it; leave it out")
+        for key in self.lined.values.get("spec") or {}:
+            if key in GANG_FIELDS or owner_of(key):
+                message = f"{key}: only distributed trainings have it; leave it out"
+                self._say(("spec", key), message)
 
     def _architecture(self) -> Any:
         document = self.lined.values

@@ -77,6 +77,8 @@ TRAITS: dict[Framework, Traits] = {
     ),
     Framework.JAX: Traits("JAX", "COORDINATOR_ADDRESS", head=Head.NONE, collective=True),
 }
+#: Of a workload of one pod, which meets nobody.
+ALONE = Traits("No framework", "", head=Head.NONE)
 
 
 def owner_of(field: str) -> Framework | None:

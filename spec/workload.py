@@ -1,4 +1,4 @@
-"""The WorkloadSpec: the one description of a distributed training that every engine reads.
+"""The WorkloadSpec: the one description of a workload that every engine reads.
 
 Field names are those of Run:ai's distributed creation request. Assets are copied in by value at
 submission, so that a later edit of an asset never changes a workload.
@@ -13,7 +13,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from spec.compute import Compute, GpuRequestType
 from spec.environment import Environment
-from spec.framework import Framework, Head, owner_of
+from spec.framework import ALONE, Framework, Head, Traits, owner_of
+from spec.kind import GANG_FIELDS, WorkloadKind
 from spec.part import Flag, Part, Whole
 from spec.patterns import LABEL_KEY, WEB_ADDRESS
 from spec.probes import Probes
@@ -150,14 +151,16 @@ class Pod(Part):
 
 
 class WorkloadSpec(Part):
-    """A distributed training: ``num_workers`` workers and, unless workers-only, one master.
+    """A distributed training: ``num_workers`` workers and, unless workers-only, one master. Of
+    another ``kind`` it is one pod, which ``worker`` describes, without a framework.
 
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
     ``min_replicas`` and ``max_replicas`` bound the workers that an elastic PyTorch training goes
     on with. ``node_pools`` are names, the best first.
     """
 
-    distributed_framework: Framework
+    kind: WorkloadKind = WorkloadKind.DISTRIBUTED
+    distributed_framework: Framework | None = None
     architecture: Architecture = Architecture.WORKERS_AND_MASTER
     num_workers: Whole = Field(1, ge=1, le=MAX_WORKERS)
     min_replicas: Whole | None = Field(None, ge=1, le=MAX_WORKERS)
@@ -182,6 +185,18 @@ class WorkloadSpec(Part):
     )
     clean_pod_policy: CleanPodPolicy | None = None
     terminate_after_preemption: Flag = False
+
+    @model_validator(mode="after")
+    def _only_a_gang_has_a_framework(self) -> Self:
+        if self.kind.is_gang:
+            if self.distributed_framework is None:
+                raise ValueError("distributedFramework: is required")
+            return self
+        for name, field in type(self).model_fields.items():
+            if field.alias in GANG_FIELDS and getattr(self, name) != field.default:
+                message = "only distributed trainings have it; leave it out"
+                raise ValueError(f"{field.alias}: {message}")
+        return self
 
     @model_validator(mode="after")
     def _master_needs_a_place(self) -> Self:
@@ -219,7 +234,11 @@ class WorkloadSpec(Part):
 
     @property
     def has_master(self) -> bool:
-        return self.architecture is Architecture.WORKERS_AND_MASTER
+        return self.kind.is_gang and self.architecture is Architecture.WORKERS_AND_MASTER
+
+    @property
+    def framework_traits(self) -> Traits:
+        return self.distributed_framework.traits if self.distributed_framework else ALONE
 
     @property
     def master_replica(self) -> Replica | None:
@@ -229,7 +248,7 @@ class WorkloadSpec(Part):
         """
         if not self.has_master or self.master:
             return self.master
-        if self.distributed_framework.traits.head is Head.LAUNCHER:
+        if self.framework_traits.head is Head.LAUNCHER:
             return self.worker.model_copy(update={"compute": self.worker.compute.without_devices})
         return self.worker
 

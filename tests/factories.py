@@ -22,6 +22,7 @@ from spec import documents
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase
 from spec.workload import WorkloadSpec
+from tests.standard import STANDARD
 from workloads.models import Rank, Workload
 
 PASSWORD = "a-long-test-password"
@@ -142,11 +143,7 @@ class ComputeResourceFactory(_AssetFactory):
 
     name = Sequence("compute-{}".format)
     spec_json = LazyFunction(
-        lambda: {
-            "gpuDevicesRequest": 1,
-            "gpuRequestType": "portion",
-            "gpuPortionRequest": 0.1,
-        }
+        lambda: {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.1}
     )
 
 
@@ -200,6 +197,7 @@ class WorkloadFactory(DjangoModelFactory[Workload]):
         skip_postgeneration_save = True
 
     class Params:
+        standard = Trait(**STANDARD)
         pending = _phase(Phase.PENDING)
         initializing = _phase(Phase.INITIALIZING)
         running = _phase(Phase.RUNNING, started_at=_ago(5), running_pods=3, observed_run=1)

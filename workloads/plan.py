@@ -107,7 +107,7 @@ def plan(
     cluster = result.cluster or _find_cluster(result, project, by)
     _resolve(result, project, by)
     result.problems += _odd_name(draft.name, _workers(result))
-    if cluster:
+    if cluster and draft.is_gang:
         result.problems += _framework_problems(cluster, draft.framework)
     if cluster and result.spec:
         _weigh(result, result.spec, cluster)
@@ -176,14 +176,12 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
     whole = Merged()
     whole.lay(draft.given, USER)
     layers = {"": whole}
-    plan.document = {
-        "distributedFramework": draft.framework,
-        "architecture": draft.architecture,
-        **whole.document,
-    }
+    gang = {"distributedFramework": draft.framework, "architecture": draft.architecture}
+    own = gang if draft.is_gang else {}
+    plan.document = {"kind": draft.kind, **own, **whole.document}
     for role, replica in _replicas(draft):
         resolved = resolve.replica(
-            replica, project=project, user=by, framework=draft.framework, at=(role,)
+            replica, project=project, user=by, framework=draft.met_by, at=(role,)
         )
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
@@ -199,7 +197,8 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
 
 def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
     yield "worker", draft.worker
-    if draft.master is not None and draft.architecture == WORKERS_AND_MASTER:
+    has_master = draft.is_gang and draft.architecture == WORKERS_AND_MASTER
+    if draft.master is not None and has_master:
         yield "master", draft.master
 
 

@@ -21,6 +21,7 @@ from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from workloads import enqueue, events
 from workloads.models import Rank, Source, Workload, WorkloadAsset
+from workloads.models.choices import STANDARD
 from workloads.plan import Plan, Ready, contest, plan, visible_project
 from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
 
@@ -69,8 +70,9 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         spec_json=documents.dump(spec),
         origins_json=planned.origins,
         template=planned.template,
-        framework=spec.distributed_framework,
-        architecture=spec.architecture,
+        kind=spec.kind,
+        framework=spec.distributed_framework or "",
+        architecture=spec.architecture if spec.kind.is_gang else STANDARD,
         image=spec.worker.image,
         num_pods=spec.num_pods,
         gpus=demand.gpus,

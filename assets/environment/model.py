@@ -41,7 +41,10 @@ class Environment(Asset):
         return custom and self.override_uid_gid
 
     def unfit_for(self, framework: str) -> str:
-        """Why a distributed workload of this framework cannot use it; empty when it can."""
+        """Why a distributed workload of this framework cannot use it; empty when it can. One of
+        one pod has no framework, and can use any image."""
+        if not framework:
+            return ""
         if not self.distributed:
             return "for standard workloads only; this one is distributed"
         if self.framework in {"", framework}:

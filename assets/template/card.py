@@ -4,11 +4,16 @@ from assets.base import AssetCard
 from assets.template.model import Template
 from clusters.models import Cluster
 from spec.framework import Framework
+from spec.kind import WorkloadKind
 from spec.workload import Architecture
 
 
 def draw(template: Template, cluster: Cluster | None) -> AssetCard:
     draft = template.draft
+    if not draft.is_gang:
+        return AssetCard(
+            [("stack-2", "Ranks", "1 pod")], [(WorkloadKind(draft.kind).label, "accent")]
+        )
     workers = draft.values.get("numWorkers", 1)
     shape = " + master" if draft.architecture == Architecture.WORKERS_AND_MASTER else ""
     facts = [("stack-2", "Ranks", f"{workers} worker{'' if workers == 1 else 's'}{shape}")]

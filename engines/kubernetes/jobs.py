@@ -88,6 +88,7 @@ KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JA
 
 def job_for(spec: WorkloadSpec) -> JobKind:
     """The kind of job that a spec becomes."""
+    assert spec.distributed_framework  # noqa: S101 -- others are refused before
     return KINDS[spec.distributed_framework]
 
 

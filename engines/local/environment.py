@@ -39,7 +39,7 @@ def base_variables() -> Variables:
 
 def ports_needed(plan: GangPlan) -> int:
     """One to meet at, or one for each rank."""
-    return len(plan.ranks) if RENDEZVOUS[plan.framework].all_listen else 1
+    return len(plan.ranks) if rendezvous_of(plan).all_listen else 1
 
 
 def environment(
@@ -49,7 +49,7 @@ def environment(
         **plan.base,
         **defaults(plan, rank, folder=folder, work=work),
         **rank.variables,
-        **RENDEZVOUS[plan.framework].variables(plan, rank, ports),
+        **rendezvous_of(plan).variables(plan, rank, ports),
         # Admission decides who gets which device. Empty hides all of them.
         "CUDA_VISIBLE_DEVICES": ",".join(map(str, rank.visible_gpus)),
         MARKER: str(folder),
@@ -151,6 +151,12 @@ ELSEWHERE: dict[str, str] = {
         "Choose a Kubernetes cluster with the MPI operator, or PyTorch here."
     ),
 }
+#: Of a workload of one pod, which meets nobody.
+ALONE = Rendezvous(lambda plan, rank, ports: {})
+
+
+def rendezvous_of(plan: GangPlan) -> Rendezvous:
+    return RENDEZVOUS[plan.framework] if plan.framework else ALONE
 
 
 def expand(argv: Sequence[str], variables: Variables) -> list[str]:

@@ -43,7 +43,7 @@ class Planner:
             name=handle.name,
             project=handle.project,
             run=launch.run,
-            framework=spec.distributed_framework.value,
+            framework=spec.distributed_framework or "",
             node=self.node.name,
             backoff_limit=spec.backoff_limit,
             grace=spec.termination_grace_period_seconds,

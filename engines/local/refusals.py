@@ -24,8 +24,9 @@ def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     that never happens, pull secrets where nothing is pulled.
     """
     spec = launch.spec
-    if spec.distributed_framework not in RENDEZVOUS:
-        label = spec.distributed_framework.label
+    framework = spec.distributed_framework
+    if framework and framework not in RENDEZVOUS:
+        label = framework.label
         text = (
             f"{label} does not run on this machine; choose PyTorch, or a cluster that supports it"
         )

@@ -130,7 +130,12 @@ def _submissions(place: Place) -> dict[str, Any]:
     spec = {"image": IMAGE, "numWorkers": 1, "distributedFramework": "PyTorch"}
     ids = {"projectId": str(place.project.pk), "clusterId": str(place.project.cluster_id)}
     one = {"name": "a-run", **ids, "spec": spec}
-    return {"/workloads/distributed": one, "/batch-create": {"workloads": [one]}}
+    alone = one | {"spec": {"image": IMAGE}}
+    return {
+        "/workloads/distributed": one,
+        "/workloads/trainings": alone,
+        "/batch-create": {"workloads": [one]},
+    }
 
 
 def _session(user: Any) -> str:

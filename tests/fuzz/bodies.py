@@ -33,6 +33,9 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "spec": SPEC,
         "masterSpec": {"image": "a"},
     }
+    gang = {"numWorkers", "distributedFramework"}
+    alone = {key: value for key, value in one.items() if key != "masterSpec"}
+    alone["spec"] = {key: value for key, value in SPEC.items() if key not in gang}
     pool = {"name": "fast", "clusterId": str(project.cluster_id), "labelKey": "gpu"}
     quotas = [{"gpu": {"deserved": 1}, "memory": {"deserved": 1, "units": "GB"}}]
     cluster = {"name": "other", "kubeconfig": "a: b", "namespacePrefix": "x-", "kind": ""}
@@ -46,6 +49,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         },
         "/access-keys": {"name": "ci"},
         "/workloads/distributed": one,
+        "/workloads/trainings": alone,
         "/batch-create": {"workloads": [one, one]},
         "/workloads/batch": {"ids": [str(workload.pk)], "action": "suspend"},
         "/node-pools": pool,

@@ -9,10 +9,12 @@ from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from hypothesis import strategies as st
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.framework import Framework, owner_of
+from spec.kind import GANG_FIELDS
 from spec.workload import WorkloadSpec
 
 Values = dict[str, Any]
@@ -85,13 +87,25 @@ def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
     worker, master = document.pop("worker"), document.pop("master", None)
     return WorkloadDraft(
         name="train",
-        framework=document.pop("distributedFramework"),
-        architecture=document.pop("architecture"),
+        kind=document.pop("kind"),
+        framework=document.pop("distributedFramework", "PyTorch"),
+        architecture=document.pop("architecture", "workers_and_master"),
         worker=ReplicaDraft(values=worker),
         master=None if master is None else ReplicaDraft(values=master),
         values=document,
     )
 
 
+#: A spec of several pods needs a framework.
+Gang = create_model("Gang", __base__=WorkloadSpec, distributed_framework=(Framework, ...))
+
+
+def one_pod(gang: Values) -> Values:
+    """The same, as far as a workload of one pod has it."""
+    own = {key: it for key, it in gang.items() if key not in GANG_FIELDS and not owner_of(key)}
+    return own | {"kind": "training"}
+
+
 def specs() -> st.SearchStrategy[WorkloadSpec]:
-    return documents_of(WorkloadSpec).map(WorkloadSpec.model_validate)
+    gangs = documents_of(Gang)
+    return (gangs | gangs.map(one_pod)).map(WorkloadSpec.model_validate)

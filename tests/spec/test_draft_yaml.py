@@ -32,9 +32,18 @@ def test_any_valid_spec_survives_yaml(spec: WorkloadSpec) -> None:
     draft = any_spec.draft_of(spec)
     back = draft_of(write(draft, Names()), draft, Names())
     assert back == draft
-    whole = {"distributedFramework": back.framework, "architecture": back.architecture}
+    gang = {"distributedFramework": back.framework, "architecture": back.architecture}
+    whole = {"kind": back.kind, **(gang if back.is_gang else {})}
     whole |= back.values | {role: replica.values for role, replica in back.replicas.items()}
     assert documents.load(whole) == spec
+
+
+def test_of_one_pod_yaml_says_nothing_that_only_several_have() -> None:
+    text = "kind: training\nnoMaster: true\nspec:\n  image: x\n  numWorkers: 1\n"
+    assert problems(text) == [
+        (2, "noMaster: only distributed trainings have it; leave it out"),
+        (5, "numWorkers: only distributed trainings have it; leave it out"),
+    ]
 
 
 @given(TEXTS, TEXTS, TEXTS)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import connection
 from pydantic import BaseModel
 
 from assets.models import ComputeResource, Environment
@@ -109,6 +110,17 @@ def test_the_migration_stores_the_defaults_of_its_day() -> None:
     }
     assert says(workload.spec_json, expected)
     assert "slotsPerWorker" not in workload.spec_json, "it is for MPI"
+    assert broken.spec_json == ["no", "document"]
+
+
+def test_the_migration_says_of_what_kind_old_workloads_are() -> None:
+    old = WorkloadFactory(spec_json=GIVEN)
+    broken = WorkloadFactory()
+    Workload.objects.filter(pk=broken.pk).update(spec_json=["no", "document"])
+    import_module("workloads.migrations.0008_kinds").note_kind(apps, connection.schema_editor())
+    old.refresh_from_db()
+    broken.refresh_from_db()
+    assert (old.spec_json, old.kind) == (GIVEN | {"kind": "distributed"}, "distributed")
     assert broken.spec_json == ["no", "document"]
 
 

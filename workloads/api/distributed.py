@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from ninja import Query, Router, Status
@@ -15,16 +15,18 @@ from core.query import whole_number
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import WORDS, Problem, SpecError
+from spec.kind import WorkloadKind
 from spec.published import given_as
 from workloads import services
 from workloads.api.dry_run import DryRun, DryRunOut
-from workloads.api.schemas import DistributedIn, DistributedOut
+from workloads.api.schemas import DistributedIn, DistributedOut, OnePodIn
 from workloads.api.why import with_cause
 from workloads.models import Source, Workload, WorkloadQuerySet
 from workloads.plan import plan
 
 router = Router(tags=["Distributed"])
 
+KIND = WorkloadKind.DISTRIBUTED
 CANNOT = "The workload cannot be submitted."
 SPEC = "spec"  # where a draft has no place for what a request has there
 
@@ -48,6 +50,11 @@ def find(request: ApiRequest, workload_id: UUID) -> Workload:
 def find_or_deleted(request: ApiRequest, workload_id: UUID) -> Workload:
     """To be read alone: deleted workloads that are kept are among them."""
     return _one_of(Workload.objects.within_reach(request.user), workload_id)
+
+
+def find_kind(request: ApiRequest, workload_id: UUID, kind: WorkloadKind) -> Workload:
+    """A workload of this kind; 404 for one of another, which has another path."""
+    return _one_of(Workload.objects.visible_to(request.user).filter(kind=kind), workload_id)
 
 
 def _one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
@@ -85,12 +92,16 @@ def rehearse(body: DistributedIn, *, by: User) -> DryRunOut:
 def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:
     """The request as a draft: no assets, every value given by the user. ``SpecError`` where no
     draft could say it, with all that is wrong with the rest besides."""
-    draft, unsaid = _draft(body), list(_unsaid(body))
-    if not unsaid:
+    return said(_draft(body), list(_unsaid(body)), by=by)
+
+
+def said(draft: WorkloadDraft, problems: list[Problem], *, by: User) -> WorkloadDraft:
+    """The draft, where nothing of its request has no place in it."""
+    if not problems:
         return draft
-    fields = {problem.path[0] for problem in unsaid}
+    fields = {problem.path[0] for problem in problems}
     others = (it for it in plan(draft, by=by).problems if not fields & set(it.path[:1]))
-    raise SpecError([*unsaid, *others])
+    raise SpecError([*problems, *others])
 
 
 def _unsaid(body: DistributedIn) -> Iterator[Problem]:
@@ -105,7 +116,12 @@ def _unsaid(body: DistributedIn) -> Iterator[Problem]:
         False,
     ):
         yield Problem(("master",), "is required when masterSpecSameAsWorker is false")
-    for key in documents.strays(body.spec):
+    yield from unsaid(body, KIND)
+
+
+def unsaid(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
+    """The same of any kind."""
+    for key in documents.strays(body.spec, kind):
         yield Problem((SPEC, key), WORDS["extra_forbidden"])
     if whole_number(body.project_id) is None:
         message = f"{body.project_id!r} is not the ID of a project you have access to"
@@ -118,11 +134,8 @@ def _draft(body: DistributedIn) -> WorkloadDraft:
     worker, master = document.pop("worker"), document.pop("master", None)
     framework = document.pop("distributedFramework", "")
     architecture = document.pop("architecture")
-    suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
     return WorkloadDraft(
-        name=body.name + suffix,
-        cluster=body.cluster_id,
-        project=whole_number(body.project_id),
+        **place(body),
         framework=str(framework),
         architecture=architecture,
         worker=ReplicaDraft(values=worker),
@@ -131,17 +144,25 @@ def _draft(body: DistributedIn) -> WorkloadDraft:
     )
 
 
-def refused(error: SpecError, body: DistributedIn) -> ApiError:
+def place(body: OnePodIn) -> dict[str, Any]:
+    """What a draft of any kind takes from a request besides its spec."""
+    suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
+    project = whole_number(body.project_id)
+    return {"name": body.name + suffix, "cluster": body.cluster_id, "project": project}
+
+
+def refused(error: SpecError, body: OnePodIn) -> ApiError:
     """The problems under the names that the request uses."""
     issues = [Issue(field=wire_field(p, body), details=p.message) for p in error.problems]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
     return ApiError(400, CANNOT, details=first, issues=issues)
 
 
-def wire_field(problem: Problem, body: DistributedIn) -> str:
+def wire_field(problem: Problem, body: OnePodIn) -> str:
     """The field of the request that a problem is about."""
     head, *rest = problem.path or ("",)
-    given = {"worker": body.spec, "master": body.master_spec or {}}
+    master = body.master_spec if isinstance(body, DistributedIn) else None
+    given = {"worker": body.spec, "master": master or {}}
     if head in given:
         rest = list(given_as(given[str(head)], tuple(rest)))
     renamed = {
@@ -159,7 +180,7 @@ def wire_field(problem: Problem, body: DistributedIn) -> str:
 
 @router.get("/distributed/{workload_id}", response=DistributedOut, by_alias=True)
 def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
-    return DistributedOut.of(find(request, workload_id))
+    return DistributedOut.of(find_kind(request, workload_id, KIND))
 
 
 @router.delete("/distributed/{workload_id}", response={202: Accepted}, by_alias=True)
@@ -178,9 +199,12 @@ def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
 
 
 def _act(verb: VerbFunction, request: ApiRequest, workload_id: UUID, done: str) -> Status[Accepted]:
-    workload = find(request, workload_id)
+    return act(verb, find_kind(request, workload_id, KIND), request.user, done)
+
+
+def act(verb: VerbFunction, workload: Workload, by: User, done: str) -> Status[Accepted]:
     try:
-        verb(workload, by=request.user)
+        verb(workload, by=by)
     except services.NotPossible as error:
         raise ApiError(409, str(error)) from error
     return Status(202, Accepted(message=f"{workload.name} {done}."))

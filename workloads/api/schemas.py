@@ -1,32 +1,38 @@
 """What the API says of workloads. Names are those of Run:ai's REST objects."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from ninja import Field
 
 from core.api import Closed, Wire
 from spec import documents
+from spec.kind import WorkloadKind
 from spec.phases import TOLD_TO_STOP, Phase
 from workloads.api.why import CauseOut, FailureOut
 from workloads.models import Event, Rank, Workload
 
-WORKLOAD_TYPE = "Distributed"
 MOST_IN_A_BATCH = 100
 
 
-class DistributedIn(Closed):
-    """The distributed creation request. ``spec`` is checked by the spec itself, field by field.
-
-    ``noMaster`` is Trainyard's own: Run:ai's public request has no field for workers only.
-    """
+class OnePodIn(Closed):
+    """The creation request of a standard training. ``spec`` is checked by the spec itself, field by
+    field."""
 
     name: str
     use_given_name_as_prefix: bool = False
     project_id: str
     cluster_id: UUID
     spec: dict[str, Any]
+
+
+class DistributedIn(OnePodIn):
+    """The distributed creation request. ``spec`` is checked by the spec itself, field by field.
+
+    ``noMaster`` is Trainyard's own: Run:ai's public request has no field for workers only.
+    """
+
     master_spec_same_as_worker: bool | None = None
     master_spec: dict[str, Any] | None = None
     no_master: bool = False
@@ -38,7 +44,7 @@ class BatchIn(Closed):
     workloads: list[DistributedIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)
 
 
-class DistributedOut(Wire):
+class OnePodOut(Wire):
     """The value of a variable whose name looks like a secret's is ``***``. Sent back it is refused
     with the variable's name: send the value."""
 
@@ -54,30 +60,46 @@ class DistributedOut(Wire):
     desired_phase: str
     actual_phase: str
     spec: dict[str, Any]
+
+    @classmethod
+    def of(cls, workload: Workload) -> Self:
+        document = documents.masked(workload.spec_json)
+        return cls(**cls._more(document), **_heading(workload), spec=documents.to_wire(document))
+
+    @classmethod
+    def _more(cls, document: documents.Document) -> dict[str, Any]:
+        """What only this kind says besides."""
+        return {}
+
+
+class DistributedOut(OnePodOut):
     master_spec_same_as_worker: bool
     master_spec: dict[str, Any] | None
     no_master: bool
 
     @classmethod
-    def of(cls, workload: Workload) -> "DistributedOut":
-        document = documents.masked(workload.spec_json)
-        return cls(
-            name=workload.name,
-            requested_name=workload.name,
-            workload_id=workload.pk,
-            project_id=str(workload.project_id),
-            department_id=str(workload.project.department_id),
-            cluster_id=workload.cluster_id,
-            created_by=author(workload),
-            created_at=workload.created_at,
-            deleted_at=workload.deleted_at,
-            desired_phase=desired_phase(workload),
-            actual_phase=workload.phase,
-            spec=documents.to_wire(document),
-            master_spec_same_as_worker=not document.get("master"),
-            master_spec=documents.master_to_wire(document),
-            no_master=document.get("architecture") == "workers_only",
-        )
+    def _more(cls, document: documents.Document) -> dict[str, Any]:
+        return {
+            "master_spec_same_as_worker": not document.get("master"),
+            "master_spec": documents.master_to_wire(document),
+            "no_master": document.get("architecture") == "workers_only",
+        }
+
+
+def _heading(workload: Workload) -> dict[str, Any]:
+    return {
+        "name": workload.name,
+        "requested_name": workload.name,
+        "workload_id": workload.pk,
+        "project_id": str(workload.project_id),
+        "department_id": str(workload.project.department_id),
+        "cluster_id": workload.cluster_id,
+        "created_by": author(workload),
+        "created_at": workload.created_at,
+        "deleted_at": workload.deleted_at,
+        "desired_phase": desired_phase(workload),
+        "actual_phase": workload.phase,
+    }
 
 
 class BatchOut(Wire):
@@ -156,7 +178,7 @@ class WorkloadOut(Wire):
         return cls(
             id=workload.pk,
             name=workload.name,
-            type=WORKLOAD_TYPE,
+            type=WorkloadKind(workload.kind).traits.type,
             cluster_id=workload.cluster_id,
             project_id=str(workload.project_id),
             project_name=workload.project.name,

@@ -3,8 +3,11 @@
 from core.choices import Choices, values_of
 from spec.causes import CauseKind
 from spec.framework import Framework
+from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Architecture, Role
+
+STANDARD = "standard"  # the architecture of one pod
 
 
 def phases() -> Choices:
@@ -32,4 +35,9 @@ def frameworks() -> Choices:
 
 
 def architectures() -> Choices:
-    return [(architecture.value, architecture.label) for architecture in Architecture]
+    shapes = [(architecture.value, architecture.label) for architecture in Architecture]
+    return [*shapes, (STANDARD, "Standard")]
+
+
+def kinds() -> Choices:
+    return [(kind.value, kind.label) for kind in WorkloadKind]

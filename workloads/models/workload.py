@@ -23,7 +23,7 @@ from spec import documents
 from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason
 from spec.stored import fault_of, mapping
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
-from workloads.models.choices import architectures, frameworks, phases, reasons
+from workloads.models.choices import architectures, frameworks, kinds, phases, reasons
 from workloads.models.indexes import TABLE_INDEXES
 from workloads.models.queries import WorkloadQuerySet
 from workloads.models.traces import kept_in_words, kept_until, with_the_project
@@ -107,7 +107,8 @@ class Workload(models.Model):
     running_seconds = models.FloatField(default=0)
 
     # Copies of what the spec says, so that the table sorts and filters in SQL.
-    framework = models.CharField(max_length=20, choices=frameworks)
+    kind = models.CharField(max_length=20, choices=kinds, default="distributed")
+    framework = models.CharField(max_length=20, blank=True, choices=frameworks)
     architecture = models.CharField(max_length=30, choices=architectures)
     image = models.CharField(max_length=512)
     num_pods = models.PositiveIntegerField()
@@ -176,8 +177,7 @@ class Workload(models.Model):
 
     @property
     def has_tools(self) -> bool:
-        document = mapping(self.spec_json)
-        parts = (mapping(document.get("worker")), mapping(document.get("master")))
+        parts = (mapping(mapping(self.spec_json).get(role)) for role in ("worker", "master"))
         return any(part.get("connections") for part in parts)
 
     @property

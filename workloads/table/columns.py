@@ -9,11 +9,12 @@ from django.utils.html import format_html
 
 from core.templatetags.core import duration
 from spec.framework import Framework
+from spec.kind import WorkloadKind
 from spec.phases import Phase
 from spec.quantities import readable
-from spec.workload import Architecture
 from workloads.diagnosis import BY_ID, CLASSES
 from workloads.models import Workload
+from workloads.models.choices import architectures
 
 GB = 1000**3
 PLAIN_CELL, NUMBER_CELL = '<td data-label="{}">{}</td>', '<td class="num" data-label="{}">{}</td>'
@@ -113,7 +114,7 @@ def _of(kind: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 PHASES = _of((p.value, p.value) for p in Phase)
 FRAMEWORKS = _of((f.value, f.label) for f in Framework)
-ARCHITECTURES = _of((a.value, a.label) for a in Architecture)
+ARCHITECTURES = _of(architectures())
 FAILURES = _of(sorted((one.id, one.label) for one in CLASSES))
 T, C, N, D = ColumnKind.TEXT, ColumnKind.CHOICE, ColumnKind.NUMBER, ColumnKind.DATE
 
@@ -122,7 +123,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "type",
         "Type",
-        lambda w: Framework(w.framework).label,
+        lambda w: Framework(w.framework).label if w.framework else WorkloadKind(w.kind).label,
         C,
         "framework",
         choices=FRAMEWORKS,
@@ -193,7 +194,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "architecture",
         "Workload architecture",
-        lambda w: Architecture(w.architecture).label,
+        lambda w: dict(ARCHITECTURES).get(w.architecture, w.architecture),
         C,
         "architecture",
         choices=ARCHITECTURES,

@@ -21,7 +21,7 @@ PAGE_SIZE = 50
 MOST_COUNTED = 1_000
 # What a row needs. The spec and the draft are large, so they stay where they are.
 FIELDS = (
-    *"name phase reason message phase_updated_at framework architecture image".split(),
+    *"name phase reason message phase_updated_at kind framework architecture image".split(),
     *"created_by num_pods running_pods gpus cpu_cores memory_bytes last_metrics".split(),
     *"created_at completed_at pending_seconds running_seconds run attempt logs_complete".split(),
     "failure_class",

@@ -74,6 +74,7 @@ def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None
     draft.template = chosen.pk if chosen else None
     draft.worker, draft.master, draft.values = base.worker, base.master, base.values
     draft.framework, draft.architecture = base.framework, base.architecture
+    draft.kind = base.kind if chosen else draft.kind
 
 
 def _write_replica(replica: ReplicaDraft, question: Question, posted: QueryDict) -> None:

@@ -16,6 +16,7 @@ from projects.models import Project
 from projects.quotas import Account, Demand, accounts_of, usage_of
 from spec.draft import ReplicaDraft
 from spec.framework import Framework
+from spec.kind import WorkloadKind
 from spec.workload import Architecture
 
 FEW = 6  # cards shown before "show all"
@@ -125,6 +126,12 @@ def _quota(project: Project, held: Demand) -> tuple[float, float, str]:
 def _free(project: Project, held: Demand, quota: float) -> str:
     noun = "virtual GPUs" if project.cluster.has_virtual_gpus else "GPUs"
     return f"{max(round(quota - held.gpus, 3), 0):g} of {quota:g} {noun} free"
+
+
+def kinds(chosen: str) -> Iterator[Card]:
+    for kind in reversed(WorkloadKind):
+        traits = kind.traits
+        yield Card(kind.value, traits.choice, traits.text, checked=kind.value == chosen)
 
 
 def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:

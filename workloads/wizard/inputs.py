@@ -11,6 +11,7 @@ from core.forms.shown import Inherited, Shown, show
 from spec.draft import Values, WorkloadDraft
 from spec.environment import MASK, looks_secret
 from spec.framework import owner_of
+from spec.kind import GANG_FIELDS
 from workloads.plan import Plan
 from workloads.wizard import people
 from workloads.wizard.offers import Offer
@@ -21,6 +22,8 @@ from workloads.wizard.sections.base import Question, Section
 
 #: What a person may enter in the place of an asset's value.
 OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
+#: What is asked of several pods alone, by its key.
+GANGS = GANG_FIELDS | {"framework"}
 
 
 def inputs(
@@ -37,9 +40,12 @@ def inputs(
 
 
 def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
-    """Whether the page shows a question that only some frameworks and clusters have; where they
-    have it not, only to empty it. Lists are there to be filled by their buttons."""
-    if question.is_list or nested.get(values_of(content, question) or {}, question.key):
+    """Whether the page shows a question that only some kinds, frameworks and clusters have; where
+    they have it not, only to empty it. Lists are there to be filled by their buttons."""
+    given = nested.get(values_of(content, question) or {}, question.key)
+    if not content.is_gang and (question.key in GANGS or owner_of(question.key)):
+        return False
+    if question.is_list or given:
         return True
     fits = owner_of(question.key) in {None, content.framework}
     return fits and not offer.lacks(table.section(question.section))

@@ -102,6 +102,7 @@ def _galleries(request: Request, screen: Screen) -> Context:
         return {
             "clusters": list(galleries.clusters(user, content.cluster)),
             "projects": list(galleries.projects(user, content.cluster, content.project)),
+            "kinds": list(galleries.kinds(content.kind)),
             "frameworks": list(galleries.frameworks(_cluster(planned, user), content.framework)),
             "architectures": list(galleries.architectures(content.architecture)),
             "templates": one_gallery(request, screen, "template"),
@@ -129,7 +130,7 @@ def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[g
     replica = content.replicas.get(screen.role)
     if project is None or replica is None:
         return []
-    return galleries.assets(kind, user, project, content.framework, replica)
+    return galleries.assets(kind, user, project, content.met_by, replica)
 
 
 def drafts_context(request: Request) -> Context:

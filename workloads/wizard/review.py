@@ -27,7 +27,7 @@ def of(screen: Screen) -> list[Reviewed]:
         return []
     pages = [_page(screen, SETUP, "Setup", "")]
     if spec := screen.plan.spec:
-        pages.append(_page(screen, WORKERS, "Workers", "worker"))
+        pages.append(_page(screen, WORKERS, screen.workers_label, "worker"))
         if spec.master:
             pages.append(_page(screen, MASTER, "Master", "master"))
     return pages

@@ -20,6 +20,7 @@ from workloads.wizard.steps import (
     open_problems,
     page_address,
     steps,
+    workers_label,
 )
 
 
@@ -52,6 +53,10 @@ class Screen:
     @property
     def has_master(self) -> bool:
         return has_master(self.plan)
+
+    @property
+    def workers_label(self) -> str:
+        return workers_label(self.plan)
 
     @property
     def last_label(self) -> str:

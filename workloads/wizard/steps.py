@@ -44,7 +44,7 @@ def steps(draft: Draft, plan: Plan, page: int, located: Iterable[Located]) -> It
         visited = number <= draft.step if number != SETUP else bool(touched)
         yield Step(
             number=number,
-            label={SETUP: "Setup", WORKERS: "Workers"}.get(number, last_label(plan)),
+            label={SETUP: "Setup", WORKERS: workers_label(plan)}.get(number, last_label(plan)),
             errors=sum(question.name in touched for question in wrong),
             done=visited and not wrong and placed,
             current=number == page,
@@ -52,12 +52,16 @@ def steps(draft: Draft, plan: Plan, page: int, located: Iterable[Located]) -> It
         )
 
 
+def workers_label(plan: Plan) -> str:
+    return "Workers" if plan.draft.is_gang else "Training"
+
+
 def last_label(plan: Plan) -> str:
     return "Master" if has_master(plan) else "Review"
 
 
 def has_master(plan: Plan) -> bool:
-    return plan.draft.architecture != Architecture.WORKERS_ONLY
+    return plan.draft.is_gang and plan.draft.architecture != Architecture.WORKERS_ONLY
 
 
 def open_problems(

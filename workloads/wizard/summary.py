@@ -12,6 +12,7 @@ from projects.quotas import Account, Demand
 from spec import documents
 from spec.cautions import cautions
 from spec.errors import SpecError
+from spec.kind import WorkloadKind
 from spec.merge import filled
 from spec.quantities import readable
 from spec.workload import Pod, WorkloadSpec
@@ -22,7 +23,7 @@ from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
 from workloads.scheduling.quota import bounds_of
 
-SUBMISSION = "/api/v1/workloads/distributed"
+SUBMISSION = "/api/v1/workloads/"
 FEW = 8  # ranks listed one by one; of more, the first and the last
 NOT_YET = "to-be-selected"
 _ROLES = {"worker", "master"}
@@ -70,9 +71,10 @@ class Summary:
 
 
 def of(plan: Plan, address: str = SUBMISSION) -> Summary:
-    """``address`` is where programs submit."""
-    body = _body(plan)
-    summary = Summary(curl=curl.post(address, body), yaml=documents.to_yaml(body))
+    """``address`` is where programs submit, up to the kind."""
+    body, kind = _body(plan), plan.draft.kind
+    path = WorkloadKind(kind if kind in set(WorkloadKind) else "distributed").traits.path
+    summary = Summary(curl=curl.post(address + path, body), yaml=documents.to_yaml(body))
     summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
     spec = plan.spec or _with_any_image(plan.document)
     if spec:
@@ -100,6 +102,9 @@ def _describe(summary: Summary, spec: WorkloadSpec) -> None:
     pods = spec.pods
     workers = f"{spec.num_workers} worker{'s' if spec.num_workers > 1 else ''}"
     summary.pods = f"{len(pods)} = 1 master + {workers}" if spec.has_master else workers
+    if not spec.kind.is_gang:
+        summary.pods = "1"
+        return
     summary.world_size = len(pods)
     if len(pods) <= FEW:
         summary.ranks = [_rank(pod) for pod in pods]
@@ -178,7 +183,7 @@ def _explain(summary: Summary, fit: Fit) -> None:
 
 
 def _body(plan: Plan) -> dict[str, Any]:
-    """The body of ``POST /api/v1/workloads/distributed``."""
+    """The body of ``POST /api/v1/workloads/distributed``, or of another kind."""
     whole = documents.dump(plan.spec) if plan.spec else plan.document
     document = documents.masked(documents.brief(whole))
     body: dict[str, Any] = {"name": plan.draft.name}

@@ -9,6 +9,7 @@ from engines.base import Launch
 from spec.compute import Compute
 from spec.environment import EnvironmentVariable as Variable
 from spec.framework import Framework
+from spec.kind import WorkloadKind
 from spec.workload import Replica
 from tests.engines.local.conftest import LocalRig
 
@@ -123,3 +124,10 @@ def test_the_preview_shows_what_will_run_and_no_secret(rig: LocalRig) -> None:
     assert shown[1]["limits"] == {"memory": 10**9}
     assert shown[1]["environment"]["RANK"] == "1"
     assert "tell-nobody" not in str(shown)
+
+
+def test_a_rank_without_a_framework_meets_nobody(rig: LocalRig) -> None:
+    alone = {"kind": WorkloadKind.TRAINING, "distributed_framework": None}
+    (only,) = seen_by(rig, rig.python(PRINT, **alone))
+    assert not only.keys() & {"MASTER_ADDR", "WORLD_SIZE", "RANK", "PET_NNODES", "TF_CONFIG"}
+    assert only["POD_INDEX"] == "0"

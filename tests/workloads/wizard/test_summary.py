@@ -123,9 +123,9 @@ def test_the_yaml_is_the_body_of_the_request(wizard: Wizard, project: Project) -
 
 
 def test_the_curl_command_sends_the_body_of_the_request(wizard: Wizard) -> None:
-    forecast = summary.of(wizard.ready().plan(), "https://trainyard.example/api")
+    forecast = summary.of(wizard.ready().plan(), "https://trainyard.example/api/")
     words = shlex.split(forecast.curl)
-    assert words[:3] == ["curl", "-sS", "https://trainyard.example/api"]
+    assert words[:3] == ["curl", "-sS", "https://trainyard.example/api/distributed"]
     assert json.loads(words[words.index("-d") + 1]) == yaml.safe_load(forecast.yaml)
 
 

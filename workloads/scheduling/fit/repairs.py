@@ -97,7 +97,8 @@ def _shapes(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
     memory of a pod go with its GPUs."""
     compute = spec.worker.compute
     each = compute.gpu_devices_request
-    if not each or compute.gpu_request_type or spec.is_elastic or spec.slots_per_worker > 1:
+    fixed = not spec.kind.is_gang or spec.is_elastic or spec.slots_per_worker > 1
+    if not each or compute.gpu_request_type or fixed:
         return
     beside = int(spec.master_replica == spec.worker)  # a master that is as the workers are
     total = (spec.num_workers + beside) * each

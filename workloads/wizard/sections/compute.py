@@ -10,7 +10,7 @@ from workloads.wizard.sections.base import Line, Question, Section, replica_of, 
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
-    if role == "worker":
+    if role == "worker" and spec_of(plan).kind.is_gang:
         yield "Number of workers", str(spec_of(plan).num_workers), "numWorkers"
     asked = replica_of(plan, role).compute
     words = (card.gpu_words(asked), card.cpu_words(asked), card.memory_words(asked))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from core.forms.field import Input
 from spec.framework import Framework
+from spec.kind import WorkloadKind
 from spec.workload import Architecture
 from workloads.plan import Plan
 from workloads.wizard.sections.base import SETUP as PAGE
@@ -15,9 +16,11 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     yield "Name", content.name, ""
     yield "Project", str(plan.project or ""), ""
     yield "Cluster", str(plan.cluster or ""), ""
-    if content.framework in list(Framework):
+    if content.kind in list(WorkloadKind):
+        yield "Workload architecture", WorkloadKind(content.kind).traits.choice, ""
+    if content.is_gang and content.framework in list(Framework):
         yield "Framework", Framework(content.framework).label, ""
-    if content.architecture in list(Architecture):
+    if content.is_gang and content.architecture in list(Architecture):
         yield "Configuration", Architecture(content.architecture).label, ""
     if plan.template:
         yield "Template", plan.template.name, ""
@@ -29,6 +32,7 @@ SETUP = Section(
     once=(
         Question("cluster", "Cluster", Input.CARDS),
         Question("project", "Project", Input.CARDS),
+        Question("kind", "Workload architecture", Input.CARDS),
         Question("framework", "Framework", Input.CARDS),
         Question("architecture", "Distributed training configuration", Input.CARDS),
         Question("template", "Template", Input.CARDS),

@@ -1,0 +1,64 @@
+"""A workload of one pod: what it is, and what it has nothing of."""
+
+from typing import Any
+
+import pytest
+
+from spec import documents
+from spec.errors import SpecError
+from spec.kind import GANG_FIELDS, KIND_TRAITS, WorkloadKind
+from spec.workload import WorkloadSpec
+
+TRAINING: dict[str, Any] = {"kind": "training", "worker": {"image": "img:1"}}
+
+
+def test_every_kind_has_a_row_of_its_own() -> None:
+    assert set(KIND_TRAITS) == set(WorkloadKind)
+    for name in ("label", "type", "path"):
+        assert len({getattr(traits, name) for traits in KIND_TRAITS.values()}) == len(WorkloadKind)
+    assert {field.alias for field in WorkloadSpec.model_fields.values()} >= GANG_FIELDS
+
+
+def test_a_standard_training_is_one_pod_without_a_framework() -> None:
+    spec = documents.load(TRAINING)
+    assert [(pod.rank, pod.name) for pod in spec.pods] == [(0, "worker-0")]
+    assert (spec.num_pods, spec.has_master, spec.distributed_framework) == (1, False, None)
+
+
+def test_a_document_of_one_pod_is_whole_and_has_nothing_of_a_gang() -> None:
+    document = documents.dump(documents.load(TRAINING))
+    assert not document.keys() & {*GANG_FIELDS, "slotsPerWorker", "minReplicas"}
+    assert document["kind"] == "training"
+    assert documents.load(document) == documents.load(TRAINING)
+    assert documents.brief(document) == TRAINING
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("distributedFramework", "PyTorch"),
+        ("numWorkers", 2),
+        ("architecture", "workers_only"),
+        ("master", {"image": "img:1"}),
+        ("minReplicas", 1),
+        ("cleanPodPolicy", "All"),
+    ],
+)
+def test_fields_that_only_a_gang_has_are_refused_by_name(field: str, value: Any) -> None:
+    with pytest.raises(SpecError) as refused:
+        documents.load(TRAINING | {field: value})
+    assert refused.value.problems[0].field == field
+
+
+def test_a_distributed_training_needs_a_framework() -> None:
+    with pytest.raises(SpecError) as refused:
+        documents.load({"worker": {"image": "img:1"}})
+    assert [(it.field, it.message) for it in refused.value.problems] == [
+        ("distributedFramework", "is required")
+    ]
+
+
+def test_a_kind_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(SpecError) as refused:
+        documents.load(TRAINING | {"kind": "inference"})
+    assert refused.value.problems[0].field == "kind"
