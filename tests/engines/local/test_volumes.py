@@ -53,8 +53,9 @@ def test_a_folder_that_administrators_allow_is_read_only_when_asked(
     allow(rig, str(tmp_path / "sets"))
     (tmp_path / "sets/digits").mkdir(parents=True)
     (tmp_path / "sets/digits/one").write_text("1")
-    host = {"path": str(tmp_path / "sets/digits"), "mountPath": "/mnt/trainyard/digits"}
-    script = "cat /mnt/trainyard/digits/one; touch /mnt/trainyard/digits/two"
+    place = tmp_path / "mounted/digits"
+    host = {"path": str(tmp_path / "sets/digits"), "mountPath": str(place)}
+    script = f"cat {place}/one; touch {place}/two"
     launched = rig.submit(mounting(rig, script, hostPath=[host]))
     assert rig.over(launched).phase is Phase.FAILED
     assert rig.log(launched).startswith("1")
