@@ -22,6 +22,7 @@ MOST = 5  # drafts offered at a time
 BEGINNING = {
     "cluster": None,
     "project": None,
+    "kind": WorkloadDraft().kind,
     "framework": WorkloadDraft().framework,
     "architecture": WorkloadDraft().architecture,
 }
@@ -55,7 +56,7 @@ def begin(user: User, *, template: str = "", project: str = "") -> Draft:
     content = blank()
     latest = _latest(user)
     if latest and not template:
-        content.framework, content.architecture = latest.framework, latest.architecture
+        _be_like(content, latest)
     _place(content, user, project, latest)
     if chosen := _template(user, template):
         start_from(content, chosen.pk, by=user)
@@ -65,6 +66,12 @@ def begin(user: User, *, template: str = "", project: str = "") -> Draft:
         draft.version, draft.writer = draft.version + 1, ""
     draft.save()
     return draft
+
+
+def _be_like(content: WorkloadDraft, latest: Workload) -> None:
+    content.kind = latest.kind
+    if content.is_gang:  # one pod has neither
+        content.framework, content.architecture = latest.framework, latest.architecture
 
 
 def _latest(user: User) -> Workload | None:

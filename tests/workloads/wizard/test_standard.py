@@ -3,6 +3,8 @@
 import pytest
 import yaml
 
+from projects.models import Project
+from tests.factories import WorkloadFactory
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads.models import Workload
 from workloads.wizard import summary
@@ -42,6 +44,14 @@ def test_answers_for_several_pods_come_back_with_them(wizard: Wizard) -> None:
     values = Inputs(wizard.page).values
     assert (values["framework"], values["architecture"]) == ("JAX", "workers_only")
     assert wizard.draft.content.values["numWorkers"] == 2
+
+
+def test_a_draft_after_a_standard_training_is_one_too(wizard: Wizard, project: Project) -> None:
+    WorkloadFactory(project=project, created_by=wizard.user, standard=True)
+    content = wizard.open().draft.content
+    assert (content.kind, content.framework) == ("training", "PyTorch")
+    wizard.press("save", kind="distributed")
+    assert Inputs(wizard.page).values["architecture"] == "workers_and_master"
 
 
 def test_the_summary_submits_to_the_path_of_the_kind(wizard: Wizard) -> None:
