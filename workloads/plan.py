@@ -28,7 +28,7 @@ from spec.names import check_name
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import capacity, ports
-from workloads.scheduling.admission import Verdict, judge
+from workloads.scheduling.admission import Verdict, foresee
 from workloads.scheduling.fit.ground import ground_of, this_machine
 from workloads.scheduling.fit.judge import Fit, Ground, admitted
 from workloads.scheduling.fit.judge import judge as judge_fit
@@ -287,7 +287,7 @@ def _foresee(plan: Plan) -> None:
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     quotas = accounts_of([project])[project.pk]
     room = capacity.free(cluster)
-    plan.verdict = verdict = judge(spec, plan.demand, quotas, room, device_memory)
+    plan.verdict = verdict = foresee(project, spec)
     plan.ground = this_machine(cluster, room, quotas, device_memory)
     plan.fit = admitted(
         judge_fit(spec, plan.ground),

@@ -30,7 +30,7 @@ from spec.phases import (
 from workloads import causes, enqueue, events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
-from workloads.scheduling import admission
+from workloads.scheduling import admission, requeue
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
 ANEW = "Its ranks start again."
@@ -180,6 +180,8 @@ def _is_news(workload: Workload, observation: Observation) -> bool:
 
 def _apply_phase(workload: Workload, observation: Observation) -> None:
     before = workload.phase
+    if observation.phase is Phase.STOPPED and requeue.ended(workload, observation.message):
+        return
     if observation.phase is None:
         lost(workload, observation.message)
     elif observation.phase != before:
@@ -244,14 +246,8 @@ def enforce(workload: Workload, observation: Observation) -> None:
 
 OF_THE_PROGRAM = {Reason.COMMAND_NOT_FOUND, Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}
 STATE_FIELDS = (
-    "node",
-    "phase",
-    "reason",
-    "message",
-    "restarts",
-    "exit_code",
-    "started_at",
-    "finished_at",
+    *("node", "phase", "reason", "message"),
+    *("restarts", "exit_code", "started_at", "finished_at"),
 )
 
 
@@ -278,7 +274,7 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 
 def lost(workload: Workload, why: str = "") -> None:
     """The cluster no longer has what it should have: a stop is done, anything else has failed."""
-    if workload.phase not in HANDED_OVER:
+    if workload.phase not in HANDED_OVER or requeue.ended(workload):
         return
     to, reason = Phase.FAILED, Reason.LOST
     why = why or f"{workload.cluster.name} no longer has this workload."

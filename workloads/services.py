@@ -16,11 +16,12 @@ from projects.quotas import Demand
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
-from spec.phases import Phase, RankPhase, Reason
+from spec.phases import Phase, Reason
 from workloads import enqueue, events, logs, submission
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, contest, plan
 from workloads.scheduling.quota import hold_quota
+from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200  # workloads that one request may act on
 
@@ -122,24 +123,11 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
                 f"{workload.name} is {workload.phase}; only a stopped workload can run again. "
                 "Copy & edit it to start a new one."
             )
-        _start_ranks_afresh(workload)
+        start_ranks_afresh(workload)
         events.phase(workload, actor=by, verb="run")
         if by:
             audit.record(by, "run", workload)
         enqueue.submit(workload)
-
-
-def _start_ranks_afresh(workload: Workload) -> None:
-    workload.ranks.update(
-        phase=RankPhase.PENDING,
-        reason="",
-        message="",
-        exit_code=None,
-        restarts=0,
-        started_at=None,
-        finished_at=None,
-        gpu_devices=[],
-    )
 
 
 def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELETED_BY_USER) -> None:

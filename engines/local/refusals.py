@@ -20,8 +20,8 @@ ELSEWHERE = "; leave it out, or choose another cluster"
 def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     """Everything in the spec that cannot be had here, by its place.
 
-    What one machine gives anyway is let through: tolerations, closeness of the pods, preemption
-    that never happens, pull secrets where nothing is pulled.
+    What one machine gives anyway is let through: tolerations, closeness of the pods, pull
+    secrets where nothing is pulled.
     """
     spec = launch.spec
     framework = spec.distributed_framework
@@ -47,7 +47,7 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.topology:
         yield "topology", "one machine has no network topology"
     if spec.priority_class:
-        yield "priorityClass", "workloads start in the order of submission here"
+        yield "priorityClass", "workloads start by quota and age here"
 
 
 def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:

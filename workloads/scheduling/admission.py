@@ -1,24 +1,25 @@
 """Who may start, on clusters that have no queue of their own.
 
-First come, first served, and a gang starts whole or not at all. A quota keeps back only
-its own project or department; when the machine itself is full, nobody overtakes, so that a large
-gang is not starved.
+``decide`` says who, in which order and why; here its decisions become moves of the rows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils import timezone
 
 from clusters.models import Cluster
-from projects.quotas import Account, Demand, accounts_of
+from projects.models import Project
 from spec.errors import SpecError
 from spec.phases import Phase, Reason
 from spec.workload import WorkloadSpec
 from workloads import enqueue, events
 from workloads.models import Rank, Workload
-from workloads.scheduling import capacity
-from workloads.scheduling.placement import Placement, Room, blockers, place
+from workloads.scheduling import capacity, requeue, standing
+from workloads.scheduling.decide import decide
+from workloads.scheduling.placement import Placement
+from workloads.scheduling.records import Contender, Decision, DecisionKind
 
 
 @dataclass(frozen=True)
@@ -42,83 +43,91 @@ def admit(cluster: Cluster) -> int:
         return _admit(cluster, list(waiting)) if waiting else 0
 
 
+def foresee(project: Project, spec: WorkloadSpec) -> Verdict:
+    """Whether a gang of the project would start now, behind those that wait already."""
+    cluster, now = project.cluster, timezone.now()
+    draft = Workload(name="", project=project, cluster=cluster, queued_at=now)
+    asked = standing.contender(draft, spec, cluster.gpu_memory)
+    waiting = Workload.objects.waiting().filter(cluster=cluster)
+    queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]
+    ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
+    decisions = _decide(cluster, [*ahead, asked], _occupying(cluster))
+    (own,) = (it for it in decisions if it.gang is asked)
+    if own.kind is DecisionKind.START:
+        return Verdict(True, placement=own.placement)
+    return Verdict(False, own.reason, own.why)
+
+
 def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
-    room, device_memory, admitted = capacity.free(cluster), cluster.gpu_memory, 0
-    accounts = accounts_of({workload.project for workload in waiting})
-    full: Verdict | None = None
-    for workload in waiting:
-        try:
-            spec = workload.spec
-        except SpecError as error:
-            message = f"Its spec is no longer valid: {error}. Copy & edit starts it again."
-            _keep_waiting(workload, Verdict(False, Reason.REFUSED, message))
-            continue
-        demand = Demand.of(spec, gpu_memory=device_memory)
-        quotas = accounts[workload.project_id]
-        verdict = full or judge(spec, demand, quotas, room, device_memory)
-        placement = verdict.placement or {}
-        if verdict.starts and _start(workload, placement):
-            for account in quotas:
-                account.held += demand
-            capacity.occupy(room, spec, placement, device_memory)
-            admitted += 1
-        elif not verdict.starts:
-            _keep_waiting(workload, verdict)
-            if verdict.reason == Reason.WAITING_FOR_CAPACITY:
-                full = full or _behind(workload)
-    return admitted
+    there = _occupying(cluster)
+    rows = {str(workload.pk): workload for workload in [*waiting, *there]}
+    decisions = _decide(cluster, _queue(waiting, cluster.gpu_memory), there)
+    return sum(_carry_out(rows[decision.gang.key], decision) for decision in decisions)
 
 
-def judge(
-    spec: WorkloadSpec,
-    demand: Demand,
-    accounts: Iterable[Account],
-    room: Room,
-    device_memory: int,
-) -> Verdict:
-    """Quotas first, then room. Pure."""
-    for account in accounts:
-        if over := account.excess(demand):
-            message = (
-                f"With it, {account.whose} would hold {over}. It starts when other workloads end."
-            )
-            return Verdict(False, Reason.WAITING_FOR_QUOTA, message)
-    placement = place(spec, room, device_memory=device_memory)
-    if placement is None:
-        why = "; ".join(blockers(spec, room, device_memory=device_memory))
-        return Verdict(False, Reason.WAITING_FOR_CAPACITY, f"Not enough free capacity: {why}.")
-    return Verdict(True, placement=placement)
+def _occupying(cluster: Cluster) -> list[Workload]:
+    rows = Workload.objects.occupying().filter(cluster=cluster)
+    return list(rows.select_related("project__department").prefetch_related("ranks"))
 
 
-def _behind(workload: Workload) -> Verdict:
-    return Verdict(
-        False,
-        Reason.WAITING_FOR_CAPACITY,
-        f"Waiting behind {workload.name}, which is ahead of it and does not fit yet.",
+def _decide(
+    cluster: Cluster, queue: Sequence[Contender], there: Sequence[Workload]
+) -> list[Decision]:
+    return decide(
+        queue,
+        [standing.tenant(workload, cluster.gpu_memory) for workload in there],
+        capacity.whole(cluster),
+        standing.allowances(cluster),
+        now=timezone.now().timestamp(),
     )
 
 
-def _start(workload: Workload, placement: Placement) -> bool:
+def _queue(waiting: list[Workload], device_memory: int) -> list[Contender]:
+    """What cannot be read any more waits, and says so."""
+    queue = []
+    for workload in waiting:
+        try:
+            queue.append(standing.contender(workload, workload.spec, device_memory))
+        except SpecError as error:
+            message = f"Its spec is no longer valid: {error}. Copy & edit starts it again."
+            _keep_waiting(workload, Reason.REFUSED, message)
+    return queue
+
+
+def _carry_out(workload: Workload, decision: Decision) -> bool:
+    """Whether it starts."""
+    if decision.kind is DecisionKind.START:
+        return _start(workload, decision.placement, decision.why)
+    if decision.kind is DecisionKind.TAKE_BACK:
+        requeue.take_back(workload, decision.why)
+    else:
+        _keep_waiting(workload, decision.reason, decision.why)
+    return False
+
+
+def _start(workload: Workload, placement: Placement, why: str) -> bool:
     if not workload.move(Phase.INITIALIZING):
         return False
     ranks = list(workload.ranks.all())
     for rank in ranks:
         rank.gpu_devices = list(placement.get(rank.rank, ()))
     Rank.objects.bulk_update(ranks, ["gpu_devices"], batch_size=500)
-    events.phase(workload, message="Admitted: all ranks fit.")
+    events.phase(workload, message=f"Admitted: all ranks fit. {why}")
     enqueue.launch(workload.pk)
     return True
 
 
-def _keep_waiting(workload: Workload, verdict: Verdict) -> None:
-    """Write down why it waits, once for each change of cause."""
-    if (workload.reason, workload.message) == (verdict.reason, verdict.message):
+def _keep_waiting(workload: Workload, reason: Reason, message: str) -> None:
+    """Write down why it waits, once for each change of cause. What was taken back says that."""
+    if workload.reason == Reason.PREEMPTED:
         return
-    changed_cause = workload.reason != verdict.reason
+    if (workload.reason, workload.message) == (reason, message):
+        return
+    changed_cause = workload.reason != reason
     Workload.objects.filter(pk=workload.pk, phase=Phase.PENDING).update(
-        reason=verdict.reason, message=verdict.message
+        reason=reason, message=message
     )
-    workload.reason, workload.message = verdict.reason, verdict.message
+    workload.reason, workload.message = reason, message
     if changed_cause:
-        events.phase(workload, reason=verdict.reason, message=verdict.message)
+        events.phase(workload, reason=reason, message=message)
     events.announce(workload)

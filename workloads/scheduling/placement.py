@@ -28,6 +28,42 @@ class Room:
     def copy(self) -> "Room":
         return Room(self.cpu, self.memory, dict(self.gpus))
 
+    def common(self, other: "Room") -> "Room":
+        """What is free in both."""
+        gpus = {index: min(part, other.gpus.get(index, 0.0)) for index, part in self.gpus.items()}
+        return Room(min(self.cpu, other.cpu), min(self.memory, other.memory), gpus)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a gang needs: cores, bytes, and of each rank its number, how many devices, and how much
+    of each, the largest first."""
+
+    cpu: float
+    memory: int
+    ranks: tuple[tuple[int, int, float], ...]
+
+    @classmethod
+    def of(cls, spec: WorkloadSpec, device_memory: int) -> "Shape":
+        computes = [(pod.rank, pod.replica.compute) for pod in spec.pods]
+        computes.sort(key=lambda pair: -pair[1].gpus(device_memory))
+        ranks = (
+            (rank, compute.gpu_devices_request, portion_of(compute, device_memory))
+            for rank, compute in computes
+        )
+        return cls(spec.cpu_cores, spec.memory_bytes, tuple(ranks))
+
+    @property
+    def wants_devices(self) -> bool:
+        return any(count for _, count, _ in self.ranks)
+
+    def move_in(self, room: Room, placement: Placement, *, out: bool = False) -> None:
+        """Take what it needs at these places out of ``room``; ``out`` gives it back."""
+        sign = -1 if out else 1
+        room.take(sign * self.cpu, sign * self.memory, {})
+        for rank, _, portion in self.ranks:
+            room.take(0, 0, dict.fromkeys(placement.get(rank, ()), sign * portion))
+
 
 def portion_of(compute: Compute, device_memory: int) -> float:
     """The part of one device that a pod takes; whole devices count 1 each."""
@@ -41,19 +77,25 @@ def place(spec: WorkloadSpec, room: Room, *, device_memory: int) -> Placement | 
     Portions go to the fullest device that still has room, so that whole devices stay free;
     the largest demands are placed first.
     """
-    if spec.cpu_cores > room.cpu + TINY or spec.memory_bytes > room.memory:
+    return fit(Shape.of(spec, device_memory), room)
+
+
+def fit(shape: Shape, room: Room) -> Placement | None:
+    """As ``place``, for what was read from a spec before."""
+    if shape.cpu > room.cpu + TINY or shape.memory > room.memory:
         return None
-    free, chosen = dict(room.gpus), {}
-    pods = sorted(spec.pods, key=lambda pod: -pod.replica.compute.gpus(device_memory))
-    for pod in pods:
-        compute = pod.replica.compute
-        portion = portion_of(compute, device_memory)
-        devices = _pick(free, compute.gpu_devices_request, portion)
+    return devices_for(shape, room.gpus)
+
+
+def devices_for(shape: Shape, gpus: Mapping[int, float]) -> Placement | None:
+    free, chosen = dict(gpus), {}
+    for rank, count, portion in shape.ranks:
+        devices = _pick(free, count, portion)
         if devices is None:
             return None
         for device in devices:
             free[device] -= portion
-        chosen[pod.rank] = devices
+        chosen[rank] = devices
     return chosen
 
 
@@ -65,19 +107,24 @@ def _pick(free: Mapping[int, float], count: int, portion: float) -> tuple[int, .
 
 def blockers(spec: WorkloadSpec, room: Room, *, device_memory: int) -> list[str]:
     """Why the gang does not fit, in words and numbers."""
+    return lacks(Shape.of(spec, device_memory), room, spec.gpus(device_memory))
+
+
+def lacks(shape: Shape, room: Room, gpus: float) -> list[str]:
+    """As ``blockers``; ``gpus`` are those of the whole gang."""
     reasons = []
-    if spec.cpu_cores > room.cpu + TINY:
-        reasons.append(f"{spec.cpu_cores:g} CPU cores requested, {max(room.cpu, 0):g} free")
-    if spec.memory_bytes > room.memory:
+    if shape.cpu > room.cpu + TINY:
+        reasons.append(f"{shape.cpu:g} CPU cores requested, {max(room.cpu, 0):g} free")
+    if shape.memory > room.memory:
         gb = 1000**3
-        asked, free = spec.memory_bytes / gb, max(room.memory, 0) / gb
+        asked, free = shape.memory / gb, max(room.memory, 0) / gb
         reasons.append(f"{asked:.3g} GB of memory requested, {free:.3g} GB free")
-    asked_gpus, free_gpus = spec.gpus(device_memory), round(sum(room.gpus.values()), 4)
-    if asked_gpus > free_gpus + TINY:
-        reasons.append(f"{asked_gpus:g} GPUs requested, {max(free_gpus, 0):g} free")
-    if not reasons and place(spec, room, device_memory=device_memory) is None:
+    free_gpus = round(sum(room.gpus.values()), 4)
+    if gpus > free_gpus + TINY:
+        reasons.append(f"{gpus:g} GPUs requested, {max(free_gpus, 0):g} free")
+    if not reasons and fit(shape, room) is None:
         reasons.append(
-            f"{asked_gpus:g} GPUs requested, {free_gpus:g} free but spread over several devices"
+            f"{gpus:g} GPUs requested, {free_gpus:g} free but spread over several devices"
         )
     return reasons
 

@@ -1,4 +1,4 @@
-"""Who may start: first come first served, a gang whole or not at all."""
+"""Who may start: by quota, then first come first served, a gang whole or not at all."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.factories import ProjectFactory
 from tests.workloads.gangs import phases, waiting
 from workloads.models import Event, Workload
 from workloads.scheduling import admission
-from workloads.scheduling.placement import place
+from workloads.scheduling.decide import decide
 
 P, STARTED, WAITS = Phase, Phase.INITIALIZING, Phase.PENDING
 
@@ -32,7 +32,8 @@ def test_a_gang_never_starts_in_part(project: Project) -> None:
 
 
 def test_a_small_gang_overtakes_no_large_one_when_the_machine_is_full(project: Project) -> None:
-    """A large gang is not starved by small ones that would fit beside what runs."""
+    """A large gang is not starved by small ones of its class that would fit beside what runs."""
+    Project.objects.update(gpu_quota=0)
     first, large, small = (
         waiting(project, "a", gpus=3),
         waiting(project, "b", gpus=4),
@@ -86,9 +87,9 @@ def test_a_workload_stopped_during_its_admission_does_not_start(
 
     def stopped_meanwhile(*args: object, **kwargs: object) -> object:
         Workload.objects.filter(pk=workload.pk).update(phase=P.STOPPING)
-        return place(*args, **kwargs)  # type: ignore[arg-type]
+        return decide(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(admission, "place", stopped_meanwhile)
+    monkeypatch.setattr(admission, "decide", stopped_meanwhile)
     assert admission.admit(project.cluster) == 0
     assert phases(workload) == [P.STOPPING]
 

@@ -1,0 +1,179 @@
+"""A machine in memory on which gangs come, run and end, started by ``decide`` alone."""
+
+import random
+from dataclasses import dataclass, field, replace
+
+from projects.quotas import Demand, Quota
+from workloads.scheduling.decide import decide
+from workloads.scheduling.ledger import Ledger
+from workloads.scheduling.placement import TINY, Room, Shape
+from workloads.scheduling.records import Allowance, Contender, Decision, DecisionKind, Tenant
+
+GRACE = (0.0, 10.0, 30.0)
+LOOK = 5.0  # seconds: as often as somebody looks although nothing happened
+
+
+@dataclass
+class Run:
+    """A gang with all that only the simulation knows: how long it has yet to run."""
+
+    gang: Contender
+    left: float
+    taken_back: int = 0
+
+
+@dataclass
+class World:
+    """``gpus`` devices; projects ``p0`` … with quotas that together are no more than there is."""
+
+    seed: int
+    gpus: int = 8
+    now: float = 0.0
+    queue: dict[str, Run] = field(default_factory=dict)
+    running: dict[str, Tenant] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
+    ends: dict[str, float] = field(default_factory=dict)
+    owed: dict[str, float] = field(default_factory=dict)
+    done: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)  # noqa: S311 -- the same world for the same seed
+        self.capacity = Room(64.0, 256, dict.fromkeys(range(self.gpus), 1.0))
+        quotas = self.random.choice([(4, 4), (2, 3, 3), (8, 0), (1, 2, 0, 5)])
+        shared = self.random.random() < 0.3
+        self.allowances = {
+            f"p{number}": Allowance(
+                f"p{number}", Quota(quota, None, None), strict=self.random.random() < 0.2
+            )
+            for number, quota in enumerate(quotas)
+        }
+        if shared:
+            self.allowances["d"] = Allowance("d", Quota(sum(quotas), None, None), strict=True)
+        self.projects = len(quotas)
+
+    def gang(self, number: int, at: float) -> Run:
+        draw = self.random
+        project = f"p{draw.randrange(self.projects)}"
+        workers = draw.choice([1, 1, 1, 2, 3])
+        count, portion = draw.choice([(0, 1.0), (1, 1.0), (1, 1.0), (1, 0.5), (2, 1.0)])
+        cpu = draw.choice([0.1, 1.0, 4.0]) * workers
+        ranks = tuple((rank, count, portion) for rank in range(workers))
+        quota, gpus = self.allowances[project], workers * count * portion
+        if quota.strict and gpus > quota.quota.gpus:  # refused when it is submitted
+            ranks, gpus = (), 0.0
+        fits = gpus <= quota.quota.gpus
+        left = draw.choice([5.0, 20.0, 60.0, 300.0])
+        gang = Contender(
+            key=f"w{number}",
+            name=f"w{number}",
+            project=project,
+            department="d",
+            shape=Shape(cpu, workers, ranks),
+            demand=Demand(gpus, cpu, workers),
+            since=at,
+            rank=draw.choice([0, 0, 1]) if project == "p0" else 0,
+            preemptible=not fits or draw.random() < 0.7,
+            grace=draw.choice(GRACE),
+            time_limit=left * draw.choice([1.0, 1.5]) if draw.random() < 0.4 else None,
+        )
+        return Run(gang, left)
+
+    def play(self, workloads: int) -> None:
+        """All of them, to the end; whoever looks in between raises on what must not be."""
+        at, coming = 0.0, []
+        for number in range(workloads):
+            at += self.random.expovariate(1 / 12.0)
+            coming.append(self.gang(number, at))
+        deadline = at + 400.0 * workloads
+        while coming or self.queue or self.running:
+            assert self.now < deadline, f"seed {self.seed}: {sorted(self.queue)} never started"
+            moments = [*self.ends.values(), self.now + LOOK, *(r.gang.since for r in coming[:1])]
+            self.now = max(self.now, min(moments))
+            while coming and coming[0].gang.since <= self.now:
+                run = coming.pop(0)
+                self.runs[run.gang.key] = self.queue[run.gang.key] = run
+            self._end()
+            self._look()
+
+    def _end(self) -> None:
+        for key in [key for key, at in self.ends.items() if at <= self.now]:
+            tenant, run = self.running.pop(key), self.runs[key]
+            del self.ends[key]
+            if tenant.ending and run.left > 0:
+                self.queue[key] = run
+            else:
+                self.done.append(key)
+
+    def _look(self) -> None:
+        queue = [run.gang for run in self.queue.values()]
+        decisions = decide(
+            queue, list(self.running.values()), self.capacity, self.allowances, now=self.now
+        )
+        assert sorted(d.gang.key for d in decisions if d.kind is not DecisionKind.TAKE_BACK) == (
+            sorted(self.queue)
+        ), "one decision for each in the queue"
+        self._check_owners(queue, decisions)
+        for decision in decisions:
+            if decision.kind is DecisionKind.START:
+                self._start(decision)
+            elif decision.kind is DecisionKind.TAKE_BACK:
+                self._take_back(decision)
+        self._check_room()
+
+    def _start(self, decision: Decision) -> None:
+        key = decision.gang.key
+        run = self.queue.pop(key)
+        self.running[key] = Tenant(decision.gang, decision.placement, self.now)
+        self.ends[key] = self.now + run.left
+
+    def _take_back(self, decision: Decision) -> None:
+        key = decision.gang.key
+        tenant, run = self.running[key], self.runs[key]
+        assert tenant.gang.preemptible
+        assert not tenant.ending
+        assert tenant.gang.project != decision.other.project or not decision.other.preemptible  # type: ignore[union-attr]
+        run.left, run.taken_back = self.ends[key] - self.now, run.taken_back + 1
+        self.running[key] = replace(tenant, leaves_by=self.now + tenant.gang.grace)
+        self.ends[key] = min(self.ends[key], self.now + tenant.gang.grace)
+        if self.ends[key] < self.now + tenant.gang.grace:
+            run.left = 0.0
+
+    def _check_room(self) -> None:
+        free = self.capacity.copy()
+        for tenant in self.running.values():
+            ranks = {rank for rank, _, _ in tenant.gang.shape.ranks}
+            assert set(tenant.placement) == ranks, "a gang starts whole"
+            for rank, count, _ in tenant.gang.shape.ranks:
+                assert len(set(tenant.placement[rank])) == count
+            tenant.gang.shape.move_in(free, tenant.placement)
+        assert min([free.cpu, free.memory, *free.gpus.values()]) > -TINY, "no GPU twice"
+        firm = Ledger([t for t in self.running.values() if not t.gang.preemptible], self.allowances)
+        assert not firm.over, "non-preemptible work is never over quota"
+
+    def _check_owners(self, queue: list[Contender], decisions: list[Decision]) -> None:
+        """Whoever would be next if nothing ran over quota starts within the grace period + 5 s."""
+        ledger = Ledger(list(self.running.values()), self.allowances)
+        claims = [gang for gang in queue if ledger.in_quota(gang)]
+        rightful = [
+            tenant
+            for key, tenant in self.running.items()
+            if key not in ledger.over and not tenant.ending
+        ]
+        if not claims or len(rightful) == len(self.running):
+            self.owed.clear()
+            return
+        without = decide(queue, rightful, self.capacity, self.allowances, now=self.now)
+        starts = [d for d in without if d.kind is DecisionKind.START]
+        owed = {d.gang.key for d in starts if d.other is None}  # not one that only fills a gap
+        owed &= {gang.key for gang in claims if self.allowances[gang.project].promises(gang.demand)}
+        owed -= {d.gang.key for d in decisions if d.kind is DecisionKind.START}
+        ahead = [d.gang for d in decisions if d.kind is DecisionKind.START and d.gang in claims]
+        self.owed = {
+            key: self.owed.get(key, self.now)
+            for key in owed
+            if not any(gang.turn < self.runs[key].gang.turn for gang in ahead)
+        }
+        for key, since in self.owed.items():
+            if self.now - since > max(GRACE) + LOOK:
+                self.late.append(key)

@@ -1,0 +1,120 @@
+"""The order of starts, one rule at a time, on a machine with 4 GPUs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from projects.quotas import Demand, Quota
+from spec.phases import Reason
+from workloads.scheduling.decide import decide
+from workloads.scheduling.placement import Room, Shape
+from workloads.scheduling.records import Allowance, Contender, Decision, DecisionKind, Tenant
+
+CAPACITY = Room(8.0, 32, dict.fromkeys(range(4), 1.0))
+OWNER, GUEST = "owner", "guest"
+START, WAIT, TAKE_BACK = DecisionKind
+
+
+def gang(name: str, gpus: int, project: str = GUEST, *, since: float = 0.0) -> Contender:
+    shape = Shape(0.0, 0, ((0, gpus, 1.0),))
+    return Contender(name, name, project, "", shape, Demand(gpus), since)
+
+
+def runs(gang: Contender, *devices: int, started: float = 0.0) -> Tenant:
+    return Tenant(gang, {0: devices}, started)
+
+
+def decided(
+    queue: list[Contender], running: Sequence[Tenant] = (), *, quota: float = 4, now: float = 0.0
+) -> dict[str, Decision]:
+    allowances = {
+        OWNER: Allowance("the owner", Quota(quota, None, None)),
+        GUEST: Allowance("the guest", Quota(0, None, None)),
+    }
+    each = decide(queue, running, CAPACITY, allowances, now=now)
+    return {decision.gang.name: decision for decision in each}
+
+
+def kinds(decisions: dict[str, Decision]) -> dict[str, DecisionKind]:
+    return {name: decision.kind for name, decision in decisions.items()}
+
+
+def test_what_is_within_quota_goes_first_however_late_it_comes() -> None:
+    decisions = decided([gang("old", 4), gang("late", 4, OWNER, since=9)])
+    assert kinds(decisions) == {"late": START, "old": WAIT}
+    assert decisions["late"].why == "It is within the quota of the owner."
+
+
+def test_of_one_class_the_higher_rank_goes_first_then_the_older() -> None:
+    old, young = gang("old", 2), gang("young", 2, since=1)
+    ranked = replace(gang("ranked", 2, since=2), rank=1)
+    assert kinds(decided([young, ranked, old])) == {"ranked": START, "old": START, "young": WAIT}
+
+
+def test_the_newest_over_quota_work_is_taken_back_for_the_owner_and_no_more_than_needed() -> None:
+    running = [runs(gang(f"g{n}", 1), n, started=n) for n in range(4)]
+    decisions = decided([gang("claim", 2, OWNER)], running)
+    assert kinds(decisions) == {"g3": TAKE_BACK, "g2": TAKE_BACK, "claim": WAIT}
+    assert decisions["g3"].why == "Taken back by the owner/claim, within its quota."
+    assert decisions["g3"].reason is Reason.PREEMPTED
+
+
+def test_what_is_taken_back_is_given_to_nobody_else() -> None:
+    claim, other = gang("claim", 4, OWNER), gang("other", 1)
+    ending = replace(runs(gang("g", 3), 0, 1, 2), leaves_by=30.0)
+    decisions = decided([claim, other], [ending])
+    assert kinds(decisions) == {"claim": WAIT, "other": WAIT}
+    assert "It starts when g ends" in decisions["claim"].why
+
+
+@pytest.mark.parametrize("limits", ["within quota", "non-preemptible", "beyond the quota"])
+def test_nothing_is_taken_back(limits: str) -> None:
+    """Of what runs within quota, of what is non-preemptible, and for more than the quota."""
+    project = OWNER if limits == "within quota" else GUEST
+    tenant = runs(gang("g", 4, project), 0, 1, 2, 3)
+    if limits == "non-preemptible":
+        tenant = replace(tenant, gang=replace(tenant.gang, preemptible=False))
+    quota = 3 if limits == "beyond the quota" else 4
+    assert kinds(decided([gang("claim", 4, OWNER)], [tenant], quota=quota)) == {"claim": WAIT}
+
+
+def test_what_is_unlimited_is_promised_to_nobody() -> None:
+    busy = replace(gang("g", 1), shape=Shape(8.0, 0, ((0, 1, 1.0),)))
+    small = Contender("cpu", "cpu", OWNER, "", Shape(4.0, 0, ((0, 0, 1.0),)), Demand(0, 4.0), 1.0)
+    assert kinds(decided([small], [runs(busy, 0)])) == {"cpu": WAIT}
+
+
+def test_what_cannot_be_taken_back_never_goes_over_quota() -> None:
+    firm = replace(gang("firm", 1), preemptible=False)
+    decisions = decided([firm, gang("other", 1, since=1)])
+    assert kinds(decisions) == {"firm": WAIT, "other": START}
+    assert decisions["firm"].reason is Reason.WAITING_FOR_QUOTA
+    assert "non-preemptible" in decisions["firm"].why
+
+
+def test_what_leaves_alone_all_that_the_head_waits_for_goes_before_it() -> None:
+    busy = runs(gang("g", 1), 0)
+    cpu = replace(gang("cpu", 0, since=2), shape=Shape(1.0, 0, ((0, 0, 1.0),)))
+    decisions = decided([gang("head", 4), gang("small", 1, since=1), cpu], [busy])
+    assert kinds(decisions) == {"cpu": START, "head": WAIT, "small": WAIT}
+    assert "Waiting behind head" in decisions["small"].why
+
+
+@pytest.mark.parametrize(("limit", "kind"), [(100.0, START), (101.0, WAIT), (None, WAIT)])
+def test_a_time_limit_lets_a_gang_go_before_the_head_that_it_does_not_delay(
+    limit: float | None, kind: DecisionKind
+) -> None:
+    busy = runs(replace(gang("g", 1), time_limit=150.0), 0)
+    small = replace(gang("small", 1, since=1), time_limit=limit)
+    assert kinds(decided([gang("head", 4), small], [busy], now=50.0))["small"] is kind
+
+
+def test_what_fits_beside_the_head_when_its_turn_comes_goes_before_it() -> None:
+    busy = runs(replace(gang("g", 3), time_limit=150.0), 0, 1, 2)
+    assert kinds(decided([gang("head", 3), gang("small", 1, since=1)], [busy]))["small"] is START
+
+
+def test_more_than_there_is_keeps_nobody_back() -> None:
+    decisions = decided([gang("huge", 5), gang("small", 1, since=1)])
+    assert kinds(decisions) == {"huge": WAIT, "small": START}

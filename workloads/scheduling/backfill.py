@@ -1,0 +1,70 @@
+"""What may go before a gang that waits for its turn: what does not make it start later. Pure.
+
+With time limits the start of the waiting gang is known: whatever ends before it, or fits beside it,
+may go first. Without them only what leaves alone everything that it waits for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workloads.scheduling.placement import TINY, Placement, Room, Shape, devices_for, fit
+from workloads.scheduling.records import Contender, Tenant
+
+
+@dataclass
+class Reserved:
+    """A gang at the head of the queue; where all that it waits for has a time limit, when it starts
+    at the latest and what is free then."""
+
+    gang: Contender
+    at: float | None = None
+    room: Room | None = None
+
+    @classmethod
+    def of(cls, gang: Contender, later: Room, running: Iterable[Tenant]) -> "Reserved":
+        """``later`` is what is free when all that is ending has ended."""
+        room = later.copy()
+        limited = [(it.until, it) for it in running if not it.ending and it.until is not None]
+        for until, tenant in sorted(limited, key=lambda pair: (pair[0], pair[1].gang.key)):
+            tenant.gang.shape.move_in(room, tenant.placement, out=True)
+            if fit(gang.shape, room) is not None:
+                return cls(gang, until, room)
+        return cls(gang)
+
+    def passed_by(self, gang: Contender, placement: Placement, later: Room, now: float) -> str:
+        """Why ``gang`` may go first, in words; empty where it may not."""
+        after = later.copy()
+        gang.shape.move_in(after, placement)
+        if leaves_alone(gang.shape, self.gang.shape, after):
+            return f"It needs nothing that {self.gang.name}, which is ahead of it, waits for."
+        if self.at is None or self.room is None:
+            return ""
+        if self._outlives(gang, now):
+            beside = self.room.copy()
+            gang.shape.move_in(beside, placement)
+            if fit(self.gang.shape, beside) is None:
+                return ""
+            return f"{self.gang.name}, which is ahead of it, fits beside it when its turn comes."
+        return (
+            f"By its time limit it ends before {self.gang.name}, which is ahead of it, can start."
+        )
+
+    def let_pass(self, gang: Contender, placement: Placement, now: float) -> None:
+        """What is free at the start is less by what still runs then."""
+        if self.room is not None and self._outlives(gang, now):
+            gang.shape.move_in(self.room, placement)
+
+    def _outlives(self, gang: Contender, now: float) -> bool:
+        if gang.time_limit is None or self.at is None:
+            return True
+        return now + gang.time_limit + gang.grace > self.at
+
+
+def leaves_alone(shape: Shape, ahead: Shape, after: Room) -> bool:
+    """Whether of all that ``shape`` takes, there is enough for ``ahead`` in what is left."""
+    if shape.cpu and after.cpu + TINY < ahead.cpu:
+        return False
+    if shape.memory and after.memory < ahead.memory:
+        return False
+    devices = shape.wants_devices and ahead.wants_devices
+    return not devices or devices_for(ahead, after.gpus) is not None

@@ -1,0 +1,230 @@
+"""Who starts, who waits, and who is taken back: the order of starts as a pure function.
+
+In-quota before over-quota, then the rank of the project, then age. A gang starts whole or not at
+all. What goes before one that waits does not delay it, see ``backfill``. For the owner of a quota
+that finds no room, preemptible gangs that run over quota are taken back: of the lowest rank first,
+then the newest. What cannot be taken back never goes over quota.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from core.words import some
+from spec.phases import Reason
+from workloads.scheduling.backfill import Reserved
+from workloads.scheduling.ledger import Ledger
+from workloads.scheduling.placement import Placement, Room, fit, lacks
+from workloads.scheduling.records import (
+    Allowance,
+    Contender,
+    Decision,
+    DecisionKind,
+    Tenant,
+)
+
+IN_QUOTA = "It is within the quota of {project}."
+OVER_QUOTA = "Over the quota of {project}: nobody with a better claim asks for what is free."
+FIRM = "{project}'s quota has no room for it, and it is non-preemptible, so it never goes over."
+
+
+def decide(
+    queue: Collection[Contender],
+    running: Collection[Tenant],
+    capacity: Room,
+    allowances: Mapping[str, Allowance],
+    *,
+    now: float,
+) -> list[Decision]:
+    """One decision for each gang in the queue, and one for each that is taken back."""
+    order = Order(running, capacity, allowances, now)
+    rest = []
+    for gang in sorted(queue, key=lambda gang: gang.turn):
+        if order.ledger.in_quota(gang):
+            order.claim(gang)
+        else:
+            rest.append(gang)
+    order.most_heads = 2  # the first of each class has its turn kept
+    for gang in rest:
+        order.over_quota(gang)
+    return order.decisions
+
+
+class Order:
+    """One round. ``free`` is what is free now, ``later`` what is when all that is ending has ended,
+    less what is kept for whom it was taken back."""
+
+    def __init__(
+        self,
+        running: Collection[Tenant],
+        capacity: Room,
+        allowances: Mapping[str, Allowance],
+        now: float,
+    ) -> None:
+        self.running, self.capacity, self.allowances = list(running), capacity, allowances
+        self.now, self.ledger = now, Ledger(running, allowances)
+        self.free = capacity.copy()
+        for tenant in running:
+            tenant.gang.shape.move_in(self.free, tenant.placement)
+        self.later = self.free.copy()
+        self.ending = [tenant for tenant in running if tenant.ending]
+        for tenant in self.ending:
+            tenant.gang.shape.move_in(self.later, tenant.placement, out=True)
+        self.heads: list[Reserved] = []
+        self.most_heads = 1
+        self.decisions: list[Decision] = []
+
+    def claim(self, gang: Contender) -> None:
+        """Its place, one that is being given back, or one that is taken back for it."""
+        barred = self.ledger.barred_by(gang)
+        if self._never_fits(gang):
+            return
+        if not barred and self._start(gang, IN_QUOTA, in_quota=True):
+            return
+        leaving = self._leaving_for(gang)
+        if leaving is not None:
+            self._take_back(gang, leaving)
+        elif barred:
+            self._bar(gang, barred)
+        else:
+            self._keep_waiting(gang)
+            self.ledger.count(gang, in_quota=True)
+
+    def over_quota(self, gang: Contender) -> None:
+        if self._never_fits(gang):
+            return
+        if not gang.preemptible:
+            self._wait(gang, self._words(FIRM, gang), Reason.WAITING_FOR_QUOTA)
+        elif barred := self.ledger.barred_by(gang):
+            self._bar(gang, barred)
+        elif not self._start(gang, OVER_QUOTA, in_quota=False):
+            self._keep_waiting(gang)
+
+    def _start(self, gang: Contender, why: str, *, in_quota: bool) -> bool:
+        placement = fit(gang.shape, self.free.common(self.later))
+        if placement is None:
+            return False
+        passes = [it.passed_by(gang, placement, self.later, self.now) for it in self.heads]
+        if not all(passes):
+            return False
+        gang.shape.move_in(self.free, placement)
+        gang.shape.move_in(self.later, placement)
+        for head in self.heads:
+            head.let_pass(gang, placement, self.now)
+        self.ledger.count(gang, in_quota=in_quota)
+        text = " ".join([self._words(why, gang), *passes[:1]])
+        ahead = self.heads[0].gang if self.heads else None
+        self.decisions.append(
+            Decision(gang, DecisionKind.START, text, placement=placement, other=ahead)
+        )
+        return True
+
+    def _leaving_for(self, gang: Contender) -> Sequence[Tenant] | None:
+        """Whom to take back for it; none of them where what is ending will do. ``None``: it would
+        not start anyway."""
+        if self._fits_without(gang, ()):
+            return ()
+        if not self.allowances[gang.project].promises(gang.demand):
+            return None
+        over = [
+            tenant
+            for tenant in self.running
+            if tenant.gang.key in self.ledger.over and tenant.gang.preemptible
+        ]
+        over.sort(key=lambda it: (it.gang.rank, -it.started, it.gang.key))
+        chosen: list[Tenant] = []
+        for tenant in over:
+            chosen.append(tenant)
+            if self._fits_without(gang, chosen):
+                break
+        else:
+            return None
+        for tenant in chosen[:-1]:
+            spared = [it for it in chosen if it is not tenant]
+            if self._fits_without(gang, spared):
+                chosen = spared
+        return chosen
+
+    def _fits_without(self, gang: Contender, leaving: Sequence[Tenant]) -> bool:
+        later = self._later_without(leaving)
+        placement = fit(gang.shape, later)
+        if placement is None or self.ledger.barred_by(gang, leaving=leaving):
+            return False
+        return all(head.passed_by(gang, placement, later, self.now) for head in self.heads)
+
+    def _later_without(self, leaving: Sequence[Tenant]) -> Room:
+        later = self.later.copy()
+        for tenant in leaving:
+            tenant.gang.shape.move_in(later, tenant.placement, out=True)
+        return later
+
+    def _take_back(self, gang: Contender, leaving: Sequence[Tenant]) -> None:
+        """What is given back is kept for it."""
+        self.later = self._later_without(leaving)
+        self.ending += [replace(it, leaves_by=self.now + it.gang.grace) for it in leaving]
+        placement = self._soonest(gang)
+        gang.shape.move_in(self.later, placement)
+        for tenant in leaving:
+            self.ledger.end(tenant)
+            why = self._words(f"Taken back by {{project}}/{gang.name}, within its quota.", gang)
+            self.decisions.append(
+                Decision(tenant.gang, DecisionKind.TAKE_BACK, why, Reason.PREEMPTED, other=gang)
+            )
+        for head in self.heads:
+            head.let_pass(gang, placement, self.now)
+        self.ledger.count(gang, in_quota=True)
+        names = some([tenant.gang.name for tenant in leaving or self.ending][:4])
+        taken = "is taken back for it" if leaving else "ends"
+        self._wait(gang, f"{self._words(IN_QUOTA, gang)} It starts when {names} {taken}.")
+
+    def _soonest(self, gang: Contender) -> Placement:
+        """The places that it can have first, so that what ends for it is not given to another."""
+        room = self.later.copy()
+        places = fit(gang.shape, room) or {}
+        for tenant in sorted(self.ending, key=lambda it: it.leaves_by or 0.0, reverse=True):
+            tenant.gang.shape.move_in(room, tenant.placement)
+            sooner = fit(gang.shape, room)
+            if sooner is None:
+                break
+            places = sooner
+        return places
+
+    def _keep_waiting(self, gang: Contender) -> None:
+        if self.heads:
+            head = self.heads[0].gang
+            text = f"Waiting behind {head.name}, which is ahead of it and does not fit yet."
+            self._wait(gang, text, other=head)
+        else:
+            lacking = "; ".join(lacks(gang.shape, self.free.common(self.later), gang.demand.gpus))
+            self._wait(gang, f"Not enough free capacity: {lacking}.")
+        if len(self.heads) < self.most_heads:
+            self.heads.append(Reserved.of(gang, self.later, self.running))
+
+    def _bar(self, gang: Contender, key: str) -> None:
+        """A quota that is never passed keeps back only whom it is for."""
+        allowance = self.allowances[key]
+        over = allowance.excess(self.ledger.held[key], gang.demand)
+        text = f"With it, {allowance.whose} would hold {over}. It starts when other workloads end."
+        if not over:
+            text = f"Waiting behind others of {allowance.whose} that wait for its quota."
+        self._wait(gang, text, Reason.WAITING_FOR_QUOTA)
+        self.ledger.keep(gang, key)
+
+    def _never_fits(self, gang: Contender) -> bool:
+        """More than there is keeps nobody back."""
+        if fit(gang.shape, self.capacity) is not None:
+            return False
+        lacking = "; ".join(lacks(gang.shape, self.capacity, gang.demand.gpus))
+        self._wait(gang, f"Not enough capacity, also when nothing runs: {lacking}.")
+        return True
+
+    def _wait(
+        self,
+        gang: Contender,
+        why: str,
+        reason: Reason = Reason.WAITING_FOR_CAPACITY,
+        other: Contender | None = None,
+    ) -> None:
+        self.decisions.append(Decision(gang, DecisionKind.WAIT, why, reason, other=other))
+
+    def _words(self, text: str, gang: Contender) -> str:
+        return text.format(project=self.allowances[gang.project].whose)

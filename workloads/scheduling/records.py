@@ -1,0 +1,114 @@
+"""What the order of starts is decided from, and what is decided: plain values.
+
+Moments and times are in seconds.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from projects.quotas import SLACK, Account, Demand, Quota
+from spec.phases import Reason
+from workloads.scheduling.placement import Placement, Shape
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a project, or a department, is entitled to. ``strict``: it never holds more.
+
+    ``whose`` names it to people.
+    """
+
+    whose: str
+    quota: Quota
+    strict: bool = False
+
+    def exceeded_by(self, held: Demand, demand: Demand) -> bool:
+        """Whether ``demand`` beside ``held`` is more, in what it asks for."""
+        pairs = (
+            (demand.gpus, held.gpus, self.quota.gpus),
+            (demand.cpu, held.cpu, self.quota.cpu),
+            (demand.memory, held.memory, self.quota.memory),
+        )
+        return any(
+            asked and quota is not None and used + asked > quota + SLACK
+            for asked, used, quota in pairs
+        )
+
+    def excess(self, held: Demand, demand: Demand) -> str:
+        """Where it is exceeded, in words."""
+        return Account("", self.whose, self.quota, held).excess(demand)
+
+    def promises(self, demand: Demand) -> bool:
+        """Whether it has a bound on anything that is asked for. What is unlimited is promised to
+        nobody, so nothing is taken back for it."""
+        cpu = demand.cpu and self.quota.cpu is not None
+        memory = demand.memory and self.quota.memory is not None
+        return bool(demand.gpus or cpu or memory)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A gang that wants to run, or runs. ``project`` and ``department`` are keys of allowances.
+
+    ``rank`` is that of its project: the higher goes first. ``since`` is when it was queued.
+    """
+
+    key: str
+    name: str
+    project: str
+    department: str
+    shape: Shape
+    demand: Demand
+    since: float
+    rank: int = 0
+    preemptible: bool = True
+    grace: float = 0.0
+    time_limit: float | None = None
+
+    @property
+    def owners(self) -> tuple[str, str]:
+        return self.project, self.department
+
+    @property
+    def turn(self) -> tuple[int, float, str]:
+        """Its place among equals: rank of the project, then age."""
+        return -self.rank, self.since, self.key
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A gang that has its place. ``leaves_by``: it was told to end, and has ended by then."""
+
+    gang: Contender
+    placement: Placement
+    started: float
+    leaves_by: float | None = None
+
+    @property
+    def ending(self) -> bool:
+        return self.leaves_by is not None
+
+    @property
+    def until(self) -> float | None:
+        """When it has ended at the latest, where it has a time limit."""
+        limit = self.gang.time_limit
+        return None if limit is None else self.started + limit + self.gang.grace
+
+
+class DecisionKind(StrEnum):
+    START = "started"
+    WAIT = "waits"
+    TAKE_BACK = "taken back"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of one gang, and why, in words for people."""
+
+    gang: Contender
+    kind: DecisionKind
+    why: str
+    reason: Reason = Reason.NONE
+    placement: Placement = field(default_factory=dict)
+    #: For which other gang it was taken back, behind which it waits, or before which it goes.
+    other: Contender | None = None

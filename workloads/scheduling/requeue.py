@@ -1,0 +1,75 @@
+"""What was taken back for the owner of a quota waits again, and resumes from its checkpoint."""
+
+from typing import Any
+
+from django.db import transaction
+
+from spec.errors import SpecError
+from spec.phases import Phase, RankPhase, Reason
+from workloads import causes, enqueue, events
+from workloads.models import Attempt, Workload
+
+
+def take_back(workload: Workload, why: str) -> bool:
+    """Ask every rank to end. ``False`` when it ended, or was asked to, meanwhile."""
+    with transaction.atomic():
+        if not workload.move(Phase.STOPPING, reason=Reason.PREEMPTED, message=why):
+            return False
+        events.phase(workload)
+        enqueue.stop(workload.pk)
+    return True
+
+
+def ended(workload: Workload, said: str = "") -> bool:
+    """What was told to end so that another can start has ended; ``False`` for anything else.
+
+    Its next run waits, by the age it had, with its checkpoints where it left them. One that does
+    not want to start again has failed. ``said`` is what its cluster says of the end.
+    """
+    if workload.phase != Phase.STOPPING or workload.reason != Reason.PREEMPTED:
+        return False
+    with transaction.atomic():
+        causes.end(workload)
+        _fail(workload) if _stays_down(workload) else _requeue(workload, said)
+        enqueue.admit(workload.cluster_id)
+    return True
+
+
+def _fail(workload: Workload) -> None:
+    text = f"{workload.message} It is not started again, because that is what its spec says."
+    if workload.move(Phase.FAILED, reason=Reason.PREEMPTED, message=text, running_pods=0):
+        events.phase(workload)
+
+
+def _requeue(workload: Workload, said: str) -> None:
+    why: dict[str, Any] = {"reason": Reason.PREEMPTED, "message": workload.message}
+    if not workload.move(Phase.STOPPED, **why, running_pods=0):
+        return
+    events.phase(workload, message=" ".join(filter(None, [workload.message, said])))
+    if not workload.logs_complete:
+        Attempt.note(workload)  # what is left to collect of the run that ended
+    fresh: dict[str, Any] = {"attempt": 0, "logs_complete": False, "handed_over_at": None}
+    workload.move(Phase.RESUMING, **why, run=workload.run + 1, **fresh)
+    start_ranks_afresh(workload)
+    workload.move(Phase.PENDING, **why)
+    events.phase(workload)
+
+
+def start_ranks_afresh(workload: Workload) -> None:
+    workload.ranks.update(
+        phase=RankPhase.PENDING,
+        reason="",
+        message="",
+        exit_code=None,
+        restarts=0,
+        started_at=None,
+        finished_at=None,
+        gpu_devices=[],
+    )
+
+
+def _stays_down(workload: Workload) -> bool:
+    try:
+        return workload.spec.terminate_after_preemption
+    except SpecError:
+        return False

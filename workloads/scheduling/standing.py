@@ -1,0 +1,81 @@
+"""Rows of a cluster as the order of starts reads them: who waits, who has a place, who may what."""
+
+from clusters.models import Cluster
+from projects.models import Project
+from projects.quotas import Demand, quota_of, quota_of_department
+from spec.errors import SpecError
+from spec.phases import STARTED, Phase
+from spec.scheduling import Preemptibility
+from spec.workload import WorkloadSpec
+from workloads.models import Workload
+from workloads.scheduling.placement import Shape
+from workloads.scheduling.records import Allowance, Contender, Tenant
+
+
+def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Contender:
+    return Contender(
+        key=str(workload.pk),
+        name=workload.name,
+        project=_of_project(workload.project_id),
+        department=_of_department(workload.project.department_id),
+        shape=Shape.of(spec, device_memory),
+        demand=Demand.of(spec, gpu_memory=device_memory),
+        since=workload.queued_at.timestamp(),
+        preemptible=spec.preemptibility is not Preemptibility.NON_PREEMPTIBLE,
+        grace=spec.termination_grace_period_seconds,
+    )
+
+
+def tenant(workload: Workload, device_memory: int) -> Tenant:
+    """What has its place; told to end it has ended when its grace period is over."""
+    placement = {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
+    try:
+        gang = contender(workload, workload.spec, device_memory)
+    except SpecError:
+        gang = _unread(workload)
+    since = workload.phase_updated_at.timestamp()
+    leaves_by = None if workload.phase in {*STARTED, Phase.UNKNOWN} else since + gang.grace
+    return Tenant(gang, placement, since, leaves_by)
+
+
+def allowances(cluster: Cluster) -> dict[str, Allowance]:
+    """Of each project, and of each department that has any of its own or is never passed."""
+    projects = list(Project.objects.filter(cluster=cluster).select_related("department"))
+    each = {
+        _of_project(project.pk): Allowance(
+            project.name, quota_of(project), strict=not project.over_quota
+        )
+        for project in projects
+    }
+    for department in {project.department for project in projects}:
+        if department.has_quota or not department.over_quota:
+            members = [it for it in projects if it.department_id == department.pk]
+            quota = quota_of_department(department, members)
+            each[_of_department(department.pk)] = Allowance(
+                f"the department {department}", quota, strict=not department.over_quota
+            )
+    return each
+
+
+def _unread(workload: Workload) -> Contender:
+    """What it was counted for when it was submitted; of the devices it was given all. Nobody knows
+    whether it may be taken back, so it stays."""
+    ranks = ((rank.rank, len(rank.gpu_devices), 1.0) for rank in workload.ranks.all())
+    return Contender(
+        key=str(workload.pk),
+        name=workload.name,
+        project=_of_project(workload.project_id),
+        department=_of_department(workload.project.department_id),
+        shape=Shape(workload.cpu_cores, workload.memory_bytes, tuple(ranks)),
+        demand=Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes),
+        since=workload.queued_at.timestamp(),
+        preemptible=False,
+    )
+
+
+def _of_project(pk: int) -> str:
+    return f"project:{pk}"
+
+
+def _of_department(pk: int) -> str:
+    return f"department:{pk}"
