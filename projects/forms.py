@@ -12,6 +12,7 @@ from clusters.models import Cluster
 from core.forms.field import Field, Input, Values
 from core.forms.form import Form
 from projects.models import Department, Project
+from projects.ranks import RANKS, ProjectRank
 from projects.values import GB, DepartmentValues, ProjectValues
 from spec.errors import problems
 
@@ -93,6 +94,14 @@ class ProjectForm(DepartmentForm):
         _quota("memory_quota", "CPU memory quota", "In GB.", "Unlimited"),
         _over_quota("May use what others leave idle, and returns it when they need it."),
         Field(
+            "rank",
+            "Rank",
+            Input.SELECT,
+            "On this machine, of workloads with an equal claim, those of the higher rank start "
+            "first.",
+            options=RANKS,
+        ),
+        Field(
             "members",
             "Members",
             Input.BOXES,
@@ -123,12 +132,18 @@ def initial_of_project(project: Project) -> Values:
     return initial_of(project) | {
         "department": project.department.name,
         "description": project.description,
+        "rank": project.rank,
         "members": [str(pk) for pk in project.members.values_list("pk", flat=True)],
     }
 
 
 def blank() -> Values:
-    return {"department": "default", "gpu_quota": 1, "over_quota": True}
+    return {
+        "department": "default",
+        "gpu_quota": 1,
+        "over_quota": True,
+        "rank": ProjectRank.MEDIUM_LOW,
+    }
 
 
 def initial_of(of: Project | Department) -> Values:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from accounts import access
 from accounts.models import User
 from clusters.models import Cluster
+from projects.ranks import ProjectRank, ranks
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -78,7 +79,7 @@ class Project(models.Model):
     """The unit of quota, of access and of submission.
 
     ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes;
-    an empty CPU or memory quota is no limit.
+    an empty CPU or memory quota is no limit. Of equal claims the higher ``rank`` goes first.
     """
 
     name = models.CharField(max_length=40, validators=[name_rule])
@@ -93,6 +94,7 @@ class Project(models.Model):
         "CPU memory quota", null=True, blank=True, validators=[MinValueValidator(0)]
     )
     over_quota = models.BooleanField("Over-quota", default=True)
+    rank = models.CharField(max_length=20, choices=ranks, default=ProjectRank.MEDIUM_LOW)
     members = models.ManyToManyField(User, related_name="projects", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

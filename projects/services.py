@@ -15,6 +15,7 @@ from core.verdicts import judge_all
 from core.words import some
 from projects import queues
 from projects.models import Department, Project
+from projects.ranks import ProjectRank
 
 
 class HasWorkloads(Exception):
@@ -32,6 +33,7 @@ def create_project(
     cpu_quota: float | None = None,
     memory_quota: int | None = None,
     over_quota: bool = True,
+    rank: ProjectRank = ProjectRank.MEDIUM_LOW,
     members: Collection[User] = (),
 ) -> Project:
     """A project; its department is made when the cluster has none of that name. Memory in bytes.
@@ -47,6 +49,7 @@ def create_project(
         cpu_quota=cpu_quota,
         memory_quota=memory_quota,
         over_quota=over_quota,
+        rank=rank,
     )
     with transaction.atomic():
         _save(project, department, members, by)
@@ -66,14 +69,17 @@ def update_project(
     memory_quota: int | None,
     over_quota: bool,
     members: Collection[User],
+    rank: ProjectRank | None = None,
 ) -> Project:
-    """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
+    """Change it; without a ``rank`` it keeps its own. A smaller quota ends nothing that runs, but
+    what is over quota then may be preempted for the owner of another."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         before = _facts(project)
         project.name, project.description = name, description
         project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
         project.memory_quota, project.over_quota = memory_quota, over_quota
+        project.rank = rank or project.rank
         _save(project, department, members, by, lambda: _check_rename(project, name))
         audit.record(by, "update", project, before=before, after=_facts(project))
     return project

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from projects.ranks import ProjectRank
 from spec.part import Flag, Number
 
 GB = 1_000_000_000
@@ -31,6 +32,7 @@ class DepartmentValues(BaseModel):
 class ProjectValues(DepartmentValues):
     department: str = ""
     description: str = ""
+    rank: ProjectRank = ProjectRank.MEDIUM_LOW
 
     def given(self) -> dict[str, Any]:
         return super().given() | {"gpu_quota": self.gpu_quota or 0.0}

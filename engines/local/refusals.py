@@ -47,7 +47,7 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.topology:
         yield "topology", "one machine has no network topology"
     if spec.priority_class:
-        yield "priorityClass", "workloads start by quota and age here"
+        yield "priorityClass", "workloads start by quota, rank of the project and age here"
 
 
 def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:

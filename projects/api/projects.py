@@ -29,6 +29,7 @@ class ProjectOut(Wire):
     parent_id: str
     department_name: str
     over_quota: bool
+    rank: str
     gpu: QuotaOut
     cpu: QuotaOut
     memory: QuotaOut
@@ -49,6 +50,7 @@ class ProjectOut(Wire):
             parent_id=str(project.department_id),
             department_name=project.department.name,
             over_quota=project.over_quota,
+            rank=project.rank,
             gpu=quota(project.gpu_quota, usage.held.gpus),
             cpu=quota(project.cpu_quota, usage.held.cpu),
             memory=quota(project.memory_quota, usage.held.memory),

@@ -20,6 +20,7 @@ from projects.forms import ProjectForm, blank, initial_of_project
 from projects.meters import meters
 from projects.models import Department, Project
 from projects.quotas import overbooked, quota_of, usage_of
+from projects.ranks import ProjectRank
 
 PROJECTS_A_PAGE = 50
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -67,6 +68,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
             ("Cluster", project.cluster.name),
             ("Department", project.department.name),
             ("Over-quota", "Yes" if project.over_quota else "No"),
+            ("Rank", ProjectRank(project.rank).label),
         ),
         "members": project.members.order_by("username"),
         "workloads": workloads[:10],

@@ -16,5 +16,6 @@ def project_form(**changes: Any) -> dict[str, Any]:
         "cpu_quota": "",
         "memory_quota": "",
         "over_quota": "on",
+        "rank": "medium-low",
         **changes,
     }

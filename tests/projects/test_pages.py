@@ -84,6 +84,7 @@ def test_a_department_that_exists_is_used_again(administrator: Client) -> None:
         ({"memory_quota": "-1"}, "memory_quota", "greater than or equal to 0"),
         ({"memory_quota": "1e300"}, "memory_quota", "number"),
         ({"members": ["999"]}, "members", "valid choice"),
+        ({"rank": "first"}, "rank", "valid choice"),
         ({"cluster": "nonsense"}, "cluster", "valid choice"),
     ],
 )
@@ -113,6 +114,15 @@ def test_an_edit_from_the_drawer_keeps_the_cluster(administrator: Client) -> Non
     was = project.cluster
     project.refresh_from_db()
     assert (project.name, project.over_quota, project.cluster) == ("renamed", False, was)
+
+
+def test_a_rank_is_chosen_and_stays_until_another_is(administrator: Client) -> None:
+    administrator.post("/projects/new/", project_form(rank="very-high"))
+    project = Project.objects.get(name="team-a")
+    assert project.rank == "very-high"
+    address = f"/projects/{project.pk}/edit/"
+    assert administrator.get(address).context["form"]["rank"].value == "very-high"
+    assert "Very high" in administrator.get(project.get_absolute_url()).content.decode()
 
 
 def test_a_namespace_with_workloads_keeps_the_name_of_its_project(administrator: Client) -> None:

@@ -44,7 +44,7 @@ class Reserved:
             gang.shape.move_in(beside, placement)
             if fit(self.gang.shape, beside) is None:
                 return ""
-            return f"{self.gang.name}, which is ahead of it, fits beside it when its turn comes."
+            return f"{self.gang.name}, which is ahead of it, fits next to it when its turn comes."
         return (
             f"By its time limit it ends before {self.gang.name}, which is ahead of it, can start."
         )

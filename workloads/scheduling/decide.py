@@ -36,7 +36,7 @@ def decide(
     now: float,
 ) -> list[Decision]:
     """One decision for each gang in the queue, and one for each that is taken back."""
-    order = Order(running, capacity, allowances, now)
+    order = StartOrder(running, capacity, allowances, now)
     rest = []
     for gang in sorted(queue, key=lambda gang: gang.turn):
         if order.ledger.in_quota(gang):
@@ -49,7 +49,7 @@ def decide(
     return order.decisions
 
 
-class Order:
+class StartOrder:
     """One round. ``free`` is what is free now, ``later`` what is when all that is ending has ended,
     less what is kept for whom it was taken back."""
 

@@ -3,6 +3,7 @@
 from clusters.models import Cluster
 from projects.models import Project
 from projects.quotas import Demand, quota_of, quota_of_department
+from projects.ranks import ProjectRank
 from spec.errors import SpecError
 from spec.phases import STARTED, Phase
 from spec.scheduling import Preemptibility
@@ -21,6 +22,7 @@ def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Con
         shape=Shape.of(spec, device_memory),
         demand=Demand.of(spec, gpu_memory=device_memory),
         since=workload.queued_at.timestamp(),
+        rank=ProjectRank(workload.project.rank).place,
         preemptible=spec.preemptibility is not Preemptibility.NON_PREEMPTIBLE,
         grace=spec.termination_grace_period_seconds,
     )

@@ -3,6 +3,7 @@
 import pytest
 
 from projects.models import Project
+from projects.ranks import ProjectRank
 from spec.phases import HOLDING, Phase, Reason
 from tests.factories import ProjectFactory
 from tests.workloads.gangs import phases, waiting
@@ -69,6 +70,13 @@ def test_over_quota_uses_what_is_free(project: Project) -> None:
     workload = waiting(generous, "a", gpus=2)
     admission.admit(generous.cluster)
     assert phases(workload) == [STARTED]
+
+
+def test_of_equal_claims_the_project_of_the_higher_rank_goes_first(project: Project) -> None:
+    ranked = ProjectFactory(cluster=project.cluster, gpu_quota=4, rank=ProjectRank.HIGH)
+    older, first = waiting(project, "a", gpus=3), waiting(ranked, "b", gpus=3)
+    admission.admit(project.cluster)
+    assert phases(older, first) == [WAITS, STARTED]
 
 
 def test_a_second_round_changes_nothing(project: Project) -> None:

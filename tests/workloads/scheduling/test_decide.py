@@ -40,7 +40,7 @@ def kinds(decisions: dict[str, Decision]) -> dict[str, DecisionKind]:
     return {name: decision.kind for name, decision in decisions.items()}
 
 
-def test_what_is_within_quota_goes_first_however_late_it_comes() -> None:
+def test_a_gang_within_quota_goes_first_however_late_it_comes() -> None:
     decisions = decided([gang("old", 4), gang("late", 4, OWNER, since=9)])
     assert kinds(decisions) == {"late": START, "old": WAIT}
     assert decisions["late"].why == "It is within the quota of the owner."
@@ -60,7 +60,7 @@ def test_the_newest_over_quota_work_is_taken_back_for_the_owner_and_no_more_than
     assert decisions["g3"].reason is Reason.PREEMPTED
 
 
-def test_what_is_taken_back_is_given_to_nobody_else() -> None:
+def test_room_that_is_taken_back_is_given_to_nobody_else() -> None:
     claim, other = gang("claim", 4, OWNER), gang("other", 1)
     ending = replace(runs(gang("g", 3), 0, 1, 2), leaves_by=30.0)
     decisions = decided([claim, other], [ending])
@@ -79,13 +79,13 @@ def test_nothing_is_taken_back(limits: str) -> None:
     assert kinds(decided([gang("claim", 4, OWNER)], [tenant], quota=quota)) == {"claim": WAIT}
 
 
-def test_what_is_unlimited_is_promised_to_nobody() -> None:
+def test_an_unlimited_resource_is_promised_to_nobody() -> None:
     busy = replace(gang("g", 1), shape=Shape(8.0, 0, ((0, 1, 1.0),)))
     small = Contender("cpu", "cpu", OWNER, "", Shape(4.0, 0, ((0, 0, 1.0),)), Demand(0, 4.0), 1.0)
     assert kinds(decided([small], [runs(busy, 0)])) == {"cpu": WAIT}
 
 
-def test_what_cannot_be_taken_back_never_goes_over_quota() -> None:
+def test_a_non_preemptible_gang_never_goes_over_quota() -> None:
     firm = replace(gang("firm", 1), preemptible=False)
     decisions = decided([firm, gang("other", 1, since=1)])
     assert kinds(decisions) == {"firm": WAIT, "other": START}
@@ -93,7 +93,7 @@ def test_what_cannot_be_taken_back_never_goes_over_quota() -> None:
     assert "non-preemptible" in decisions["firm"].why
 
 
-def test_what_leaves_alone_all_that_the_head_waits_for_goes_before_it() -> None:
+def test_a_gang_that_leaves_alone_all_that_the_head_waits_for_goes_before_it() -> None:
     busy = runs(gang("g", 1), 0)
     cpu = replace(gang("cpu", 0, since=2), shape=Shape(1.0, 0, ((0, 0, 1.0),)))
     decisions = decided([gang("head", 4), gang("small", 1, since=1), cpu], [busy])
@@ -110,7 +110,7 @@ def test_a_time_limit_lets_a_gang_go_before_the_head_that_it_does_not_delay(
     assert kinds(decided([gang("head", 4), small], [busy], now=50.0))["small"] is kind
 
 
-def test_what_fits_beside_the_head_when_its_turn_comes_goes_before_it() -> None:
+def test_a_gang_that_fits_next_to_the_head_when_its_turn_comes_goes_before_it() -> None:
     busy = runs(replace(gang("g", 3), time_limit=150.0), 0, 1, 2)
     assert kinds(decided([gang("head", 3), gang("small", 1, since=1)], [busy]))["small"] is START
 

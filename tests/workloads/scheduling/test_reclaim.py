@@ -42,7 +42,7 @@ def claim() -> Workload:
     return Workload.objects.get(name="claim")
 
 
-def test_its_owner_gets_the_gpus_once_it_has_ended(taken: Workload) -> None:
+def test_the_owner_of_a_quota_gets_the_gpus_once_over_quota_work_has_ended(taken: Workload) -> None:
     assert (taken.phase, taken.reason, taken.message) == (Phase.STOPPING, Reason.PREEMPTED, TAKEN)
     assert phases(claim()) == [Phase.PENDING], "the room is not given back yet"
     queued = taken.queued_at
@@ -56,7 +56,7 @@ def test_its_owner_gets_the_gpus_once_it_has_ended(taken: Workload) -> None:
     assert now(taken).message == TAKEN, "it says why it waits until it starts"
 
 
-def test_it_starts_again_when_there_is_room(taken: Workload) -> None:
+def test_a_preempted_workload_starts_again_when_there_is_room(taken: Workload) -> None:
     reconcile.stop(taken)
     Workload.objects.filter(name="claim").update(phase=Phase.COMPLETED)
     admission.admit(taken.cluster)
@@ -66,7 +66,7 @@ def test_it_starts_again_when_there_is_room(taken: Workload) -> None:
     assert len(told) == 3, "asked to end, ended, waits"
 
 
-def test_one_that_its_cluster_never_had_waits_again_as_well(
+def test_a_preempted_workload_that_its_cluster_never_had_waits_again(
     engine: FakeEngine, guest: Project, project: Project
 ) -> None:
     workload = waiting(guest, "guest", gpus=4)
@@ -77,7 +77,7 @@ def test_one_that_its_cluster_never_had_waits_again_as_well(
     assert phases(workload) == [Phase.PENDING]
 
 
-def test_one_that_does_not_want_to_start_again_has_failed(taken: Workload) -> None:
+def test_a_preempted_workload_that_does_not_want_to_start_again_has_failed(taken: Workload) -> None:
     taken.spec_json["terminateAfterPreemption"] = True
     taken.save()
     reconcile.stop(now(taken))
@@ -86,6 +86,6 @@ def test_one_that_does_not_want_to_start_again_has_failed(taken: Workload) -> No
     assert "not started again" in ended.message
 
 
-def test_what_succeeds_while_it_is_asked_to_end_has_completed(taken: Workload) -> None:
+def test_a_workload_that_succeeds_while_it_is_preempted_has_completed(taken: Workload) -> None:
     assert Workload.objects.get(pk=taken.pk).move(Phase.COMPLETED)
     assert phases(taken) == [Phase.COMPLETED]
