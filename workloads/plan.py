@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
+
 from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
@@ -269,6 +271,7 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     plan.demand = Demand.of(spec, gpu_memory=device_memory)
     if not cluster.capabilities.queues:
+        prefetch_related_objects([cluster], "nodes")  # asked about several times from here on
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
@@ -285,10 +288,9 @@ def _foresee(plan: Plan) -> None:
         plan.fit = judge_fit(spec, plan.ground)
         return
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
-    quotas = accounts_of([project])[project.pk]
     room = capacity.free(cluster)
-    plan.verdict = verdict = foresee(project, spec)
-    plan.ground = this_machine(cluster, room, quotas, device_memory)
+    plan.verdict = verdict = foresee(cluster, project, spec)
+    plan.ground = this_machine(cluster, room, accounts_of([project])[project.pk], device_memory)
     plan.fit = admitted(
         judge_fit(spec, plan.ground),
         starts=verdict.starts,

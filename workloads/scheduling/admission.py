@@ -43,10 +43,9 @@ def admit(cluster: Cluster) -> int:
         return _admit(cluster, list(waiting)) if waiting else 0
 
 
-def foresee(project: Project, spec: WorkloadSpec) -> Verdict:
+def foresee(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Verdict:
     """Whether a gang of the project would start now, behind those that wait already."""
-    cluster, now = project.cluster, timezone.now()
-    draft = Workload(name="", project=project, cluster=cluster, queued_at=now)
+    draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now())
     asked = standing.contender(draft, spec, cluster.gpu_memory)
     waiting = Workload.objects.waiting().filter(cluster=cluster)
     queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]

@@ -1,5 +1,7 @@
 """Rows of a cluster as the order of starts reads them: who waits, who has a place, who may what."""
 
+from dataclasses import replace
+
 from clusters.models import Cluster
 from projects.models import Project
 from projects.quotas import Demand, quota_of, quota_of_department
@@ -33,6 +35,7 @@ def tenant(workload: Workload, device_memory: int) -> Tenant:
     placement = {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
     try:
         gang = contender(workload, workload.spec, device_memory)
+        gang = replace(gang, demand=_counted(workload))
     except SpecError:
         gang = _unread(workload)
     since = workload.phase_updated_at.timestamp()
@@ -69,10 +72,15 @@ def _unread(workload: Workload) -> Contender:
         project=_of_project(workload.project_id),
         department=_of_department(workload.project.department_id),
         shape=Shape(workload.cpu_cores, workload.memory_bytes, tuple(ranks)),
-        demand=Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes),
+        demand=_counted(workload),
         since=workload.queued_at.timestamp(),
         preemptible=False,
     )
+
+
+def _counted(workload: Workload) -> Demand:
+    """As its quota counts it."""
+    return Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
 
 
 def _of_project(pk: int) -> str:
