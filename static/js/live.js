@@ -9,10 +9,7 @@
 // [data-live-mark] says as of when the page is (live-mark.js). A hidden page does nothing and
 // catches up when it is shown.
 const FIRST_MS = 10;
-// Between two rounds, however many changes there are; output waits for itself alone. A server that
-// has much to do is asked less often: a round waits some times as long as its last answer took.
-const GAP_MS = [120, 1000];
-const ANSWERS = 3;
+const GAP_MS = 250; // between two rounds, however many changes there are; output waits for itself alone
 const POLL_MS = 3000;
 const RETRY_MS = 5000;
 const SILENT_MS = 40_000; // the server says something every 15 seconds
@@ -22,21 +19,16 @@ let source = null;
 let timer = null;
 let poll = null;
 let last = 0;
-let gap = GAP_MS[0];
 let heard = 0;
 
 export function subscribe(listener) {
   listeners.add(listener);
 }
 
-export function pace(answerMs) {
-  gap = Math.min(Math.max(ANSWERS * answerMs, GAP_MS[0]), GAP_MS[1]);
-}
-
 export function announce(...names) {
   for (const name of names) pending.add(name);
   if (timer) return;
-  const wait = Math.max(FIRST_MS, last + gap - performance.now());
+  const wait = Math.max(FIRST_MS, last + GAP_MS - performance.now());
   timer = setTimeout(flush, wait);
 }
 

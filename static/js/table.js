@@ -1,7 +1,7 @@
 // The workloads table: which rows are fetched again, and when. How they are shown is in rows.js,
 // the selection in select.js, the workload whose drawer is open in peek.js.
 import { answered } from "./live-mark.js";
-import { pace, subscribe } from "./live.js";
+import { subscribe } from "./live.js";
 import "./peek.js";
 import { body, partly, row, show, table } from "./rows.js";
 import { countPicked } from "./select.js";
@@ -64,11 +64,9 @@ async function refresh() {
 async function fetchRows(ids, fresh, from) {
   const { rowsUrl, query } = table().dataset;
   const asked = new URLSearchParams({ ids: ids.join(","), new: fresh.join(","), since: from });
-  const before = performance.now();
   const answer = await fetch(`${rowsUrl}?${query}&${asked}`, { headers: { "HX-Request": "true" } });
   if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
   const html = await answer.text();
-  pace(performance.now() - before);
   if (!table()) return;
   const { left, asOf } = show(ids, html);
   for (const id of left) added.add(id);
