@@ -51,6 +51,7 @@ NO_VERBS = {
     "projects.services.obstacle_to_delete": "reads",
     "workloads.services.free_name": "reads",
     "workloads.submission.create": "a part of submit and submit_all",
+    "workloads.submission.judge_all": "saves nothing",
 }
 
 
