@@ -47,8 +47,10 @@ def find(request: ApiRequest, workload_id: UUID) -> Workload:
     return _one_of(Workload.objects.visible_to(request.user), workload_id)
 
 
-def find_or_deleted(request: ApiRequest, workload_id: UUID) -> Workload:
-    """To be read alone: deleted workloads that are kept are among them."""
+def find_kept(request: ApiRequest, workload_id: UUID, *, deleted: bool) -> Workload:
+    """To be read alone; where it is asked for, ``deleted`` ones that are kept as well."""
+    if not deleted:
+        return find(request, workload_id)
     return _one_of(Workload.objects.within_reach(request.user), workload_id)
 
 

@@ -11,7 +11,7 @@ from accounts.models import User
 from core.api import ApiError, Closed, Issue, Pages, Parameters, Wire, not_found, unreadable
 from projects.models import Project
 from workloads import logs, services
-from workloads.api.distributed import find, find_or_deleted
+from workloads.api.distributed import find, find_kept
 from workloads.api.filters import narrow, order
 from workloads.api.schemas import EventOut, PodOut, WorkloadOut
 from workloads.api.why import with_cause
@@ -38,6 +38,14 @@ class Narrowing(Parameters):
 class WorkloadListing(Pages, Narrowing):
     sort_by: str = "createdAt"
     sort_order: Literal["asc", "desc"] = "asc"
+
+
+class Which(Parameters):
+    deleted: bool = Field(False, description="One that was deleted, too, as long as it is kept")
+
+
+class PagesOfOne(Pages, Which):
+    pass
 
 
 class WorkloadList(Wire):
@@ -114,10 +122,9 @@ def batch(request: ApiRequest, body: Batch) -> BatchResult:
 
 
 @router.get("/{uuid:workload_id}", response=WorkloadOut, by_alias=True)
-def read(request: ApiRequest, workload_id: UUID) -> WorkloadOut:
-    """One workload: its phase, why it waits, its requests and the training's last metrics. A
-    deleted one, too, as long as it is kept."""
-    return WorkloadOut.of(find_or_deleted(request, workload_id))
+def read(request: ApiRequest, workload_id: UUID, which: Query[Which]) -> WorkloadOut:
+    """One workload: its phase, why it waits, its requests and the training's last metrics."""
+    return WorkloadOut.of(find_kept(request, workload_id, deleted=which.deleted))
 
 
 class EventList(Wire):
@@ -126,10 +133,10 @@ class EventList(Wire):
 
 
 @router.get("/{uuid:workload_id}/events", response=EventList, by_alias=True)
-def list_events(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> EventList:
+def list_events(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> EventList:
     """Newest first."""
-    events = find_or_deleted(request, workload_id).events.select_related("actor")
-    page, following = pages.cut(events)
+    events = find_kept(request, workload_id, deleted=which.deleted).events.select_related("actor")
+    page, following = which.cut(events)
     return EventList(events=[EventOut.of(event) for event in page], next=following)
 
 
@@ -139,13 +146,13 @@ class PodList(Wire):
 
 
 @router.get("/{uuid:workload_id}/pods", response=PodList, by_alias=True)
-def list_pods(request: ApiRequest, workload_id: UUID, pages: Query[Pages]) -> PodList:
-    workload = find_or_deleted(request, workload_id)
-    page, following = pages.cut(workload.ranks.all())
+def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    page, following = which.cut(workload.ranks.all())
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)
 
 
-class LogQuery(Parameters):
+class LogQuery(Which):
     """Which rank's output, of which run and attempt (the latest unless given), and from where."""
 
     rank: int = Field(0, ge=0)
@@ -156,25 +163,25 @@ class LogQuery(Parameters):
 
 
 @router.get("/{uuid:workload_id}/logs")
-def read_log(request: ApiRequest, workload_id: UUID, where: Query[LogQuery]) -> HttpResponse:
+def read_log(request: ApiRequest, workload_id: UUID, which: Query[LogQuery]) -> HttpResponse:
     """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to
     continue.
 
     Not part of Run:ai's API. Logs are available after the workload has ended, too.
     """
-    workload = find_or_deleted(request, workload_id)
-    _check_place(workload, where)
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    _check_place(workload, which)
     stream = logs.Stream(
         workload.pk,
-        workload.run if where.run is None else where.run,
-        workload.attempt if where.attempt is None else where.attempt,
-        where.rank,
+        workload.run if which.run is None else which.run,
+        workload.attempt if which.attempt is None else which.attempt,
+        which.rank,
     )
-    if where.attempt is None:
+    if which.attempt is None:
         there = logs.latest(workload.pk, stream.run, stream.attempt)
-        stream = there.get(where.rank, stream)
-    offset = max(where.offset, logs.first(stream))
-    data = logs.read(stream, offset, min(where.limit, LOG_LIMIT))
+        stream = there.get(which.rank, stream)
+    offset = max(which.offset, logs.first(stream))
+    data = logs.read(stream, offset, min(which.limit, LOG_LIMIT))
     response = HttpResponse(data, content_type="text/plain; charset=utf-8")
     response["X-Next-Offset"] = str(offset + len(data))
     return response

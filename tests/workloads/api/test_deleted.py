@@ -33,10 +33,11 @@ def test_deleted_workloads_are_listed_and_counted_when_asked_for(
 
 
 def test_deleted_workloads_can_be_read_but_not_acted_on(call: Caller, deleted: Workload) -> None:
-    answer = call("GET", f"/workloads/{deleted.pk}")[1]
-    assert answer["deletedAt"]
-    for part in ("events", "pods", "logs"):
-        assert call("GET", f"/workloads/{deleted.pk}/{part}")[0] == 200
+    for part in ("", "/events", "/pods", "/logs"):
+        assert call("GET", f"/workloads/{deleted.pk}{part}")[0] == 404, "unless it is asked for"
+        status, answer = call("GET", f"/workloads/{deleted.pk}{part}?deleted=true")
+        assert status == 200
+        assert part or answer["deletedAt"]
     distributed = f"/workloads/distributed/{deleted.pk}"
     assert call("GET", distributed)[0] == 404
     assert call("POST", f"{distributed}/resume")[0] == 404
@@ -47,5 +48,5 @@ def test_deleted_workloads_of_other_projects_stay_unseen(
     stranger: Caller, deleted: Workload
 ) -> None:
     assert names(stranger, "?deleted=true") == []
-    assert stranger("GET", f"/workloads/{deleted.pk}")[0] == 404
-    assert stranger("GET", f"/workloads/{deleted.pk}/logs")[0] == 404
+    assert stranger("GET", f"/workloads/{deleted.pk}?deleted=true")[0] == 404
+    assert stranger("GET", f"/workloads/{deleted.pk}/logs?deleted=true")[0] == 404
