@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,6 @@ from core.storage import StorageTrouble
 log = logging.getLogger(__name__)
 
 API = "/api/"
-WELL_SECONDS = 1.0
 SAFE = {"GET", "HEAD", "OPTIONS"}
 #: What a reserve of the disk is kept for: signing in, and whatever ends or deletes something.
 MAKES_ROOM = {
@@ -41,18 +39,9 @@ class StorageMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        self.well_until = 0.0
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
-
-    def trouble(self) -> StorageTrouble | None:
-        """That there is none holds for a moment: many calls cost one look."""
-        if time.monotonic() < self.well_until:
-            return None
-        met = storage.current()
-        self.well_until = 0.0 if met else time.monotonic() + WELL_SECONDS
-        return met
 
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
@@ -62,7 +51,7 @@ class StorageMiddleware:
         name = request.resolver_match.view_name if request.resolver_match else ""
         if name in MAKES_ROOM or name.endswith("-delete"):
             return None
-        met = self.trouble()
+        met = storage.current()
         return answer(request, met) if met else None
 
 
