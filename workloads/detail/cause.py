@@ -10,8 +10,8 @@ from workloads.causes import BarShare, bar
 from workloads.detail.exit_codes import advice, exit_in_words
 from workloads.diagnosis import BY_ID, FailureClass
 from workloads.diagnosis.ranks import in_order_of_failure
-from workloads.logs import merge
 from workloads.logs.choice import FIRST_ERROR
+from workloads.logs.reading import merge
 from workloads.logs.text import shown
 from workloads.models import Cause, Rank, Workload
 

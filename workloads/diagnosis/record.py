@@ -10,7 +10,7 @@ from workloads import events, logs
 from workloads.diagnosis.base import FailureClass, Weight
 from workloads.diagnosis.match import match
 from workloads.diagnosis.ranks import by_its_end, in_order_of_failure
-from workloads.logs.lines import backward, end_of
+from workloads.logs.reading.lines import backward, end_of
 from workloads.logs.text import shown
 from workloads.models import Rank, Workload
 

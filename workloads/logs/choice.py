@@ -11,10 +11,10 @@ from django.http import QueryDict
 from django.utils.safestring import SafeString
 
 from core.query import numbers_of, ranges_of, search_text, whole_number
-from workloads.logs import merge
-from workloads.logs.lines import Line, backward, forward, start_of
 from workloads.logs.places import late
-from workloads.logs.positions import at, beside
+from workloads.logs.reading import merge
+from workloads.logs.reading.lines import Line, backward, forward, start_of
+from workloads.logs.reading.positions import at, beside
 from workloads.logs.search import Hits
 from workloads.logs.store import Stream, first, latest, size, streams
 from workloads.logs.text import marking, markup

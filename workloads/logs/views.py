@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from workloads.http import find_kept
-from workloads.logs import merge
 from workloads.logs.choice import SEARCH_SECONDS, Choice, place_of
-from workloads.logs.lines import Line
+from workloads.logs.reading import merge
+from workloads.logs.reading.lines import Line
 from workloads.logs.store import Stream, first, read, size
 from workloads.logs.text import shown
 

@@ -17,9 +17,9 @@ from spec.workload import WorkloadSpec
 from workloads import enqueue, events
 from workloads.models import Rank, Workload
 from workloads.scheduling import capacity, requeue, standing
-from workloads.scheduling.decide import decide
+from workloads.scheduling.order.decide import decide
+from workloads.scheduling.order.records import Contender, Decision, DecisionKind
 from workloads.scheduling.placement import Placement
-from workloads.scheduling.records import Contender, Decision, DecisionKind
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from spec.phases import STARTED, Phase
 from spec.scheduling import Preemptibility
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
+from workloads.scheduling.order.records import Allowance, Contender, Tenant
 from workloads.scheduling.placement import Shape
-from workloads.scheduling.records import Allowance, Contender, Tenant
 
 
 def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Contender:

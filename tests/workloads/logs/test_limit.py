@@ -11,8 +11,9 @@ from engines.fake import FakeEngine
 from tests.disks import needs_holes
 from tests.factories import WorkloadFactory
 from workloads import logs
-from workloads.logs import merge, store
-from workloads.logs.lines import backward, end_of, forward
+from workloads.logs import store
+from workloads.logs.reading import merge
+from workloads.logs.reading.lines import backward, end_of, forward
 from workloads.logs.search import Hits
 from workloads.models import Workload
 from workloads.worker import collect

@@ -9,7 +9,7 @@ from tests.factories import ProjectFactory
 from tests.workloads.gangs import phases, waiting
 from workloads.models import Event, Workload
 from workloads.scheduling import admission
-from workloads.scheduling.decide import decide
+from workloads.scheduling.order.decide import decide
 
 P, STARTED, WAITS = Phase, Phase.INITIALIZING, Phase.PENDING
 

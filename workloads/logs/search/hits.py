@@ -14,9 +14,9 @@ from uuid import UUID
 
 from django.core.cache import cache
 
-from workloads.logs.lines import Line
-from workloads.logs.merge import Cursor
-from workloads.logs.positions import beside, order_of
+from workloads.logs.reading.lines import Line
+from workloads.logs.reading.merge import Cursor
+from workloads.logs.reading.positions import beside, order_of
 from workloads.logs.search.needle import Needle
 from workloads.logs.search.segments import SEGMENT, Segments, Tally
 from workloads.logs.store import Index, Stream

@@ -8,7 +8,7 @@ whole block is searched at once.
 import re
 from collections.abc import Callable, Iterator
 
-from workloads.logs.lines import GRID, next_in, parts
+from workloads.logs.reading.lines import GRID, next_in, parts
 from workloads.logs.text import ESCAPES, shown
 
 LINE = re.compile(rb"[^\n]*\n|[^\n]+")

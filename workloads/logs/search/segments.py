@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from workloads.logs.lines import LONGEST, end_of, next_in, start_in
+from workloads.logs.reading.lines import LONGEST, end_of, next_in, start_in
 from workloads.logs.search.needle import Needle
 from workloads.logs.store import Stream, first
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from workloads import logs
-from workloads.logs import merge
+from workloads.logs.reading import merge
 from workloads.logs.search import Hit, Hits, segments
 from workloads.logs.text import shown
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from workloads import logs
-from workloads.logs import lines
+from workloads.logs.reading import lines
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ may go first. Without them only what leaves alone everything that it waits for.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from workloads.scheduling.order.records import Contender, Tenant
 from workloads.scheduling.placement import TINY, Placement, Room, Shape, devices_for, fit
-from workloads.scheduling.records import Contender, Tenant
 
 
 @dataclass

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from workloads import logs
-from workloads.logs import merge
-from workloads.logs.lines import LONGEST, Line
+from workloads.logs.reading import merge
+from workloads.logs.reading.lines import LONGEST, Line
 from workloads.logs.search import Hits
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.workloads.scheduling.simulation import World
+from tests.workloads.scheduling.order.simulation import World
 
 WORLDS, EACH = 100, 100
 

@@ -7,9 +7,9 @@ import pytest
 
 from projects.quotas import Demand, Quota
 from spec.phases import Reason
-from workloads.scheduling.decide import decide
+from workloads.scheduling.order.decide import decide
+from workloads.scheduling.order.records import Allowance, Contender, Decision, DecisionKind, Tenant
 from workloads.scheduling.placement import Room, Shape
-from workloads.scheduling.records import Allowance, Contender, Decision, DecisionKind, Tenant
 
 CAPACITY = Room(8.0, 32, dict.fromkeys(range(4), 1.0))
 OWNER, GUEST = "owner", "guest"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from projects.quotas import Demand
-from workloads.scheduling.records import Allowance, Contender, Tenant
+from workloads.scheduling.order.records import Allowance, Contender, Tenant
 
 Sums = defaultdict[str, Demand]
 

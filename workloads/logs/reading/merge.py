@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 
-from workloads.logs.lines import Line, backward, end_of, forward
+from workloads.logs.reading.lines import Line, backward, end_of, forward
 from workloads.logs.store import Stream, size
 
 WINDOW = 1000  # lines

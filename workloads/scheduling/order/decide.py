@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from core.words import some
 from spec.phases import Reason
-from workloads.scheduling.backfill import Reserved
-from workloads.scheduling.ledger import Ledger
-from workloads.scheduling.placement import Placement, Room, fit, lacks
-from workloads.scheduling.records import (
+from workloads.scheduling.order.backfill import Reserved
+from workloads.scheduling.order.ledger import Ledger
+from workloads.scheduling.order.records import (
     Allowance,
     Contender,
     Decision,
     DecisionKind,
     Tenant,
 )
+from workloads.scheduling.placement import Placement, Room, fit, lacks
 
 IN_QUOTA = "It is within the quota of {project}."
 OVER_QUOTA = "Over the quota of {project}: nobody with a better claim asks for what is free."

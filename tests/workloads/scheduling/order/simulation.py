@@ -4,10 +4,10 @@ import random
 from dataclasses import dataclass, field, replace
 
 from projects.quotas import Demand, Quota
-from workloads.scheduling.decide import decide
-from workloads.scheduling.ledger import Ledger
+from workloads.scheduling.order.decide import decide
+from workloads.scheduling.order.ledger import Ledger
+from workloads.scheduling.order.records import Allowance, Contender, Decision, DecisionKind, Tenant
 from workloads.scheduling.placement import TINY, Room, Shape
-from workloads.scheduling.records import Allowance, Contender, Decision, DecisionKind, Tenant
 
 GRACE = (0.0, 10.0, 30.0)
 LOOK = 5.0  # seconds: as often as somebody looks although nothing happened

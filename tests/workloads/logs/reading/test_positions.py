@@ -8,8 +8,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from workloads import logs
-from workloads.logs import merge
-from workloads.logs.positions import at, beside
+from workloads.logs.reading import merge
+from workloads.logs.reading.positions import at, beside
 from workloads.logs.store import cut
 from workloads.models import Workload
 

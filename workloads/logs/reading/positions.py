@@ -4,8 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from workloads.logs.lines import next_start
-from workloads.logs.merge import Cursor
+from workloads.logs.reading.lines import next_start
+from workloads.logs.reading.merge import Cursor
 from workloads.logs.store import Index, Stream, size
 
 

@@ -1,0 +1,1 @@
+"""The order of starts as pure functions: who goes first, who waits, who is taken back."""
