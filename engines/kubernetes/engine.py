@@ -278,7 +278,8 @@ def explained(launch: Launch, kind: JobKind) -> Iterator[None]:
         yield
     except NotFound as error:
         message = f"The cluster has no {kind.name}; its administrator can install the operator."
-        raise EngineRefused(message, field="distributedFramework") from error
+        field = "distributedFramework" if launch.spec.kind.is_gang else "kind"
+        raise EngineRefused(message, field=field) from error
     except EngineRefused as error:
         own = launch.spec.master is not None
         field = refused_fields.ours(kind, error.field, str(error), own_master=own)

@@ -1,9 +1,9 @@
 """The operators' kinds of job that Trainyard writes, and the labels by which it finds its own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
-from engines.base import Handle
+from engines.base import Handle, Manifest
 from spec.framework import Framework
 from spec.names import object_name
 from spec.workload import Role, WorkloadSpec
@@ -22,7 +22,8 @@ OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
 @dataclass(frozen=True)
 class JobKind:
     """A job of one of Kubeflow's operators. ``port`` is where its ranks meet; 0 for MPI, whose
-    launcher reaches the workers by ssh. ``master`` is empty where there is none."""
+    launcher reaches the workers by ssh. ``master`` and ``worker`` are what the operator calls the
+    replicas of each role; ``master`` is empty where there is none."""
 
     framework: Framework
     name: str
@@ -34,6 +35,7 @@ class JobKind:
     operator: str = OPERATOR
     group: str = "kubeflow.org"
     version: str = "v1"
+    worker: str = "Worker"
 
     @property
     def plural(self) -> str:
@@ -84,12 +86,19 @@ MPI = JobKind(
 JAX = JobKind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
 #: Each framework that Trainyard runs on Kubernetes.
 KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
+#: One pod without a framework: a PyTorchJob whose master is the one worker, and leads nobody.
+SINGLE = replace(PYTORCH, master="", worker="Master")
 
 
 def job_for(spec: WorkloadSpec) -> JobKind:
     """The kind of job that a spec becomes."""
-    assert spec.distributed_framework  # noqa: S101 -- others are refused before
-    return KINDS[spec.distributed_framework]
+    return KINDS[spec.distributed_framework] if spec.distributed_framework else SINGLE
+
+
+def kind_of(kind: JobKind, job: Manifest) -> JobKind:
+    """As what a job is read: of one kind of the cluster's there may be two of ours."""
+    alone = kind is PYTORCH and set(job["spec"].get(kind.replicas, ())) == {SINGLE.worker}
+    return SINGLE if alone else kind
 
 
 def job_name(handle: Handle) -> str:

@@ -14,10 +14,11 @@ from clusters.kinds.kubernetes.wire import KubernetesConnecting
 from core.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
-from engines.kubernetes.jobs import KAI
+from engines.kubernetes.jobs import KAI, SINGLE
 from engines.kubernetes.manifests import unsupported
 from spec.errors import Problem
 from spec.scheduling import PriorityClass
+from spec.workload import WorkloadSpec
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -63,8 +64,16 @@ def connect(cluster: "Cluster") -> Engine:
 
 
 def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    yield from _without_operator(cluster, launch.spec)
     yield from unsupported.complaints(launch)
     yield from names.unknown(cluster, launch.spec)
+
+
+def _without_operator(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
+    """Of one pod without a framework: those with one are judged by their framework."""
+    support = cluster.capabilities.framework(SINGLE.framework)
+    if not spec.kind.is_gang and not support.available:
+        yield Problem(("kind",), f"a standard training runs as a {SINGLE.name} here. {support.why}")
 
 
 def withholds(cluster: "Cluster", field: str) -> str:

@@ -4,7 +4,16 @@ from copy import deepcopy
 
 from engines.base import Launch, Manifest, refuse
 from engines.kubernetes import labels
-from engines.kubernetes.jobs import MPI, PROJECT, PYTORCH, TENSORFLOW, JobKind, job_for, job_name
+from engines.kubernetes.jobs import (
+    MPI,
+    PROJECT,
+    PYTORCH,
+    SINGLE,
+    TENSORFLOW,
+    JobKind,
+    job_for,
+    job_name,
+)
 from engines.kubernetes.labels import namespace_of, without_empty
 from engines.kubernetes.manifests import scheduling
 from engines.kubernetes.manifests.container import container, pod_security
@@ -58,7 +67,7 @@ def job(
     launch: Launch, kind: JobKind, space: str, images: Images, marks: dict[str, str]
 ) -> Manifest:
     spec = launch.spec
-    roles = {"Worker": replica(launch, kind, Role.WORKER, images, marks)}
+    roles = {kind.worker: replica(launch, kind, Role.WORKER, images, marks)}
     if spec.has_master:
         roles = {kind.master: replica(launch, kind, Role.MASTER, images, marks), **roles}
     return {
@@ -91,7 +100,7 @@ def run_policy(spec: WorkloadSpec, kind: JobKind) -> Manifest:
 
 def extras(spec: WorkloadSpec, kind: JobKind) -> Manifest:
     """What only one kind has."""
-    if kind is PYTORCH:
+    if kind in (PYTORCH, SINGLE):
         return {"nprocPerNode": processes(spec), **elasticity(spec)}
     if kind is MPI:
         policy = spec.mpi_launcher_creation_policy

@@ -97,7 +97,7 @@ def service(launch: Launch, kind: JobKind, space: str, tool: Tool) -> Manifest:
 def selector(launch: Launch, kind: JobKind, tool: Tool) -> dict[str, str]:
     """The one pod that serves the tool."""
     leads = tool.pod.role is Role.MASTER
-    role = kind.master.lower() if leads else "worker"
+    role = (kind.master if leads else kind.worker).lower()
     values = {WORKLOAD: str(launch.handle.workload_id)}
     values[JOB_ROLE if kind is MPI else REPLICA_TYPE] = role
     if not (leads and kind is MPI):  # a launcher has no number

@@ -19,10 +19,6 @@ NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 def complaints(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be had, by its place."""
     spec = launch.spec
-    if not spec.kind.is_gang:
-        text = "one pod without a framework does not run on Kubernetes yet; choose Distributed"
-        yield Problem(("kind",), text)
-        return
     for place, message in _whole(launch, job_for(spec)):
         yield Problem(path_of(place), message)
     yield from tools.complaints(launch)

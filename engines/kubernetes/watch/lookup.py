@@ -3,7 +3,7 @@
 from engines.base import EngineRefused, Handle, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import kinds_here
-from engines.kubernetes.jobs import PROJECT, WORKLOAD, JobKind, job_name
+from engines.kubernetes.jobs import PROJECT, WORKLOAD, JobKind, job_name, kind_of
 from engines.kubernetes.labels import namespace_of
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.status.pod import PodView
@@ -30,7 +30,7 @@ class Lookup:
         for kind in kinds_here(self._api):
             job = self._api.find(self.path(kind, handle))
             if job and not job["metadata"].get("deletionTimestamp"):
-                return kind, job
+                return kind_of(kind, job), job
         return None
 
     def snapshot(self, handle: Handle) -> Snapshot | None:

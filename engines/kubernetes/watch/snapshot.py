@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from engines.base import Manifest, Observation
-from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.jobs import JobKind, kind_of
 from engines.kubernetes.status.conditions import holds
 from engines.kubernetes.status.job import COMPLETE, JobView, version
 
@@ -81,7 +81,7 @@ class Snapshot:
 
     def take_job(self, kind: JobKind, what: str, job: Manifest) -> None:
         self._count(version(job))
-        self.kind, self.job = kind, None if what == "DELETED" else job
+        self.kind, self.job = kind_of(kind, job), None if what == "DELETED" else job
         self.space = job["metadata"].get("namespace", "")
 
     def take_group(self, what: str, group: Manifest) -> None:

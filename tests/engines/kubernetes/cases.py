@@ -10,6 +10,8 @@ from engines.base import Handle, Launch, Site
 from engines.kubernetes.jobs import KAI
 from engines.kubernetes.manifests.job import manifests
 from spec import documents
+from spec.kind import GANG_FIELDS
+from tests.engines.kubernetes.plain_yaml import Plain
 
 GOLDEN = Path(__file__).parent / "golden"
 WORKLOAD = UUID("8f14e45f-ceea-467f-a8b2-5f8d3c1c9e10")
@@ -177,6 +179,13 @@ MPI = {
     "sshAuthMountPath": "/home/mpi/.ssh",
     "mpiLauncherCreationPolicy": "WaitForWorkersReady",
 }
+
+
+def without_gang(document: dict[str, Any]) -> dict[str, Any]:
+    """What of it one pod has, too."""
+    return {name: value for name, value in document.items() if name not in GANG_FIELDS}
+
+
 CASES: dict[str, dict[str, Any]] = {
     "pytorch": {"distributedFramework": "PyTorch", "numWorkers": 2},
     "pytorch-workers-only": {"distributedFramework": "PyTorch", "numWorkers": 3, **ONLY},
@@ -211,6 +220,13 @@ CASES: dict[str, dict[str, Any]] = {
     "jax-workers-only": {"distributedFramework": "JAX", "numWorkers": 2, **ONLY},
     "jax-every-option": {"distributedFramework": "JAX", **EVERY, **ONLY, "master": None},
     "jax-kai": {"distributedFramework": "JAX", **ON_KAI, **ONLY, "master": None},
+    "training": {"kind": "training"},
+    "training-every-option": {**without_gang(EVERY), "kind": "training"},
+    "training-kai": {**without_gang(ON_KAI), "kind": "training"},
+    "training-tools": {
+        "kind": "training",
+        "worker": SIMPLE | {"connections": [NOTEBOOK]},
+    },
 }
 
 
@@ -225,20 +241,6 @@ def text(name: str) -> str:
     made = manifests(case(name), prefix="trainyard-")
     return str(yaml.dump_all(made, Dumper=Plain, sort_keys=False, width=100))
 
-
-class Plain(yaml.SafeDumper):
-    """Lines as they are, and nothing by reference: a person reads these files."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _lines(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
-    style = "|" if "\n" in value else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-
-Plain.add_representer(str, _lines)
 
 if __name__ == "__main__":
     for each in CASES:

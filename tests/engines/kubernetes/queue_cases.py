@@ -6,7 +6,7 @@ import yaml
 
 from engines.kubernetes.cluster.queues import manifests
 from engines.queues import Queue
-from tests.engines.kubernetes.cases import Plain
+from tests.engines.kubernetes.plain_yaml import Plain
 
 GOLDEN = Path(__file__).parent / "golden-queues.yaml"
 WANTED = [

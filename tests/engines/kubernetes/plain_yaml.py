@@ -1,0 +1,20 @@
+"""Golden files as people read them."""
+
+from typing import Any
+
+import yaml
+
+
+class Plain(yaml.SafeDumper):
+    """Lines as they are, and nothing by reference: a person reads these files."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _lines(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+Plain.add_representer(str, _lines)
