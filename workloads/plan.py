@@ -20,7 +20,7 @@ from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
-from projects.quotas import Demand, accounts_of
+from projects.quotas import Demand
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import Problem, SpecError
@@ -30,10 +30,9 @@ from spec.names import check_name
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import capacity, ports
-from workloads.scheduling.admission import Verdict, foresee
-from workloads.scheduling.fit.ground import ground_of, this_machine
-from workloads.scheduling.fit.judge import Fit, Ground, admitted
-from workloads.scheduling.fit.judge import judge as judge_fit
+from workloads.scheduling.admission import Verdict
+from workloads.scheduling.fit.foresight import look_ahead
+from workloads.scheduling.fit.judge import Fit, Ground
 from workloads.scheduling.placement import blockers
 from workloads.scheduling.quota import beyond_quota
 
@@ -280,20 +279,6 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
 
 def _foresee(plan: Plan) -> None:
     """Whether it would start now."""
-    cluster, project, spec = plan.cluster, plan.project, plan.spec
-    if not (spec and plan.demand and cluster and project):
-        return
-    if cluster.capabilities.queues:
-        plan.ground = ground_of(cluster, spec, project)
-        plan.fit = judge_fit(spec, plan.ground)
-        return
-    device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
-    room = capacity.free(cluster)
-    plan.verdict = verdict = foresee(cluster, project, spec)
-    plan.ground = this_machine(cluster, room, accounts_of([project])[project.pk], device_memory)
-    plan.fit = admitted(
-        judge_fit(spec, plan.ground),
-        starts=verdict.starts,
-        reason=verdict.reason,
-        message=verdict.message,
-    )
+    if plan.spec and plan.demand and plan.cluster and plan.project:
+        ahead = look_ahead(plan.cluster, plan.project, plan.spec)
+        plan.fit, plan.ground, plan.verdict = ahead.fit, ahead.ground, ahead.verdict

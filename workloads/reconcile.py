@@ -31,6 +31,7 @@ from workloads import causes, enqueue, events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
 from workloads.scheduling import admission, requeue
+from workloads.scheduling.fit.foresight import FEW, judge_unasked
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
 ANEW = "Its ranks start again."
@@ -38,6 +39,9 @@ ANEW = "Its ranks start again."
 
 def start(workload: Workload) -> None:
     """Queue a submitted or resumed workload of a cluster that has no queue of its own."""
+    waiting = Workload.objects.waiting().filter(cluster=workload.cluster)
+    if waiting.count() < FEW and not workload.spec_fault:
+        judge_unasked(workload.cluster, [workload])
     with transaction.atomic():
         if workload.move(Phase.PENDING):
             events.phase(workload)

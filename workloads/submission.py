@@ -23,6 +23,7 @@ from workloads import enqueue, events
 from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
 from workloads.plan import Plan, Ready, contest, plan, visible_project
+from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
 
 
@@ -78,6 +79,7 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         gpus=demand.gpus,
         cpu_cores=demand.cpu,
         memory_bytes=demand.memory,
+        **verdict_columns(planned.fit),
         **origin,
     )
 

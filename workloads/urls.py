@@ -6,6 +6,7 @@ from workloads.detail import urls as detail
 from workloads.live import stream
 from workloads.logs import urls as logs
 from workloads.metrics import urls as metrics
+from workloads.queue import urls as queue
 from workloads.table import urls as table
 from workloads.tools import urls as tools
 from workloads.wizard import urls as wizard
@@ -17,5 +18,6 @@ urlpatterns: list[URLPattern] = [
     *logs.urlpatterns,
     *metrics.urlpatterns,
     *tools.urlpatterns,
+    *queue.urlpatterns,
     path("stream/", stream, name="stream"),
 ]

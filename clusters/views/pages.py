@@ -72,6 +72,7 @@ def tabs_of(cluster: Cluster, user: User) -> list[tuple[str, str, str]]:
     tabs = [("overview", "Overview", "detail"), ("nodes", "Nodes", "nodes")]
     tabs += [("pools", "Node pools", "pools")]
     if access.may(user, "clusters.update", *cluster.scope_keys):
+        tabs += [("scheduling", "Scheduling", "scheduling")]
         tabs += [("connection", "Connection", "connection")]
     return [(k, word, reverse(f"cluster-{to}", args=[cluster.pk])) for k, word, to in tabs]
 

@@ -23,6 +23,7 @@ from workloads.detail.outlook import outlook
 from workloads.http import find_kept
 from workloads.logs.choice import Choice
 from workloads.models import Rank, SampleKind, Workload
+from workloads.scheduling.fit import score
 from workloads.table.columns import shown_metrics
 from workloads.terminal import access
 
@@ -101,6 +102,7 @@ def _overview(request: Request, workload: Workload) -> dict[str, Any]:
         "outlook": outlook(workload, ranks) if wait else None,
         "causes": causes,
         "ranks": ranks,
+        "foreseen": score.in_words(workload),
         "last_metrics": shown_metrics(workload, ("step", "loss", "accuracy")),
     }
 

@@ -1,5 +1,7 @@
 """What the fields of the workload's models may hold, as functions (``core.choices``)."""
 
+from django.db import models
+
 from core.choices import Choices, values_of
 from spec.causes import CauseKind
 from spec.framework import Framework
@@ -8,6 +10,16 @@ from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Architecture, Role
 
 STANDARD = "standard"  # the architecture of one pod
+
+
+class Source(models.TextChoices):
+    FORM = "form", "Form"
+    API = "api", "API"
+    CLI = "cli", "CLI"
+
+
+def sources() -> Choices:
+    return Source.choices
 
 
 def phases() -> Choices:

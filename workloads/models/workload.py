@@ -15,7 +15,6 @@ from django.utils.functional import cached_property
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
-from core.choices import Choices
 from core.fields import SaidJSON, SaidText
 from engines.base import Handle
 from projects.models import Project
@@ -23,7 +22,16 @@ from spec import documents
 from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason
 from spec.stored import fault_of, mapping
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
-from workloads.models.choices import architectures, frameworks, kinds, phases, reasons
+from workloads.models.choices import (
+    Source,
+    architectures,
+    frameworks,
+    kinds,
+    phases,
+    reasons,
+    sources,
+)
+from workloads.models.foreseen import Foreseen, first_wait
 from workloads.models.indexes import TABLE_INDEXES
 from workloads.models.queries import WorkloadQuerySet
 from workloads.models.traces import kept_in_words, kept_until, with_the_project
@@ -47,17 +55,7 @@ def _around_the_id(script_prefix: str) -> tuple[str, str]:
     return before, after
 
 
-class Source(models.TextChoices):
-    FORM = "form", "Form"
-    API = "api", "API"
-    CLI = "cli", "CLI"
-
-
-def sources() -> Choices:
-    return Source.choices
-
-
-class Workload(models.Model):
+class Workload(Foreseen):
     """``spec_json`` holds every value, defaults included, and never changes after submission. The
     phase moves by :meth:`move` alone.
 
@@ -289,7 +287,8 @@ class Workload(models.Model):
         changes: dict[str, Any] = {}
         spent = max((now - self.phase_updated_at).total_seconds(), 0.0)
         if origin in WAITING:
-            changes["pending_seconds"] = F("pending_seconds") + spent
+            changes["pending_seconds"] = waited = F("pending_seconds") + spent
+            changes |= first_wait(to, self.run, waited)
         elif origin in AT_WORK:
             changes["running_seconds"] = F("running_seconds") + spent
         if to is Phase.RUNNING and self.started_at is None:

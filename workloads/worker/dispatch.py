@@ -25,6 +25,7 @@ from spec.phases import ASKED_TO_RUN, Reason
 from workloads import causes, enqueue, events, reconcile
 from workloads.launch import launch_of
 from workloads.models import Workload, WorkloadQuerySet
+from workloads.scheduling.fit.foresight import judge_unasked
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ def waiting(cluster: Cluster) -> WorkloadQuerySet:
 def _to_launch(cluster: Cluster) -> WorkloadQuerySet:
     """With what a launch tells of each, and no more."""
     rows = waiting(cluster).select_related("project", "created_by")
-    return rows.standing("name", "spec_json", "project__name", "created_by__username")
+    return rows.standing("name", "spec_json", "verdict", "project__name", "created_by__username")
 
 
 def _give(
@@ -101,6 +102,7 @@ def _give(
             reconcile.refused(workload, refusal)
         except ValueError:  # a row that cannot be read must not stop the others
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
+    judge_unasked(cluster, launches)
     answers = pool.map(partial(_submit, engine_for(cluster)), launches.values())
     late, extended = {}, time.monotonic()
     for workload, answer in zip(launches, answers, strict=True):

@@ -1,0 +1,30 @@
+"""What was foreseen of a workload when it was submitted, and how long it waited then."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
+
+from spec.phases import STARTED, Phase
+from workloads.models.choices import cause_kinds
+
+
+class Foreseen(models.Model):
+    """``verdict`` is an ``Answer`` of ``workloads.scheduling.fit``, empty where nobody asked;
+    ``verdict_cause`` the kind of cause that it would wait for. ``first_wait_seconds`` is how long
+    it waited until its first run started."""
+
+    verdict = models.CharField(max_length=10, blank=True)
+    verdict_cause = models.CharField(max_length=20, choices=cause_kinds, blank=True)
+    first_wait_seconds = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+def first_wait(to: Phase, run: int, waited: Combinable) -> dict[str, Any]:
+    """The column that tells it, where this move is the first start."""
+    if run > 1 or to not in STARTED | {Phase.COMPLETED}:
+        return {}
+    return {"first_wait_seconds": Coalesce("first_wait_seconds", waited)}

@@ -1,0 +1,1 @@
+"""How a cluster's workloads were let in: what was foreseen, and what was decided."""

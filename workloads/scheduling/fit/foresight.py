@@ -1,0 +1,55 @@
+"""Would it start: a gang against the cluster as it is now, before it is there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from clusters.models import Cluster
+from projects.models import Project
+from projects.quotas import accounts_of
+from spec.workload import WorkloadSpec
+from workloads.models import Workload
+from workloads.scheduling import admission, capacity
+from workloads.scheduling.admission import Verdict
+from workloads.scheduling.fit.ground import ground_of, this_machine
+from workloads.scheduling.fit.judge import Fit, Ground, admitted, judge
+from workloads.scheduling.fit.score import verdict_columns
+
+FEW = 4  # given to a cluster at a time, so that each can be judged alone
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """``ground`` is what ``fit`` was judged on; ``verdict`` what admission would say, where it
+    decides."""
+
+    fit: Fit
+    ground: Ground
+    verdict: Verdict | None = None
+
+
+def look_ahead(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresight:
+    if cluster.capabilities.queues:
+        ground = ground_of(cluster, spec, project)
+        return Foresight(judge(spec, ground), ground)
+    device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
+    room = capacity.free(cluster)
+    verdict = admission.foresee(cluster, project, spec)
+    ground = this_machine(cluster, room, accounts_of([project])[project.pk], device_memory)
+    fit = admitted(
+        judge(spec, ground),
+        starts=verdict.starts,
+        reason=verdict.reason,
+        message=verdict.message,
+    )
+    return Foresight(fit, ground, verdict)
+
+
+def judge_unasked(cluster: Cluster, workloads: Iterable[Workload]) -> None:
+    """Foresee what programs submitted, just before it is given to its cluster. Many at once are
+    not judged: each would have to wait for the others."""
+    unasked = [it for it in workloads if it.run == 1 and not it.verdict]
+    if len(unasked) > FEW:
+        return
+    for workload in unasked:
+        fit = look_ahead(cluster, workload.project, workload.spec).fit
+        Workload.objects.filter(pk=workload.pk, verdict="").update(**verdict_columns(fit))
