@@ -47,7 +47,8 @@ def replica(
         else:
             resolved.assets[kind.slug] = asset
             resolved.merged.lay(kind.layer(asset), f"{kind.noun} {asset.name}")
-    _mount(resolved, draft, project, user, at)
+    if draft.data_sources:
+        _mount(resolved, draft, project, user, at)
     resolved.merged.lay(draft.of_the_pod, USER)
     resolved.problems += _against(resolved, draft, framework, at)
     resolved.problems += _missing(resolved, draft, at)

@@ -86,6 +86,7 @@ class Cluster(models.Model):
     connection_version = models.PositiveIntegerField(default=0, editable=False)
 
     objects = ClusterQuerySet.as_manager()
+    _as_read: tuple[Any, Capabilities] | None = None  # what the capabilities were read from
 
     if TYPE_CHECKING:
         nodes: RelatedManager["Node"]
@@ -117,8 +118,11 @@ class Cluster(models.Model):
     def capabilities(self) -> Capabilities:
         """What the cluster offered when it was last asked; nothing where that cannot be read, until
         it is asked again."""
-        without = Capabilities(frameworks=(), queues=self.kind != LOCAL.slug)
-        return capabilities_of(self.capabilities_json) or without
+        if self._as_read is None or self._as_read[0] is not self.capabilities_json:
+            without = Capabilities(frameworks=(), queues=self.kind != LOCAL.slug)
+            capabilities = capabilities_of(self.capabilities_json) or without
+            self._as_read = self.capabilities_json, capabilities  # a plan asks seven times
+        return self._as_read[1]
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ submission, so that a later edit of an asset never changes a workload.
 """
 
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Self
@@ -275,15 +276,20 @@ class WorkloadSpec(Part):
 
     def gpus(self, device_memory: int = 0) -> float:
         """GPUs of the whole gang. Rounded, so that 3 times 0.1 is 0.3."""
-        return round(sum(pod.replica.compute.gpus(device_memory) for pod in self.pods), 4)
+        return round(self._sum(lambda compute: compute.gpus(device_memory)), 4)
 
     @property
     def cpu_cores(self) -> float:
-        return round(sum(pod.replica.compute.cpu_core_request for pod in self.pods), 4)
+        return round(self._sum(lambda compute: compute.cpu_core_request), 4)
 
     @property
     def memory_bytes(self) -> int:
-        return sum(pod.replica.compute.memory_bytes for pod in self.pods)
+        return int(self._sum(lambda compute: compute.memory_bytes))
+
+    def _sum(self, of: Callable[[Compute], float]) -> float:
+        """Over the gang: all workers ask for the same."""
+        master = self.master_replica
+        return of(self.worker.compute) * self.num_workers + (of(master.compute) if master else 0)
 
 
 @cache

@@ -39,6 +39,14 @@ from workloads.scheduling.quota import beyond_quota
 UNSAVED = UUID(int=0)
 FRAMEWORK = ("distributedFramework",)
 WORKERS_AND_MASTER = "workers_and_master"
+#: The columns of a project, its department and its cluster that each plan reads. Any other comes
+#: when it is asked for.
+READ = (
+    *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
+    *("rank", "department__over_quota", "cluster__name", "cluster__kind", "cluster__state"),
+    *("cluster__gpu_memory", "cluster__has_virtual_gpus", "cluster__capabilities_json"),
+    "cluster__settings_json",
+)
 
 
 @dataclass(frozen=True)
@@ -158,10 +166,8 @@ def _find_cluster(plan: Plan, project: Project | None, by: User) -> Cluster | No
 
 def visible_project(pk: int, by: User) -> Project | None:
     """With what a plan asks of it, its cluster and its department."""
-    visible = Project.objects.open_to(by, "workloads.create").select_related(
-        "cluster", "department"
-    )
-    visible = visible.defer("description", "cluster__findings_json", "cluster__state_message")
+    visible = Project.objects.open_to(by, "workloads.create")
+    visible = visible.select_related("cluster", "department").only(*READ)
     try:
         return visible.get(pk=pk)  # first() would have it put in order
     except Project.DoesNotExist:

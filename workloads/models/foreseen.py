@@ -25,6 +25,7 @@ class Foreseen(models.Model):
 
 def first_wait(to: Phase, run: int, waited: Combinable) -> dict[str, Any]:
     """The column that tells it, where this move is the first start."""
-    if run > 1 or to not in STARTED | {Phase.COMPLETED}:
+    is_start = to in STARTED or to is Phase.COMPLETED
+    if run > 1 or not is_start:
         return {}
     return {"first_wait_seconds": Coalesce("first_wait_seconds", waited)}
