@@ -28,7 +28,7 @@ def test_a_preempted_training_resumes_when_the_owner_has_ended(rest: Rest) -> No
     waiting = rest.read(training)
     assert (waiting["phase"], waiting["run"]) == ("Pending", 2)
     told = [event["message"] for event in rest.events(training)]
-    assert any(text.startswith("Taken back by team-a/claim") for text in told)
+    assert any(text.startswith("Taken back by claim") for text in told)
     saved_at = step_of(rest, training)
     assert rest.wait(claim, "Completed", "Failed") == "Completed"
     assert rest.wait(training, "Completed", "Failed", timeout=TRAINED) == "Completed"

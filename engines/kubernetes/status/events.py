@@ -25,6 +25,11 @@ SELECTOR = ",".join(["involvedObject.kind!=Node", *(f"reason!={reason}" for reas
 LONGEST = 2000  # characters of a message
 MOST_EARLY = 500
 NUMBER = re.compile(r"\d+")
+WINNER = re.compile(
+    r"(?P<by>preempted by )(?P<rank>higher priority )?(?:(?:workload|pod) )?"
+    r"(?P<namespace>[\w.-]+)/[\w.-]+\w",
+    re.IGNORECASE,
+)
 
 
 def is_telling(event: Manifest) -> bool:
@@ -75,8 +80,24 @@ def cluster_event(event: Manifest, workload_id: UUID) -> ClusterEvent:
         count=int(event.get("count") or (event.get("series") or {}).get("count") or 1),
         about=f"{about.get('kind', '')} {about.get('name', '')}".strip(),
         reason=event.get("reason", ""),
-        message=str(event.get("message") or "")[:LONGEST],
+        message=without_strangers(str(event.get("message") or ""), namespace_of(event))[:LONGEST],
     )
+
+
+def namespace_of(event: Manifest) -> str:
+    return str(event["involvedObject"].get("namespace", ""))
+
+
+def without_strangers(said: str, namespace: str) -> str:
+    """Who reads why it had to go may see its namespace, and perhaps no other: what it went for is
+    named where that is in the same one."""
+
+    def name(match: re.Match[str]) -> str:
+        if match["namespace"] == namespace:
+            return match[0]
+        return f"{match['by']}a {match['rank'] or ''}workload of another project"
+
+    return WINNER.sub(name, said)
 
 
 def _key(event: Manifest) -> str:

@@ -7,7 +7,12 @@ from datetime import datetime
 
 from engines.base import Manifest
 from engines.kubernetes.status.conditions import condition, moment
-from engines.kubernetes.status.events import GAVE_WAY, said_at
+from engines.kubernetes.status.events import (
+    GAVE_WAY,
+    namespace_of,
+    said_at,
+    without_strangers,
+)
 from engines.kubernetes.status.pod import PodView
 from spec.phases import Reason
 
@@ -48,7 +53,8 @@ def of(pod: PodView, preemptions: Mapping[str, Preemption]) -> Preemption | None
 
 
 def _of_event(event: Manifest) -> Preemption | None:
-    about, said = event["involvedObject"], str(event.get("message") or "")
+    about = event["involvedObject"]
+    said = without_strangers(str(event.get("message") or ""), namespace_of(event))
     if event.get("reason") not in GAVE_WAY:
         return None
     if about.get("kind") == "Pod":
@@ -63,6 +69,7 @@ def _of_condition(pod: PodView) -> Preemption | None:
         return None
     preempted = disruption.get("reason") == BY_SCHEDULER
     said = str(disruption.get("message") or disruption.get("reason", ""))
+    said = without_strangers(said, str(pod.manifest["metadata"].get("namespace", "")))
     words = _words(said) if BY.search(said) or not preempted else f"was preempted: {said}"
     reason = Reason.PREEMPTED if preempted else Reason.NONE
     at = disruption.get("lastTransitionTime")  # who adds the condition may leave it out

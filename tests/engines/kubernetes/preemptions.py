@@ -28,7 +28,12 @@ def event(said: str, *, uid: str = "", second: float = 10) -> dict[str, Any]:
         "reason": "Preempted" if uid else "Evict",
         "type": "Normal",
         "message": said,
-        "involvedObject": {"kind": kind, "name": name, "uid": uid or "group"},
+        "involvedObject": {
+            "kind": kind,
+            "name": name,
+            "uid": uid or "group",
+            "namespace": "team-a",
+        },
         "metadata": {"uid": f"event-{second}"},
         "lastTimestamp": at(second),
     }

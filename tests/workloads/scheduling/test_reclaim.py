@@ -12,7 +12,7 @@ from workloads.models import Workload
 from workloads.scheduling import admission
 
 pytestmark = pytest.mark.django_db
-TAKEN = "Taken back by team-a/claim, within its quota."
+TAKEN = "Taken back by a workload of another project, within its quota."
 
 
 @pytest.fixture

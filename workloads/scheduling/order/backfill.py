@@ -33,10 +33,10 @@ class Reserved:
 
     def passed_by(self, gang: Contender, placement: Placement, later: Room, now: float) -> str:
         """Why ``gang`` may go first, in words; empty where it may not."""
-        after = later.copy()
+        after, ahead = later.copy(), self.gang.called(gang)
         gang.shape.move_in(after, placement)
         if leaves_alone(gang.shape, self.gang.shape, after):
-            return f"It needs nothing that {self.gang.name}, which is ahead of it, waits for."
+            return f"It needs nothing that {ahead}, which is ahead of it, waits for."
         if self.at is None or self.room is None:
             return ""
         if self._outlives(gang, now):
@@ -44,10 +44,8 @@ class Reserved:
             gang.shape.move_in(beside, placement)
             if fit(self.gang.shape, beside) is None:
                 return ""
-            return f"{self.gang.name}, which is ahead of it, fits next to it when its turn comes."
-        return (
-            f"By its time limit it ends before {self.gang.name}, which is ahead of it, can start."
-        )
+            return f"When its turn comes, {ahead}, which is ahead of it, fits next to it."
+        return f"By its time limit it ends before {ahead}, which is ahead of it, can start."
 
     def let_pass(self, gang: Contender, placement: Placement, now: float) -> None:
         """What is free at the start is less by what still runs then."""

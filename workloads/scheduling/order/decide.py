@@ -9,7 +9,6 @@ then the newest. What cannot be taken back never goes over quota.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from core.words import some
 from spec.phases import Reason
 from workloads.scheduling.order.backfill import Reserved
 from workloads.scheduling.order.ledger import Ledger
@@ -19,6 +18,7 @@ from workloads.scheduling.order.records import (
     Decision,
     DecisionKind,
     Tenant,
+    called,
 )
 from workloads.scheduling.placement import Placement, Room, fit, lacks
 
@@ -165,16 +165,16 @@ class StartOrder:
         gang.shape.move_in(self.later, placement)
         for tenant in leaving:
             self.ledger.end(tenant)
-            why = self._words(f"Taken back by {{project}}/{gang.name}, within its quota.", gang)
+            why = f"Taken back by {gang.called(tenant.gang)}, within its quota."
             self.decisions.append(
                 Decision(tenant.gang, DecisionKind.TAKE_BACK, why, Reason.PREEMPTED, other=gang)
             )
         for head in self.heads:
             head.let_pass(gang, placement, self.now)
         self.ledger.count(gang, in_quota=True)
-        names = some([tenant.gang.name for tenant in leaving or self.ending][:4])
-        taken = "is taken back for it" if leaving else "ends"
-        self._wait(gang, f"{self._words(IN_QUOTA, gang)} It starts when {names} {taken}.")
+        names = called([tenant.gang for tenant in leaving or self.ending], gang)
+        how = ", taken back for it" if leaving else ""
+        self._wait(gang, f"{self._words(IN_QUOTA, gang)} It waits for the end of {names}{how}.")
 
     def _soonest(self, gang: Contender) -> Placement:
         """The places that it can have first, so that what ends for it is not given to another."""
@@ -191,7 +191,7 @@ class StartOrder:
     def _keep_waiting(self, gang: Contender) -> None:
         if self.heads:
             head = self.heads[0].gang
-            text = f"Waiting behind {head.name}, which is ahead of it and does not fit yet."
+            text = f"Waiting behind {head.called(gang)}, which is ahead of it and does not fit yet."
             self._wait(gang, text, other=head)
         else:
             lacking = "; ".join(lacks(gang.shape, self.free.common(self.later), gang.demand.gpus))

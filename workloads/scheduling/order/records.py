@@ -3,9 +3,11 @@
 Moments and times are in seconds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from core.words import some
 from projects.quotas import SLACK, Account, Demand, Quota
 from spec.phases import Reason
 from workloads.scheduling.placement import Placement, Shape
@@ -65,6 +67,10 @@ class Contender:
     grace: float = 0.0
     time_limit: float | None = None
 
+    def called(self, reader: "Contender") -> str:
+        """As those may read it who see ``reader``, and perhaps no other project."""
+        return self.name if self.project == reader.project else "a workload of another project"
+
     @property
     def owners(self) -> tuple[str, str]:
         return self.project, self.department
@@ -73,6 +79,16 @@ class Contender:
     def turn(self) -> tuple[int, float, str]:
         """Its place among equals: rank of the project, then age."""
         return -self.rank, self.since, self.key
+
+
+def called(others: Sequence[Contender], reader: Contender) -> str:
+    """All of them."""
+    own = some([it.name for it in others if it.project == reader.project])
+    strangers = sum(it.project != reader.project for it in others)
+    rest = f"{strangers} workloads of other projects" if strangers > 1 else ""
+    if strangers == 1:
+        rest = "a workload of another project"
+    return " and ".join(filter(None, [own, rest]))
 
 
 @dataclass(frozen=True)

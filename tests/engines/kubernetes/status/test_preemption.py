@@ -23,11 +23,13 @@ BY_POD = event("Preempted by team-b/urgent on node gpu-1.example.com", uid="work
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (BY_POD, "was preempted by team-b/urgent on node gpu-1.example.com."),
+        (BY_POD, "was preempted by a workload of another project on node gpu-1.example.com."),
+        (event("Preempted by team-a/urgent on node n1", uid="worker-0"),
+         "was preempted by team-a/urgent on node n1."),
         (event("Preempted by pod 0a1b on node n1", uid="worker-0"),
          "was preempted by pod 0a1b on node n1."),
-        (event(KAI_SAID), "was preempted by higher priority workload team-b/pg-urgent-1."),
-        (event(RECLAIMED), "was preempted by workload team-b/pg-1."),
+        (event(KAI_SAID), "was preempted by a higher priority workload of another project."),
+        (event(RECLAIMED), "was preempted by a workload of another project."),
         (event(GANG), f"was evicted: {GANG}."),
     ],
 )  # fmt: skip
@@ -76,7 +78,7 @@ def test_a_job_that_fails_because_a_rank_gave_way_says_so() -> None:
     peer = pod("master", 0, phase="Failed", container=ended(1, 12))
     seen = look(peer, gone, events=[BY_POD], true="Failed")
     assert (seen.phase, seen.reason) == (Phase.FAILED, Reason.PREEMPTED)
-    assert seen.message.startswith("worker-0 (rank 1) was preempted by team-b/urgent")
+    assert seen.message.startswith("worker-0 (rank 1) was preempted by a workload of")
     assert [rank.exit_code for rank in seen.ranks] == [1, 143]
 
 
