@@ -1,34 +1,48 @@
-"""What would start now in place of a gang that waits: for the page that says why it does."""
+"""A gang that waits: who is before it, who has what it waits for, and what would start now instead
+of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from accounts.models import User
 from spec.phases import WAITING
 from workloads.models import Rank, Workload
-from workloads.scheduling.fit.ground import ground_of
-from workloads.scheduling.fit.judge import Answer, judge
-from workloads.scheduling.fit.repairs import Repair, repairs
+from workloads.scheduling.fit.foresight import look_ahead, repairs_that_hold
+from workloads.scheduling.fit.judge import Answer
+from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
+from workloads.scheduling.line import MOST, GpuHolders, QueuePlace, gpu_holders, queue_place
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """``repairs`` are changes with which a copy would start."""
+    """``repairs`` are changes with which a copy would start; ``largest`` is empty where that is
+    not known."""
 
-    largest: str
+    place: QueuePlace | None
+    holders: GpuHolders | None
+    largest: str = ""
     repairs: list[Repair] = field(default_factory=list)
 
 
-def outlook(workload: Workload, ranks: Iterable[Rank]) -> Outlook | None:
-    """``None`` where a copy would wait behind it, or where its own pods hold some of the nodes."""
-    queues = workload.cluster.capabilities.queues
-    placed = any(rank.node for rank in ranks)
-    if workload.phase not in WAITING or not queues or placed or workload.spec_fault:
+def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | None:
+    if workload.phase not in WAITING or workload.spec_fault:
         return None
-    spec = workload.spec
-    ground = ground_of(workload.cluster, spec, workload.project)
-    fit = judge(spec, ground)
-    if fit.largest is None or fit.answer is Answer.NOW:
-        return None
-    changes = [it for it in repairs(spec, ground, fit) if it.answer is Answer.NOW]
-    return Outlook(largest_in_words(fit, spec), changes)
+    place, holders = queue_place(workload, user), gpu_holders(workload, user)
+    placed = any(rank.node for rank in ranks)  # its own pods hold some of the nodes
+    if placed or _is_long(workload):
+        return Outlook(place, holders)
+    spec, cluster, project = workload.spec, workload.cluster, workload.project
+    ahead = look_ahead(cluster, project, spec)
+    if ahead.fit.largest is None or ahead.fit.answer is Answer.NOW:
+        return Outlook(place, holders)
+    changes = repairs_that_hold(cluster, project, spec, ahead)
+    starting = [repair for repair in changes if repair.answer is Answer.NOW]
+    return Outlook(place, holders, largest_in_words(ahead.fit, spec), starting)
+
+
+def _is_long(workload: Workload) -> bool:
+    """Whether it takes too long to try where a copy would stand in the queue."""
+    if workload.cluster.capabilities.queues:
+        return False
+    return Workload.objects.waiting().filter(cluster=workload.cluster).count() > MOST

@@ -99,7 +99,7 @@ def _overview(request: Request, workload: Workload) -> dict[str, Any]:
     return {
         "failure": cause.failure(workload, ranks),
         "wait": wait,
-        "outlook": outlook(workload, ranks) if wait else None,
+        "outlook": outlook(workload, ranks, request.user) if wait else None,
         "causes": causes,
         "ranks": ranks,
         "foreseen": score.in_words(workload),

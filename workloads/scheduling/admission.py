@@ -3,8 +3,9 @@
 ``decide`` says who, in which order and why; here its decisions become moves of the rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -55,6 +56,16 @@ def foresee(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Verdict:
     if own.kind is DecisionKind.START:
         return Verdict(True, placement=own.placement)
     return Verdict(False, own.reason, own.why)
+
+
+def order(cluster: Cluster) -> Iterator[UUID]:
+    """The ids of those that wait, in the order in which they would start."""
+    waiting = Workload.objects.waiting().filter(cluster=cluster)
+    queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]
+    ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
+    for decision in _decide(cluster, ahead, _occupying(cluster)):
+        if decision.kind is not DecisionKind.TAKE_BACK:
+            yield UUID(decision.gang.key)
 
 
 def _admit(cluster: Cluster, waiting: list[Workload]) -> int:

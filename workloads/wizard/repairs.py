@@ -10,11 +10,11 @@ from spec.draft import WorkloadDraft
 from spec.stored import fault_of
 from workloads.models import Draft
 from workloads.plan import Plan, plan
+from workloads.scheduling.fit.foresight import Foresight, repairs_that_hold
 from workloads.scheduling.fit.repairs import (
     ComputeChoice,
     Repair,
     RepairKind,
-    repairs,
     variants,
 )
 from workloads.wizard import drafts
@@ -25,9 +25,11 @@ MOST_CHOICES = 200  # that are looked through
 
 
 def offered(planned: Plan, by: User) -> list[Repair]:
-    if not (planned.spec and planned.ground and planned.fit):
+    spec, cluster, project = planned.spec, planned.cluster, planned.project
+    if not (spec and cluster and project and planned.ground and planned.fit):
         return []
-    return repairs(planned.spec, planned.ground, planned.fit, _choices(planned, by))
+    ahead = Foresight(planned.fit, planned.ground)
+    return repairs_that_hold(cluster, project, spec, ahead, _choices(planned, by))
 
 
 def find(planned: Plan, name: str, by: User) -> Repair | None:

@@ -11,7 +11,8 @@ from workloads.models import Workload
 from workloads.scheduling import admission, capacity
 from workloads.scheduling.admission import Verdict
 from workloads.scheduling.fit.ground import ground_of, this_machine
-from workloads.scheduling.fit.judge import Fit, Ground, admitted, judge
+from workloads.scheduling.fit.judge import Answer, Fit, Ground, admitted, judge
+from workloads.scheduling.fit.repairs import ComputeChoice, Repair, repairs
 from workloads.scheduling.fit.score import verdict_columns
 
 FEW = 4  # given to a cluster at a time, so that each can be judged alone
@@ -42,6 +43,25 @@ def look_ahead(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresi
         message=verdict.message,
     )
     return Foresight(fit, ground, verdict)
+
+
+def repairs_that_hold(
+    cluster: Cluster,
+    project: Project,
+    spec: WorkloadSpec,
+    ahead: Foresight,
+    choices: Iterable[ComputeChoice] = (),
+) -> list[Repair]:
+    """Where Trainyard decides, what fits may still wait behind others."""
+    offered = repairs(spec, ahead.ground, ahead.fit, choices)
+    if cluster.capabilities.queues:
+        return offered
+    return [
+        repair
+        for repair in offered
+        if repair.answer is not Answer.NOW
+        or admission.foresee(cluster, project, repair.spec).starts
+    ]
 
 
 def judge_unasked(cluster: Cluster, workloads: Iterable[Workload]) -> None:

@@ -173,8 +173,7 @@ class StartOrder:
             head.let_pass(gang, placement, self.now)
         self.ledger.count(gang, in_quota=True)
         names = called([tenant.gang for tenant in leaving or self.ending], gang)
-        how = ", taken back for it" if leaving else ""
-        self._wait(gang, f"{self._words(IN_QUOTA, gang)} It waits for the end of {names}{how}.")
+        self._wait(gang, f"{self._words(IN_QUOTA, gang)} It waits for the end of {names}.")
 
     def _soonest(self, gang: Contender) -> Placement:
         """The places that it can have first, so that what ends for it is not given to another."""

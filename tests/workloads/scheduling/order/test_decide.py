@@ -111,10 +111,10 @@ def test_only_workloads_of_the_same_project_are_named() -> None:
     own = runs(gang("own", 3, OWNER), 0, 1, 2)
     taken = decided([firm], [own, runs(gang("g", 1), 3)], quota=2)
     assert taken["own"].why == "Taken back by firm, within its quota."
-    assert taken["firm"].why.endswith("It waits for the end of own, taken back for it.")
+    assert taken["firm"].why.endswith("It waits for the end of own.")
     taken = decided([firm], [runs(gang("g", 2), 0, 1), runs(gang("h", 2), 2, 3)])
     assert taken["g"].why == "Taken back by a workload of another project, within its quota."
-    end = "It waits for the end of a workload of another project, taken back for it."
+    end = "It waits for the end of a workload of another project."
     assert taken["firm"].why.endswith(end)
 
 

@@ -1,0 +1,119 @@
+"""Where a workload stands among those that wait, and who has what it waits for: each named to
+whom may see it, the others counted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Sum
+
+from accounts.models import User
+from clusters.models import Cluster
+from spec.phases import WAITING
+from workloads.models import Workload, WorkloadQuerySet
+from workloads.scheduling import admission
+from workloads.scheduling.placement import TINY
+
+NAMED = 5
+MOST = 200  # that wait; to put more in order takes too long for a page
+
+
+@dataclass(frozen=True)
+class QueuePlace:
+    """``ahead`` are the first that may be named, ``more`` the number of others of these,
+    ``strangers`` of those that may not. ``project`` is named where it has a queue of its own;
+    ``own_order`` says that Trainyard decides the order."""
+
+    position: int
+    length: int
+    ahead: Sequence[Workload]
+    strangers: int
+    more: int
+    project: str = ""
+    own_order: bool = True
+
+
+@dataclass(frozen=True)
+class GpuHolders:
+    """GPUs of the cluster, ``total``: held by workloads that may be named, the first of them and
+    ``more``, by ``strangers``, and by what is not of Trainyard at all."""
+
+    named: Sequence[Workload]
+    strangers: int
+    stranger_gpus: float
+    more: int
+    more_gpus: float
+    outside: float
+    total: int
+
+
+def queue_place(workload: Workload, user: User) -> QueuePlace | None:
+    """``None`` where nobody can say."""
+    queue = _own_order(workload.cluster) if _is_ours(workload) else _by_age(workload)
+    if workload.pk not in queue:
+        return None
+    before = queue[: queue.index(workload.pk)]
+    visible = Workload.objects.visible_to(user).select_related("project").in_bulk(before)
+    named = [visible[pk] for pk in before if pk in visible]
+    quotas = workload.cluster.capabilities.quotas and not _is_ours(workload)
+    return QueuePlace(
+        len(before) + 1,
+        len(queue),
+        named[:NAMED],
+        len(before) - len(named),
+        len(named[NAMED:]),
+        workload.project.name if quotas else "",
+        _is_ours(workload),
+    )
+
+
+def gpu_holders(workload: Workload, user: User) -> GpuHolders | None:
+    """``None`` for a workload that waits for no GPU."""
+    if not workload.gpus:
+        return None
+    cluster = workload.cluster
+    rows = Workload.objects.occupying().filter(cluster=cluster, gpus__gt=0).exclude(pk=workload.pk)
+    visible = rows.visible_to(user).select_related("project").order_by("-gpus", "created_at")
+    named, held = list(visible), _gpus(rows)
+    own = sum(it.gpus for it in named)
+    return GpuHolders(
+        named[:NAMED],
+        rows.count() - len(named),
+        _rounded(held - own),
+        len(named[NAMED:]),
+        _rounded(sum(it.gpus for it in named[NAMED:])),
+        _outside(cluster, held),
+        cluster.gpu_count,
+    )
+
+
+def _is_ours(workload: Workload) -> bool:
+    return not workload.cluster.capabilities.queues
+
+
+def _own_order(cluster: Cluster) -> list[UUID]:
+    if Workload.objects.waiting().filter(cluster=cluster).count() > MOST:
+        return []
+    return list(admission.order(cluster))
+
+
+def _by_age(workload: Workload) -> list[UUID]:
+    """Where the cluster's scheduler decides."""
+    rows = Workload.objects.filter(cluster=workload.cluster, phase__in=WAITING, deleted_at=None)
+    if workload.cluster.capabilities.quotas:
+        rows = rows.filter(project=workload.project)
+    return list(rows.order_by("queued_at", "pk").values_list("pk", flat=True)[:MOST])
+
+
+def _gpus(rows: WorkloadQuerySet) -> float:
+    return float(rows.aggregate(gpus=Sum("gpus"))["gpus"] or 0)
+
+
+def _outside(cluster: Cluster, held: float) -> float:
+    """What the nodes report beyond what workloads hold; 0 where they report nothing."""
+    allocated = cluster.nodes.aggregate(gpus=Sum("allocated_gpus"))["gpus"] or 0
+    return max(_rounded(float(allocated) - held), 0.0)
+
+
+def _rounded(gpus: float) -> float:
+    return round(gpus, 3) if gpus > TINY else 0.0
