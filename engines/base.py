@@ -246,7 +246,8 @@ class Launch:
 
     ``run`` counts starts by the user: 1 on submission, one more each time a stopped workload is run
     again. ``gpus`` holds, for each rank, the indices of the devices that admission gave it; it is
-    empty where the cluster schedules for itself.
+    empty where the cluster schedules for itself. ``ran`` is for how many seconds it was running in
+    earlier runs.
     """
 
     handle: Handle
@@ -255,6 +256,7 @@ class Launch:
     submitted_by: str = ""
     gpus: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     site: Site = Site()
+    ran: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,7 @@ class Reason(StrEnum):
     RANK_FAILED = "RankFailed"
     OUT_OF_MEMORY = "OutOfMemory"
     GRACE_PERIOD_EXCEEDED = "GracePeriodExceeded"
+    DEADLINE_EXCEEDED = "DeadlineExceeded"
     REFUSED = "Refused"
     LOST = "Lost"
     UNKNOWN = "Unknown"

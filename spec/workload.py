@@ -4,20 +4,20 @@ Field names are those of Run:ai's distributed creation request. Assets are copie
 submission, so that a later edit of an asset never changes a workload.
 """
 
-import re
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from spec.compute import Compute, GpuRequestType
 from spec.environment import Environment
 from spec.framework import ALONE, Framework, Head, Traits, owner_of
 from spec.kind import GANG_FIELDS, WorkloadKind
+from spec.labels import Annotation, Label
 from spec.part import Flag, Part, Whole
-from spec.patterns import LABEL_KEY, WEB_ADDRESS
+from spec.patterns import WEB_ADDRESS
 from spec.probes import Probes
 from spec.scheduling import (
     MAX_POOLS,
@@ -38,6 +38,7 @@ DEFAULT_GRACE_SECONDS = 30
 MAX_GRACE_SECONDS = 300
 DEFAULT_BACKOFF_LIMIT = 6
 MAX_BACKOFF_LIMIT = 100
+MAX_TIME_LIMIT_SECONDS = 365 * 24 * 3600
 DEFAULT_AUTO_DELETION_SECONDS = 30 * 24 * 3600
 MAX_AUTO_DELETION_SECONDS = 10 * 365 * 24 * 3600
 
@@ -73,27 +74,6 @@ class LauncherPolicy(StrEnum):
 
     AT_STARTUP = "AtStartup"
     WAIT_FOR_WORKERS_READY = "WaitForWorkersReady"
-
-
-def _label(name: str) -> str:
-    if name and not re.match(LABEL_KEY, name):
-        raise ValueError(
-            f"{name!r} is not a label name; use letters, digits, - _ . between letters or digits"
-        )
-    return name
-
-
-class Annotation(Part):
-    """Of the pods; any text."""
-
-    name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)]
-    value: str = Field("", max_length=4096)
-
-
-class Label(Annotation):
-    """Of the pods. Its value is one that Kubernetes takes, or none of them would be made."""
-
-    value: LabelValue = ""
 
 
 class PullSecret(Part):
@@ -157,7 +137,7 @@ class WorkloadSpec(Part):
 
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
     ``min_replicas`` and ``max_replicas`` bound the workers that an elastic PyTorch training goes
-    on with. ``node_pools`` are names, the best first.
+    on with. ``node_pools`` are names, the best first. ``time_limit_seconds`` is the time running.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
@@ -178,6 +158,7 @@ class WorkloadSpec(Part):
     category: str | None = Field(None, min_length=1, max_length=63)
     related_urls: tuple[RelatedUrl, ...] = ()
     backoff_limit: Whole = Field(DEFAULT_BACKOFF_LIMIT, ge=0, le=MAX_BACKOFF_LIMIT)
+    time_limit_seconds: Whole | None = Field(None, ge=1, le=MAX_TIME_LIMIT_SECONDS)
     termination_grace_period_seconds: Whole = Field(
         DEFAULT_GRACE_SECONDS, ge=0, le=MAX_GRACE_SECONDS
     )

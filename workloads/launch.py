@@ -26,6 +26,7 @@ def launch_of(workload: Workload) -> Launch:
         submitted_by=workload.created_by.username if workload.created_by else "",
         gpus=_devices(workload),
         site=site_of(workload.cluster, spec),
+        ran=workload.running_seconds,
     )
 
 

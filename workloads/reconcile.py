@@ -30,7 +30,7 @@ from spec.phases import (
 from workloads import causes, enqueue, events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
-from workloads.scheduling import admission, requeue
+from workloads.scheduling import admission, endings
 from workloads.scheduling.fit.foresight import FEW, judge_unasked
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
@@ -184,7 +184,7 @@ def _is_news(workload: Workload, observation: Observation) -> bool:
 
 def _apply_phase(workload: Workload, observation: Observation) -> None:
     before = workload.phase
-    if observation.phase is Phase.STOPPED and requeue.ended(workload, observation.message):
+    if observation.phase is Phase.STOPPED and endings.settled(workload, observation.message):
         return
     if observation.phase is None:
         lost(workload, observation.message)
@@ -278,7 +278,7 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 
 def lost(workload: Workload, why: str = "") -> None:
     """The cluster no longer has what it should have: a stop is done, anything else has failed."""
-    if workload.phase not in HANDED_OVER or requeue.ended(workload):
+    if workload.phase not in HANDED_OVER or endings.settled(workload):
         return
     to, reason = Phase.FAILED, Reason.LOST
     why = why or f"{workload.cluster.name} no longer has this workload."

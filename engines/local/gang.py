@@ -56,6 +56,7 @@ class Gang:
         self.folder, self.plan, self.record = folder, plan, record
         self.members: list[Member] = []
         self._ports = ExitStack()
+        self._since: float | None = None  # when all ranks were there
 
     def start(self) -> None:
         """All ranks, or none and :class:`SpawnError`."""
@@ -67,6 +68,7 @@ class Gang:
                 self.kill()
                 self.close()
                 raise SpawnError(record, error) from error
+        self._since = time.monotonic()
 
     def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
         own = self.folder.work(rank.name)
@@ -95,6 +97,12 @@ class Gang:
         record.pid, record.started = process.pid, processes.start_time(process.pid)
         record.phase, record.started_at = RankPhase.RUNNING, now()
         record.message = volumes.said
+
+    @property
+    def ran(self) -> float:
+        """Seconds in this run and in earlier ones, this attempt included."""
+        now = 0.0 if self._since is None else time.monotonic() - self._since
+        return self.plan.ran + self.record.ran + now
 
     @property
     def running(self) -> list[Member]:
@@ -142,6 +150,9 @@ class Gang:
         for member in self.members:
             member.cgroup.remove()
         self._ports.close()
+        if self._since is not None:
+            self.record.ran += time.monotonic() - self._since
+            self._since = None
 
 
 def _settle(member: Member) -> None:

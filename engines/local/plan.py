@@ -30,7 +30,8 @@ class RankPlan:
 
 @dataclass(frozen=True)
 class GangPlan:
-    """One run of a workload. ``grace`` and ``restart_delay`` in seconds."""
+    """One run of a workload. Times are in seconds: ``ran`` is that of earlier runs, which the
+    ``time_limit`` counts, too."""
 
     workload_id: str
     name: str
@@ -43,6 +44,8 @@ class GangPlan:
     restart_delay: float
     base: dict[str, str]
     ranks: list[RankPlan]
+    time_limit: int | None = None
+    ran: float = 0.0
 
     @property
     def has_master(self) -> bool:

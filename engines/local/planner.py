@@ -50,6 +50,8 @@ class Planner:
             restart_delay=self.restart_delay,
             base=base_variables(),
             ranks=[self._rank(launch, pod) for pod in spec.pods],
+            time_limit=spec.time_limit_seconds,
+            ran=launch.ran,
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:

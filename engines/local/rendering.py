@@ -37,4 +37,5 @@ def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
         "limits": {name: limit for name, limit in limits.items() if limit is not None},
         "backoffLimit": plan.backoff_limit,
         "terminationGracePeriodSeconds": plan.grace,
+        **({"timeLimitSeconds": plan.time_limit} if plan.time_limit else {}),
     }

@@ -33,7 +33,8 @@ class RankRecord:
 
 @dataclass
 class Record:
-    """One run. Written by its supervisor only, once there is one."""
+    """One run. Written by its supervisor only, once there is one. ``ran`` is for how many seconds
+    the gang ran in those of its attempts that are over."""
 
     workload_id: str
     run: int
@@ -45,6 +46,7 @@ class Record:
     reason: Reason = Reason.NONE
     message: str = ""
     ranks: list[RankRecord] = field(default_factory=list)
+    ran: float = 0.0
 
     @classmethod
     def of(cls, plan: GangPlan) -> "Record":

@@ -5,34 +5,30 @@ workload's state while it lives. It depends on no other process of Trainyard. St
 its own death it ends what was left over and goes on with the next attempt.
 """
 
-import fcntl
-import os
 import signal
 import sys
 import time
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import IO
 
-from engines.local import cgroups, processes
+from engines.local import cgroups, lock, processes
 from engines.local.gang import Gang, Member, SpawnError
 from engines.local.journal import RETRY, Journal, is_full
 from engines.local.layout import Folder, read_json
 from engines.local.outcome import Outcome
 from engines.local.plan import GangPlan
 from engines.local.state import Record, now
-from engines.local.tending import Tending
+from engines.local.tending import Tending, ran_until_lost
 from engines.local.volumes import view
 from engines.local.volumes.fetching import Fetching
 from engines.local.wakeup import Bell
+from spec import time_limit
 from spec.phases import Phase, RankPhase, Reason
 
 LONGEST_DELAY = 60.0
 #: Seconds that workers have to end by themselves once the master has succeeded.
 LINGER = 30.0
-#: Seconds to wait for the supervisor of the run before, which has said its last word.
-PATIENCE = 2.0
 FULL = "The disk is full, so no rank was started. They start when there is space."
 LOST = (
     "The supervisor of this workload was killed (by a reboot, a signal, or the kernel when "
@@ -76,6 +72,7 @@ class Supervisor:
         processes.sweep(self.folder.path)
         cgroups.discard(self.plan.workload_id)
         stopped = self._must_stop()
+        record.ran += ran_until_lost(self.folder, record)
         for rank in record.ranks:
             if rank.phase is RankPhase.RUNNING:
                 rank.phase = RankPhase.STOPPED if stopped else RankPhase.FAILED
@@ -170,6 +167,8 @@ class Supervisor:
             if gang.running and tending.overfull:
                 self._end_rest(gang)
                 return Outcome(Phase.STOPPED, Reason.REFUSED, tending.overfull)
+            if gang.running and tending.left <= 0 and not succeeded:
+                return self._out_of_time(gang)
             if succeeded:
                 deadline = min(deadline, time.monotonic() + LINGER)
             if gang.running and (self._must_stop() or time.monotonic() >= deadline):
@@ -195,6 +194,12 @@ class Supervisor:
         for member in rest:
             member.record.phase, member.record.reason = RankPhase.STOPPED, Reason.NONE
         return late
+
+    def _out_of_time(self, gang: Gang) -> Outcome:
+        said = time_limit.reached(self.plan.time_limit or 0)
+        self.journal.move(Phase.STOPPING, Reason.DEADLINE_EXCEEDED, said)
+        self._end_rest(gang)
+        return Outcome(Phase.FAILED, Reason.DEADLINE_EXCEEDED, said)
 
     def _stop(self, gang: Gang) -> Outcome:
         self.journal.move(Phase.STOPPING, Reason.STOPPED_BY_USER, "")
@@ -233,41 +238,11 @@ class Supervisor:
         return self.folder.stop_request(self.plan.run).exists()
 
 
-def acquire(folder: Folder) -> IO[str] | None:
-    """The lock that makes this the workload's only supervisor, or ``None`` where it has one."""
-    lock, deadline = folder.lock.open("a+"), time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                return None
-            time.sleep(0.02)
-            continue
-        _sign(lock)
-        return lock
-
-
-def _sign(lock: IO[str]) -> None:
-    """Write down who holds it, as soon as there is room: a deletion ends whoever stands there."""
-    name = f"{os.getpid()} {processes.start_time(os.getpid())}".encode()
-    while True:
-        try:
-            os.ftruncate(lock.fileno(), 0)
-            os.write(lock.fileno(), name)
-        except OSError as error:
-            if not is_full(error):
-                raise
-            time.sleep(RETRY)
-            continue
-        return
-
-
 def main(path: str) -> None:
     folder = Folder.of(Path(path))
-    lock = acquire(folder)
+    own = lock.acquire(folder)
     document = read_json(folder.launch)
-    if lock is None or document is None:  # it has a supervisor, or has been deleted
+    if own is None or document is None:  # it has a supervisor, or has been deleted
         return
     plan = GangPlan.from_json(document)
     record = Record.read(folder)

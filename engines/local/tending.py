@@ -4,6 +4,7 @@ import logging
 import signal
 import time
 from dataclasses import dataclass
+from datetime import datetime
 
 from engines.local import processes, sampling
 from engines.local.exit import size
@@ -11,8 +12,9 @@ from engines.local.gang import Gang, Member
 from engines.local.layout import Folder, Json
 from engines.local.plan import GangPlan
 from engines.local.sampling import ProcessSample, Sampler
-from engines.local.state import now
+from engines.local.state import Record, now
 from engines.local.volumes.sizes import Sizes
+from spec.phases import RankPhase
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +41,12 @@ class Tending:
         """Which volume holds more than it may."""
         return self.sizes.trouble
 
+    @property
+    def left(self) -> float:
+        """Seconds until its time limit."""
+        limit = self.plan.time_limit
+        return float("inf") if limit is None else limit - self.gang.ran
+
     def tick(self) -> float:
         """Sample if it is time to. Returns the seconds until it is again."""
         clock = time.monotonic()
@@ -51,7 +59,8 @@ class Tending:
             watched = any(member.watches_memory for member in self.gang.running)
             self._next = clock + (CLOSELY if watched else EVERY)
             self._sample(clock)
-        return self._next - time.monotonic()
+        wait = self._next - time.monotonic()
+        return min(wait, self.left) if self.left > 0 else wait
 
     def _sample(self, clock: float) -> None:
         members = {member.plan.rank: member for member in self.gang.running}
@@ -101,3 +110,14 @@ class Tending:
                 member.killed_for = said
         if member.ran_out_of_memory:
             processes.signal_group(pid, signal.SIGKILL)
+
+
+def ran_until_lost(folder: Folder, record: Record) -> float:
+    """Seconds that a gang ran whose supervisor was killed: until the last sample of it."""
+    alive = [rank for rank in record.ranks if rank.phase is RankPhase.RUNNING]
+    since = max((rank.started_at for rank in alive if rank.started_at), default="")
+    samples = sampling.read(folder.usage(record.run), after=since) if since else []
+    if not samples:
+        return 0.0
+    last, first = (datetime.fromisoformat(at) for at in (samples[-1]["at"], since))
+    return (last - first).total_seconds()

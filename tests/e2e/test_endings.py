@@ -43,6 +43,12 @@ ENDINGS: list[tuple[str, dict[str, Any], str, str]] = [
         "Suspect compiled extensions",
     ),
     (
+        "slow-rank",
+        {"command": "sleep 600", "timeLimitSeconds": 2, "backoffLimit": 3},
+        "It reached its time limit of 2 s.",
+        "Raise the time limit",
+    ),
+    (
         "hungry-rank",
         {
             "command": "python3 -c 'x = bytearray(400_000_000); import time; time.sleep(60)'",

@@ -60,8 +60,10 @@ def failure(workload: Workload, ranks: Iterable[Rank]) -> FirstFailure | None:
     failed = in_order_of_failure(ranks)
     kind = BY_ID.get(workload.failure_class)
     todo = kind.repair if kind else advice(workload.reason)
-    if not failed:
-        return FirstFailure("It did not start", workload.message, todo, None, [], kind)
+    out_of_time = workload.reason == Reason.DEADLINE_EXCEEDED
+    if not failed or out_of_time:
+        title = "It was stopped" if out_of_time else "It did not start"
+        return FirstFailure(title, workload.message, todo, None, [], kind)
     first = failed[0]
     rank = next((one for one in failed if one.rank == workload.failure_line.get("rank")), first)
     title = f"{rank.name} (rank {rank.rank}) {_ended(rank, is_first=rank == first)}"

@@ -8,6 +8,7 @@ from typing import Any
 from spec.phases import Phase
 from workloads import events, logs
 from workloads.diagnosis.base import FailureClass, Weight
+from workloads.diagnosis.classes.cluster import TIME_LIMIT
 from workloads.diagnosis.match import match
 from workloads.diagnosis.ranks import by_its_end, in_order_of_failure
 from workloads.logs.reading.lines import backward, end_of
@@ -53,6 +54,8 @@ def note(workload: Workload) -> None:
 
 def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
     """The first to fail that can say why; one that only says that others are gone gives way."""
+    if workload.reason in TIME_LIMIT.reasons:  # however its ranks took it
+        return Diagnosis(TIME_LIMIT, DecisiveLine(0))
     best: Diagnosis | None = None
     failed = in_order_of_failure(ranks)
     earliest = min((rank.finished_at for rank in failed if rank.finished_at), default=None)

@@ -27,6 +27,7 @@ def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Con
         rank=ProjectRank(workload.project.rank).place,
         preemptible=spec.preemptibility is not Preemptibility.NON_PREEMPTIBLE,
         grace=spec.termination_grace_period_seconds,
+        time_limit=_left(workload, spec),
     )
 
 
@@ -76,6 +77,12 @@ def _unread(workload: Workload) -> Contender:
         since=workload.queued_at.timestamp(),
         preemptible=False,
     )
+
+
+def _left(workload: Workload, spec: WorkloadSpec) -> float | None:
+    """Of its time limit, from the start of the phase that it is in."""
+    limit = spec.time_limit_seconds
+    return None if limit is None else max(limit - workload.running_seconds, 0.0)
 
 
 def _counted(workload: Workload) -> Demand:

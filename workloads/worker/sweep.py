@@ -16,6 +16,7 @@ from spec.phases import ASKED_TO_RUN, Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
 from workloads.models.traces import expired
+from workloads.scheduling import time_limits
 from workloads.worker import collect
 
 OVERDUE = timedelta(seconds=5)
@@ -34,6 +35,7 @@ def sweep() -> None:
         elif cluster.state != State.DISCONNECTED:
             enqueue.hand_over(cluster.pk)
     _ask_again()
+    time_limits.enforce()
     _delete_due()
     prune()
     if cache.add("workloads-statistics", 1, STATISTICS_SECONDS):

@@ -72,6 +72,20 @@ def test_a_rank_that_had_to_give_way_is_the_cause(client: Client, failed: Worklo
     assert advice(Reason.PREEMPTED).split(",")[0] in shown
 
 
+def test_the_page_of_a_workload_at_its_time_limit_blames_no_rank(
+    client: Client, failed: Workload
+) -> None:
+    why = "It reached its time limit of 10 min."
+    Workload.objects.update(reason=Reason.DEADLINE_EXCEEDED, message=why)
+    failed.spec_json["timeLimitSeconds"] = 600
+    failed.save(update_fields=["spec_json"])
+    shown = page(client, failed)
+    assert "It was stopped</h2>" in shown
+    assert why in shown
+    assert "of at most 10 min" in shown
+    assert "failed first" not in shown
+
+
 def test_ranks_that_were_taken_along_are_not_the_cause(failed: Workload) -> None:
     assert in_order_of_failure(failed.ranks.all())[0].rank == 1
     failed.ranks.filter(rank=1).update(phase=RankPhase.STOPPED)

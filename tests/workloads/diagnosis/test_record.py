@@ -98,6 +98,12 @@ def test_the_word_of_the_engine_counts_more_than_the_log(
     assert noted(failed).failure_class == name
 
 
+def test_a_time_limit_counts_more_than_how_ranks_took_it(failed: Workload) -> None:
+    Workload.objects.update(reason=Reason.DEADLINE_EXCEEDED)
+    printed(failed, 0, "KeyboardInterrupt: terminated\n")
+    assert noted(Workload.objects.get()).failure_class == "time-limit"
+
+
 def test_only_the_end_of_a_large_log_is_read(
     failed: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ SCRIPT = "<script>alert(1)</script>"
 RULE = "must start with a letter"
 WHOLE = "must be a whole number"
 GRACE, DELETION = "terminationGracePeriodSeconds", "autoDeletionTimeAfterCompletionSeconds"
+LIMIT = "timeLimitSeconds"
 
 WRONG = [
     # page, field, value, what is said
@@ -55,6 +56,9 @@ WRONG = [
     (2, GRACE, "NaN", "Grace period must be a whole number of seconds"),
     (2, GRACE, "Infinity", "Grace period must be a whole number of seconds"),
     (2, GRACE, "1e9999999", "Grace period must be a whole number of seconds"),
+    (2, LIMIT, "0", "Time limit must be at least 1 second"),
+    (2, LIMIT, "99999999999", "Time limit must be at most"),
+    (2, LIMIT, "forever", "Time limit must be a whole number of seconds"),
     (2, "backoffLimit", "-1", "Backoff limit must be at least 0."),
     (2, "backoffLimit", "101", "Backoff limit must be at most 100."),
     (2, "backoffLimit", "many", WHOLE),
@@ -136,6 +140,8 @@ GOOD: list[tuple[dict[str, Any], str, Any]] = [
     ({GRACE: "0"}, "termination_grace_period_seconds", 0),
     ({GRACE: "5", f"{GRACE}-unit": "min"}, "termination_grace_period_seconds", 300),
     ({GRACE: "1.5", f"{GRACE}-unit": "min"}, "termination_grace_period_seconds", 90),
+    ({LIMIT: "1.5", f"{LIMIT}-unit": "hours"}, "time_limit_seconds", 5400),
+    ({LIMIT: "", f"{LIMIT}-unit": "hours"}, "time_limit_seconds", None),
     ({"backoffLimit": "0"}, "backoff_limit", 0),
     ({"backoffLimit": "1"}, "backoff_limit", 1),
     ({"backoffLimit": "100"}, "backoff_limit", 100),

@@ -3,6 +3,15 @@
 from spec.phases import Reason
 from workloads.diagnosis.base import FailureClass, Fault
 
+TIME_LIMIT = FailureClass(
+    "time-limit",
+    "Time limit reached",
+    Fault.PROGRAM,
+    "It ran for as long as its time limit allows.",
+    "Raise the time limit, or remove it, with Copy & edit. The copy starts from scratch: "
+    "checkpoints belong to one workload.",
+    reasons=frozenset({Reason.DEADLINE_EXCEEDED}),
+)
 CLASSES = (
     FailureClass(
         "preempted",
@@ -21,6 +30,7 @@ CLASSES = (
         "Let the training save and end when it gets SIGTERM, or raise the grace period.",
         reasons=frozenset({Reason.GRACE_PERIOD_EXCEEDED}),
     ),
+    TIME_LIMIT,
     FailureClass(
         "supervisor-lost",
         "Supervisor lost",

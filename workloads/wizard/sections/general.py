@@ -19,6 +19,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     if role == "master":
         return
     yield "Grace period", _time(spec.termination_grace_period_seconds), ""
+    if spec.time_limit_seconds is not None:
+        yield "Time limit", _time(spec.time_limit_seconds), ""
     yield "Backoff limit", str(spec.backoff_limit), "backoffLimit"
     yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
 
@@ -36,6 +38,14 @@ GENERAL = Section(
         Question("annotations", "Annotations", Input.ROWS, cells=NAME_AND_VALUE),
     ),
     once=(
+        Question(
+            "timeLimitSeconds",
+            "Time limit",
+            Input.DURATION,
+            hint="Running time in all, 1 sec to 365 days; waiting does not count. Then it is "
+            "stopped and has failed. Default: no limit.",
+            unit="hours",
+        ),
         Question(
             "terminationGracePeriodSeconds",
             "Grace period",

@@ -1,0 +1,16 @@
+"""What is said of a workload that ran for as long as it may."""
+
+UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def in_words(seconds: int) -> str:
+    """``1 h 30 min``, exactly."""
+    parts = []
+    for name, size in UNITS:
+        count, seconds = divmod(seconds, size)
+        parts += [f"{count} {name}"] if count else []
+    return " ".join(parts) or "0 s"
+
+
+def reached(seconds: int) -> str:
+    return f"It reached its time limit of {in_words(seconds)}."
