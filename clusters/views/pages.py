@@ -70,9 +70,8 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
 def tabs_of(cluster: Cluster, user: User) -> list[tuple[str, str, str]]:
     """Of a cluster's page; how it is reached is for who may change it."""
     tabs = [("overview", "Overview", "detail"), ("nodes", "Nodes", "nodes")]
-    tabs += [("pools", "Node pools", "pools")]
+    tabs += [("pools", "Node pools", "pools"), ("scheduling", "Scheduling", "scheduling")]
     if access.may(user, "clusters.update", *cluster.scope_keys):
-        tabs += [("scheduling", "Scheduling", "scheduling")]
         tabs += [("connection", "Connection", "connection")]
     return [(k, word, reverse(f"cluster-{to}", args=[cluster.pk])) for k, word, to in tabs]
 

@@ -60,7 +60,6 @@ TABLE = r"""
 13333+ 13333? /users/<int:pk>/password/
 13333+ 13333? /users/new/
 13333+ 555555 /clusters/<uuid:pk>/connection/
-13333+ 555555 /clusters/<uuid:pk>/scheduling/
 13333+ 555555 /clusters/rights.yaml
 13333+ 555555 /clusters/tests/<uuid:pk>/
 13333+ 555555 /departments/
@@ -102,6 +101,7 @@ TABLE = r"""
 144+++ 555555 /clusters/<uuid:pk>/node-pools/
 144+++ 555555 /clusters/<uuid:pk>/nodes/
 144+++ 555555 /clusters/<uuid:pk>/nodes/<int:node>/
+144+++ 555555 /clusters/<uuid:pk>/scheduling/
 144+++ 555555 /compute-resources/<uuid:pk>/
 144+++ 555555 /data-sources/<uuid:pk>/
 144+++ 555555 /environments/<uuid:pk>/

@@ -17,12 +17,13 @@ from workloads.scheduling.line import MOST, GpuHolders, QueuePlace, gpu_holders,
 @dataclass(frozen=True)
 class Outlook:
     """``repairs`` are changes with which a copy would start; ``largest`` is empty where that is
-    not known."""
+    not known. ``waits_too``: a copy of that size would wait behind others."""
 
     place: QueuePlace | None
     holders: GpuHolders | None
     largest: str = ""
     repairs: list[Repair] = field(default_factory=list)
+    waits_too: bool = False
 
 
 def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | None:
@@ -38,7 +39,8 @@ def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | 
         return Outlook(place, holders)
     changes = repairs_that_hold(cluster, project, spec, ahead)
     starting = [repair for repair in changes if repair.answer is Answer.NOW]
-    return Outlook(place, holders, largest_in_words(ahead.fit, spec), starting)
+    waits_too = bool(ahead.fit.largest) and not starting and not cluster.capabilities.queues
+    return Outlook(place, holders, largest_in_words(ahead.fit, spec), starting, waits_too)
 
 
 def _is_long(workload: Workload) -> bool:

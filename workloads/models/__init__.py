@@ -4,6 +4,7 @@ from workloads.models.asset import WorkloadAsset
 from workloads.models.attempt import Attempt
 from workloads.models.cause import Cause
 from workloads.models.choices import Source
+from workloads.models.decision import AdmissionDecision, DecisionQuerySet
 from workloads.models.draft import Draft
 from workloads.models.event import Event
 from workloads.models.queries import WorkloadQuerySet
@@ -13,8 +14,10 @@ from workloads.models.view import SavedView
 from workloads.models.workload import Workload
 
 __all__ = [
+    "AdmissionDecision",
     "Attempt",
     "Cause",
+    "DecisionQuerySet",
     "Draft",
     "Event",
     "Rank",

@@ -18,6 +18,7 @@ from spec.workload import WorkloadSpec
 from workloads import enqueue, events
 from workloads.models import Rank, Workload
 from workloads.scheduling import capacity, requeue, standing
+from workloads.scheduling.order import decisions
 from workloads.scheduling.order.decide import decide
 from workloads.scheduling.order.records import Contender, Decision, DecisionKind
 from workloads.scheduling.placement import Placement
@@ -71,8 +72,16 @@ def order(cluster: Cluster) -> Iterator[UUID]:
 def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
     there = _occupying(cluster)
     rows = {str(workload.pk): workload for workload in [*waiting, *there]}
-    decisions = _decide(cluster, _queue(waiting, cluster.gpu_memory), there)
-    return sum(_carry_out(rows[decision.gang.key], decision) for decision in decisions)
+    decided = _decide(cluster, _queue(waiting, cluster.gpu_memory), there)
+    taken_back = [it for it in waiting if it.reason == Reason.PREEMPTED]
+    before = decisions.last_words(taken_back)
+    news = [
+        (workload, decision)
+        for decision in decided
+        if _carry_out(workload := rows[decision.gang.key], decision, before.get(workload.pk, ""))
+    ]
+    decisions.keep(cluster, news)
+    return sum(decision.kind is DecisionKind.START for _, decision in news)
 
 
 def _occupying(cluster: Cluster) -> list[Workload]:
@@ -100,19 +109,22 @@ def _queue(waiting: list[Workload], device_memory: int) -> list[Contender]:
             queue.append(standing.contender(workload, workload.spec, device_memory))
         except SpecError as error:
             message = f"Its spec is no longer valid: {error}. Copy & edit starts it again."
-            _keep_waiting(workload, Reason.REFUSED, message)
+            if workload.reason != Reason.PREEMPTED:
+                _keep_waiting(workload, Reason.REFUSED, message)
     return queue
 
 
-def _carry_out(workload: Workload, decision: Decision) -> bool:
-    """Whether it starts."""
+def _carry_out(workload: Workload, decision: Decision, before: str) -> bool:
+    """Whether anything changes; ``before`` is why what was taken back has waited so far."""
     if decision.kind is DecisionKind.START:
         return _start(workload, decision.placement, decision.why)
     if decision.kind is DecisionKind.TAKE_BACK:
-        requeue.take_back(workload, decision.why)
-    else:
-        _keep_waiting(workload, decision.reason, decision.why)
-    return False
+        return requeue.take_back(workload, decision.why)
+    if workload.reason == Reason.PREEMPTED:  # its page says that it was taken back
+        return decisions.is_news(before, decision)
+    before, reason = workload.message, workload.reason
+    changed = _keep_waiting(workload, decision.reason, decision.why)
+    return changed and (decision.reason != reason or decisions.is_news(before, decision))
 
 
 def _start(workload: Workload, placement: Placement, why: str) -> bool:
@@ -127,12 +139,10 @@ def _start(workload: Workload, placement: Placement, why: str) -> bool:
     return True
 
 
-def _keep_waiting(workload: Workload, reason: Reason, message: str) -> None:
-    """Write down why it waits, once for each change of cause. What was taken back says that."""
-    if workload.reason == Reason.PREEMPTED:
-        return
+def _keep_waiting(workload: Workload, reason: Reason, message: str) -> bool:
+    """Write down why it waits, with an event for each change of cause; whether it is news."""
     if (workload.reason, workload.message) == (reason, message):
-        return
+        return False
     changed_cause = workload.reason != reason
     Workload.objects.filter(pk=workload.pk, phase=Phase.PENDING).update(
         reason=reason, message=message
@@ -141,3 +151,4 @@ def _keep_waiting(workload: Workload, reason: Reason, message: str) -> None:
     if changed_cause:
         events.phase(workload, reason=reason, message=message)
     events.announce(workload)
+    return True

@@ -17,13 +17,13 @@ from workloads import enqueue, logs, services
 from workloads.models import Workload
 from workloads.models.traces import expired
 from workloads.scheduling import time_limits
+from workloads.scheduling.order import decisions
 from workloads.worker import collect
 
 OVERDUE = timedelta(seconds=5)
 LOGS_LATE = timedelta(minutes=10)  # for which an auto-deletion waits for the last output
 AT_ONCE = 100  # rows of one sweep; the next one goes on
-
-
+DECISIONS_SECONDS = 60
 STATISTICS_SECONDS = 600
 
 
@@ -38,6 +38,8 @@ def sweep() -> None:
     time_limits.enforce()
     _delete_due()
     prune()
+    if cache.add("admission-decisions", 1, DECISIONS_SECONDS):
+        decisions.prune(timezone.now())
     if cache.add("workloads-statistics", 1, STATISTICS_SECONDS):
         refresh_statistics()
 

@@ -1,0 +1,52 @@
+"""What admission decided of a workload: one row for each change of mind."""
+
+from typing import Self
+
+from django.db import models
+
+from accounts import access
+from accounts.models import User
+from clusters.models import Cluster
+from core.fields import SaidText
+from workloads.models.choices import reasons
+
+
+class DecisionQuerySet(models.QuerySet["AdmissionDecision"]):
+    def visible_to(self, user: User) -> Self:
+        """Those of workloads that someone may see, the deleted ones that are kept included."""
+        columns = {
+            "project": "workload__project",
+            "department": "workload__project__department",
+            "cluster": "cluster",
+        }
+        return self.filter(access.reach(user, "workloads.read", **columns))
+
+    def for_page(self) -> Self:
+        return self.select_related("workload__project").order_by("-at", "pk")
+
+
+class AdmissionDecision(models.Model):
+    """``at`` is the same for all that was decided in one round, in the order of the ids. ``kind``
+    is one of ``workloads.scheduling.order.records``, ``other`` the workload that it was about, or
+    behind which this one waits."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="decisions")
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.CASCADE, related_name="decisions"
+    )
+    other = models.ForeignKey(
+        "workloads.Workload", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=20)
+    reason = models.CharField(max_length=30, choices=reasons, blank=True)
+    why = SaidText()
+
+    objects = DecisionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-at", "id"]
+        indexes = [models.Index(fields=["cluster", "-at", "id"], name="decision_of_cluster")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.why}"

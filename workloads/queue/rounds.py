@@ -1,0 +1,85 @@
+"""What admission decided, round by round, as its page shows it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from django.core.paginator import Page, Paginator
+from django.http import QueryDict
+
+from accounts.models import User
+from clusters.models import Cluster
+from core.query import search_text, whole_number
+from projects.models import Project
+from workloads.models import AdmissionDecision, DecisionQuerySet, Workload
+from workloads.scheduling.order.records import DecisionKind
+
+A_PAGE = 50
+LABELS = {
+    DecisionKind.START: ("Started", "success"),
+    DecisionKind.WAIT: ("Waits", "warning"),
+    DecisionKind.TAKE_BACK: ("Taken back", "danger"),
+}
+
+
+@dataclass(frozen=True)
+class DecisionRow:
+    """``other`` only where the reader may see it."""
+
+    workload: Workload
+    label: str
+    tone: str
+    why: str
+    other: Workload | None
+
+
+@dataclass(frozen=True)
+class AdmissionRound:
+    at: datetime
+    rows: list[DecisionRow]
+
+
+@dataclass(frozen=True)
+class DecisionFilter:
+    """``name`` is a part of a workload's name, ``project`` the id of one."""
+
+    name: str = ""
+    project: int | None = None
+
+    @classmethod
+    def of(cls, query: QueryDict) -> "DecisionFilter":
+        return cls(search_text(query, "q"), whole_number(query.get("project", "")))
+
+    def __bool__(self) -> bool:
+        return bool(self.name or self.project is not None)
+
+    def apply(self, rows: DecisionQuerySet) -> DecisionQuerySet:
+        if self.name:
+            rows = rows.filter(workload__name__icontains=self.name)
+        return rows if self.project is None else rows.filter(workload__project=self.project)
+
+
+def page_of(
+    cluster: Cluster, user: User, chosen: DecisionFilter, number: str | None
+) -> Page[AdmissionDecision]:
+    visible = AdmissionDecision.objects.filter(cluster=cluster).visible_to(user)
+    return Paginator(chosen.apply(visible).for_page(), A_PAGE).get_page(number)
+
+
+def rounds_of(page: Page[AdmissionDecision], user: User) -> list[AdmissionRound]:
+    decisions = list(page.object_list)
+    others = {it.other_id for it in decisions if it.other_id}
+    visible = Workload.objects.within_reach(user).in_bulk(others) if others else {}
+    return [
+        AdmissionRound(at, [_row(it, visible.get(it.other_id)) for it in rows])
+        for at, rows in groupby(decisions, key=lambda decision: decision.at)
+    ]
+
+
+def _row(decision: AdmissionDecision, other: Workload | None) -> DecisionRow:
+    label, tone = LABELS[DecisionKind(decision.kind)]
+    return DecisionRow(decision.workload, label, tone, decision.why, other)
+
+
+def projects_on(cluster: Cluster, user: User) -> list[Project]:
+    return list(Project.objects.visible_to(user).filter(cluster=cluster).order_by("name"))
