@@ -41,13 +41,13 @@ KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
     WorkloadKind.DISTRIBUTED: KindTraits(
         "Distributed training",
         "Distributed",
-        "Several pods that train together.",
+        "Several pods, one training.",
         "Distributed",
         "distributed",
         is_gang=True,
     ),
     WorkloadKind.TRAINING: KindTraits(
-        "Standard training", "Standard", "One pod, without a framework.", "Training", "trainings"
+        "Standard training", "Standard", "One pod, no framework.", "Training", "trainings"
     ),
 }
 #: Fields of the spec that only a gang has, by their names on the wire; a framework has its own.

@@ -20,6 +20,7 @@ from spec.kind import WorkloadKind
 from spec.workload import Architecture
 
 FEW = 6  # cards shown before "show all"
+MOST_ON_SETUP = 50  # the same in the lists of the first page, which scroll
 SCRATCH, OWN = "", "own"
 PLACES = ("cluster", "department", "project")
 
@@ -58,12 +59,14 @@ class Gallery:
     hidden: int = 0
 
 
-def gallery(choices: Iterable[Card], *, query: str = "", everything: bool = False) -> Gallery:
-    """Usable ones first; those that fit ``query``, best by name; a few unless ``everything``."""
+def gallery(
+    choices: Iterable[Card], *, query: str = "", everything: bool = False, few: int = FEW
+) -> Gallery:
+    """Usable ones first; those that fit ``query``, best by name; ``few`` unless ``everything``."""
     all_cards = sorted(choices, key=lambda card: bool(card.why_not))
     matches = [card for card in all_cards if card.matches(query)] if query else all_cards
     matches.sort(key=lambda card: query.lower() not in card.title.lower())
-    shown = matches if everything else matches[:FEW]
+    shown = matches if everything else matches[:few]
     chosen = [card for card in all_cards if card.checked and card not in shown]
     hidden = sum(card not in shown and card not in chosen for card in matches)
     return Gallery(chosen + shown, len(all_cards), query, hidden)
@@ -85,7 +88,7 @@ def clusters(user: User, chosen: Any) -> Iterator[Card]:
 def _gpus_of(cluster: Cluster) -> str:
     count = cluster.gpu_count
     if cluster.has_virtual_gpus:
-        return f"{count} virtual GPUs: accounting units that run on the CPU"
+        return f"{count} virtual GPU{'' if count == 1 else 's'}"
     return f"{count} GPU{'' if count == 1 else 's'}"
 
 
@@ -147,7 +150,7 @@ def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
 
 def architectures(chosen: str) -> Iterator[Card]:
     words = {
-        Architecture.WORKERS_AND_MASTER: "One master coordinates the workers and is rank 0.",
+        Architecture.WORKERS_AND_MASTER: "The master is rank 0.",
         Architecture.WORKERS_ONLY: "Worker 0 is rank 0.",
     }
     for architecture in Architecture:

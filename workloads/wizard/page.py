@@ -22,6 +22,8 @@ from workloads.wizard.sections.base import MASTER, SETUP
 
 FOLDER = "workloads/wizard"
 PAGE = f"{FOLDER}/page.html"
+PROJECT = "project"
+NO_PROJECT = "Select a cluster first. Your projects on it appear here."
 VIRTUAL_GPUS = "GPUs here are virtual: accounting units that run on the CPU."
 Context = dict[str, Any]
 
@@ -70,23 +72,33 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
 
 
 def galleries_of(screen: Screen) -> dict[str, Shown]:
-    """The inputs of the page that choose from a gallery of assets, by name."""
+    """The inputs of the page that choose from a gallery that can be searched, by name."""
     cards = (it for it in screen.inputs if it.field.input is Input.CARDS)
-    return {shown.name: shown for shown in cards if shown.field.key in KINDS}
+    return {it.name: it for it in cards if it.field.key in KINDS or it.name == PROJECT}
 
 
 def one_gallery(request: Request, screen: Screen, name: str) -> Context:
     """What ``_gallery.html`` shows for one of these inputs."""
     shown = galleries_of(screen)[name]
-    kind = KINDS[shown.field.key]
+    kind = KINDS.get(shown.field.key)
     asked = request.GET if request.method == "GET" else request.POST
     everything = asked.get("all") == name or request.POST.get("action", "") == f"all:{name}"
     gallery = galleries.gallery(
-        _cards(request, screen, kind),
+        _cards(request, screen, kind) if kind else _projects(request, screen),
         query=search_text(asked, f"{name}-search"),
         everything=everything,
+        few=galleries.MOST_ON_SETUP if screen.page == SETUP else galleries.FEW,
     )
-    return {"shown": shown, "gallery": gallery, "kind": kind, "lead": _lead(screen, kind)}
+    return {"shown": shown, "gallery": gallery, "whole": screen.page == SETUP} | (
+        {"kind": kind, "title": kind.title.lower(), "lead": _lead(screen, kind)}
+        if kind
+        else {"kind": None, "title": "projects", "empty": NO_PROJECT}
+    )
+
+
+def _projects(request: Request, screen: Screen) -> Iterable[galleries.Card]:
+    content = screen.content
+    return galleries.projects(request.user, content.cluster, content.project)
 
 
 def _lead(screen: Screen, kind: AssetKind[Any]) -> str:
@@ -99,11 +111,13 @@ def _galleries(request: Request, screen: Screen) -> Context:
     """What the page offers to choose from."""
     user, content, planned = request.user, screen.content, screen.plan
     if screen.page == SETUP:
+        frameworks = list(galleries.frameworks(_cluster(planned, user), content.framework))
         return {
             "clusters": list(galleries.clusters(user, content.cluster)),
-            "projects": list(galleries.projects(user, content.cluster, content.project)),
+            "projects": one_gallery(request, screen, PROJECT),
             "kinds": list(galleries.kinds(content.kind)),
-            "frameworks": list(galleries.frameworks(_cluster(planned, user), content.framework)),
+            "frameworks": frameworks,
+            "unavailable": [card for card in frameworks if card.why_not],
             "architectures": list(galleries.architectures(content.architecture)),
             "templates": one_gallery(request, screen, "template"),
         }

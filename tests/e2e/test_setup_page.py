@@ -1,0 +1,72 @@
+"""The first page of the wizard fits the screen of a laptop, whatever there is to choose from."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.product import Trainyard
+
+pytestmark = pytest.mark.e2e
+LAPTOP = ViewportSize(width=1440, height=900)
+MORE = """
+from projects.models import Project
+first = Project.objects.get(name="team-a")
+place = {"cluster": first.cluster, "department": first.department}
+Project.objects.bulk_create(Project(name=f"zz-{number:02d}", **place) for number in range(40))
+"""
+FEWER = (
+    'from projects.models import Project; Project.objects.filter(name__startswith="zz-").delete()'
+)
+
+
+@pytest.fixture
+def many_projects(running_trainyard: Trainyard) -> Iterator[None]:
+    running_trainyard.manage("shell", "-c", MORE)
+    yield
+    running_trainyard.manage("shell", "-c", FEWER)
+
+
+def fits(page: Page) -> bool:
+    """Nothing of the page is below or beside the window."""
+    return bool(
+        page.evaluate("""() => {
+          const { scrollHeight, scrollWidth } = document.documentElement;
+          return scrollHeight <= innerHeight && scrollWidth <= innerWidth;
+        }""")
+    )
+
+
+def open_setup(page: Page) -> None:
+    page.set_viewport_size(LAPTOP)
+    page.goto("/workloads/new/")
+    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
+    page.get_by_role("radio", name="Distributed").check()
+    expect(page.get_by_role("radiogroup", name="Framework")).to_be_visible()
+    expect(page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
+
+
+def test_all_choices_of_the_first_page_fit_a_laptops_screen(admin_page: Page) -> None:
+    page = admin_page
+    open_setup(page)
+    assert fits(page)
+    assert page.get_by_role("button", name="CONTINUE").is_visible()
+    page.get_by_text("Not available here: MPI").click()
+    expect(page.get_by_text("An MPI launcher reaches its workers by ssh").first).to_be_visible()
+
+
+def test_a_long_list_of_projects_scrolls_and_is_searched(
+    many_projects: None, admin_page: Page
+) -> None:
+    page = admin_page
+    open_setup(page)
+    assert fits(page)
+    projects = page.get_by_role("radiogroup", name="Project")
+    expect(projects.get_by_role("radio")).to_have_count(41)
+    page.get_by_label("Search projects").press_sequentially("zz-3")
+    expect(projects.get_by_role("radio", name="zz-", exact=False)).to_have_count(10)
+    projects.get_by_role("radio", name="zz-37").check()
+    expect(page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
+    expect(projects.get_by_role("radio", name="zz-37")).to_be_checked()
+    expect(projects.get_by_role("radio", name="zz-37")).to_be_in_viewport()
+    assert fits(page)
