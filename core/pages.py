@@ -1,9 +1,11 @@
 """Pages that many nouns share: a form, and a question. Each fits the drawer and a page alike."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import trigger_client_event
 
 from core.forms.form import Form
@@ -66,6 +68,26 @@ def question_page(
     }
     status = 422 if refusal and request.method == "POST" else 200
     return render_partial(request, "question_page.html", "question", context, status=status)
+
+
+def came_from(request: HtmxRequest) -> str:
+    """Where ``?next=`` says to go back to, if it is an address of ours."""
+    back = request.GET.get("next", "")
+    ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
+    return back if ours else ""
+
+
+def chosen(request: HtmxRequest, kind: str, pk: object, home: str, **more: object) -> HttpResponse:
+    """After something was created: the page that asked for it, in ``?slot=``, gets it chosen;
+    without htmx by its address. Nobody asked: its own page, ``home``."""
+    slot, back = request.GET.get("slot", ""), came_from(request)
+    if request.htmx:
+        detail = {"kind": kind, "id": str(pk), "slot": slot, **more}
+        return trigger_client_event(done(request, ""), "asset-created", detail)
+    if not back:
+        return redirect(home)
+    joint = "&" if "?" in back else "?"
+    return redirect(f"{back}{joint}{urlencode({kind: pk, 'slot': slot})}")
 
 
 def done(request: HtmxRequest, address: str) -> HttpResponse:

@@ -1,23 +1,20 @@
 """Making, changing and copying assets. One form each, in the drawer or as a page."""
 
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_http_methods
-from django_htmx.http import trigger_client_event
 
 from accounts import access
 from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
 from assets.forms.base import AssetForm
-from core.pages import done, form_page
+from core.pages import came_from, chosen, done, form_page
 from core.query import whole_number
 from projects.models import Project
 from projects.scopes import Place
@@ -149,7 +146,7 @@ def _page(
         submit=submit,
         fields="assets/fields.html",
         crumb=(kind.title, kind.address("list")),
-        back=_next(request),
+        back=came_from(request),
         kind=kind,
     )
 
@@ -157,18 +154,4 @@ def _page(
 def _created(request: Request, kind: AssetKind[A], asset: A) -> HttpResponse:
     """Tell the page that asked which asset it got, with htmx and without."""
     messages.success(request, f"The {kind.noun} {asset.name} was created.")
-    slot, back = request.GET.get("slot", ""), _next(request)
-    if request.htmx:
-        detail = {"kind": kind.slug, "id": str(asset.pk), "slot": slot}
-        return trigger_client_event(done(request, ""), "asset-created", detail)
-    if not back:
-        return redirect(kind.address("detail", asset.pk))
-    joint = "&" if "?" in back else "?"
-    return redirect(f"{back}{joint}{urlencode({kind.slug: asset.pk, 'slot': slot})}")
-
-
-def _next(request: Request) -> str:
-    """Where to go back to, if it is an address of ours."""
-    back = request.GET.get("next", "")
-    ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
-    return back if ours else ""
+    return chosen(request, kind.slug, asset.pk, kind.address("detail", asset.pk))

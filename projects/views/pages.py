@@ -13,7 +13,7 @@ from accounts.http import Request, permission_required
 from clusters.models import Cluster
 from core.forms.form import judged
 from core.http import render_partial
-from core.pages import done, form_page, in_drawer, question_page
+from core.pages import came_from, chosen, done, form_page, in_drawer, question_page
 from core.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank, initial_of_project
@@ -82,13 +82,15 @@ def detail(request: Request, pk: int) -> HttpResponse:
 @form_methods
 @permission_required("projects.create")
 def create(request: Request) -> HttpResponse:
+    """A new project. The query may say ``cluster``, and ``next`` and ``slot`` (who asked)."""
     posted = request.POST if request.method == "POST" else None
-    form = ProjectForm(posted, initial=blank())
+    form = ProjectForm(posted, initial=blank() | {"cluster": request.GET.get("cluster", "")})
     if request.method == "POST" and form.is_valid():
         with judged(form):
             project = services.create_project(by=request.user, cluster=form.cluster, **form.given())
             messages.success(request, f"The project {project} was created.")
-            return done(request, project.get_absolute_url())
+            home = project.get_absolute_url()
+            return chosen(request, "project", project.pk, home, cluster=str(project.cluster_id))
     return _form(request, form, "New project", "Create project")
 
 
@@ -147,5 +149,6 @@ def _form(
         submit=submit,
         fields="projects/fields.html",
         crumb=("Projects", reverse("project-list")),
+        back=came_from(request),
         warning=warning,
     )

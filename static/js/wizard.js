@@ -37,13 +37,15 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
   if (wrong) status.textContent = wrong.textContent;
 });
 
-// An asset made in the drawer is chosen where its button stands.
+// What was created in the drawer is chosen where its button stands; a project may be of another cluster.
 document.body.addEventListener("asset-created", (event) => {
-  const { kind, id, slot } = event.detail;
-  const name = `${slot}-${kind}`;
+  const { kind, id, slot, cluster } = event.detail;
+  const name = slot ? `${slot}-${kind}` : kind;
   if (!document.getElementById(`${name}-gallery`)) return;
+  const whole = kind === "project";
   htmx.ajax("POST", wizard.dataset.save, {
-    source: `#${name}-gallery`, target: `#${name}-gallery`, swap: "outerHTML", values: { [name]: id, gallery: name },
+    source: `#${name}-gallery`, target: whole ? "#wizard-page" : `#${name}-gallery`, swap: "outerHTML",
+    values: whole ? { project: id, cluster } : { [name]: id, gallery: name },
   }).then(() => document.getElementById(`${name}-${id}`)?.focus());
 });
 

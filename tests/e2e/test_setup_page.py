@@ -70,3 +70,23 @@ def test_a_long_list_of_projects_scrolls_and_is_searched(
     expect(projects.get_by_role("radio", name="zz-37")).to_be_checked()
     expect(projects.get_by_role("radio", name="zz-37")).to_be_in_viewport()
     assert fits(page)
+
+
+def test_a_new_project_comes_back_chosen_with_the_draft_as_it_was(
+    running_trainyard: Trainyard, admin_page: Page
+) -> None:
+    page = admin_page
+    open_setup(page)
+    page.get_by_label("Name", exact=True).fill("goes-on")
+    page.get_by_role("button", name="+NEW PROJECT").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Project name").fill("zz-fresh")
+    drawer.get_by_role("button", name="CREATE PROJECT").click()
+    expect(drawer).to_be_hidden()
+    fresh = page.get_by_role("radio", name="zz-fresh")
+    expect(fresh).to_be_checked()
+    expect(fresh).to_be_focused()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("goes-on")
+    assert fits(page)
+    page.get_by_role("radio", name="team-a").check()
+    running_trainyard.manage("shell", "-c", FEWER)

@@ -18,6 +18,7 @@ from core.forms.field import Input
 from core.forms.read import items_of, put_items
 from core.http import after
 from core.query import uuid_of, whole_number
+from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.environment import MASK
 from spec.errors import Problem, SpecError
@@ -229,26 +230,37 @@ def _list_field(name: str) -> Question:
 def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """Without JavaScript: the page that makes an asset, which leads back here."""
     slug, _, slot = about.partition(":")
+    here = reverse("draft-step", args=[draft.pk, page])
+    if slug == "project":
+        query = urlencode({"cluster": draft.content.cluster or "", "next": here})
+        return redirect(f"{reverse('project-create')}?{query}")
     kind = KINDS.get(slug)
     if kind is None or not kind.has_form:
         raise Http404("No such asset")
-    here = reverse("draft-step", args=[draft.pk, page])
     query = urlencode({"project": draft.content.project or "", "slot": slot, "next": here})
     return redirect(f"{kind.address('create')}?{query}")
 
 
 def choose_new_asset(request: Request, draft: Draft, page: int) -> bool:
-    """Back from that page, with ``?environment=<id>&slot=worker``: choose what was made."""
+    """Back from that page, with ``?environment=<id>&slot=worker`` or ``?project=<id>``: choose what
+    was made."""
     slot = request.GET.get("slot", "")
     posted = QueryDict(mutable=True)
     for kind in for_each_pod():
         chosen = request.GET.get(kind.slug, "")
         if uuid_of(chosen) and f"{slot}-{kind.slug}" in questions():
             posted[f"{slot}-{kind.slug}"] = chosen
+    if project := _new_project(request) if page == SETUP else None:
+        posted["cluster"], posted["project"] = str(project.cluster_id), str(project.pk)
     if not posted:
         return False
     drafts.write(draft, posted, by=request.user)
     return True
+
+
+def _new_project(request: Request) -> Project | None:
+    pk = whole_number(request.GET.get("project", ""))
+    return Project.objects.visible_to(request.user).filter(pk=pk).first() if pk else None
 
 
 #: Verbs after which the fields of the page count as left, so that they say what is wrong.
