@@ -11,7 +11,9 @@ from workloads.scheduling.fit.foresight import look_ahead, repairs_that_hold
 from workloads.scheduling.fit.judge import Answer
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
-from workloads.scheduling.line import MOST, GpuHolders, QueuePlace, gpu_holders, queue_place
+from workloads.scheduling.line import GpuHolders, QueuePlace, gpu_holders, queue_place
+
+MOST_TRIED = 50  # that wait on this machine, for each copy is tried among them
 
 
 @dataclass(frozen=True)
@@ -47,4 +49,4 @@ def _is_long(workload: Workload) -> bool:
     """Whether it takes too long to try where a copy would stand in the queue."""
     if workload.cluster.capabilities.queues:
         return False
-    return Workload.objects.waiting().filter(cluster=workload.cluster).count() > MOST
+    return Workload.objects.waiting().filter(cluster=workload.cluster).count() > MOST_TRIED

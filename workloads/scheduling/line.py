@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Sum
+from django.db.models import Count, Sum
 
 from accounts.models import User
 from clusters.models import Cluster
@@ -53,7 +53,7 @@ def queue_place(workload: Workload, user: User) -> QueuePlace | None:
     if workload.pk not in queue:
         return None
     before = queue[: queue.index(workload.pk)]
-    visible = Workload.objects.visible_to(user).select_related("project").in_bulk(before)
+    visible = Workload.objects.visible_to(user).only("name").in_bulk(before)
     named = [visible[pk] for pk in before if pk in visible]
     quotas = workload.cluster.capabilities.quotas and not _is_ours(workload)
     return QueuePlace(
@@ -73,15 +73,16 @@ def gpu_holders(workload: Workload, user: User) -> GpuHolders | None:
         return None
     cluster = workload.cluster
     rows = Workload.objects.occupying().filter(cluster=cluster, gpus__gt=0).exclude(pk=workload.pk)
-    visible = rows.visible_to(user).select_related("project").order_by("-gpus", "created_at")
-    named, held = list(visible), _gpus(rows)
-    own = sum(it.gpus for it in named)
+    visible = rows.visible_to(user)
+    largest = visible.only("name", "gpus", "project__name").select_related("project")
+    named = list(largest.order_by("-gpus", "created_at")[:NAMED])
+    (count, held), (own_count, own_held) = _gpus(rows), _gpus(visible)
     return GpuHolders(
-        named[:NAMED],
-        rows.count() - len(named),
-        _rounded(held - own),
-        len(named[NAMED:]),
-        _rounded(sum(it.gpus for it in named[NAMED:])),
+        named,
+        count - own_count,
+        _rounded(held - own_held),
+        own_count - len(named),
+        _rounded(own_held - sum(it.gpus for it in named)),
         _outside(cluster, held),
         cluster.gpu_count,
     )
@@ -102,11 +103,14 @@ def _by_age(workload: Workload) -> list[UUID]:
     rows = Workload.objects.filter(cluster=workload.cluster, phase__in=WAITING, deleted_at=None)
     if workload.cluster.capabilities.quotas:
         rows = rows.filter(project=workload.project)
-    return list(rows.order_by("queued_at", "pk").values_list("pk", flat=True)[:MOST])
+    ids = list(rows.order_by("queued_at", "pk").values_list("pk", flat=True)[: MOST + 1])
+    return ids if len(ids) <= MOST else []
 
 
-def _gpus(rows: WorkloadQuerySet) -> float:
-    return float(rows.aggregate(gpus=Sum("gpus"))["gpus"] or 0)
+def _gpus(rows: WorkloadQuerySet) -> tuple[int, float]:
+    """How many they are, and what they hold together."""
+    sums = rows.order_by().aggregate(count=Count("pk"), gpus=Sum("gpus"))
+    return sums["count"], float(sums["gpus"] or 0)
 
 
 def _outside(cluster: Cluster, held: float) -> float:

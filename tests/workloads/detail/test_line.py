@@ -113,3 +113,14 @@ def test_a_long_queue_has_no_positions(
 ) -> None:
     monkeypatch.setattr(line, "MOST", 2)
     assert "Position" not in shown(client, queue[2])
+
+
+def test_of_many_holders_the_largest_are_named(
+    client: Client, queue: list[Workload], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "NAMED", 1)
+    small = waiting(queue[0].project, "small", 1)
+    small.move(Phase.RUNNING)
+    page = shown(client, queue[2])
+    assert "runs-here team-a 2 GPUs" in page
+    assert "1 more workload: 1 GPU" in page
