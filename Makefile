@@ -44,7 +44,7 @@ bench: install-dev ## Measure against peers and print a table (B=table: one of t
 	$(BIN)/python -m tests.browser
 	$(BIN)/python -m bench $(B)
 
-bench-kubernetes: install-dev ## Measure on a cluster (B=submitting or watching, KUBECONFIG=)
+bench-kubernetes: install-dev ## Measure on a cluster (B=submitting, watching or verdicts, KUBECONFIG=)
 	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m bench.kubernetes $(B)
 
 pictures: install-dev ## Take the pictures of README and docs anew, of the running product

@@ -1,0 +1,229 @@
+"""Whether gangs start as foreseen: random gangs, and what a real scheduler does with each of them.
+
+Needs the training operator and simulated nodes of several types (label ``run.ai/type``), with no
+workload on them. Part of each node is taken by pods of the benchmark. A gang is judged, given to
+the cluster by the engine, and has started when all its pods have a node.
+
+``python -m bench.kubernetes.verdicts`` fills a database of its own and prints what it counted.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import django
+from django.core.management import call_command
+
+from bench.report import Measurement
+from config.run.install import ROOT
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.client.connect import connect
+from tests.waiting import wait_for
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+    from projects.models import Project
+    from spec.workload import WorkloadSpec
+
+GANGS, SEED, CALLERS = 60, 7, 8
+IMAGE = "local/busybox:1"  # pods on simulated nodes pull nothing
+TYPE, SIMULATED, FILLER = "run.ai/type", "trainyard-kube/fake", "bench-filler"
+FOREVER = [{"name": "fake/run-seconds", "value": "forever"}]
+GIB = 1024**3
+SETTLED = 4  # looks, one a second, at which pods that have no node are the same
+LONGEST = 180.0
+WRONG, NOT_STARTED = "wrong", "not started"
+LIMITS = {WRONG: 2.0, NOT_STARTED: 5.0}  # percent
+
+
+def rows(kubeconfig: Path) -> Iterator[Measurement]:
+    with tempfile.TemporaryDirectory() as home:
+        environment = {
+            **os.environ,
+            "TRAINYARD_HOME": home,
+            "DJANGO_SETTINGS_MODULE": "bench.settings",
+            "DATABASE_URL": "",
+            "LOG_LEVEL": "ERROR",
+        }
+        command = [sys.executable, "-m", "bench.kubernetes.verdicts", str(kubeconfig)]
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=-1, check=True, text=True)
+    said = json.loads(done.stdout.splitlines()[-1])
+    if skipped := said.get("skipped"):
+        print(f"Skipped: {skipped}")
+        return
+    nodes, counted = said["nodes"], Counter[str](said["counted"])
+    judged, repaired = counted["judged"], counted["repaired"]
+    left = f"{counted['unknown']} more were left to the queue"
+    what = f"Verdicts that were wrong, of {judged} random gangs on {nodes:,} nodes ({left})"
+    yield Measurement(what, 100 * counted[WRONG] / max(judged, 1), "%", LIMITS[WRONG])
+    what = f"Gangs that did not start with the first repair offered, of {repaired}"
+    yield Measurement(what, 100 * counted[NOT_STARTED] / max(repaired, 1), "%", LIMITS[NOT_STARTED])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A cluster with a project on it, and the random numbers of the benchmark."""
+
+    cluster: "Cluster"
+    project: "Project"
+    api: Api
+    random: Random
+
+    @property
+    def space(self) -> str:
+        return f"/api/v1/namespaces/trainyard-{self.project.name}"
+
+    def starts(self, spec: "WorkloadSpec") -> bool:
+        """Whether the cluster finds a node for all of its pods. It is gone afterwards."""
+        from clusters.connections import engine_for
+        from engines.base import Handle, Launch
+
+        engine = engine_for(self.cluster)
+        handle = Handle(uuid4(), "gang", self.project.name)
+        engine.submit(Launch(handle, 1, spec))
+        try:
+            return self._settles(spec.num_pods)
+        finally:
+            engine.delete(handle)
+            wait_for(lambda: not self._pods(), LONGEST, "the gang to be gone", every=0.5)
+
+    def _settles(self, wanted: int) -> bool:
+        looks: list[int] = []
+
+        def settled() -> bool:
+            """The scheduler placed each pod, or tried to, and nothing changes any more."""
+            pods = self._pods()
+            looks.append(sum(bool(pod["spec"].get("nodeName")) for pod in pods))
+            unchanged = len(looks) >= SETTLED and len(set(looks[-SETTLED:])) == 1
+            refused = sum(_is_refused(pod) for pod in pods)
+            return looks[-1] == wanted or (looks[-1] + refused == wanted and unchanged)
+
+        wait_for(settled, LONGEST, "the pods of the gang to settle", every=1.0)
+        return looks[-1] == wanted
+
+    def _pods(self) -> list[dict[str, Any]]:
+        return self.api.items(f"{self.space}/pods", labelSelector=f"!{FILLER}")
+
+
+def _is_refused(pod: dict[str, Any]) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    scheduled = next((it["status"] for it in conditions if it["type"] == "PodScheduled"), "")
+    return scheduled == "False" and not pod["spec"].get("nodeName")
+
+
+def measure(kubeconfig: str) -> dict[str, Any]:
+    from clusters.models import Cluster
+    from tests.factories import ProjectFactory
+
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("add_cluster", "bench", "--kubeconfig", kubeconfig, stdout=sys.stderr)
+    cluster = Cluster.objects.get(name="bench")
+    project = ProjectFactory(cluster=cluster, name=f"bench-{uuid4().hex[:6]}")
+    random = Random(SEED)  # noqa: S311 -- a benchmark, and the same each time
+    api = connect(Path(kubeconfig).read_text())
+    trial = Trial(cluster, project, api, random)
+    types = {node.labels_json.get(TYPE) for node in cluster.nodes.all()} - {None}
+    if not types or not cluster.nodes.filter(labels_json__has_key=SIMULATED).exists():
+        return {"skipped": f"the cluster has no simulated nodes with the label {TYPE}."}
+    try:
+        _fill(trial)
+        counted = _tried(trial, sorted(types))
+    finally:
+        api.delete(trial.space)
+    return {"nodes": cluster.nodes.count(), "counted": counted}
+
+
+def _tried(trial: Trial, types: list[str]) -> Counter[str]:
+    from workloads.scheduling.fit.foresight import look_ahead, repairs_that_hold
+    from workloads.scheduling.fit.judge import Answer
+
+    counted: Counter[str] = Counter()
+    for number in range(GANGS):
+        spec = gang(trial.random, types)
+        ahead = look_ahead(trial.cluster, trial.project, spec)
+        answer = ahead.fit.answer
+        if answer is Answer.UNKNOWN:
+            counted["unknown"] += 1
+            continue
+        started = trial.starts(spec)
+        counted["judged"] += 1
+        counted[WRONG] += started is not (answer is Answer.NOW)
+        offered = repairs_that_hold(trial.cluster, trial.project, spec, ahead)
+        if first := next((it for it in offered if it.answer is Answer.NOW), None):
+            counted["repaired"] += 1
+            counted[NOT_STARTED] += not trial.starts(first.spec)
+        print(f"{number + 1}: {answer}, started: {started}, {dict(counted)}", file=sys.stderr)
+    return counted
+
+
+def gang(random: Random, types: list[str]) -> "WorkloadSpec":
+    """Of one to 64 pods, some for one type of node only, some larger than any node."""
+    from spec import documents
+
+    compute = {
+        "gpuDevicesRequest": random.choice((0, 1, 2, 4, 8, 8)),
+        "cpuCoreRequest": random.choice((1, 8, 16, 32)),
+        "cpuMemoryRequest": f"{random.choice((2, 32, 128, 256))}Gi",
+    }
+    worker: dict[str, object] = {"image": IMAGE, "compute": compute, "annotations": FOREVER}
+    if random.random() < 0.6:
+        worker["nodeType"] = random.choice(types)
+    return documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "architecture": random.choice(("workers_only", "workers_and_master")),
+            "numWorkers": random.choice((1, 2, 4, 8, 16, 32, 63)),
+            "worker": worker,
+        }
+    )
+
+
+def _fill(trial: Trial) -> None:
+    """Nodes as a busy cluster has them: most of each is taken, and hardly two have as much left."""
+    from clusters.connections import engine_for
+    from clusters.nodes import store
+
+    api, random = trial.api, trial.random
+    name = trial.space.rpartition("/")[2]
+    api.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": {}}})
+    nodes = list(trial.cluster.nodes.all())
+    pods = [_filler(random, node.name, node.gpu_count) for node in nodes]
+    with ThreadPoolExecutor(CALLERS) as pool:
+        list(pool.map(lambda pod: api.create(f"{trial.space}/pods", pod), pods))
+    store.store(trial.cluster, engine_for(trial.cluster).nodes())
+
+
+def _filler(random: Random, node: str, gpus: int) -> dict[str, Any]:
+    taken = {
+        "cpu": str(random.choice((64, 96, 112, 120, 124))),
+        "memory": f"{random.choice((512, 768, 896, 960, 1000))}Gi",
+    }
+    if gpus and (held := gpus - random.choice((*[0] * 12, 1, 2, gpus // 2, gpus))):
+        taken["nvidia.com/gpu"] = str(held)
+    resources = {"requests": taken, "limits": taken}
+    return {
+        "metadata": {
+            "name": f"filler-{node}",
+            "labels": {FILLER: "true"},
+            "annotations": {it["name"]: it["value"] for it in FOREVER},
+        },
+        "spec": {
+            "nodeName": node,
+            "containers": [{"name": "main", "image": IMAGE, "resources": resources}],
+        },
+    }
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps(measure(sys.argv[1])))
