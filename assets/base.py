@@ -49,6 +49,10 @@ def no_complaints(asset: Any, given: Values) -> Iterator[Problem]:
     yield from ()
 
 
+def lacks_nothing(asset: Any) -> Iterator[Problem]:
+    yield from ()
+
+
 def names_nothing(asset: Any) -> Iterable[Reference]:
     return ()
 
@@ -91,6 +95,8 @@ class AssetKind(Generic[A]):
     begins_at: str = ""  # the route of the page where that is done
     #: Whether it stays as long as something uses it.
     stays_while_used: bool = False
+    #: What is missing beside its document, when it is saved.
+    lacks: Callable[[A], Iterator[Problem]] = lacks_nothing
     #: What it names of other assets, and the table that remembers which of them.
     names: Callable[[A], Iterable[Reference]] = names_nothing
     links: type[AssetLink] | None = None

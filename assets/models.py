@@ -1,8 +1,16 @@
 """The models of all kinds of assets, where Django looks for them."""
 
 from assets.compute.model import ComputeResource
+from assets.credential.model import Credential, SecretValue
 from assets.data_source.model import DataSource
 from assets.environment.model import Environment
 from assets.template.model import Template
 
-__all__ = ["ComputeResource", "DataSource", "Environment", "Template"]
+__all__ = [
+    "ComputeResource",
+    "Credential",
+    "DataSource",
+    "Environment",
+    "SecretValue",
+    "Template",
+]

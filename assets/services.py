@@ -152,6 +152,8 @@ def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
             setattr(asset, kind.column, kind.dump(kind.part.model_validate(document)))
         except ValidationError as error:
             wrong += problems(error)
+        else:
+            wrong += kind.lacks(asset)
     if wrong:
         raise SpecError(wrong)
     try:

@@ -23,6 +23,7 @@ from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
 from spec.causes import Cause
+from spec.environment import EnvironmentVariable
 from spec.errors import Problem, place_of
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase, Reason
@@ -247,7 +248,8 @@ class Launch:
     ``run`` counts starts by the user: 1 on submission, one more each time a stopped workload is run
     again. ``gpus`` holds, for each rank, the indices of the devices that admission gave it; it is
     empty where the cluster schedules for itself. ``ran`` is for how many seconds it was running in
-    earlier runs.
+    earlier runs. ``secrets`` are the values of the credentials that the spec names, by their ids and
+    keys: no other part of a launch has them.
     """
 
     handle: Handle
@@ -257,6 +259,13 @@ class Launch:
     gpus: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     site: Site = Site()
     ran: float = 0.0
+    secrets: Mapping[UUID, Mapping[str, str]] = field(default_factory=dict, repr=False)
+
+    def secret_of(self, variable: EnvironmentVariable) -> str:
+        """The value that its credential has; empty in a launch that is only shown."""
+        at = variable.credential
+        values = self.secrets.get(at.asset_id, {}) if at and at.asset_id else {}
+        return values.get(at.key, "") if at else ""
 
 
 @dataclass(frozen=True)

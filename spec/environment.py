@@ -5,6 +5,7 @@ import shlex
 from enum import StrEnum
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -83,6 +84,21 @@ class KeyOf(Part):
     key: str = Field(min_length=1, max_length=253)
 
 
+class CredentialKey(Part):
+    """One key of a credential, by its name or its id; which one it is, is settled for the project
+    when the workload is submitted."""
+
+    asset_id: UUID | None = None
+    name: str = Field("", max_length=63)
+    key: str = Field(min_length=1, max_length=253)
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if not (self.name or self.asset_id):
+            raise ValueError("name: is required")
+        return self
+
+
 class FieldRef(Part):
     path: str = Field(min_length=1, max_length=253)
 
@@ -95,13 +111,15 @@ class EnvironmentVariable(Part):
     secret: KeyOf | None = None
     config_map: KeyOf | None = None
     pod_field_ref: FieldRef | None = None
+    credential: CredentialKey | None = None
     description: str = Field("", max_length=250)
 
     @model_validator(mode="before")
     @classmethod
     def _without_a_source(cls, data: Any) -> Any:
         """One that is given nothing is empty: forms cannot tell the two apart, nor can programs."""
-        sources = ("value", "secret", "configMap", "config_map", "podFieldRef", "pod_field_ref")
+        sources = ["value", "secret", "configMap", "config_map", "podFieldRef", "pod_field_ref"]
+        sources.append("credential")
         if isinstance(data, dict) and all(data.get(key) is None for key in sources):
             return {**data, "value": ""}
         return data
@@ -110,7 +128,10 @@ class EnvironmentVariable(Part):
     def _one_source(self) -> Self:
         given = [
             s
-            for s in (self.value, self.secret, self.config_map, self.pod_field_ref)
+            for s in (
+                *(self.value, self.secret, self.config_map, self.pod_field_ref),
+                self.credential,
+            )
             if s is not None
         ]
         if len(given) > 1:
@@ -122,7 +143,7 @@ class EnvironmentVariable(Part):
     @property
     def is_taken(self) -> bool:
         """Whether the value comes from somewhere else."""
-        return bool(self.secret or self.config_map or self.pod_field_ref)
+        return bool(self.secret or self.config_map or self.pod_field_ref or self.credential)
 
 
 class UidGidSource(StrEnum):
@@ -292,6 +313,14 @@ class Environment(Part):
             names = [item.name for item in getattr(self, field)]
             if twice := {name for name in names if names.count(name) > 1}:
                 raise ValueError(f"{field}: {', '.join(sorted(twice))} is given twice")
+        for variable in self.environment_variables:
+            reference = re.compile(rf"(?<!\$)\$\({re.escape(variable.name)}\)")
+            if variable.credential and reference.search(f"{self.command or ''} {self.args or ''}"):
+                raise ValueError(
+                    f"{'command' if reference.search(self.command or '') else 'args'}: must not "
+                    f"name $({variable.name}), whose value is a credential's: everyone on a "
+                    "machine can read command lines; let the program read the variable"
+                )
         if self.tty and not self.stdin:
             raise ValueError("tty: a terminal needs stdin too")
         return self

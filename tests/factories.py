@@ -11,7 +11,7 @@ from factory.helpers import post_generation
 
 from accounts.access import ADMINISTRATOR
 from accounts.models import User
-from assets.models import ComputeResource, DataSource, Environment, Template
+from assets.models import ComputeResource, Credential, DataSource, Environment, Template
 from clusters.models import Cluster, Node, State
 from clusters.nodes import store
 from engines.base import Capabilities, FrameworkSupport
@@ -159,6 +159,18 @@ class DataSourceFactory(_AssetFactory):
             "kind": "nfs",
             "nfs": {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"},
         }
+    )
+
+
+class CredentialFactory(_AssetFactory):
+    """A generic secret with one key: ``token``. Give its value as ``entered={"token": …}``."""
+
+    class Meta:
+        model = Credential
+
+    name = Sequence("credential-{}".format)
+    spec_json = LazyFunction(
+        lambda: {"kind": "genericSecret", "keys": ["token"], "existingSecret": None}
     )
 
 

@@ -1,11 +1,14 @@
 """What an engine is handed to start a workload."""
 
 import json
+from dataclasses import replace
 
 import yaml
 
+from assets.credential.values import MissingValue, values_for
 from clusters.connections import engine_for, site_of
 from clusters.models import Cluster
+from core.fields import Unreadable
 from engines.base import EngineError, EngineRefused, Launch
 from spec.errors import SpecError
 from workloads.models import Workload
@@ -14,7 +17,17 @@ AGAIN = "Copy & edit starts it again."
 
 
 def launch_of(workload: Workload) -> Launch:
-    """``EngineRefused`` where its spec was written under other rules."""
+    """With the values of its credentials, for the engine and nobody else. ``EngineRefused`` where
+    one cannot be had, or the spec was written under other rules."""
+    launch = shown_launch_of(workload)
+    try:
+        return replace(launch, secrets=values_for(launch.spec))
+    except (MissingValue, Unreadable) as error:
+        raise EngineRefused(f"{error} {AGAIN}") from error
+
+
+def shown_launch_of(workload: Workload) -> Launch:
+    """Without those values."""
     try:
         spec = workload.spec
     except SpecError as error:

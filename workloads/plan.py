@@ -15,7 +15,11 @@ from django.db.models import prefetch_related_objects
 from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
-from assets.models import DataSource, Template
+from assets.credential.binding import bind
+from assets.credential.kind import CREDENTIAL
+from assets.data_source.kind import DATA_SOURCE
+from assets.links import Reference
+from assets.models import Template
 from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Handle
@@ -73,8 +77,8 @@ class Plan:
     problems: list[Problem] = field(default_factory=list)
     #: What was chosen, by kind of pod and kind of asset.
     assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
-    #: By kind of pod.
-    data_sources: dict[str, list[DataSource]] = field(default_factory=dict)
+    #: Those of which a pod may have several.
+    linked: list[Reference] = field(default_factory=list)
     demand: Demand | None = None
     verdict: Verdict | None = None
     #: Whether it would start, and the nodes and quotas by which that is judged.
@@ -193,13 +197,24 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
         plan.problems += resolved.problems
-        plan.data_sources[role] = resolved.data_sources
+        plan.linked += [(role, DATA_SOURCE.slug, it.pk) for it in resolved.data_sources]
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
     plan.origins = _origins(layers, plan.template)
     try:
-        plan.spec = documents.load(plan.document)
+        plan.spec = documents.load(_bound(plan, project, by))
     except SpecError as error:
         plan.problems += error.problems
+
+
+def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:
+    """The document with the credentials that its variables mean."""
+    document = plan.document
+    for role, _ in _replicas(plan.draft):
+        bound = bind(document[role], project=project, user=by, at=(role,))
+        document = document | {role: bound.document}
+        plan.problems += bound.problems
+        plan.linked += [(role, CREDENTIAL.slug, it.pk) for it in bound.credentials]
+    return document
 
 
 def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:

@@ -12,7 +12,6 @@ from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import User
-from assets.data_source.kind import DATA_SOURCE
 from assets.links import Reference
 from audit import services as audit
 from projects.quotas import Demand
@@ -88,8 +87,7 @@ def _references(planned: Plan) -> Iterator[Reference]:
     """The assets that it is made of."""
     for (role, kind), asset in planned.assets.items():
         yield role, kind, asset.pk
-    for role, sources in planned.data_sources.items():
-        yield from ((role, DATA_SOURCE.slug, source.pk) for source in sources)
+    yield from planned.linked
     if planned.template:
         yield "", "template", planned.template.pk
 

@@ -1,4 +1,5 @@
-"""Environment variables in a form: a value, the name of a Secret or ConfigMap, or a pod field.
+"""Environment variables in a form: a value, the name of a Secret, ConfigMap or credential, or
+a pod field.
 
 The value of one that looks secret never goes into a page. It stays in the document, as what no cell
 shows of the item, and the mask that is posted in its place keeps it.
@@ -16,7 +17,9 @@ SOURCES = (
     ("secret", "Secret"),
     ("configMap", "ConfigMap"),
     ("podFieldRef", "Pod field"),
+    ("credential", "Credential"),
 )
+NAMED = ("secret", "configMap", "credential")  # which have keys
 #: ``value`` is that, or a name, or a path in the pod.
 CELLS = (
     Cell("name", "Name"),
@@ -24,17 +27,17 @@ CELLS = (
         "value",
         "Value",
         strip=False,
-        also=("secret.name", "configMap.name", "podFieldRef.path"),
+        also=("secret.name", "configMap.name", "podFieldRef.path", "credential", "credential.name"),
     ),
     Cell("source", "Source", Input.SELECT, options=SOURCES),
-    Cell("key", "Key", also=("secret.key", "configMap.key")),
+    Cell("key", "Key", also=("secret.key", "configMap.key", "credential.key")),
 )
 
 
 def pack(cells: Values) -> Values:
     name, source, value, key = (cells.pop(it, "") for it in ("name", "source", "value", "key"))
     kept, unset = cells.pop(KEPT, ""), cells.pop(UNSET, False)
-    if source in {"secret", "configMap"}:
+    if source in NAMED:
         return {**cells, "name": name, source: {"name": value, "key": key}}
     if source == "podFieldRef":
         return {**cells, "name": name, source: {"path": value}}
@@ -45,7 +48,7 @@ def pack(cells: Values) -> Values:
 
 def unpack(item: Values) -> Values:
     whole = {key: value for key, value in item.items() if key not in dict(SOURCES)}
-    for source in ("secret", "configMap"):
+    for source in NAMED:
         if isinstance(of := item.get(source), dict):
             return {**whole, "source": source, "value": of.get("name"), "key": of.get("key")}
     if isinstance(of := item.get("podFieldRef"), dict):

@@ -241,5 +241,7 @@ class LocalEngine:
 def _prepare(folder: Folder, plan: GangPlan) -> None:
     """Write all that a supervisor needs. The launch makes the run exist; its state follows."""
     folder.prepare(plan.run)
+    if plan.secrets:
+        write_json(folder.secrets(plan.run), plan.secrets, scratch=folder.path)
     write_json(folder.launch, plan.to_json(), scratch=folder.path)
     Record.of(plan).write(folder)

@@ -49,6 +49,7 @@ def environment(
         **plan.base,
         **defaults(plan, rank, folder=folder, work=work),
         **rank.variables,
+        **rank.secrets,
         **rendezvous_of(plan).variables(plan, rank, ports),
         # Admission decides who gets which device. Empty hides all of them.
         "CUDA_VISIBLE_DEVICES": ",".join(map(str, rank.visible_gpus)),

@@ -26,14 +26,19 @@ def write_json(path: Path, document: Json, *, scratch: Path, forever: bool = Fal
     """Replace ``path`` in one step. ``scratch``: a folder on the same disk that nobody watches.
 
     ``forever``: a power cut right after must not take it back; that costs a few milliseconds.
+    Nobody but the owner may read it.
     """
     draft = scratch / f".{path.name}.{os.getpid()}"
-    with draft.open("w") as file:
+    with open(draft, "w", opener=_for_the_owner) as file:
         json.dump(document, file)
         if forever:
             file.flush()
             os.fsync(file.fileno())
     draft.replace(path)
+
+
+def _for_the_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def read_json(path: Path) -> Json | None:
@@ -136,6 +141,10 @@ class Folder:
             return []
         numbers = (name.split(".") for name in names)
         return sorted((int(rank), int(attempt)) for rank, attempt in numbers)
+
+    def secrets(self, run: int) -> Path:
+        """The values of credentials, until the run ends."""
+        return self.run(run) / "secrets.json"
 
     def revivals(self, run: int) -> Path:
         """A byte for each time that a dead supervisor was replaced."""

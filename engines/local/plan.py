@@ -1,6 +1,6 @@
 """What a supervisor is told: everything resolved but the ports, which each attempt picks anew."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from engines.local.layout import Json
 from engines.local.volumes.volume import Volume
@@ -8,7 +8,8 @@ from engines.local.volumes.volume import Volume
 
 @dataclass(frozen=True)
 class RankPlan:
-    """One process. ``memory_limit`` in bytes, ``cpu_limit`` in cores."""
+    """One process. ``memory_limit`` in bytes, ``cpu_limit`` in cores. ``secrets`` are variables
+    that no document for people has: they are written apart, and only the rank sees them."""
 
     rank: int
     role: str
@@ -22,6 +23,7 @@ class RankPlan:
     memory_limit: int | None
     own_home: bool
     volumes: list[Volume] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -52,13 +54,24 @@ class GangPlan:
         return self.ranks[0].role == "master"
 
     def to_json(self) -> Json:
-        return asdict(self)
+        """All but the secrets."""
+        document = asdict(self)
+        for rank in document["ranks"]:
+            del rank["secrets"]
+        return document
+
+    @property
+    def secrets(self) -> Json:
+        """By the names of ranks, those that have any."""
+        return {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
 
     @classmethod
-    def from_json(cls, document: Json) -> "GangPlan":
-        return cls(**{**document, "ranks": [_rank(rank) for rank in document["ranks"]]})
+    def from_json(cls, document: Json, secrets: Json | None = None) -> "GangPlan":
+        ranks = [_rank(rank, secrets or {}) for rank in document["ranks"]]
+        return cls(**{**document, "ranks": ranks})
 
 
-def _rank(document: Json) -> RankPlan:
+def _rank(document: Json, secrets: Json) -> RankPlan:
     volumes = [Volume(**volume) for volume in document.get("volumes", [])]
-    return RankPlan(**{**document, "volumes": volumes})
+    rank = RankPlan(**{**document, "volumes": volumes})
+    return replace(rank, secrets=secrets.get(rank.name, {}))

@@ -64,6 +64,7 @@ class Planner:
         variables = {
             variable.name: self._value(launch, pod, variable)
             for variable in replica.environment_variables
+            if not variable.credential
         }
         return RankPlan(
             rank=pod.rank,
@@ -78,6 +79,11 @@ class Planner:
             memory_limit=compute.memory_limit_bytes,
             own_home=replica.create_home_dir,
             volumes=planning.volumes(launch, pod, self.paths),
+            secrets={
+                variable.name: launch.secret_of(variable)
+                for variable in replica.environment_variables
+                if variable.credential
+            },
         )
 
     def _visible(self, given: Sequence[int]) -> list[int]:

@@ -7,7 +7,7 @@ from engines.base import Manifest
 from engines.local.environment import MARKER, environment, ports_needed
 from engines.local.layout import Folder
 from engines.local.plan import GangPlan, RankPlan
-from spec.environment import looks_secret
+from spec.environment import MASK, looks_secret
 
 PORT = "<free port>"  # chosen by each attempt
 
@@ -31,7 +31,8 @@ def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
         "command": shlex.join(rank.argv),
         "workingDir": rank.working_dir or str(work),
         "environment": {
-            name: "***" if looks_secret(name) else value for name, value in variables.items()
+            name: MASK if name in rank.secrets or looks_secret(name) else value
+            for name, value in variables.items()
         },
         "gpus": rank.gpu_request,
         "limits": {name: limit for name, limit in limits.items() if limit is not None},

@@ -51,6 +51,7 @@ class Supervisor:
                 outcome = self._back_off(outcome)
             if outcome is not None:
                 view.discard(self.folder, self.plan.run)
+                self.folder.secrets(self.plan.run).unlink(missing_ok=True)
                 self.journal.move(outcome.phase, outcome.reason, outcome.message)
                 self._settle()
                 return
@@ -244,7 +245,7 @@ def main(path: str) -> None:
     document = read_json(folder.launch)
     if own is None or document is None:  # it has a supervisor, or has been deleted
         return
-    plan = GangPlan.from_json(document)
+    plan = GangPlan.from_json(document, read_json(folder.secrets(document["run"])))
     record = Record.read(folder)
     if record is None or record.run != plan.run:
         record = Record.of(plan)

@@ -63,6 +63,7 @@ def _give_up(folder: Folder, plan: GangPlan) -> None:
         except BlockingIOError:
             return
         processes.sweep(folder.path)
+        folder.secrets(plan.run).unlink(missing_ok=True)
         record = Record.read(folder)
         if record is None or record.run != plan.run:
             record = Record.of(plan)

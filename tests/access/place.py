@@ -9,6 +9,7 @@ from clusters.models import ConnectionTest, NodePool
 from projects.models import Project
 from tests.factories import (
     ComputeResourceFactory,
+    CredentialFactory,
     DataSourceFactory,
     EnvironmentFactory,
     ProjectFactory,
@@ -79,6 +80,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,
         "compute-resources": ComputeResourceFactory.create(**named).pk,
+        "credentials": CredentialFactory.create(**named, entered={"token": SECRET}).pk,
         "data-sources": DataSourceFactory.create(**named).pk,
         "templates": TemplateFactory.create(**named).pk,
         "clusters": cluster.pk,

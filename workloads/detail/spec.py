@@ -65,7 +65,7 @@ def difference(workload: Workload) -> Difference | None:
 def manifest(workload: Workload) -> str:
     """What the engine hands over for it."""
     try:
-        launch = launches.launch_of(workload)
+        launch = launches.shown_launch_of(workload)
     except EngineError as error:
         return f"# {error}"
     return launches.manifest(workload.cluster, launch)

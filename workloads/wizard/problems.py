@@ -18,6 +18,7 @@ ABOUT_THE_WORKLOAD = ("asks ", "can ")
 
 #: What the value of a variable names, where it is none itself.
 HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": "The pod field"}
+HOLDERS |= {"credential": "The credential"}
 
 #: Where the wizard asks by choice, "is required" says too little.
 CHOOSE = {"image": "select an environment"}

@@ -31,7 +31,7 @@ def variables(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> li
 
 
 def secret(launch: Launch, space: str) -> Manifest | None:
-    """The values that look secret; ``None`` without any."""
+    """The values of credentials and those that look secret; ``None`` without any."""
     data = {key: b64encode(value.encode()).decode() for key, value in _hidden(launch)}
     if not data:
         return None
@@ -43,11 +43,14 @@ def _hidden(launch: Launch) -> Iterator[tuple[str, str]]:
     for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
         for number, variable in enumerate(replica.environment_variables if replica else ()):
             if is_hidden(variable):
-                yield _key(role, number, variable), variable.value or ""
+                value = launch.secret_of(variable) if variable.credential else variable.value
+                yield _key(role, number, variable), value or ""
 
 
 def is_hidden(variable: EnvironmentVariable) -> bool:
-    return variable.value is not None and looks_secret(variable.name)
+    """Whether its value is in the workload's own Secret."""
+    is_secret = variable.value is not None and looks_secret(variable.name)
+    return is_secret or variable.credential is not None
 
 
 def _key(role: Role, number: int, variable: EnvironmentVariable) -> str:

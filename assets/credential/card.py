@@ -1,0 +1,14 @@
+"""What a gallery shows of a credential."""
+
+from assets.base import AssetCard
+from assets.credential.form import KINDS
+from assets.credential.model import Credential
+from clusters.models import Cluster
+
+
+def draw(credential: Credential, cluster: Cluster | None) -> AssetCard:
+    spec = credential.spec
+    facts = [("key", "Keys", ", ".join(spec.names))] if spec.names else []
+    if spec.existing_secret:
+        facts.append(("lock", "Existing Secret", spec.existing_secret))
+    return AssetCard(facts, [(dict(KINDS)[spec.kind.value], "accent")])

@@ -1,0 +1,129 @@
+"""The credential form: what kind it is, and the values of each kind, which never come back."""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from assets.credential.model import Credential
+from assets.forms.base import AssetForm
+from core.forms.field import Field, Input, Option, Values
+from core.forms.shown import Shown
+from spec.credential import KEYS, CredentialKind
+from spec.stored import mapping
+
+KINDS: tuple[Option, ...] = (
+    (CredentialKind.GENERIC, "Generic secret"),
+    (CredentialKind.ACCESS_KEY, "Access key"),
+    (CredentialKind.PASSWORD, "Username & password"),
+    (CredentialKind.SSH_KEY, "SSH key"),
+)
+PAIR = re.compile(r"\A\s*([^=\s]+)\s*=\s?(.*)\Z")
+VALUES = "values"
+
+
+def _value(key: str, label: str, of: Input = Input.SECRET) -> Field:
+    return Field(f"{VALUES}.{key}", label, of, literal=of is Input.TEXT)
+
+
+FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
+    CredentialKind.GENERIC: (
+        Field(
+            f"{VALUES}.pairs",
+            "Keys and values",
+            Input.SECRET_LINES,
+            "One KEY=value a line, such as token=abc123. New lines replace all that are there.",
+            also=("keys", VALUES),
+        ),
+    ),
+    CredentialKind.ACCESS_KEY: (
+        _value("AccessKeyId", "Access key ID", Input.TEXT),
+        _value("SecretKey", "Secret access key"),
+    ),
+    CredentialKind.PASSWORD: (
+        _value("User", "Username", Input.TEXT),
+        _value("Password", "Password"),
+    ),
+    CredentialKind.SSH_KEY: (_value("ssh", "Private key", Input.SECRET_LINES),),
+}
+
+
+class CredentialForm(AssetForm):
+    FIELDS = (
+        Field("kind", "Type", Input.SELECT, options=KINDS, required=True),
+        *(field for fields in FIELDS.values() for field in fields),
+        Field(
+            "existingSecret",
+            "Existing Secret",
+            literal=True,
+            hint="Instead of values: the name of a Secret in the namespace of each project.",
+        ),
+    )
+    BESIDE = (VALUES, "keys")
+
+    @property
+    def parts(self) -> list[tuple[str, str, list[Shown]]]:
+        """Value and label of each kind, and its fields."""
+        labels = dict(KINDS)
+        return [
+            (kind.value, labels[kind], [self[field.name] for field in fields])
+            for kind, fields in FIELDS.items()
+        ]
+
+    def check(self) -> None:
+        super().check()
+        if self.kind is CredentialKind.GENERIC:
+            wrong = [str(number) for number, line in self._lines if not PAIR.match(line)]
+            if wrong:
+                lines = "Line" if len(wrong) == 1 else "Lines"
+                verb = "is" if len(wrong) == 1 else "are"
+                text = f"{lines} {', '.join(wrong)} {verb} not KEY=value."
+                self.add_error(f"{VALUES}-pairs", text)
+        if self.entered and self.values.get("existingSecret"):
+            text = "Enter either values or the name of an existing Secret, not both."
+            self.add_error("existingSecret", text)
+
+    @property
+    def kind(self) -> CredentialKind | None:
+        given = self.values.get("kind")
+        return CredentialKind(given) if given in list(CredentialKind) else None
+
+    @property
+    def entered(self) -> dict[str, str]:
+        """By key, those that are."""
+        given = mapping(self.values.get(VALUES))
+        if self.kind is CredentialKind.GENERIC:
+            return dict(self._pairs)
+        of_kind = KEYS[self.kind] if self.kind else ()
+        end = "\n" if self.kind is CredentialKind.SSH_KEY else ""  # without it ssh reads no key
+        return {key: f"{given[key]}{end}" for key in of_kind if given.get(key)}
+
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        pairs = (PAIR.match(line) for _, line in self._lines)
+        return [(pair[1], pair[2]) for pair in pairs if pair]
+
+    @property
+    def _lines(self) -> list[tuple[int, str]]:
+        text = str(mapping(self.values.get(VALUES)).get("pairs") or "")
+        return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+
+    def document(self, *, without: Collection[str] = ()) -> Values:
+        """A generic secret keeps its keys where no new ones are entered."""
+        whole = super().document(without=without)
+        keys: list[str] = []
+        if self.kind is CredentialKind.GENERIC and not whole.get("existingSecret"):
+            keys = [key for key, _ in self._pairs] or list(self.initial.get("keys") or ())
+        whole["existingSecret"] = whole.get("existingSecret") or None
+        return whole | {"keys": keys}
+
+    def columns(self) -> dict[str, Any]:
+        return {"entered": self.entered}
+
+
+def blank() -> Values:
+    return {"kind": CredentialKind.GENERIC.value}
+
+
+def initial(credential: Credential) -> dict[str, Any]:
+    """A copy begins without values: they are of the credential that has them."""
+    return {key: value for key, value in mapping(credential.spec_json).items() if value}

@@ -1,0 +1,42 @@
+"""The row of credentials in the table of kinds."""
+
+from collections.abc import Iterator
+
+from assets.base import AssetKind
+from assets.credential import card
+from assets.credential.form import VALUES, CredentialForm, blank, initial
+from assets.credential.model import Credential, SecretValue
+from spec.credential import CredentialSpec
+from spec.errors import Problem
+
+
+def _lacks(credential: Credential) -> Iterator[Problem]:
+    """Each key has a value, entered now or before."""
+    spec = credential.spec
+    if spec.existing_secret:
+        return
+    kept = SecretValue.objects.filter(credential_id=credential.pk).values_list("key", flat=True)
+    there = {*credential.entered, *kept}
+    for key in spec.names:
+        if key not in there:
+            yield Problem((VALUES, key), "is required")
+
+
+CREDENTIAL = AssetKind(
+    slug="credential",
+    path="credentials",
+    model=Credential,
+    noun="credential",
+    title="Credentials",
+    lead="Passwords, keys and tokens that workloads use and nobody reads.",
+    icon="key",
+    copy_verb="Make a copy",
+    form=CredentialForm,
+    initial=initial,
+    blank=blank,
+    card=card.draw,
+    part=CredentialSpec,
+    fields="assets/credential_fields.html",
+    stays_while_used=True,
+    lacks=_lacks,
+)

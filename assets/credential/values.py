@@ -1,0 +1,34 @@
+"""The values of the credentials that a spec names, for whoever starts the workload."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from assets.credential.model import SecretValue
+from spec.environment import CredentialKey
+from spec.workload import WorkloadSpec
+
+
+class MissingValue(Exception):
+    """A credential or its key is gone; the text says which."""
+
+
+def values_for(spec: WorkloadSpec) -> dict[UUID, dict[str, str]]:
+    """By credential and key: as they are now, so that a workload that is run again has the new ones
+    after a change. ``MissingValue``; ``Unreadable`` where ``SECRET_KEY`` is another."""
+    named = list(_named(spec))
+    if not named:
+        return {}
+    values: dict[UUID, dict[str, str]] = {}
+    for row in SecretValue.objects.filter(credential__in={it.asset_id for it in named}):
+        values.setdefault(row.credential_id, {})[row.key] = row.value
+    for it in named:
+        if it.asset_id is None or it.key not in values.get(it.asset_id, {}):
+            raise MissingValue(f"The credential {it.name} no longer has a value for {it.key}.")
+    return values
+
+
+def _named(spec: WorkloadSpec) -> Iterator[CredentialKey]:
+    for replica in filter(None, (spec.worker, spec.master)):
+        for variable in replica.environment_variables:
+            if variable.credential:
+                yield variable.credential

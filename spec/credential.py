@@ -1,0 +1,66 @@
+"""What is known of a credential: all but its values, which no document holds."""
+
+import re
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from spec.part import Part
+from spec.storage import Name
+
+
+class CredentialKind(StrEnum):
+    ACCESS_KEY = "accessKey"
+    PASSWORD = "password"  # noqa: S105 -- a kind, not a password
+    GENERIC = "genericSecret"
+    SSH_KEY = "sshKey"
+
+
+#: The keys of each kind, as Run:ai names them in the Secrets that it makes; a generic one has its
+#: own.
+KEYS: dict[CredentialKind, tuple[str, ...]] = {
+    CredentialKind.ACCESS_KEY: ("AccessKeyId", "SecretKey"),
+    CredentialKind.PASSWORD: ("User", "Password"),
+    CredentialKind.SSH_KEY: ("ssh",),
+}
+KEY = re.compile(r"[A-Za-z0-9_.-]+")  # of a Secret
+MOST_KEYS = 50
+
+
+def _once(keys: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := {key for key in keys if keys.count(key) > 1}:
+        raise ValueError(f"{', '.join(sorted(twice))} is given twice")
+    return keys
+
+
+def _key(name: str) -> str:
+    if not KEY.fullmatch(name):
+        raise ValueError(f"{name!r} is not a key; use letters, digits, hyphens, dots and _")
+    return name
+
+
+Key = Annotated[str, Field(max_length=253), AfterValidator(_key)]
+
+
+class CredentialSpec(Part):
+    """Its values are kept encrypted elsewhere, or in an ``existing_secret`` of the project's
+    namespace, which then also has the keys."""
+
+    kind: CredentialKind
+    keys: Annotated[tuple[Key, ...], Field(max_length=MOST_KEYS), AfterValidator(_once)] = ()
+    existing_secret: Name | None = None
+
+    @model_validator(mode="after")
+    def _keys_of_its_kind(self) -> Self:
+        if self.kind is CredentialKind.GENERIC:
+            if not self.keys and not self.existing_secret:
+                raise ValueError("keys: give at least one key and its value")
+        elif self.keys not in {(), KEYS[self.kind]}:
+            raise ValueError(f"keys: of this kind they are {', '.join(KEYS[self.kind])}")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its keys, as far as they are known: those of an existing Secret may be others."""
+        return KEYS.get(self.kind, self.keys)

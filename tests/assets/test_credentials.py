@@ -1,0 +1,194 @@
+"""Credentials: their form for each kind, and that their values go in and never come out."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from assets import services
+from assets.credential.form import KINDS
+from assets.credential.kind import CREDENTIAL
+from assets.models import Credential, SecretValue
+from audit.models import AuditEntry
+from core import rotation
+from core.fields import is_under_first_key
+from projects.models import Project
+from projects.scopes import Place
+from spec.errors import SpecError
+from tests.factories import CredentialFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
+
+pytestmark = pytest.mark.django_db
+HIDDEN = "tr41n-l1ke-nobody-reads"
+KEY = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{HIDDEN}\n-----END OPENSSH PRIVATE KEY-----"
+FILLED: dict[str, dict[str, str]] = {
+    "genericSecret": {"values-pairs": f"token={HIDDEN}\nurl = https://x.org/?a=b"},
+    "accessKey": {"values-AccessKeyId": "AKIA1", "values-SecretKey": HIDDEN},
+    "password": {"values-User": "ada", "values-Password": f" {HIDDEN} "},
+    "sshKey": {"values-ssh": KEY},
+}
+KEPT: dict[str, dict[str, str]] = {
+    "genericSecret": {"token": HIDDEN, "url": "https://x.org/?a=b"},
+    "accessKey": {"AccessKeyId": "AKIA1", "SecretKey": HIDDEN},
+    "password": {"User": "ada", "Password": f" {HIDDEN} "},
+    "sshKey": {"ssh": f"{KEY}\n"},
+}
+EACH = pytest.mark.parametrize("kind", [value for value, _ in KINDS])
+
+
+@pytest.fixture
+def user() -> User:
+    return UserFactory.create()
+
+
+@pytest.fixture
+def project(user: User) -> Project:
+    return ProjectFactory.create(members=[user])
+
+
+@pytest.fixture
+def client(user: User) -> Client:
+    return signed_in(user)
+
+
+def posted(project: Project, kind: str, **more: str) -> dict[str, str]:
+    where = {"cluster": str(project.cluster_id), "scope": f"project:{project.pk}"}
+    return {**where, "name": f"my-{kind}".lower(), "kind": kind, **FILLED[kind], **more}
+
+
+def values_of(credential: Credential) -> dict[str, str]:
+    return dict(credential.secret_values.values_list("key", "value"))
+
+
+@EACH
+def test_a_credential_of_each_kind_is_made_and_its_values_are_on_no_page(
+    client: Client, project: Project, kind: str
+) -> None:
+    answer = client.post("/credentials/new/", posted(project, kind))
+    credential = Credential.objects.get()
+    assert answer.status_code == 302
+    assert values_of(credential) == KEPT[kind]
+    for page in ("", "edit/", "copy/"):
+        text = client.get(f"/credentials/{credential.pk}/{page}").content.decode()
+        assert credential.name in text
+        assert HIDDEN not in text
+    gallery = client.get("/credentials/").content.decode()
+    assert credential.name in gallery
+    assert HIDDEN not in gallery
+
+
+@EACH
+def test_values_that_are_left_empty_stay_and_others_change(
+    client: Client, project: Project, kind: str
+) -> None:
+    client.post("/credentials/new/", posted(project, kind))
+    credential = Credential.objects.get()
+    empty = dict.fromkeys(FILLED[kind], "")
+    address = f"/credentials/{credential.pk}/edit/"
+    assert client.post(address, posted(project, kind, **empty, name="other")).status_code == 302
+    credential.refresh_from_db()
+    assert (credential.name, values_of(credential)) == ("other", KEPT[kind])
+    field = list(FILLED[kind])[-1]
+    new = "token=new\nmore=1" if kind == "genericSecret" else "new"
+    client.post(address, posted(project, kind, **empty | {field: new}))
+    changed = values_of(credential)
+    assert "new" in {value.strip() for value in changed.values()}
+    if kind == "genericSecret":
+        assert set(changed) == {"token", "more"}, "the keys that are there are those entered"
+
+
+@EACH
+def test_a_credential_without_its_values_says_so_at_its_fields(
+    client: Client, project: Project, kind: str
+) -> None:
+    values = posted(project, kind) | dict.fromkeys(FILLED[kind], "")
+    answer = client.post("/credentials/new/", values)
+    assert answer.status_code == 422
+    form = answer.context["form"]
+    assert set(form.errors) == set(FILLED[kind])
+    assert not form.non_field_errors
+    assert not Credential.objects.exists()
+
+
+WRONG = [
+    ({"values-pairs": f"{HIDDEN}\n=x"}, "values-pairs", "Lines 1, 2 are not KEY=value."),
+    ({"values-pairs": "to/ken=x"}, "values-pairs", "to/ken"),
+    ({"values-pairs": "a=1\na=2"}, "values-pairs", "twice"),
+    ({"existingSecret": "kept-there"}, "existingSecret", "not both"),
+    ({"existingSecret": "No Name", "values-pairs": ""}, "existingSecret", "lower-case"),
+    ({"kind": "retina"}, "kind", "valid choice"),
+]
+
+
+@pytest.mark.parametrize(("values", "field", "words"), WRONG)
+def test_a_wrong_value_is_told_at_its_field_without_the_secret(
+    client: Client, project: Project, values: dict[str, str], field: str, words: str
+) -> None:
+    answer = client.post("/credentials/new/", posted(project, "genericSecret") | values)
+    assert answer.status_code == 422
+    assert words in str(answer.context["form"].errors[field])
+    assert HIDDEN not in answer.content.decode()
+
+
+def test_an_existing_secret_needs_no_values_and_takes_their_place(
+    client: Client, project: Project
+) -> None:
+    client.post("/credentials/new/", posted(project, "password"))
+    credential = Credential.objects.get()
+    nothing = dict.fromkeys(FILLED["password"], "")
+    there = posted(project, "password", **nothing, existingSecret="kept-there")
+    assert client.post(f"/credentials/{credential.pk}/edit/", there).status_code == 302
+    credential.refresh_from_db()
+    assert credential.spec.existing_secret == "kept-there"
+    assert not values_of(credential), "values that nothing uses are not kept"
+
+
+def test_a_copy_has_no_values_until_they_are_entered(client: Client, project: Project) -> None:
+    client.post("/credentials/new/", posted(project, "password"))
+    address = f"/credentials/{Credential.objects.get().pk}/copy/"
+    nothing = dict.fromkeys(FILLED["password"], "")
+    assert client.post(address, posted(project, "password", **nothing, name="b")).status_code == 422
+    assert client.post(address, posted(project, "password", name="b")).status_code == 302
+    assert Credential.objects.count() == 2
+
+
+def test_the_audit_log_tells_of_a_change_of_values_and_not_the_values(
+    client: Client, project: Project
+) -> None:
+    client.post("/credentials/new/", posted(project, "password"))
+    credential = Credential.objects.get()
+    change = posted(project, "password", **{"values-Password": f"{HIDDEN}-2"})
+    client.post(f"/credentials/{credential.pk}/edit/", change)
+    entry = AuditEntry.objects.filter(verb="update").get()
+    assert (entry.before, entry.after) == ({"values_version": 1}, {"values_version": 2})
+    assert HIDDEN not in str(list(AuditEntry.objects.values()))
+
+
+def test_the_database_holds_values_encrypted_and_a_new_key_reads_them(
+    settings: Any, project: Project
+) -> None:
+    credential = CredentialFactory.create(home=project, entered={"token": HIDDEN})
+    column = SecretValue.objects.extra(select={"raw": "value"}).values_list("raw", flat=True)
+    assert HIDDEN not in str(list(column))
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another-key-of-this-installation"
+    assert rotation.rewrite().rewritten == 1
+    settings.SECRET_KEY_FALLBACKS = []
+    assert all(is_under_first_key(raw) for raw in column.all())
+    assert values_of(credential) == {"token": HIDDEN}
+
+
+def test_values_are_written_only_with_a_credential_that_is_good(
+    user: User, project: Project
+) -> None:
+    with pytest.raises(SpecError):
+        services.create(
+            CREDENTIAL,
+            by=user,
+            name="",
+            place=Place(project),
+            document={"kind": "password"},
+            entered={"User": "a", "Password": HIDDEN},
+        )
+    assert not SecretValue.objects.exists()
