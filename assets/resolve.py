@@ -26,6 +26,11 @@ class Resolved:
     assets: dict[str, Asset] = field(default_factory=dict)
     data_sources: list[DataSource] = field(default_factory=list)
 
+    @property
+    def linked(self) -> list[tuple[str, UUID]]:
+        """Kind and id of those of which a pod may have several."""
+        return [(DATA_SOURCE.slug, it.pk) for it in self.data_sources]
+
 
 def replica(
     draft: ReplicaDraft, *, project: Project | None, user: User, framework: str, at: Path

@@ -23,11 +23,11 @@ from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
 from spec.causes import Cause
-from spec.environment import EnvironmentVariable
 from spec.errors import Problem, place_of
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase, Reason
 from spec.tools import Tool
+from spec.variable import EnvironmentVariable
 from spec.workload import Role, WorkloadSpec
 
 DEFAULT_POOL = "default"

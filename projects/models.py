@@ -62,6 +62,15 @@ class Department(models.Model):
         return (self.gpu_quota, self.cpu_quota, self.memory_quota) != (None, None, None)
 
 
+#: Columns of a project, its department and its cluster that each plan of a workload reads.
+OF_A_PLAN = (
+    *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
+    *("rank", "department__over_quota", "cluster__name", "cluster__kind", "cluster__state"),
+    *("cluster__gpu_memory", "cluster__has_virtual_gpus", "cluster__capabilities_json"),
+    "cluster__settings_json",
+)
+
+
 class ProjectQuerySet(models.QuerySet["Project"]):
     def open_to(self, user: User, action: str) -> Self:
         """Those in which someone may do it."""
@@ -70,6 +79,10 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "projects.read")
+
+    def for_plan(self) -> Self:
+        """With those columns. Any other comes when it is asked for, in a query of its own."""
+        return self.select_related("cluster", "department").only(*OF_A_PLAN)
 
     def for_list(self) -> Self:
         return self.select_related("cluster", "department").order_by("name", "pk")

@@ -9,13 +9,13 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from spec.environment import MASK, looks_secret
 from spec.errors import SpecError, problems
 from spec.framework import owner_of
 from spec.kind import GANG_FIELDS, WorkloadKind
 from spec.part import Part
 from spec.published import PORTS, URLS, connected, published
 from spec.stored import mapping
+from spec.variable import MASK, looks_secret
 from spec.workload import Replica, WorkloadSpec
 
 Document = dict[str, Any]

@@ -13,12 +13,13 @@ from pydantic import ValidationError
 
 from spec import documents, shape
 from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
-from spec.environment import MASK, ToolConnection, looks_secret
+from spec.environment import ToolConnection
 from spec.errors import Path, Problem, problems
 from spec.framework import owner_of
 from spec.kind import GANG_FIELDS, WorkloadKind, is_gang
 from spec.lines import Lined, LineProblem, YamlError, read
 from spec.published import OURS_OF, connected
+from spec.variable import MASK, looks_secret
 from spec.workload import Architecture, Replica, WorkloadSpec
 
 #: Which parts of the text are about which kind of pod.

@@ -106,6 +106,10 @@ class ProjectFactory(DjangoModelFactory[Project]):
         self.members.set(extracted or [])
 
 
+SHARE = {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"}
+TENTH = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.1}
+
+
 class _AssetFactory(DjangoModelFactory[Any]):
     """Of a project, unless ``in_account``, ``in_cluster`` or ``in_department``."""
 
@@ -142,9 +146,7 @@ class ComputeResourceFactory(_AssetFactory):
         model = ComputeResource
 
     name = Sequence("compute-{}".format)
-    spec_json = LazyFunction(
-        lambda: {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.1}
-    )
+    spec_json = LazyFunction(lambda: dict(TENTH))
 
 
 class DataSourceFactory(_AssetFactory):
@@ -154,12 +156,7 @@ class DataSourceFactory(_AssetFactory):
         model = DataSource
 
     name = Sequence("data-{}".format)
-    spec_json = LazyFunction(
-        lambda: {
-            "kind": "nfs",
-            "nfs": {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"},
-        }
-    )
+    spec_json = LazyFunction(lambda: {"kind": "nfs", "nfs": SHARE})
 
 
 class CredentialFactory(_AssetFactory):
@@ -169,9 +166,7 @@ class CredentialFactory(_AssetFactory):
         model = Credential
 
     name = Sequence("credential-{}".format)
-    spec_json = LazyFunction(
-        lambda: {"kind": "genericSecret", "keys": ["token"], "existingSecret": None}
-    )
+    spec_json = LazyFunction(lambda: {"kind": "genericSecret", "keys": ["token"]})
 
 
 class TemplateFactory(_AssetFactory):
@@ -183,13 +178,9 @@ class TemplateFactory(_AssetFactory):
 
 
 def workload_spec(workers: int = 2) -> WorkloadSpec:
-    compute = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.1}
+    worker = {"image": IMAGE, "compute": TENTH}
     return documents.load(
-        {
-            "distributedFramework": "PyTorch",
-            "numWorkers": workers,
-            "worker": {"image": IMAGE, "compute": compute},
-        }
+        {"distributedFramework": "PyTorch", "numWorkers": workers, "worker": worker}
     )
 
 

@@ -16,8 +16,6 @@ from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
 from assets.credential.binding import bind
-from assets.credential.kind import CREDENTIAL
-from assets.data_source.kind import DATA_SOURCE
 from assets.links import Reference
 from assets.models import Template
 from clusters.connections import complaints
@@ -43,14 +41,6 @@ from workloads.scheduling.quota import beyond_quota
 UNSAVED = UUID(int=0)
 FRAMEWORK = ("distributedFramework",)
 WORKERS_AND_MASTER = "workers_and_master"
-#: The columns of a project, its department and its cluster that each plan reads. Any other comes
-#: when it is asked for.
-READ = (
-    *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
-    *("rank", "department__over_quota", "cluster__name", "cluster__kind", "cluster__state"),
-    *("cluster__gpu_memory", "cluster__has_virtual_gpus", "cluster__capabilities_json"),
-    "cluster__settings_json",
-)
 
 
 @dataclass(frozen=True)
@@ -171,9 +161,8 @@ def _find_cluster(plan: Plan, project: Project | None, by: User) -> Cluster | No
 def visible_project(pk: int, by: User) -> Project | None:
     """With what a plan asks of it, its cluster and its department."""
     visible = Project.objects.open_to(by, "workloads.create")
-    visible = visible.select_related("cluster", "department").only(*READ)
     try:
-        return visible.get(pk=pk)  # first() would have it put in order
+        return visible.for_plan().get(pk=pk)  # first() would have it put in order
     except Project.DoesNotExist:
         return None
 
@@ -197,7 +186,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
         plan.problems += resolved.problems
-        plan.linked += [(role, DATA_SOURCE.slug, it.pk) for it in resolved.data_sources]
+        plan.linked += [(role, *each) for each in resolved.linked]
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
     plan.origins = _origins(layers, plan.template)
     try:
@@ -207,13 +196,13 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
 
 
 def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:
-    """The document with the credentials that its variables mean."""
+    """With the credentials that its variables mean."""
     document = plan.document
     for role, _ in _replicas(plan.draft):
         bound = bind(document[role], project=project, user=by, at=(role,))
         document = document | {role: bound.document}
         plan.problems += bound.problems
-        plan.linked += [(role, CREDENTIAL.slug, it.pk) for it in bound.credentials]
+        plan.linked += [(role, *each) for each in bound.linked]
     return document
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
@@ -25,6 +26,11 @@ class Bound:
     document: Values
     credentials: list[Credential] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def linked(self) -> list[tuple[str, UUID]]:
+        """Kind and id of each."""
+        return [(CREDENTIAL.slug, it.pk) for it in self.credentials]
 
 
 def bind(document: Values, *, project: Project | None, user: User, at: Path) -> Bound:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from assets.credential.model import SecretValue
-from spec.environment import CredentialKey
+from spec.variable import CredentialKey
 from spec.workload import WorkloadSpec
 
 

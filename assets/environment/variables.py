@@ -6,9 +6,10 @@ shows of the item, and the mask that is posted in its place keeps it.
 """
 
 from core.forms.field import Cell, Input, Repack, Values
-from spec.environment import MASK, looks_secret
+from spec.variable import MASK, looks_secret
 
 KEPT = "kept"  # the value behind the mask, among the cells
+CHOSEN = "chosen"  # the same: the credential by its id, as long as its name stays
 UNSET = "unset"  # among them too, where there is no value, not even an empty one
 
 VALUE = ""
@@ -37,8 +38,11 @@ CELLS = (
 def pack(cells: Values) -> Values:
     name, source, value, key = (cells.pop(it, "") for it in ("name", "source", "value", "key"))
     kept, unset = cells.pop(KEPT, ""), cells.pop(UNSET, False)
+    chosen = cells.pop(CHOSEN, {})
     if source in NAMED:
-        return {**cells, "name": name, source: {"name": value, "key": key}}
+        same = source == "credential" and chosen.get("name", "") == value
+        of = {**(chosen if same else {}), "name": value, "key": key}
+        return {**cells, "name": name, source: of}
     if source == "podFieldRef":
         return {**cells, "name": name, source: {"path": value}}
     if unset and not value:
@@ -50,7 +54,9 @@ def unpack(item: Values) -> Values:
     whole = {key: value for key, value in item.items() if key not in dict(SOURCES)}
     for source in NAMED:
         if isinstance(of := item.get(source), dict):
-            return {**whole, "source": source, "value": of.get("name"), "key": of.get("key")}
+            chosen = {CHOSEN: {**of, "key": None}} if of.get("assetId") else {}
+            where = {"source": source, "value": of.get("name"), "key": of.get("key")}
+            return {**whole, **chosen, **where}
     if isinstance(of := item.get("podFieldRef"), dict):
         return {**whole, "source": "podFieldRef", "value": of.get("path")}
     value = item.get("value")

@@ -9,9 +9,9 @@ from engines.local.environment import HOST, base_variables
 from engines.local.plan import GangPlan, RankPlan
 from engines.local.volumes import planning
 from engines.nodes import NodeInfo
-from spec.environment import EnvironmentVariable
 from spec.errors import Problem, path_of
 from spec.phases import Reason
+from spec.variable import EnvironmentVariable
 from spec.workload import Pod
 
 

@@ -7,7 +7,7 @@ from engines.base import Manifest
 from engines.local.environment import MARKER, environment, ports_needed
 from engines.local.layout import Folder
 from engines.local.plan import GangPlan, RankPlan
-from spec.environment import MASK, looks_secret
+from spec.variable import MASK, looks_secret
 
 PORT = "<free port>"  # chosen by each attempt
 

@@ -32,10 +32,12 @@ TABLE = r"""
 1+++++ 155555 /workloads/rows/
 1+++++ 1????? /access-keys/new/
 1+++++ 1????? /compute-resources/new/
+1+++++ 1????? /credentials/new/
 1+++++ 1????? /data-sources/new/
 1+++++ 1????? /environments/new/
 1+++++ 555555 /clusters/
 1+++++ 555555 /compute-resources/
+1+++++ 555555 /credentials/
 1+++++ 555555 /data-sources/
 1+++++ 555555 /environments/
 1+++++ 555555 /projects/
@@ -67,6 +69,7 @@ TABLE = r"""
 13333+ 555555 /users/
 133334 133334 /clusters/<uuid:pk>/edit/
 144+++ 144+++ /compute-resources/<uuid:pk>/delete/
+144+++ 144+++ /credentials/<uuid:pk>/delete/
 144+++ 144+++ /data-sources/<uuid:pk>/delete/
 144+++ 144+++ /environments/<uuid:pk>/delete/
 144+++ 144+++ /templates/<uuid:pk>/delete/
@@ -75,8 +78,10 @@ TABLE = r"""
 144+++ 144+++ /workloads/<uuid:pk>/logs/download/
 144+++ 144+++ /workloads/<uuid:pk>/stop/
 144+++ 144??? /compute-resources/<uuid:pk>/copy/
+144+++ 144??? /credentials/<uuid:pk>/copy/
 144+++ 144??? /data-sources/<uuid:pk>/copy/
 144+++ 144??? /compute-resources/<uuid:pk>/edit/
+144+++ 144??? /credentials/<uuid:pk>/edit/
 144+++ 144??? /data-sources/<uuid:pk>/edit/
 144+++ 144??? /environments/<uuid:pk>/copy/
 144+++ 144??? /environments/<uuid:pk>/edit/
@@ -103,6 +108,7 @@ TABLE = r"""
 144+++ 555555 /clusters/<uuid:pk>/nodes/<int:node>/
 144+++ 555555 /clusters/<uuid:pk>/scheduling/
 144+++ 555555 /compute-resources/<uuid:pk>/
+144+++ 555555 /credentials/<uuid:pk>/
 144+++ 555555 /data-sources/<uuid:pk>/
 144+++ 555555 /environments/<uuid:pk>/
 144+++ 555555 /projects/<int:pk>/

@@ -7,6 +7,7 @@ import types
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin
+from uuid import UUID
 
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
@@ -51,6 +52,8 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
     if get_origin(bare) is tuple:
         some = st.lists(values_of(get_args(bare)[0]), max_size=2)
         return some.filter(lambda items: valid(annotation, items))
+    if bare is UUID:
+        return st.uuids().map(str)
     if bare is bool:
         return st.booleans()
     choices = [it for it in (*TEXTS, *NUMBERS) if valid(annotation, it)]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.draft_yaml import Names, draft_of, write
-from spec.environment import MASK
 from spec.lines import YamlError
+from spec.variable import MASK
 from spec.workload import WorkloadSpec
 from tests.spec import any_spec
 

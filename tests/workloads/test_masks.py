@@ -6,7 +6,7 @@ import pytest
 
 from projects.models import Project
 from spec import documents
-from spec.environment import MASK
+from spec.variable import MASK
 from tests.caller import Caller
 from tests.factories import ProjectFactory, TemplateFactory, UserFactory
 from tests.web import signed_in

@@ -20,8 +20,8 @@ from core.http import after
 from core.query import uuid_of, whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
-from spec.environment import MASK
 from spec.errors import Problem, SpecError
+from spec.variable import MASK
 from workloads import services
 from workloads.models import Draft
 from workloads.plan import plan

@@ -9,9 +9,9 @@ from core.forms import nested
 from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
 from spec.draft import Values, WorkloadDraft
-from spec.environment import MASK, looks_secret
 from spec.framework import owner_of
 from spec.kind import GANG_FIELDS
+from spec.variable import MASK, looks_secret
 from workloads.plan import Plan
 from workloads.wizard import people
 from workloads.wizard.offers import Offer

@@ -22,7 +22,7 @@ from engines.kubernetes.manifests.fetchers import Images, fetchers, passwd, ssh_
 from engines.kubernetes.manifests.tools import exposed
 from engines.kubernetes.manifests.unsupported import complaints
 from engines.kubernetes.manifests.volumes import claims, mounts
-from spec.environment import looks_secret
+from spec.variable import looks_secret
 from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
 
 IMAGES = Images()

@@ -7,9 +7,9 @@ import pytest
 
 from engines.base import Launch
 from spec.compute import Compute
-from spec.environment import EnvironmentVariable as Variable
 from spec.framework import Framework
 from spec.kind import WorkloadKind
+from spec.variable import EnvironmentVariable as Variable
 from spec.workload import Replica
 from tests.engines.local.conftest import LocalRig
 

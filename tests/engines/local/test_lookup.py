@@ -9,9 +9,9 @@ import pytest
 from engines.base import EngineRefused, Launch
 from engines.local import planner
 from spec.documents import load
-from spec.environment import EnvironmentVariable as Variable
 from spec.errors import place_of
 from spec.phases import Phase
+from spec.variable import EnvironmentVariable as Variable
 from spec.workload import Replica
 from tests.engines.contract import launch
 from tests.engines.local.conftest import IMAGES, LocalRig

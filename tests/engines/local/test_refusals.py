@@ -8,10 +8,11 @@ import pytest
 
 from engines.base import EngineRefused
 from spec.documents import load
-from spec.environment import ConnectionType, KeyOf, Security, ToolConnection, UidGidSource
-from spec.environment import EnvironmentVariable as Variable
+from spec.environment import ConnectionType, Security, ToolConnection, UidGidSource
 from spec.framework import Framework
 from spec.phases import Phase, Reason
+from spec.variable import EnvironmentVariable as Variable
+from spec.variable import KeyOf
 from spec.workload import Replica, WorkloadSpec
 from tests.engines.local.conftest import LocalRig
 

@@ -1,0 +1,107 @@
+"""Environment variables: a value, or the place to take it from. Fields are Run:ai's."""
+
+import re
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, model_validator
+
+from spec.part import Part
+from spec.patterns import K8S_NAME
+
+VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
+SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+MASK = "***"  # is shown for the value of a variable whose name looks like a secret's
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of this name should not be shown."""
+    return bool(SECRET.search(name))
+
+
+def _variable(name: str) -> str:
+    if not name:
+        raise ValueError("is required")
+    if not VARIABLE.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is not a variable name; use a letter or _ first, then letters, digits, _ . -"
+        )
+    return name
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("must not contain a NUL character")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_text)]
+
+
+class KeyOf(Part):
+    """One key of a Secret or ConfigMap."""
+
+    name: str = Field(min_length=1, max_length=253, pattern=K8S_NAME)
+    key: str = Field(min_length=1, max_length=253)
+
+
+class CredentialKey(Part):
+    """One key of a credential, by its name or its id; which one it is, is settled for the project
+    when the workload is submitted."""
+
+    asset_id: UUID | None = None
+    name: str = Field("", max_length=63)
+    key: str = Field(min_length=1, max_length=253)
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if not (self.name or self.asset_id):
+            raise ValueError("name: is required")
+        return self
+
+
+class FieldRef(Part):
+    path: str = Field(min_length=1, max_length=253)
+
+
+class EnvironmentVariable(Part):
+    """One variable: a value, or exactly one place to take it from."""
+
+    name: Annotated[str, Field(max_length=256), AfterValidator(_variable)]
+    value: Annotated[Text, Field(max_length=32_768)] | None = None
+    secret: KeyOf | None = None
+    config_map: KeyOf | None = None
+    pod_field_ref: FieldRef | None = None
+    credential: CredentialKey | None = None
+    description: str = Field("", max_length=250)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_a_source(cls, data: Any) -> Any:
+        """One that is given nothing is empty: forms cannot tell the two apart, nor can programs."""
+        sources = ["value", "secret", "configMap", "config_map", "podFieldRef", "pod_field_ref"]
+        sources.append("credential")
+        if isinstance(data, dict) and all(data.get(key) is None for key in sources):
+            return {**data, "value": ""}
+        return data
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        given = [
+            s
+            for s in (
+                *(self.value, self.secret, self.config_map, self.pod_field_ref),
+                self.credential,
+            )
+            if s is not None
+        ]
+        if len(given) > 1:
+            raise ValueError("value: give a value or one source, not several")
+        if self.value == MASK and looks_secret(self.name):
+            raise ValueError(f"value: {MASK} stands for a hidden value; enter the value")
+        return self
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the value comes from somewhere else."""
+        return bool(self.secret or self.config_map or self.pod_field_ref or self.credential)
