@@ -93,6 +93,9 @@ class AssetKind(Generic[A]):
     has_form: bool = True
     hint: str = ""
     begins_at: str = ""  # the route of the page where that is done
+    #: What its first chip tells, and what a change of it means for workloads that there are.
+    chip: str = "For"
+    after_a_change: str = "Existing workloads keep the values they were submitted with."
     #: Whether it stays as long as something uses it.
     stays_while_used: bool = False
     #: What is missing beside its document, when it is saved.

@@ -37,6 +37,8 @@ CREDENTIAL = AssetKind(
     card=card.draw,
     part=CredentialSpec,
     fields="assets/credential_fields.html",
+    chip="Type",
+    after_a_change="A workload takes the values that are there when it starts or is run again.",
     stays_while_used=True,
     lacks=_lacks,
 )

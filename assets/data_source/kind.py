@@ -21,5 +21,6 @@ DATA_SOURCE = AssetKind(
     card=card.draw,
     part=data_source.DataSourceSpec,
     fields="assets/data_source_fields.html",
+    chip="Type",
     stays_while_used=True,
 )

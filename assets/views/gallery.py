@@ -89,7 +89,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         "asset": asset,
         "facts": [
             *((name, value) for _, name, value in card.facts),
-            *([("For", card.chips[0][0])] if NOT_VALID not in card.chips else []),
+            *([(kind.chip, card.chips[0][0])] if NOT_VALID not in card.chips else []),
             ("Scope", asset.scope_name),
             ("Cluster", str(asset.cluster or EVERY)),
             ("Created by", asset.created_by.username if asset.created_by else ""),
@@ -129,7 +129,7 @@ def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         request,
         title=f"Delete {asset.name}?",
         text=f"The {kind.noun} is removed from the gallery. This cannot be undone. "
-        "Workloads that use it keep their own copy of its values.",
+        + ("" if kind.stays_while_used else "Workloads that use it keep their own copy."),
         submit=f"Delete {kind.noun}",
         crumb=(kind.title, kind.address("list")),
         back=kind.address("detail", pk),
