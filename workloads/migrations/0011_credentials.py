@@ -32,7 +32,7 @@ def _add(spec: dict[str, Any]) -> bool:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("workloads", "0009_verdicts")]
+    dependencies = [("workloads", "0010_time_limit")]
 
     operations = [
         migrations.RunPython(add_to_variables, migrations.RunPython.noop, elidable=True),
