@@ -248,8 +248,8 @@ class Launch:
     ``run`` counts starts by the user: 1 on submission, one more each time a stopped workload is run
     again. ``gpus`` holds, for each rank, the indices of the devices that admission gave it; it is
     empty where the cluster schedules for itself. ``ran`` is for how many seconds it was running in
-    earlier runs. ``secrets`` are the values of the credentials that the spec names, by their ids and
-    keys: no other part of a launch has them.
+    earlier runs. ``secrets`` are the values of the credentials that the spec names, by their ids
+    and keys: no other part of a launch has them.
     """
 
     handle: Handle
