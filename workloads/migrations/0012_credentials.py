@@ -32,7 +32,7 @@ def _add(spec: dict[str, Any]) -> bool:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("workloads", "0010_time_limit")]
+    dependencies = [("workloads", "0011_admission_decisions")]
 
     operations = [
         migrations.RunPython(add_to_variables, migrations.RunPython.noop, elidable=True),
