@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from spec.part import Flag, Part, Whole
 from spec.patterns import NUMBERS
-from spec.variable import EnvironmentVariable, Text
+from spec.variable import EnvironmentVariable, Text, from_credentials, references
 
 IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
 LONGEST_COMMAND = 10_000
@@ -219,13 +219,13 @@ class Environment(Part):
             names = [item.name for item in getattr(self, field)]
             if twice := {name for name in names if names.count(name) > 1}:
                 raise ValueError(f"{field}: {', '.join(sorted(twice))} is given twice")
-        for variable in self.environment_variables:
-            reference = re.compile(rf"(?<!\$)\$\({re.escape(variable.name)}\)")
-            if variable.credential and reference.search(f"{self.command or ''} {self.args or ''}"):
+        hidden = from_credentials(self.environment_variables)
+        for field, line in (("command", self.command), ("args", self.args)):
+            if shown := sorted(hidden & references(line or "")):
                 raise ValueError(
-                    f"{'command' if reference.search(self.command or '') else 'args'}: must not "
-                    f"name $({variable.name}), whose value is a credential's: everyone on a "
-                    "machine can read command lines; let the program read the variable"
+                    f"{field}: must not name $({shown[0]}), which holds the value of a credential: "
+                    "everyone on a machine can read command lines; let the program read the "
+                    "variable"
                 )
         if self.tty and not self.stdin:
             raise ValueError("tty: a terminal needs stdin too")

@@ -1,6 +1,7 @@
 """Environment variables: a value, or the place to take it from. Fields are Run:ai's."""
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any, Self
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from spec.patterns import K8S_NAME
 
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
 SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs from the left
 MASK = "***"  # is shown for the value of a variable whose name looks like a secret's
 
 
@@ -105,3 +107,19 @@ class EnvironmentVariable(Part):
     def is_taken(self) -> bool:
         """Whether the value comes from somewhere else."""
         return bool(self.secret or self.config_map or self.pod_field_ref or self.credential)
+
+
+def references(text: str) -> set[str]:
+    """The variables that ``$(NAME)`` stands for in it, as Kubernetes expands them."""
+    return {match[1] for match in REFERENCE.finditer(text) if match[1]}
+
+
+def from_credentials(variables: Iterable[EnvironmentVariable]) -> set[str]:
+    """Those that hold the value of a credential, by themselves or through another variable."""
+    variables = list(variables)
+    hidden = {variable.name for variable in variables if variable.credential}
+    while True:
+        more = {it.name for it in variables if references(it.value or "") & hidden} - hidden
+        if not (hidden and more):
+            return hidden
+        hidden |= more

@@ -23,6 +23,7 @@ class RankPlan:
     memory_limit: int | None
     own_home: bool
     volumes: list[Volume] = field(default_factory=list)
+    secret_names: list[str] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -59,6 +60,11 @@ class GangPlan:
         for rank in document["ranks"]:
             del rank["secrets"]
         return document
+
+    @property
+    def lacks_secrets(self) -> bool:
+        """Whether the file with their values is gone."""
+        return any(set(rank.secret_names) - set(rank.secrets) for rank in self.ranks)
 
     @property
     def secrets(self) -> Json:

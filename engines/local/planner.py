@@ -66,6 +66,11 @@ class Planner:
             for variable in replica.environment_variables
             if not variable.credential
         }
+        secrets = {
+            variable.name: launch.secret_of(variable)
+            for variable in replica.environment_variables
+            if variable.credential
+        }
         return RankPlan(
             rank=pod.rank,
             role=pod.role.value,
@@ -79,11 +84,8 @@ class Planner:
             memory_limit=compute.memory_limit_bytes,
             own_home=replica.create_home_dir,
             volumes=planning.volumes(launch, pod, self.paths),
-            secrets={
-                variable.name: launch.secret_of(variable)
-                for variable in replica.environment_variables
-                if variable.credential
-            },
+            secret_names=list(secrets),
+            secrets=secrets,
         )
 
     def _visible(self, given: Sequence[int]) -> list[int]:

@@ -30,6 +30,7 @@ LONGEST_DELAY = 60.0
 #: Seconds that workers have to end by themselves once the master has succeeded.
 LINGER = 30.0
 FULL = "The disk is full, so no rank was started. They start when there is space."
+NO_SECRETS = "The values of its credentials were lost on this machine. Run it again to get them."
 LOST = (
     "The supervisor of this workload was killed (by a reboot, a signal, or the kernel when "
     "memory ran out), and its ranks with it."
@@ -91,6 +92,8 @@ class Supervisor:
             return self._stopped([])
         if not self._is_written_down():
             return self._stopped([])
+        if self.plan.lacks_secrets:
+            return Outcome(Phase.FAILED, Reason.LOST, NO_SECRETS)
         gang = Gang(self.folder, self.plan, self.record)
         try:
             if trouble := self._fetch():

@@ -51,6 +51,11 @@ def draft(project: Project, credential: dict[str, Any], **values: Any) -> Worklo
     return WorkloadDraft.model_validate({"name": "train", **place, "worker": worker})
 
 
+def variables_of(content: WorkloadDraft) -> list[dict[str, Any]]:
+    its: list[dict[str, Any]] = content.worker.values["environmentVariables"]
+    return its
+
+
 def named(name: str = "hub", key: str = "token") -> dict[str, Any]:
     return {"name": name, "key": key}
 
@@ -82,7 +87,7 @@ def test_of_one_name_the_nearest_is_meant(user: User, project: Project, hub: Cre
     assert launch_of(workload).secrets == {hub.pk: {"token": HIDDEN}}
 
 
-def test_what_cannot_be_used_is_told_at_the_variable(
+def test_a_credential_that_cannot_be_used_is_told_at_the_variable(
     user: User, project: Project, hub: Credential
 ) -> None:
     other = CredentialFactory.create(name="theirs", entered={"token": "x"})
@@ -100,6 +105,10 @@ def test_a_command_line_must_not_hold_it(user: User, project: Project, hub: Cred
         words = problems(draft(project, named(), **{field: "login --token $(HF_TOKEN)"}), user)
         assert "must not name $(HF_TOKEN)" in words["worker", field]
     assert not problems(draft(project, named(), command="echo $$(HF_TOKEN)"), user)
+    assert problems(draft(project, named(), command="echo $$$(HF_TOKEN)"), user)
+    through = draft(project, named(), command="echo $(URL)")
+    variables_of(through).append({"name": "URL", "value": "https://$(HF_TOKEN)@x.org"})
+    assert "must not name $(URL)" in problems(through, user)["worker", "command"]
 
 
 def test_an_existing_secret_is_read_by_the_cluster(user: User, project: Project) -> None:

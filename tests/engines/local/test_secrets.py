@@ -7,8 +7,9 @@ from uuid import uuid4
 import psutil
 
 from engines.base import Launch
+from engines.local.layout import locked
 from engines.local.plan import GangPlan
-from spec.phases import Phase, RankPhase
+from spec.phases import Phase, RankPhase, Reason
 from spec.variable import CredentialKey, EnvironmentVariable
 from tests.engines.local.conftest import LocalRig
 from tests.waiting import wait_for
@@ -56,6 +57,19 @@ def test_a_second_attempt_and_a_new_supervisor_have_it_too(rig: LocalRig) -> Non
     assert {rank.phase for rank in observed.ranks} == {RankPhase.SUCCEEDED}
     lengths = {rig.log(launched, 0, attempt=n).strip() for n in range(observed.attempt + 1)}
     assert lengths == {str(len(HIDDEN))}
+
+
+def test_a_run_whose_values_are_lost_says_so_and_starts_no_rank(rig: LocalRig) -> None:
+    launched = with_secret(rig, "exit 3", backoff_limit=1)
+    folder = rig.folder(launched)
+    folder.path.mkdir(mode=0o700, parents=True)
+    with locked(folder.lock):  # its supervisor waits, and reads nothing yet
+        rig.submit(launched)
+        folder.secrets(1).unlink()
+    observed = rig.over(launched)
+    assert observed.phase is Phase.FAILED
+    assert observed.reason is Reason.LOST
+    assert "values of its credentials were lost" in observed.message
 
 
 def test_no_document_of_a_plan_has_it(rig: LocalRig) -> None:
