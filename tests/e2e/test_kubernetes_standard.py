@@ -13,7 +13,7 @@ from tests.rest import Rest
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.kubernetes]
-CLUSTER, PROJECT = "alone", "single"
+CLUSTER, PROJECT = "pods-alone", "vision-alone"  # others take the first that is listed
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.e2e
 def test_a_standard_training_runs_to_its_end_on_this_machine(admin_page: Page) -> None:
     page = admin_page
     page.goto("/workloads/new/")
+    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
     page.get_by_role("radio", name="team-a").check()
     page.get_by_role("radio", name="Standard", exact=True).check()
     expect(page.get_by_role("radio", name="PyTorch", exact=True)).to_have_count(0)
