@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from accounts.models import User
 from spec.phases import WAITING
 from workloads.models import Rank, Workload
-from workloads.scheduling.fit.foresight import look_ahead, repairs_that_hold
+from workloads.scheduling.fit.foresight import can_try, look_ahead, repairs_that_hold
 from workloads.scheduling.fit.judge import Answer
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
 from workloads.scheduling.line import GpuHolders, QueuePlace, gpu_holders, queue_place
-
-MOST_TRIED = 50  # that wait on this machine, for each copy is tried among them
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | 
         return None
     place, holders = queue_place(workload, user), gpu_holders(workload, user)
     placed = any(rank.node for rank in ranks)  # its own pods hold some of the nodes
-    if placed or _is_long(workload):
+    if placed or not can_try(workload.cluster):
         return Outlook(place, holders)
     spec, cluster, project = workload.spec, workload.cluster, workload.project
     ahead = look_ahead(cluster, project, spec)
@@ -43,10 +41,3 @@ def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | 
     starting = [repair for repair in changes if repair.answer is Answer.NOW]
     waits_too = bool(ahead.fit.largest) and not starting and not cluster.capabilities.queues
     return Outlook(place, holders, largest_in_words(ahead.fit, spec), starting, waits_too)
-
-
-def _is_long(workload: Workload) -> bool:
-    """Whether it takes too long to try where a copy would stand in the queue."""
-    if workload.cluster.capabilities.queues:
-        return False
-    return Workload.objects.waiting().filter(cluster=workload.cluster).count() > MOST_TRIED

@@ -13,6 +13,7 @@ from tests.workloads.conftest import signed_in
 from tests.workloads.gangs import waiting
 from workloads.models import Draft, Workload
 from workloads.scheduling import line
+from workloads.scheduling.fit import foresight
 
 TAGS = re.compile(r"<[^>]+>")
 
@@ -87,6 +88,13 @@ def test_a_copy_on_this_machine_is_offered_only_if_it_would_start(
     )
     client.get(link.replace("&amp;", "&"))
     assert Draft.objects.get().content.values["numWorkers"] == 1
+
+
+def test_no_copy_is_tried_among_many(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foresight, "MOST_TRIED", 0)
+    assert "Largest gang" not in shown(client, waiting(project, "wide", 5))
 
 
 def test_a_cluster_with_a_queue_shows_the_age_and_what_others_hold(

@@ -15,6 +15,7 @@ from workloads.scheduling.fit.judge import Answer, Fit, Ground, admitted, judge
 from workloads.scheduling.fit.repairs import ComputeChoice, Repair, repairs
 from workloads.scheduling.fit.score import verdict_columns
 
+MOST_TRIED = 50  # that wait on this machine, for each repair is tried among them
 FEW = 4  # given to a cluster at a time, so that each can be judged alone
 
 
@@ -52,16 +53,25 @@ def repairs_that_hold(
     ahead: Foresight,
     choices: Iterable[ComputeChoice] = (),
 ) -> list[Repair]:
-    """Where Trainyard decides, what fits may still wait behind others."""
+    """Where Trainyard decides, what fits may still wait behind others; none are tried among many,
+    which takes too long."""
     offered = repairs(spec, ahead.ground, ahead.fit, choices)
-    if cluster.capabilities.queues:
+    if cluster.capabilities.queues or not offered:
         return offered
+    if not can_try(cluster):
+        return []
     return [
         repair
         for repair in offered
         if repair.answer is not Answer.NOW
         or admission.foresee(cluster, project, repair.spec).starts
     ]
+
+
+def can_try(cluster: Cluster) -> bool:
+    if cluster.capabilities.queues:
+        return True
+    return Workload.objects.waiting().filter(cluster=cluster).count() <= MOST_TRIED
 
 
 def judge_unasked(cluster: Cluster, workloads: Iterable[Workload]) -> None:
