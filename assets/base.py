@@ -13,6 +13,7 @@ from assets.asset import Asset
 from assets.forms.base import AssetForm
 from assets.links import AssetLink, Reference, with_counts
 from clusters.models import Cluster
+from core.forms.field import Option
 from projects.scopes import ScopedQuerySet
 from spec import documents
 from spec.documents import Document
@@ -96,6 +97,8 @@ class AssetKind(Generic[A]):
     #: What its first chip tells, and what a change of it means for workloads that there are.
     chip: str = "For"
     after_a_change: str = "Existing workloads keep the values they were submitted with."
+    #: What it may be of, where its document says so: value and label.
+    types: tuple[Option, ...] = ()
     #: Whether it stays as long as something uses it.
     stays_while_used: bool = False
     #: What is missing beside its document, when it is saved.

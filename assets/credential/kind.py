@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from assets.base import AssetKind
 from assets.credential import card
-from assets.credential.form import VALUES, CredentialForm, blank, initial
+from assets.credential.form import KINDS, VALUES, CredentialForm, blank, initial
 from assets.credential.model import Credential, SecretValue
 from spec.credential import CredentialSpec
 from spec.errors import Problem
@@ -38,6 +38,7 @@ CREDENTIAL = AssetKind(
     part=CredentialSpec,
     fields="assets/credential_fields.html",
     chip="Type",
+    types=KINDS,
     after_a_change="A workload takes the values that are there when it starts or is run again.",
     stays_while_used=True,
     lacks=_lacks,

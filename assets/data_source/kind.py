@@ -2,7 +2,7 @@
 
 from assets.base import AssetKind
 from assets.data_source import card
-from assets.data_source.form import DataSourceForm, blank, initial
+from assets.data_source.form import KINDS, DataSourceForm, blank, initial
 from assets.data_source.model import DataSource
 from spec import data_source
 
@@ -22,5 +22,6 @@ DATA_SOURCE = AssetKind(
     part=data_source.DataSourceSpec,
     fields="assets/data_source_fields.html",
     chip="Type",
+    types=KINDS,
     stays_while_used=True,
 )

@@ -25,6 +25,11 @@ TABLE = r"""
 1+++++ 1+++++ /accounts/reauthenticate/
 1+++++ 1+++++ /styleguide/
 1+++++ 1+++++ /workloads/export.csv
+1+++++ 555555 /compute-resources/export.csv
+1+++++ 555555 /credentials/export.csv
+1+++++ 555555 /data-sources/export.csv
+1+++++ 555555 /environments/export.csv
+1+++++ 555555 /templates/export.csv
 1+++++ 111111 /accounts/logout/
 1+++++ 155555 /workloads/
 1+++++ 155555 /workloads/filter/

@@ -9,10 +9,10 @@ from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
 from accounts.models import User
+from core.sheets import harmless
 from projects.models import Project
 from tests.factories import WorkloadFactory
 from workloads.models import Workload
-from workloads.table.export import harmless
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,0 +1,106 @@
+"""A gallery as a table: its columns, what it is filtered and sorted by."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.formats import localize
+from django.utils.timezone import localtime
+
+from accounts.models import User
+from assets.asset import Asset
+from assets.base import AssetCard, AssetKind
+from assets.cards import cards
+from assets.forms.base import EVERY
+from assets.links import tables, used_by
+from core.forms.field import Option
+from core.query import search_text
+from projects.scopes import Scope, ScopedQuerySet
+
+AT_ONCE = 500  # rows of an export
+MOST_AUTHORS = 100  # offered by the filter
+FIRST = "name"
+
+
+@dataclass(frozen=True)
+class AssetColumn:
+    """``order`` are the fields that it is sorted by."""
+
+    key: str
+    label: str
+    text: Callable[[Any, AssetCard], str]
+    order: tuple[str, ...] = ()
+
+
+def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
+    """The name stands first: it leads to the asset."""
+    counts = tuple(f"used_by_{table.HOLDER}" for table in tables())
+    return [
+        AssetColumn(FIRST, "Name", lambda asset, card: asset.name, ("name",)),
+        AssetColumn("type", kind.chip, lambda asset, card: card.chips[0][0] if card.chips else ""),
+        AssetColumn("scope", "Scope", lambda asset, card: asset.scope_name, ("scope",)),
+        AssetColumn("cluster", "Cluster", lambda asset, card: str(asset.cluster or EVERY)),
+        AssetColumn("used", "Used by", lambda asset, card: used_by(asset), counts),
+        AssetColumn("by", "Created by", _author, ("created_by__username",)),
+        AssetColumn("created", "Created", lambda it, card: _time(it.created_at), ("created_at",)),
+        AssetColumn("changed", "Changed", lambda it, card: _time(it.updated_at), ("updated_at",)),
+    ]
+
+
+def _author(asset: Asset, card: AssetCard) -> str:
+    return asset.created_by.username if asset.created_by else ""
+
+
+def _time(at: Any) -> str:
+    return str(localize(localtime(at)))
+
+
+class GalleryState:
+    """What an address asks of a gallery: ``q`` searches, ``scope``, ``type`` and ``by`` filter,
+    ``order`` sorts. What it does not know counts for nothing."""
+
+    def __init__(self, kind: AssetKind[Any], asked: QueryDict, user: User) -> None:
+        self.kind, self.user = kind, user
+        self.columns = columns_of(kind)
+        self.text = search_text(asked)
+        self.scope = _known(asked.get("scope", ""), Scope.values)
+        self.type = _known(asked.get("type", ""), dict(kind.types))
+        self.by = asked.get("by", "")
+        self.order = asked.get("order", FIRST)
+        self.by_key = {it.key: it.order for it in self.columns if it.order}
+        if self.order.removeprefix("-") not in self.by_key:
+            self.order = FIRST
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.text or self.scope or self.type or self.by)
+
+    def rows(self) -> ScopedQuerySet[Any]:
+        rows = self.kind.visible_to(self.user)
+        rows = rows.search(self.text) if self.text else rows
+        rows = rows.filter(scope=self.scope) if self.scope else rows
+        rows = rows.filter(**{f"{self.kind.column}__kind": self.type}) if self.type else rows
+        rows = rows.filter(created_by__username=self.by) if self.by else rows
+        down = "-" if self.order.startswith("-") else ""
+        fields = self.by_key[self.order.removeprefix("-")]
+        return rows.order_by(*(f"{down}{field}" for field in fields), "name", "pk")
+
+    def authors(self) -> list[Option]:
+        """Who created any that the user sees."""
+        rows = self.kind.rows.visible_to(self.user).order_by("created_by__username")
+        names = rows.exclude(created_by=None).values_list("created_by__username", flat=True)
+        return [(name, name) for name in names.distinct()[:MOST_AUTHORS]]
+
+    def export(self) -> Iterator[list[str]]:
+        """The header and the cells of each row."""
+        yield [column.label for column in self.columns]
+        rows, start = list(self.rows()), 0
+        while some := rows[start : start + AT_ONCE]:
+            for asset, card in zip(some, cards(self.kind, some), strict=True):
+                yield [column.text(asset, card) for column in self.columns]
+            start += AT_ONCE
+
+
+def _known(text: str, words: Any) -> str:
+    return text if text in words else ""

@@ -1,0 +1,80 @@
+"""The pages of single assets. ``kind`` comes from the route."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.http import Request
+from assets import services
+from assets.base import A, AssetKind
+from assets.cards import NOT_VALID, cards
+from assets.forms.base import EVERY
+from assets.links import tables
+from assets.names import as_yaml
+from core.http import render_partial
+from core.pages import done, in_drawer, question_page
+
+MOST_USERS = 20
+
+
+@require_safe
+@login_required
+def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
+    """One asset: in the drawer from the gallery, a page by its address."""
+    asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
+    (card,) = cards(kind, [asset])
+    context = {
+        "kind": kind,
+        "asset": asset,
+        "facts": [
+            *((name, value) for _, name, value in card.facts),
+            *([(kind.chip, card.chips[0][0])] if NOT_VALID not in card.chips else []),
+            ("Scope", asset.scope_name),
+            ("Cluster", str(asset.cluster or EVERY)),
+            ("Created by", asset.created_by.username if asset.created_by else ""),
+        ],
+        "yaml": as_yaml(kind, asset, request.user),
+        "users": [
+            (table.HOLDER.capitalize(), user)
+            for table in tables()
+            for user in table.made_with(kind.slug, pk).visible_to(request.user)[:MOST_USERS]
+        ],
+        "may_edit": kind.rows.editable_by(request.user).filter(pk=pk).exists(),
+        "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
+        "in_drawer": in_drawer(request),
+        "edit_address": kind.address("edit", pk),
+        "copy_address": kind.address("copy", pk),
+        "delete_address": kind.address("delete", pk),
+    }
+    return render_partial(request, "assets/detail.html", "detail", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
+    """Ask (GET), then delete (POST). In use: 422 and who uses it."""
+    asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
+    services.check_editable(kind, asset, request.user, "assets.delete")
+    refusal = ""
+    if request.method == "POST":
+        try:
+            services.delete(kind, asset, by=request.user)
+        except services.AssetInUse as error:
+            refusal = f"{error} Delete or change those first."
+        else:
+            messages.success(request, f"The {kind.noun} {asset.name} was deleted.")
+            return done(request, kind.address("list"))
+    return question_page(
+        request,
+        title=f"Delete {asset.name}?",
+        text=f"The {kind.noun} is removed from the gallery. This cannot be undone. "
+        + ("" if kind.stays_while_used else "Workloads that use it keep their own copy."),
+        submit=f"Delete {kind.noun}",
+        crumb=(kind.title, kind.address("list")),
+        back=kind.address("detail", pk),
+        refusal=refusal,
+    )

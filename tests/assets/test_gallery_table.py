@@ -1,0 +1,113 @@
+"""A gallery as a table and as CSV: its columns, order, filters."""
+
+import csv
+import io
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from assets.models import DataSource
+from tests.assets.links import named
+from tests.assets.posts import FACTORIES
+from tests.factories import (
+    CredentialFactory,
+    DataSourceFactory,
+    ProjectFactory,
+    UserFactory,
+    WorkloadFactory,
+)
+from tests.web import HTMX, signed_in
+
+pytestmark = pytest.mark.django_db
+KINDS = pytest.mark.parametrize("prefix", FACTORIES)
+
+
+@pytest.fixture
+def client() -> Client:
+    return signed_in(UserFactory.create(administrator=True))
+
+
+def names(client: Client, address: str) -> list[str]:
+    return [asset.name for asset, _ in client.get(address).context["rows"]]
+
+
+def sheet(client: Client, address: str) -> list[dict[str, str]]:
+    text = client.get(address).content.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@KINDS
+def test_how_a_gallery_is_seen_is_remembered(client: Client, prefix: str) -> None:
+    asset = FACTORIES[prefix](created_by=UserFactory(username="ada"))
+    assert client.get(f"/{prefix}/").context["look"] == "cards"
+    page = client.get(f"/{prefix}/?as=table").content.decode()
+    assert "<table" in page
+    assert "ada" in page
+    assert asset.scope_name in page
+    assert names(client, f"/{prefix}/") == [asset.name], "without asking again"
+    assert client.get(f"/{prefix}/?as=sculpture").context["look"] == "table"
+    assert client.get(f"/{prefix}/?as=cards").context["look"] == "cards"
+
+
+@KINDS
+def test_columns_sort_the_table_both_ways(client: Client, prefix: str) -> None:
+    home = ProjectFactory()
+    first, second = UserFactory(username="ada"), UserFactory(username="bob")
+    alpha = FACTORIES[prefix](home=home, name="alpha", created_by=second)
+    beta = FACTORIES[prefix](home=home, name="beta", created_by=first)
+    named(WorkloadFactory(project=home), beta)
+    table = f"/{prefix}/?as=table&order="
+    assert names(client, f"{table}name") == ["alpha", "beta"]
+    assert names(client, f"{table}-name") == ["beta", "alpha"]
+    assert names(client, f"{table}by") == ["beta", "alpha"]
+    assert names(client, f"{table}-used") == ["beta", "alpha"]
+    assert names(client, f"{table}created") == [alpha.name, beta.name]
+    assert names(client, f"{table}-created") == [beta.name, alpha.name]
+    assert names(client, f"{table}nonsense") == ["alpha", "beta"]
+
+
+def test_type_and_author_narrow_the_gallery(client: Client) -> None:
+    ada = UserFactory(username="ada")
+    share = DataSourceFactory(created_by=ada)
+    spec = {"kind": "git", "git": {"repository": "https://x.org/y", "path": "/code"}}
+    code = DataSourceFactory(home=share.project, spec_json=spec)
+    table = "/data-sources/?as=table"
+    assert names(client, f"{table}&type=git") == [code.name]
+    assert names(client, f"{table}&by=ada") == [share.name]
+    assert set(names(client, f"{table}&type=floppy")) == {share.name, code.name}
+    assert "No results" in client.get(f"{table}&type=git&by=ada").content.decode()
+    part = client.get(f"{table}&by=ada", **HTMX).content.decode()
+    assert "<html" not in part
+    assert 'data-announce="1 data source"' in part
+
+
+@KINDS
+def test_the_table_takes_a_fixed_number_of_queries(
+    client: Client, prefix: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    FACTORIES[prefix].create_batch(30, home=ProjectFactory())
+    client.get(f"/{prefix}/?as=table")
+    with django_assert_max_num_queries(9):
+        assert len(names(client, f"/{prefix}/")) == 30
+
+
+@KINDS
+def test_the_export_has_what_is_filtered(client: Client, prefix: str) -> None:
+    asset = FACTORIES[prefix](name="=alpha", created_by=UserFactory(username="ada"))
+    FACTORIES[prefix](home=asset.project, name="beta")
+    (row,) = sheet(client, f"/{prefix}/export.csv?q=alpha")
+    assert (row["Name"], row["Created by"]) == ("'=alpha", "ada"), "no formula"
+    assert row["Scope"] == asset.scope_name
+    assert len(sheet(client, f"/{prefix}/export.csv")) == 2
+
+
+def test_the_export_has_only_what_one_sees() -> None:
+    member = UserFactory.create()
+    home = ProjectFactory.create(members=[member])
+    own = CredentialFactory.create(home=home)
+    CredentialFactory.create()
+    rows = sheet(signed_in(member), "/credentials/export.csv")
+    assert [row["Name"] for row in rows] == [own.name]
+    assert not DataSource.objects.exists()
+    assert sheet(signed_in(member), "/data-sources/export.csv") == []
