@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from assets.models import DataSource
 from tests.assets.links import named
-from tests.assets.posts import FACTORIES
+from tests.assets.posts import FACTORIES as OTHERS
 from tests.factories import (
     CredentialFactory,
     DataSourceFactory,
@@ -20,6 +20,7 @@ from tests.factories import (
 from tests.web import HTMX, signed_in
 
 pytestmark = pytest.mark.django_db
+FACTORIES = OTHERS | {"data-sources": DataSourceFactory, "credentials": CredentialFactory}
 KINDS = pytest.mark.parametrize("prefix", FACTORIES)
 
 
