@@ -70,6 +70,8 @@ def update(
         setattr(asset, column, value)
     with transaction.atomic():
         _save(kind, asset, document)
+        if document is not None:
+            _link(kind, asset, by)
         audit.record(by, "update", asset, before=before, after=audit.facts(asset, kind.column))
     return asset
 
@@ -133,14 +135,19 @@ def _put(
 
 
 def _link(kind: AssetKind[A], asset: A, by: User) -> None:
-    """Ids of a draft are what its author sent: only what the author may see becomes a link."""
+    """Ids of a draft are what its author sent: only what the author may see becomes a link, and
+    what was one stays one while it is named."""
     if kind.links is None:
         return
+    old = kind.links._default_manager.filter(**{kind.links.HOLDER: asset.pk})
+    linked = set(old.values_list("kind", "asset_id"))
     references = [
         (role, slug, pk)
         for role, slug, pk in kind.names(asset)
-        if slug in KINDS and KINDS[slug].rows.visible_to(by).filter(pk=pk).exists()
+        if slug in KINDS
+        and ((slug, pk) in linked or KINDS[slug].rows.visible_to(by).filter(pk=pk).exists())
     ]
+    old.delete()
     kind.links._default_manager.bulk_create(kind.links.of(asset, references))
 
 

@@ -190,3 +190,9 @@ def save_template(
         document=draft.model_dump(mode="json", by_alias=True),
         description=description,
     )
+
+
+def update_template(template: Template, draft: WorkloadDraft, *, by: User) -> None:
+    """It holds what the draft says from now on; its name and place stay. ``SpecError``."""
+    document = draft.model_dump(mode="json", by_alias=True)
+    assets.update(TEMPLATE, template, by=by, document=document)

@@ -1,6 +1,7 @@
 """Galleries, as cards or as a table. ``kind`` comes from the route."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -92,4 +93,16 @@ def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool
         "chips": [*card.chips, (asset.scope_name, "neutral")],
         "foot": f"Used by {users}" if users else "Not used yet",
         "menu": menu,
+        "links": links(kind, asset, editable),
     }
+
+
+def links(kind: AssetKind[A], asset: Any, editable: bool) -> list[tuple[str, str, str]]:
+    """Pages where something begins with it, and where what it holds is changed: label, address,
+    icon."""
+    if not kind.begins_at:
+        return []
+    where = {"project": asset.project_id} if asset.project_id else {}
+    begin = f"{reverse(kind.begins_at)}?{urlencode({kind.slug: asset.pk, **where})}"
+    change = [("Edit", f"{begin}&edit", "pencil")] if editable else []
+    return [("Use", begin, "player-play"), *change]

@@ -15,6 +15,7 @@ from assets.cards import NOT_VALID, cards
 from assets.forms.base import EVERY
 from assets.links import tables
 from assets.names import as_yaml
+from assets.views.gallery import links
 from core.http import render_partial
 from core.pages import done, in_drawer, question_page
 
@@ -27,6 +28,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """One asset: in the drawer from the gallery, a page by its address."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     (card,) = cards(kind, [asset])
+    editable = kind.rows.editable_by(request.user).filter(pk=pk).exists()
     context = {
         "kind": kind,
         "asset": asset,
@@ -43,7 +45,8 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
             for table in tables()
             for user in table.made_with(kind.slug, pk).visible_to(request.user)[:MOST_USERS]
         ],
-        "may_edit": kind.rows.editable_by(request.user).filter(pk=pk).exists(),
+        "may_edit": editable,
+        "links": links(kind, asset, editable),
         "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
         "in_drawer": in_drawer(request),
         "edit_address": kind.address("edit", pk),

@@ -1,4 +1,5 @@
-"""Keep a draft, or what a workload was made of, as a template."""
+"""Keep a draft, or what a workload was made of, as a template: a new one, or the one it began
+from."""
 
 from uuid import UUID
 
@@ -10,7 +11,9 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
+from assets.models import Template
 from assets.template.form import TemplateForm
+from assets.template.kind import TEMPLATE
 from core.http import after, render_partial
 from projects.models import Project
 from projects.scopes import Place
@@ -38,6 +41,8 @@ def workload_template(request: Request, pk: UUID) -> HttpResponse:
 
 
 def _save(request: Request, content: WorkloadDraft, name: str, back: str) -> HttpResponse:
+    if request.POST.get("action") == "update":
+        return _update(request, content, back)
     visible = Project.objects.visible_to(request.user).for_list()
     project = visible.filter(pk=content.project).first() if content.project else None
     form = TemplateForm(
@@ -60,10 +65,31 @@ def _save(request: Request, content: WorkloadDraft, name: str, back: str) -> Htt
         else:
             messages.success(request, f"The template {template.name} was saved.")
             return _done(request, back)
-    context = {"form": form, "back": back, "in_drawer": request.htmx.target == "drawer"}
+    context = {
+        "form": form,
+        "back": back,
+        "origin": _origin(request, content),
+        "in_drawer": request.htmx.target == "drawer",
+    }
     status = 422 if request.method == "POST" else 200
     page = "workloads/wizard/save_template.html"
     return render_partial(request, page, "form", context, status=status)
+
+
+def _origin(request: Request, content: WorkloadDraft) -> Template | None:
+    """What the draft began from, if whoever asks may change it."""
+    if content.template is None:
+        return None
+    return TEMPLATE.rows.editable_by(request.user).filter(pk=content.template).first()
+
+
+def _update(request: Request, content: WorkloadDraft, back: str) -> HttpResponse:
+    """The template that the draft began from takes over what it says now."""
+    visible = Template.objects.visible_to(request.user)
+    template = get_object_or_404(visible, pk=content.template)
+    services.update_template(template, content, by=request.user)
+    messages.success(request, f"The template {template.name} was updated.")
+    return _done(request, back)
 
 
 def _done(request: Request, back: str) -> HttpResponse:

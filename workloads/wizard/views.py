@@ -25,8 +25,8 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @never_cache
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
-    """Begin: from scratch, from ``?template=``, in ``?project=``, as a ``?copy=``, or with
-    ``?yaml`` where one is pasted."""
+    """Begin: from scratch, from ``?template=`` (with ``&edit`` to change it), in ``?project=``,
+    as a ``?copy=``, or with ``?yaml`` where one is pasted."""
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])
@@ -39,6 +39,9 @@ def workload_new(request: Request) -> HttpResponse:
     draft = drafts.begin(
         request.user, template=asked.get("template", ""), project=asked.get("project", "")
     )
+    if "edit" in asked and draft.template:
+        name = draft.template.name
+        messages.info(request, f"Make your changes, then choose Save as template, Update {name}.")
     if "yaml" in asked:
         return redirect("draft-yaml", draft.pk)
     return redirect("draft-step", draft.pk, SETUP)
