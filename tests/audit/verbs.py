@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from assets import services as assets
 from assets.environment.kind import ENVIRONMENT
+from assets.models import Template
 from clusters import connection_tests
 from clusters import services as clusters
 from clusters.kinds.kubernetes.kind import KUBERNETES
@@ -69,10 +70,14 @@ def _copy(s: Scene) -> object:
     return workloads.copy(s.workload(draft_json=s.draft().model_dump(mode="json")), by=s.boss)
 
 
-def _template(s: Scene) -> object:
+def _template(s: Scene) -> Template:
     return workloads.save_template(
         s.draft(), name="t", description="", place=Place(s.project), by=s.boss
     )
+
+
+def _update_template(s: Scene) -> None:
+    workloads.update_template(_template(s), s.draft(), by=s.boss)
 
 
 VERBS: Verbs = PEOPLE | {
@@ -151,4 +156,5 @@ VERBS: Verbs = PEOPLE | {
     ),
     "workloads.services.copy": ("copy workload", _copy),
     "workloads.services.save_template": ("create template", _template),
+    "workloads.services.update_template": ("update template", _update_template),
 }
