@@ -155,12 +155,18 @@ def cut(data: bytes) -> bytes:
     return data[: len(data) - 40]
 
 
-def flipped(data: bytes) -> bytes:
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 255]) + data[middle + 1 :]
+def flipped(data: bytes, part: float = 0.5) -> bytes:
+    at = int(len(data) * part)
+    return data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :]
 
 
-@pytest.mark.parametrize("damage", [cut, flipped, lambda _: b"a letter", lambda _: b""])
+def flipped_in_the_manifest(data: bytes) -> bytes:
+    return flipped(data, 0.1)
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, flipped, flipped_in_the_manifest, lambda _: b"a letter", lambda _: b""]
+)
 def test_a_damaged_archive_changes_nothing_and_leaves_nothing(
     place: Places, saved: Path, damage: Callable[[bytes], bytes]
 ) -> None:
