@@ -38,6 +38,9 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 });
 
 // What was created in the drawer is chosen where its button stands; a project may be of another cluster.
+// The cursor goes there once it is on the page: behind a field that is being saved the request queues,
+// and htmx calls a queued request done.
+let created = "";
 document.body.addEventListener("asset-created", (event) => {
   const { kind, id, slot, cluster } = event.detail;
   const name = slot ? `${slot}-${kind}` : kind;
@@ -46,7 +49,14 @@ document.body.addEventListener("asset-created", (event) => {
   htmx.ajax("POST", wizard.dataset.save, {
     source: `#${name}-gallery`, target: whole ? "#wizard-page" : `#${name}-gallery`, swap: "outerHTML",
     values: whole ? { project: id, cluster } : { [name]: id, gallery: name },
-  }).then(() => document.getElementById(`${name}-${id}`)?.focus());
+  });
+  created = `${name}-${id}`;
+});
+document.body.addEventListener("htmx:afterSettle", () => {
+  const input = created && document.getElementById(created);
+  if (!input) return;
+  created = "";
+  input.focus();
 });
 
 // A link to a field opens the fold around it and puts the cursor there.

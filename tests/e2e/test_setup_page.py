@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.product import Trainyard
 
@@ -78,11 +78,19 @@ def test_a_new_project_comes_back_chosen_with_the_draft_as_it_was(
     page = admin_page
     open_setup(page)
     page.get_by_label("Name", exact=True).fill("goes-on")
+    saving: list[Route] = []
+
+    def hold(route: Route) -> None:
+        saving.append(route)  # the name is slow to be saved
+
+    page.route("**/workloads/drafts/**", hold, times=1)
     page.get_by_role("button", name="+NEW PROJECT").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Project name").fill("zz-fresh")
     drawer.get_by_role("button", name="CREATE PROJECT").click()
     expect(drawer).to_be_hidden()
+    [route] = saving
+    route.continue_()
     fresh = page.get_by_role("radio", name="zz-fresh")
     expect(fresh).to_be_checked()
     expect(fresh).to_be_focused()
