@@ -160,7 +160,7 @@ def flipped(data: bytes, at: int | None = None) -> bytes:
     return data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :]
 
 
-def test_what_a_damaged_archive_says_of_itself_is_not_believed(place: Places, saved: Path) -> None:
+def test_a_damaged_archive_is_not_believed_about_itself(place: Places, saved: Path) -> None:
     place("new")
     later = manifest_with(migrations=["workloads.9999_later"])
     data = rewritten(saved, archive.MANIFEST, later).read_bytes()
