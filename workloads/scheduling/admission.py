@@ -73,15 +73,15 @@ def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
     there = _occupying(cluster)
     rows = {str(workload.pk): workload for workload in [*waiting, *there]}
     decided = _decide(cluster, _queue(waiting, cluster.gpu_memory), there)
-    taken_back = [it for it in waiting if it.reason == Reason.PREEMPTED]
-    before = decisions.last_words(taken_back)
-    news = [
+    done = [
         (workload, decision)
         for decision in decided
-        if _carry_out(workload := rows[decision.gang.key], decision, before.get(workload.pk, ""))
+        if _carry_out(workload := rows[decision.gang.key], decision)
     ]
+    last = decisions.last_of([workload for workload, _ in done])
+    news = [each for each in done if decisions.is_news(last.get(each[0].pk), each[1])]
     decisions.keep(cluster, news)
-    return sum(decision.kind is DecisionKind.START for _, decision in news)
+    return sum(decision.kind is DecisionKind.START for _, decision in done)
 
 
 def _occupying(cluster: Cluster) -> list[Workload]:
@@ -114,17 +114,15 @@ def _queue(waiting: list[Workload], device_memory: int) -> list[Contender]:
     return queue
 
 
-def _carry_out(workload: Workload, decision: Decision, before: str) -> bool:
-    """Whether anything changes; ``before`` is why what was taken back has waited so far."""
+def _carry_out(workload: Workload, decision: Decision) -> bool:
+    """Whether anything changes, or may have."""
     if decision.kind is DecisionKind.START:
         return _start(workload, decision.placement, decision.why)
     if decision.kind is DecisionKind.TAKE_BACK:
         return requeue.take_back(workload, decision.why)
     if workload.reason == Reason.PREEMPTED:  # its page says that it was taken back
-        return decisions.is_news(before, decision)
-    before, reason = workload.message, workload.reason
-    changed = _keep_waiting(workload, decision.reason, decision.why)
-    return changed and (decision.reason != reason or decisions.is_news(before, decision))
+        return True
+    return _keep_waiting(workload, decision.reason, decision.why)
 
 
 def _start(workload: Workload, placement: Placement, why: str) -> bool:

@@ -83,6 +83,25 @@ def test_the_next_head_of_the_queue_is_no_news_to_all_behind(project: Project) -
     assert texts(workload__name="next") == [("next", "waits")] * 2
 
 
+def test_a_second_start_for_the_same_reason_is_kept(project: Project) -> None:
+    waiting(project, "again", 1)
+    admission.admit(project.cluster)
+    Workload.objects.filter(name="again").update(phase=Phase.PENDING, run=2)
+    admission.admit(project.cluster)
+    assert texts() == [("again", "started")] * 2
+
+
+def test_a_wait_behind_a_workload_of_another_name_for_it_is_no_news(project: Project) -> None:
+    """Whether it stays behind others is told by the rows, whatever the words are."""
+    for name in ("holder", "head", "last"):
+        waiting(project, name, 4)
+    admission.admit(project.cluster)
+    AdmissionDecision.objects.filter(workload__name="last").update(why="Behind another.")
+    Workload.objects.filter(name="last").update(message="Behind another.")
+    admission.admit(project.cluster)
+    assert texts(workload__name="last") == [("last", "waits")]
+
+
 def test_a_workload_that_was_taken_back_keeps_why_it_waits_once(decided: Project) -> None:
     guest = Workload.objects.get(name="zanzibar")
     guest.move(Phase.STOPPED)

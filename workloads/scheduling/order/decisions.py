@@ -7,16 +7,15 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Max
 from django.utils import timezone
 
 from clusters.models import Cluster
 from workloads.models import AdmissionDecision, Workload
-from workloads.scheduling.order.records import Decision
+from workloads.scheduling.order.records import Decision, DecisionKind
 
 RETENTION = timedelta(days=7)
 MOST = 20_000  # of a cluster
-BEHIND = "Waiting behind "
 
 
 def keep(cluster: Cluster, news: Sequence[tuple[Workload, Decision]]) -> None:
@@ -36,21 +35,24 @@ def keep(cluster: Cluster, news: Sequence[tuple[Workload, Decision]]) -> None:
     )
 
 
-def is_news(before: str, decision: Decision) -> bool:
-    """Whether it says something else than ``before``. The next one at the head of the queue changes
-    nothing for those behind it."""
-    still_behind = before.startswith(BEHIND) and decision.why.startswith(BEHIND)
-    return before != decision.why and not still_behind
+def is_news(last: AdmissionDecision | None, decision: Decision) -> bool:
+    """Whether it says something else than the last one of its workload. The next one at the head
+    of the queue changes nothing for those behind it."""
+    if last is None or decision.kind is not DecisionKind.WAIT:
+        return True
+    if (last.kind, last.reason) != (decision.kind, decision.reason):
+        return True
+    still_behind = last.other_id is not None and decision.other is not None
+    return last.why != decision.why and not still_behind
 
 
-def last_words(workloads: Collection[Workload]) -> dict[UUID, str]:
-    """Why, as it was decided of each last."""
+def last_of(workloads: Collection[Workload]) -> dict[UUID, AdmissionDecision]:
+    """What was decided last of each, by the workloads' ids."""
     if not workloads:
         return {}
-    last = AdmissionDecision.objects.filter(workload=OuterRef("pk")).order_by("-pk")
-    rows = Workload.objects.filter(pk__in=[it.pk for it in workloads])
-    why = rows.annotate(why=Subquery(last.values("why")[:1])).values_list("pk", "why")
-    return {pk: text or "" for pk, text in why}
+    own = AdmissionDecision.objects.filter(workload__in=workloads)
+    newest = own.order_by().values("workload").annotate(last=Max("pk")).values("last")
+    return {row.workload_id: row for row in AdmissionDecision.objects.filter(pk__in=newest)}
 
 
 def prune(now: datetime) -> None:
