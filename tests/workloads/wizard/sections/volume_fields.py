@@ -1,0 +1,125 @@
+"""Steps 10, 11 and 13: how many workers, their volumes, and the settings of the whole."""
+
+from tests.workloads.wizard.sections.field_rows import (
+    FieldRow,
+    claim,
+    label,
+    lasting,
+)
+
+GRACE, DELETION = "terminationGracePeriodSeconds", "autoDeletionTimeAfterCompletionSeconds"
+MODES = {
+    "Read-write by one node": "readWriteOnce",
+    "Read-only by many nodes": "readOnlyMany",
+    "Read-write by many nodes": "readWriteMany",
+}
+IN_CLUSTER = {mode: mode[0].upper() + mode[1:] for mode in MODES.values()}
+UNITS = ("M", "G", "T", "Mi", "Gi", "Ti")
+
+SIZE = (
+    FieldRow(
+        10,
+        "Number of workers",
+        {"numWorkers": "3"},
+        {"numWorkers": 3},
+        {"Worker": {"replicas": 3}},
+        {"environment": {"WORLD_SIZE": "4"}},
+    ),
+)
+VOLUMES = (
+    FieldRow(
+        11,
+        "Custom storage class",
+        claim(claimInfo__storageClass="fast"),
+        {"pvc": [{"claimInfo": {"storageClass": "fast"}}]},
+        {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": "fast"}},
+        "storage class",
+    ),
+    *(
+        FieldRow(
+            11,
+            label_of_mode,
+            claim(**{f"claimInfo__accessModes__{mode}": "on"}),
+            {"claimInfo": {"accessModes": {mode: True}}},
+            {"kind": "PersistentVolumeClaim", "spec": {"accessModes": [IN_CLUSTER[mode]]}},
+        )
+        for label_of_mode, mode in MODES.items()
+    ),
+    *(
+        FieldRow(
+            11,
+            f"Claim size in {unit}",
+            claim(claimInfo__size="10", **{"claimInfo__size__unit": unit}),
+            {"claimInfo": {"size": f"10{unit}"}},
+            {"resources": {"requests": {"storage": f"10{unit}"}}},
+        )
+        for unit in UNITS
+    ),
+    FieldRow(
+        11,
+        "Volume mode Block",
+        claim(claimInfo__volumeMode="Block"),
+        {"claimInfo": {"volumeMode": "Block"}},
+        {"volumeDevices": [{"devicePath": "/data"}]},
+        "no block devices",
+    ),
+    FieldRow(
+        11,
+        "Volume mode Filesystem",
+        claim(),
+        {"claimInfo": {"volumeMode": "Filesystem"}},
+        {"kind": "PersistentVolumeClaim", "spec": {"volumeMode": "Filesystem"}},
+    ),
+    FieldRow(
+        11,
+        "Container path",
+        claim(path="/models"),
+        {"pvc": [{"path": "/models"}]},
+        {"volumeMounts": [{"mountPath": "/models"}]},
+    ),
+    FieldRow(
+        11,
+        "Ephemeral",
+        claim(ephemeral="on"),
+        {"pvc": [{"ephemeral": True}]},
+        {
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"labels": {"trainyard.io/ephemeral": "true"}},
+        },
+    ),
+)
+GENERAL = (
+    FieldRow(
+        13,
+        "Grace period",
+        lasting(GRACE, "5", "min"),
+        {GRACE: 300},
+        {GRACE: 300},
+        {GRACE: 300},
+    ),
+    FieldRow(
+        13,
+        "Backoff limit",
+        {"backoffLimit": "3"},
+        {"backoffLimit": 3},
+        {"backoffLimit": 3},
+        {"backoffLimit": 3},
+    ),
+    # Trainyard's own doing on every cluster: no engine is told.
+    FieldRow(13, "Timeframe for auto-deletion", lasting(DELETION, "0", "sec"), {DELETION: 0}, {}),
+    FieldRow(
+        13,
+        "+ANNOTATION",
+        label("annotations", name="networks", value="rdma"),
+        {"annotations": [{"name": "networks", "value": "rdma"}]},
+        {"template": {"metadata": {"annotations": {"networks": "rdma"}}}},
+    ),
+    FieldRow(
+        13,
+        "+LABEL",
+        label("labels", name="team", value="vision"),
+        {"labels": [{"name": "team", "value": "vision"}]},
+        {"template": {"metadata": {"labels": {"team": "vision"}}}},
+    ),
+)
+ROWS = (*SIZE, *VOLUMES, *GENERAL)
