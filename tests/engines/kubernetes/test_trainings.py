@@ -1,21 +1,28 @@
 """One pod without a framework on a real cluster, as a job of an operator for several."""
 
+import json
 import shlex
+from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from engines.base import Handle, Launch
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.labels import secret_name
 from spec import documents
 from spec.phases import Phase, RankPhase, Reason
+from spec.variable import CredentialKey, EnvironmentVariable
 from spec.workload import Role
 from tests.cluster import SHELL_IMAGE
-from tests.engines.kubernetes.conftest import KubernetesRig
+from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.engines.reading import printed
 
 pytestmark = pytest.mark.kubernetes
+OLD, NEW = "tr41n-l1ke-nobody-reads", "and-th3-n3xt-day-another"
 
 
 def training(script: str, **whole: Any) -> Launch:
@@ -48,15 +55,49 @@ def test_a_training_is_tried_again_up_to_its_backoff_limit(rig: KubernetesRig) -
     assert "exited with code 5" in seen.message
 
 
-def test_a_training_stops_runs_again_and_is_deleted(rig: KubernetesRig) -> None:
-    launched = rig.submit(training("echo here; exec sleep 600"))
+def test_a_training_stops_runs_again_with_the_new_value_of_its_credential_and_is_deleted(
+    rig: KubernetesRig,
+) -> None:
+    launched = rig.submit(with_token(training("echo $TOKEN; exec sleep 600"), OLD))
     rig.seen(launched, Phase.RUNNING)
     session = rig.engine.exec(launched.handle, rank=0, argv=["true"])
     session.close()
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
-    again = rig.submit(replace(launched, run=2))
+    again = rig.submit(replace(with_token(launched, NEW), run=2))
     assert rig.seen(again, Phase.RUNNING).run == 2
-    assert printed(rig.engine, again, until=b"here\n")
+    assert printed(rig.engine, again, until=b"\n") == f"{NEW}\n".encode()
+    assert holding(rig.api, OLD) == set()
+    assert holding(rig.api, NEW) == {("secrets", secret_name(launched))}
     rig.engine.delete(launched.handle)
     assert rig.engine.observe(launched.handle) is None
+    assert holding(rig.api, NEW) == set()
+
+
+def with_token(launched: Launch, value: str) -> Launch:
+    """Its program has the value of a credential as ``TOKEN``."""
+    at = CredentialKey(asset_id=UUID(int=1), name="hub", key="token")
+    variables = (EnvironmentVariable(name="TOKEN", credential=at),)
+    worker = launched.spec.worker.model_copy(update={"environment_variables": variables})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    return replace(launched, spec=spec, secrets={UUID(int=1): {"token": value}})
+
+
+def holding(api: Api, value: str) -> set[tuple[str, str]]:
+    """Plural and name of each object of the project's namespace, events among them, that has it."""
+    hidden = (value, b64encode(value.encode()).decode())
+    return {
+        (plural, item["metadata"]["name"])
+        for folder, plural in listable(api)
+        for item in api.items(f"{folder}/namespaces/{PREFIX}team-a/{plural}")
+        if any(text in json.dumps(item) for text in hidden)
+    }
+
+
+def listable(api: Api) -> Iterator[tuple[str, str]]:
+    """Every kind of object that a namespace can hold."""
+    groups = [group["preferredVersion"]["groupVersion"] for group in api.get("/apis")["groups"]]
+    for folder in ("/api/v1", *(f"/apis/{group}" for group in groups)):
+        for kind in api.get(folder)["resources"]:
+            if kind["namespaced"] and "list" in kind["verbs"]:
+                yield folder, kind["name"]
