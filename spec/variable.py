@@ -49,16 +49,18 @@ class KeyOf(Part):
 
 class CredentialKey(Part):
     """One key of a credential, by its name or its id; which one it is, is settled for the project
-    when the workload is submitted."""
+    when the workload is submitted, and the key, where there is only one."""
 
     asset_id: UUID | None = None
     name: str = Field("", max_length=63)
-    key: str = Field(min_length=1, max_length=253)
+    key: str = Field("", max_length=253)
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:
         if not (self.name or self.asset_id):
             raise ValueError("name: is required")
+        if not self.key:
+            raise ValueError("key: is required")
         return self
 
 

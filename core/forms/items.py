@@ -38,7 +38,8 @@ Offered = Mapping[str, list[Option]]
 @dataclass
 class ShownCell:
     """A cell with its value; ``id`` is also the name of its input. One that is ``hidden`` here is
-    asked of nobody. ``warnings`` refuse nothing."""
+    asked of nobody. ``warnings`` refuse nothing. ``is_choice``: one of the ``options`` is chosen,
+    whatever the cell is elsewhere; those that are ``barred`` are only seen."""
 
     cell: Cell
     id: str
@@ -49,6 +50,9 @@ class ShownCell:
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     hidden: bool = False
+    is_choice: bool = False
+    barred: list[str] = field(default_factory=list)
+    suggests: str = ""
 
     @property
     def units(self) -> tuple[Option, ...]:

@@ -3,7 +3,7 @@ const PAUSE_MS = 200;
 let waiting = null;
 
 async function ask(input) {
-  const who = input.closest(".item").querySelector("select[name$=-access]");
+  const who = input.closest(".item")?.querySelector("select[name$=-access]");
   const query = new URLSearchParams({ text: input.value, of: who?.value ?? "" });
   const answer = await fetch(`${input.dataset.suggest}?${query}`);
   if (answer.ok && input.isConnected) input.list.innerHTML = await answer.text();

@@ -124,6 +124,7 @@ TABLE = r"""
 1444+4 1444?4 /workloads/drafts/<uuid:pk>/yaml/
 1444+4 155555 /workloads/drafts/<uuid:pk>/<int:step>/gallery/<slug:name>/
 1444+4 155555 /workloads/drafts/<uuid:pk>/people/
+1444+4 155555 /workloads/drafts/<uuid:pk>/credentials/
 144444 144444 /workloads/<uuid:pk>/purge/
 144??? 155555 /tools/signin/<uuid:pk>/<slug:slug>/
 144??? 155555 /workloads/<uuid:pk>/connect/<slug:slug>/

@@ -81,6 +81,16 @@ def test_by_its_id_as_well(user: User, project: Project, hub: Credential) -> Non
     assert workload.spec_json["worker"]["environmentVariables"][0]["credential"]["name"] == "hub"
 
 
+def test_the_only_key_need_not_be_named(user: User, project: Project, hub: Credential) -> None:
+    planned = draft(project, {"name": "hub"})
+    (variable,) = plan(planned, by=user).ready().spec.worker.environment_variables
+    assert variable.credential
+    assert variable.credential.key == "token"
+    hub.spec_json = {"kind": "genericSecret", "keys": ["token", "other"]}
+    hub.save()
+    assert problems(planned, user) == {(*VARIABLE, "key"): "is required"}
+
+
 def test_of_one_name_the_nearest_is_meant(user: User, project: Project, hub: Credential) -> None:
     CredentialFactory.create(home=project, in_account=True, name="hub", entered={"token": "far"})
     workload = submit(draft(project, named()), by=user)

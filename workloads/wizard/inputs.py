@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assets.environment.variables import VALUE
 from assets.kinds import KINDS
 from core.forms import nested
 from core.forms.field import Input
@@ -64,7 +65,8 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     elif question.input is Input.CARDS or question.key == "name":
         shown.value = getattr(content, question.key, "")
     if question.key == "environmentVariables":
-        _hide_sources(shown, offer)
+        given = nested.items(values_of(content, question) or {}, question.key)
+        _ask_sources(shown, given, offer)
     if question.key == "connections":
         people.warn(shown, offer.by)
     if question.key == "name":
@@ -73,14 +75,18 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     return shown
 
 
-def _hide_sources(shown: Shown, offer: Offer) -> None:
+def _ask_sources(shown: Shown, given: list[Any], offer: Offer) -> None:
     """Where the value of a variable may come from is asked where there is more than one place."""
     elsewhere = any(item.by["source"].value for item in shown.items)
     for item in shown.items:
         if item.by["value"].value == MASK:
             item.note = f"Hidden. The value is kept as long as the field says {MASK}."
-        for slug in ("source", "key"):
-            item.by[slug].hidden = not (offer.has_secrets or elsewhere)
+        source = item.by["source"]
+        source.hidden = item.by["key"].hidden = not (elsewhere or offer.sources - {VALUE})
+        there = offer.sources | {source.value}
+        source.options = [it for it in source.options if it[0] in there]
+    holds = shown.field.holds
+    offer.credentials.ask(zip(shown.items, filter(holds, given), strict=True))
 
 
 def _free_name(plan: Plan) -> str:

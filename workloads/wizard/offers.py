@@ -6,13 +6,16 @@ from functools import cached_property
 from accounts.models import User
 from assets.data_source.form import KINDS as LABELS
 from assets.data_source.kind import DATA_SOURCE
+from assets.environment.variables import SOURCES, VALUE
 from assets.models import DataSource
 from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
 from core.forms.field import Option
 from projects.models import Project
 from spec.scheduling import PriorityClass
+from workloads.wizard.credentials import Credentials
 from workloads.wizard.sections.base import Question, Section
+from workloads.wizard.sections.variables import CREDENTIAL
 
 NO_CLUSTER = "Select a cluster and a project first: not all clusters support this."
 
@@ -22,6 +25,7 @@ class Offer:
 
     def __init__(self, cluster: Cluster | None, project: Project | None, *, by: User) -> None:
         self.cluster, self.project, self.by = cluster, project, by
+        self.credentials = Credentials(project, cluster, by=by)
 
     def lacks(self, section: Section) -> str:
         """Why a section of the page is not for this cluster; empty where it is."""
@@ -33,9 +37,12 @@ class Offer:
         """Why one question is not for this cluster."""
         return self.cluster.definition.withholds(self.cluster, question.key) if self.cluster else ""
 
-    @property
-    def has_secrets(self) -> bool:
-        return bool(self.cluster and self.cluster.definition.has_secrets)
+    @cached_property
+    def sources(self) -> set[str]:
+        """Where the value of a variable can come from here."""
+        if self.cluster and self.cluster.definition.has_secrets:
+            return set(dict(SOURCES))
+        return {VALUE, CREDENTIAL} if self.credentials.rows else {VALUE}
 
     @cached_property
     def choices(self) -> Mapping[str, list[Option]]:

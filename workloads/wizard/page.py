@@ -60,7 +60,9 @@ def answer(
 def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     """What htmx swaps: the page's fields, a gallery with a new asset, a list, or only notes."""
     chosen = request.POST.get("gallery", "")
-    rows = next((it for it in screen.inputs if it.name == focus and it.field.is_list), None)
+    lists = (it for it in screen.inputs if it.field.is_list)
+    target = request.htmx.target or ""
+    rows = next((it for it in lists if it.name == focus or f"{it.name}-rows" == target), None)
     if request.htmx.target == "wizard-page":
         return f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
     if chosen in galleries_of(screen):

@@ -11,6 +11,11 @@ urlpatterns: list[URLPattern] = [
         name="draft-gallery",
     ),
     path("workloads/drafts/<uuid:pk>/people/", views.draft_people, name="draft-people"),
+    path(
+        "workloads/drafts/<uuid:pk>/credentials/",
+        views.draft_credentials,
+        name="draft-credentials",
+    ),
     path("workloads/drafts/<uuid:pk>/yaml/", yaml_views.draft_yaml, name="draft-yaml"),
     path("workloads/drafts/<uuid:pk>/discard/", views.draft_discard, name="draft-discard"),
     path(

@@ -16,6 +16,7 @@ from workloads import services
 from workloads.models import Draft, Workload
 from workloads.plan import plan
 from workloads.wizard import actions, drafts, people, repairs
+from workloads.wizard.credentials import Credentials
 from workloads.wizard.page import answer, drafts_context, galleries_of, one_gallery
 from workloads.wizard.screen import screen_of
 from workloads.wizard.sections.base import PAGES, SETUP
@@ -102,6 +103,18 @@ def draft_people(request: Request, pk: UUID) -> HttpResponse:
     given = search_text(request.GET, "text")
     names = people.suggestions(draft, given, of=request.GET.get("of", ""))
     return render(request, "workloads/wizard/_suggestions.html", {"names": names})
+
+
+@login_required
+@never_cache
+@require_GET
+def draft_credentials(request: Request, pk: UUID) -> HttpResponse:
+    """Credentials whose names hold ``?text=``, where there are too many for a list."""
+    draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
+    planned = plan(draft.content, by=request.user)
+    offered = Credentials(planned.project, planned.cluster, by=request.user)
+    pairs = offered.suggest(search_text(request.GET, "text"))
+    return render(request, "workloads/wizard/_suggestions.html", {"pairs": pairs})
 
 
 @login_required

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from assets.environment.variables import CELLS, REPACK
+from assets.environment.variables import CELLS
 from core.forms.field import Input
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Line, Question, Section, replica_of
+from workloads.wizard.sections.variables import REPACK
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:

@@ -12,6 +12,7 @@ from tests.workloads.wizard.sections.field_rows import (
     variable,
 )
 
+HUB = "8f14e45f-ceea-467f-a8b2-5f8d3c1c9e10"  # the id of a credential
 OPEN_TO = {
     "authenticatedUsers": ("All signed-in users", ""),
     "authorizedGroups": ("Specific groups", "vision"),
@@ -127,7 +128,7 @@ RUNTIME = (
     FieldRow(
         9,
         "+ENVIRONMENT VARIABLE, credential and key",
-        variable(name="TOKEN", source="credential", value="hub", key="token"),
+        variable(name="TOKEN", source="credential", value=f"{HUB}:hub", key="token"),
         {"environmentVariables": [{"name": "TOKEN", "credential": {"name": "hub"}}]},
         {"env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"key": "worker.1.TOKEN"}}}]},
         {"environment": {"TOKEN": "***"}},

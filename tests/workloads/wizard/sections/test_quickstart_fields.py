@@ -34,7 +34,9 @@ LR = {"name": "LR", "value": "0.1"}
 @pytest.fixture
 def filled(wizard: Wizard, project: Project) -> Wizard:
     """A draft with everything filled in, and what the rows refer to."""
-    CredentialFactory(home=project, name="hub", entered={"token": "not to be read"})
+    CredentialFactory(
+        pk=pod_fields.HUB, home=project, name="hub", entered={"token": "not to be read"}
+    )
     wizard.ready()
     environment = wizard.environment
     environment.spec_json["environmentVariables"] = [LR]

@@ -1,0 +1,52 @@
+"""Variables as the wizard asks for them: a credential is chosen, never typed.
+
+An option of that choice is written ``id:name``, or as the document names it.
+"""
+
+from assets.environment import variables
+from assets.environment.variables import CHOSEN, KEPT, UNSET
+from core.forms.field import Repack, Values
+from core.query import uuid_of
+
+CREDENTIAL = "credential"
+
+
+def written(named: Values) -> str:
+    """``8f14e45f-…:hub``; of one that is named by its name alone, that name."""
+    return ":".join(str(named[key]) for key in ("assetId", "name") if named.get(key))
+
+
+def unpack(item: Values) -> Values:
+    cells, named = variables.unpack(item), item.get(CREDENTIAL)
+    if not isinstance(named, dict):
+        return cells
+    return cells | {"value": written(named), CHOSEN: {**named, "key": None}}
+
+
+def pack(cells: Values) -> Values:
+    """What was entered for another source is none for this one, and the key of another credential
+    is none of this one's."""
+    if cells.get("source") != CREDENTIAL:
+        if CHOSEN in cells:
+            cells = {k: v for k, v in cells.items() if k != CHOSEN} | {"value": "", "key": ""}
+        return variables.pack(cells)
+    chosen, value, key = cells.get(CHOSEN), str(cells.get("value", "")), cells.get("key", "")
+    if chosen is not None and value in {written(chosen), chosen.get("name")}:
+        of = chosen | {"key": key}
+    else:
+        of = _named(value, typed=chosen is not None)
+        of |= {"key": key if chosen is None and "assetId" in of else ""}
+    gone = {"name", "source", "value", "key", KEPT, UNSET, CHOSEN}
+    rest = {key: it for key, it in cells.items() if key not in gone}
+    return {**rest, "name": cells.get("name", ""), CREDENTIAL: of}
+
+
+def _named(value: str, *, typed: bool) -> Values:
+    """``typed``: where there are too many to list, a name is."""
+    pk, _, name = value.partition(":")
+    if uuid_of(pk):
+        return {"assetId": pk} | ({"name": name} if name else {})
+    return {"name": value if typed else ""}
+
+
+REPACK = Repack(unpack, pack)
