@@ -38,6 +38,7 @@ RESOURCES = {
     "users": ("read", "create", "update"),
     "groups": ("read", "create", "update", "delete"),
     "audit": ("read",),
+    "settings": ("read", "update"),
     "clusters": ("read", "create", "update", "delete"),
     "nodepools": ("create", "update", "delete"),  # who sees a cluster sees its pools
     "departments": ("read", "create", "update", "delete"),

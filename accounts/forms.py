@@ -4,7 +4,7 @@ from django.db.models import Q
 from django.http import QueryDict
 
 from accounts import access
-from accounts.models import GroupMembership, User, UserGroup
+from accounts.models import GeneralSettings, GroupMembership, User, UserGroup
 from core.forms.field import Field, Input, Values
 from core.forms.form import Form
 
@@ -69,6 +69,26 @@ class GroupForm(Form):
 def key_form(posted: QueryDict | None) -> Form:
     hint = "What it is for, such as nightly-training."
     return Form((Field("name", "Name", hint=hint, required=True),), {}, posted)
+
+
+def settings_form(posted: QueryDict | None, settings: GeneralSettings) -> Form:
+    """The section Workloads is all that there is."""
+    fields = (
+        Field(
+            "tolerations",
+            "Tolerations",
+            Input.FLAG,
+            "The wizard asks for the taints of nodes that pods tolerate.",
+        ),
+        Field(
+            "topology",
+            "Topology",
+            Input.FLAG,
+            "The wizard asks whether pods run close together, such as in one zone.",
+        ),
+    )
+    initial: Values = {field.key: getattr(settings, field.key) for field in fields}
+    return Form(fields, initial, posted)
 
 
 def texts(form: Form, *fields: Field) -> dict[str, str]:

@@ -49,6 +49,20 @@ class UserGroup(models.Model):
         return self.name
 
 
+class GeneralSettings(models.Model):
+    """What administrators decide for everyone: one row, there once something was changed. The
+    names of the switches are what ``accounts.general`` is asked for."""
+
+    tolerations = models.BooleanField("Tolerations", default=False)
+    topology = models.BooleanField("Topology", default=False)
+
+    class Meta:
+        verbose_name = "general settings"
+
+    def __str__(self) -> str:
+        return "General settings"
+
+
 class GroupMembership(models.Model):
     """``provided`` by the identity provider, which takes it away as well; else an administrator's
     word."""

@@ -66,6 +66,7 @@ TABLE = r"""
 13333+ 13333? /users/<int:pk>/edit/
 13333+ 13333? /users/<int:pk>/password/
 13333+ 13333? /users/new/
+13333+ 13333+ /settings/
 13333+ 555555 /clusters/<uuid:pk>/connection/
 13333+ 555555 /clusters/rights.yaml
 13333+ 555555 /clusters/tests/<uuid:pk>/

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from accounts import groups, tokens
+from accounts import general, groups, tokens
 from accounts import services as accounts
 from accounts.models import UserGroup
 from tests.audit.scene import SECRET, Scene, Verbs
@@ -40,6 +40,10 @@ PEOPLE: Verbs = {
     "accounts.services.make_administrator": (
         "create user",
         lambda s: accounts.make_administrator("root", SECRET),
+    ),
+    "accounts.general.update": (
+        "update general settings",
+        lambda s: general.update(by=s.boss, tolerations=True, topology=False),
     ),
     "accounts.groups.create_group": ("create group", _group),
     "accounts.groups.update_group": (

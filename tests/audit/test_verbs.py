@@ -16,6 +16,7 @@ from tests.repository import tracked
 
 #: Verbs that stand beside the ``services.py`` of their package.
 BESIDE = (
+    "accounts.general",
     "accounts.groups",
     "accounts.tokens",
     "clusters.connection_tests",
@@ -27,6 +28,7 @@ BESIDE = (
 BY_NOBODY = {"accounts.services.make_administrator", "clusters.services.add_at_once"}
 #: Public functions there that people cause nothing by, and why.
 NO_VERBS = {
+    "accounts.general.current": "reads",
     "accounts.tokens.issue": "a token is not kept; accounts.api records the sign-in",
     "accounts.tokens.owner": "reads",
     "accounts.tokens.key_of": "notes when a key was used last",

@@ -19,6 +19,7 @@ users: [{name: none, user: {token: none}}]
 clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
 """
 SEED = f"""
+from accounts import general
 from accounts.models import User
 from clusters.kinds.kubernetes.settings import KubernetesSecret
 from clusters.models import Cluster, Connection
@@ -31,13 +32,17 @@ secret = KubernetesSecret(kubeconfig={KUBECONFIG!r}).model_dump_json()
 Connection.objects.create(cluster=cluster, secret_json=secret)
 department = cluster.departments.create(name="research")
 project = Project.objects.create(name="vision", cluster=cluster, department=department)
-project.members.add(User.objects.get(username="admin"))
+admin = User.objects.get(username="admin")
+project.members.add(admin)
+general.update(by=admin, tolerations=True, topology=True)
 """
 CLEAR = """
+from accounts.models import GeneralSettings
 from clusters.models import Cluster
 from projects.models import Project
 Project.objects.filter(cluster__name="far").delete()
 Cluster.objects.filter(name="far").delete()
+GeneralSettings.objects.all().delete()
 """
 
 

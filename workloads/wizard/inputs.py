@@ -43,13 +43,21 @@ def inputs(
 def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
     """Whether the page shows a question that only some kinds, frameworks and clusters have; where
     they have it not, only to empty it. Lists are there to be filled by their buttons."""
-    given = nested.get(values_of(content, question) or {}, question.key)
+    values = values_of(content, question) or {}
+    given = nested.get(values, question.key)
+    if not offer.asks(question) and not _is_begun(values, question):
+        return False
     if not content.is_gang and (question.key in GANGS or owner_of(question.key)):
         return False
     if question.is_list or given:
         return True
     fits = owner_of(question.key) in {None, content.framework}
     return fits and not offer.lacks(table.section(question.section))
+
+
+def _is_begun(values: Values, question: Question) -> bool:
+    """Whether it, or what belongs to it, is answered."""
+    return nested.get(values, question.key.partition(".")[0]) not in nested.EMPTY
 
 
 def _show(plan: Plan, question: Question, offer: Offer) -> Shown:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from accounts.models import User
+from accounts import general
+from accounts.models import GeneralSettings, User
 from assets.data_source.form import KINDS as LABELS
 from assets.data_source.kind import DATA_SOURCE
 from assets.environment.variables import SOURCES, VALUE
@@ -43,6 +44,15 @@ class Offer:
         if self.cluster and self.cluster.definition.has_secrets:
             return set(dict(SOURCES))
         return {VALUE, CREDENTIAL} if self.credentials.rows else {VALUE}
+
+    def asks(self, question: Question) -> bool:
+        """Whether the general settings have it asked."""
+        return not question.switch or bool(getattr(self._settings, question.switch))
+
+    @cached_property
+    def _settings(self) -> GeneralSettings:
+        return general.current()
+
 
     @cached_property
     def choices(self) -> Mapping[str, list[Option]]:

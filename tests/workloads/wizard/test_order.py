@@ -2,9 +2,10 @@
 
 import pytest
 
+from accounts import general
 from clusters.models import NodePool
 from projects.models import Project
-from tests.factories import NodeFactory
+from tests.factories import NodeFactory, UserFactory
 from tests.workloads.wizard.browser import Wizard
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +63,7 @@ def test_node_types_and_topologies_are_chosen_from_what_the_cluster_has(
     assert '<select class="form-select" form="wizard-form" name="worker-nodeType"' not in (
         pooled.page
     ), "typed where the cluster tells of none"
+    general.update(by=UserFactory(administrator=True), tolerations=False, topology=True)
     cluster = on_kubernetes.cluster
     NodeFactory(cluster=cluster, labels_json={"run.ai/type": "dgx"})
     cluster.capabilities_json |= {"topologies": ["racks"]}

@@ -22,13 +22,15 @@ Line = tuple[str, str, str]  # name, value, where a plan's origins have it
 class Question(Field):
     """A field of a ``page``, in the ``section`` of that key. ``begins`` is what a new item of a
     list holds on a cluster, ``words`` shows an item that an asset brings. A ``typed`` choice is
-    entered as text where the cluster does not tell what it has."""
+    entered as text where the cluster does not tell what it has. One with a ``switch`` is asked
+    where that general setting is on, or something was answered already."""
 
     page: int = SETUP
     section: str = ""
     begins: Callable[[Cluster | None], Values] | None = None
     words: Callable[[Values], str] | None = None
     typed: bool = False
+    switch: str = ""
 
     @property
     def role(self) -> str:

@@ -90,6 +90,7 @@ SCHEDULING = Section(
             "Node taints that the pods tolerate.",
             add="TOLERATION",
             cells=TOLERATION,
+            switch="tolerations",
         ),
         Question(
             "podAffinity.type",
@@ -97,11 +98,13 @@ SCHEDULING = Section(
             Input.SELECT,
             "Run all pods on nodes with the same value of a label: required or preferred.",
             options=_options("Anywhere", Strictness.REQUIRED, Strictness.PREFERRED),
+            switch="topology",
         ),
         Question(
             "podAffinity.key",
             "Node label",
             placeholder="topology.kubernetes.io/zone",
+            switch="topology",
         ),
         Question(
             "nodeType",
@@ -152,13 +155,15 @@ SCHEDULING = Section(
             choices="topologies",
             missing=ELSEWHERE,
             typed=True,
+            switch="topology",
         ),
         Question(
             "topology.required",
             "Required level",
             placeholder="cloud.example.com/rack",
+            switch="topology",
         ),
-        Question("topology.preferred", "Preferred level"),
+        Question("topology.preferred", "Preferred level", switch="topology"),
     ),
     review=review,
 )
