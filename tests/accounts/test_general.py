@@ -24,7 +24,7 @@ def switches() -> tuple[bool, bool]:
     return settings.tolerations, settings.topology
 
 
-def test_both_switches_are_off_until_an_administrator_turns_them_on(boss: User) -> None:
+def test_switches_are_off_until_an_administrator_turns_them_on(boss: User) -> None:
     client = signed_in(boss)
     page = client.get("/settings/").content.decode()
     assert "tolerations" not in Inputs(page).values

@@ -53,7 +53,6 @@ class Offer:
     def _settings(self) -> GeneralSettings:
         return general.current()
 
-
     @cached_property
     def choices(self) -> Mapping[str, list[Option]]:
         if self.cluster is None:
