@@ -242,6 +242,18 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Registry:
+    """Who pulls images from a host: a user with a password, empty in a launch that is only shown,
+    or whoever is in an existing Secret."""
+
+    host: str
+    username: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    email: str = ""
+    existing_secret: str = ""
+
+
+@dataclass(frozen=True)
 class Launch:
     """All an engine needs to start a workload.
 
@@ -249,7 +261,7 @@ class Launch:
     again. ``gpus`` holds, for each rank, the indices of the devices that admission gave it; it is
     empty where the cluster schedules for itself. ``ran`` is for how many seconds it was running in
     earlier runs. ``secrets`` are the values of the credentials that the spec names, by their ids
-    and keys: no other part of a launch has them.
+    and keys; ``registries`` have those for its images. No other part of a launch has any.
     """
 
     handle: Handle
@@ -260,6 +272,7 @@ class Launch:
     site: Site = Site()
     ran: float = 0.0
     secrets: Mapping[UUID, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    registries: tuple[Registry, ...] = ()
 
     def secret_of(self, variable: EnvironmentVariable) -> str:
         """The value that its credential has; empty in a launch that is only shown."""

@@ -15,6 +15,7 @@ class CredentialKind(StrEnum):
     PASSWORD = "password"  # noqa: S105 -- a kind, not a password
     GENERIC = "genericSecret"
     SSH_KEY = "sshKey"
+    REGISTRY = "dockerRegistry"
 
 
 #: The keys of each kind, as Run:ai names them in the Secrets that it makes; a generic one has its
@@ -23,8 +24,10 @@ KEYS: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("AccessKeyId", "SecretKey"),
     CredentialKind.PASSWORD: ("User", "Password"),
     CredentialKind.SSH_KEY: ("ssh",),
+    CredentialKind.REGISTRY: ("username", "password"),
 }
 KEY = re.compile(r"[A-Za-z0-9_.-]+")  # of a Secret
+SERVER = re.compile(r"(https?://)?[A-Za-z0-9][A-Za-z0-9.:_-]*(/[A-Za-z0-9._/-]*)?")
 MOST_KEYS = 50
 
 
@@ -40,16 +43,25 @@ def _key(name: str) -> str:
     return name
 
 
+def _server(url: str) -> str:
+    if not SERVER.fullmatch(url):
+        raise ValueError("must be a registry such as registry.example.com, without a user")
+    return url
+
+
 Key = Annotated[str, Field(max_length=253), AfterValidator(_key)]
 
 
 class CredentialSpec(Part):
     """Its values are kept encrypted elsewhere, or in an ``existing_secret`` of the project's
-    namespace, which then also has the keys."""
+    namespace, which then also has the keys. The ``server`` and an ``email`` are those of a
+    registry."""
 
     kind: CredentialKind
     keys: Annotated[tuple[Key, ...], Field(max_length=MOST_KEYS), AfterValidator(_once)] = ()
     existing_secret: Name | None = None
+    server: Annotated[str, Field(max_length=253), AfterValidator(_server)] | None = None
+    email: str | None = Field(None, max_length=253)
 
     @model_validator(mode="after")
     def _keys_of_its_kind(self) -> Self:
@@ -59,6 +71,19 @@ class CredentialSpec(Part):
         elif self.keys not in {(), KEYS[self.kind]}:
             raise ValueError(f"keys: of this kind they are {', '.join(KEYS[self.kind])}")
         return self
+
+    @model_validator(mode="after")
+    def _server_of_a_registry(self) -> Self:
+        if self.is_registry and not self.server:
+            raise ValueError("server: is required")
+        if not self.is_registry and (self.server or self.email):
+            raise ValueError("server: only a docker registry has one")
+        return self
+
+    @property
+    def is_registry(self) -> bool:
+        """Whether it serves image pulls, and nothing else."""
+        return self.kind is CredentialKind.REGISTRY
 
     @property
     def names(self) -> tuple[str, ...]:

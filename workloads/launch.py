@@ -5,12 +5,16 @@ from dataclasses import replace
 
 import yaml
 
+from assets.credential import registries
+from assets.credential.model import Credential
 from assets.credential.values import MissingValue, values_for
 from clusters.connections import engine_for, site_of
 from clusters.models import Cluster
 from core.fields import Unreadable
 from engines.base import EngineError, EngineRefused, Launch
+from projects.models import Project
 from spec.errors import SpecError
+from spec.workload import WorkloadSpec
 from workloads.models import Workload
 
 AGAIN = "Copy & edit starts it again."
@@ -19,20 +23,27 @@ AGAIN = "Copy & edit starts it again."
 def launch_of(workload: Workload) -> Launch:
     """With the values of its credentials, for the engine and nobody else. ``EngineRefused`` where
     one cannot be had, or the spec was written under other rules."""
-    launch = shown_launch_of(workload)
+    launch, pulls = _launch(workload)
     try:
-        return replace(launch, secrets=values_for(launch.spec))
+        secrets = values_for(launch.spec)
+        return replace(launch, secrets=secrets, registries=registries.opened(pulls))
     except (MissingValue, Unreadable) as error:
         raise EngineRefused(f"{error} {AGAIN}") from error
 
 
 def shown_launch_of(workload: Workload) -> Launch:
     """Without those values."""
+    return _launch(workload)[0]
+
+
+def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
+    """Without values, and the credentials of its registries."""
     try:
         spec = workload.spec
     except SpecError as error:
         raise EngineRefused(f"The spec is no longer valid: {error}. {AGAIN}") from error
-    return Launch(
+    pulls = pulled_with(spec, workload.project, on=workload.cluster)
+    launch = Launch(
         handle=workload.handle,
         run=workload.run,
         spec=spec,
@@ -40,7 +51,14 @@ def shown_launch_of(workload: Workload) -> Launch:
         gpus=_devices(workload),
         site=site_of(workload.cluster, spec),
         ran=workload.running_seconds,
+        registries=registries.shown(pulls),
     )
+    return launch, pulls
+
+
+def pulled_with(spec: WorkloadSpec, project: Project, *, on: Cluster) -> list[Credential]:
+    """The credentials of registries for its images; none where the cluster pulls no image."""
+    return registries.applied(spec, project) if on.definition.pulls_images else []
 
 
 def manifest(cluster: Cluster, launch: Launch) -> str:

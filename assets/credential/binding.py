@@ -60,8 +60,12 @@ def _bound(variable: Values, bound: Bound, usable: Usable, where: str, at: Path)
         what = f"no credential {name!r}" if name else f"no credential {given['assetId']}"
         bound.problems.append(Problem(at, f"{what} can be used {where}; choose another"))
         return variable
-    bound.credentials.append(credential)
     spec = credential.spec
+    if spec.is_registry:
+        message = f"{credential.name} is only for image pulls; choose another"
+        bound.problems.append(Problem(at, message))
+        return variable
+    bound.credentials.append(credential)
     if not key and len(spec.names) == 1:
         key = spec.names[0]
     if key and spec.names and key not in spec.names and not spec.existing_secret:

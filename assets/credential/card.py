@@ -9,6 +9,8 @@ from clusters.models import Cluster
 def draw(credential: Credential, cluster: Cluster | None) -> AssetCard:
     spec = credential.spec
     facts = [("key", "Keys", ", ".join(spec.names))] if spec.names else []
+    if spec.server:
+        facts.insert(0, ("server", "Registry", spec.server))
     if spec.existing_secret:
         facts.append(("lock", "Existing Secret", spec.existing_secret))
     return AssetCard(facts, [(dict(KINDS)[spec.kind.value], "accent")])

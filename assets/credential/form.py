@@ -16,6 +16,7 @@ KINDS: tuple[Option, ...] = (
     (CredentialKind.ACCESS_KEY, "Access key"),
     (CredentialKind.PASSWORD, "Username & password"),
     (CredentialKind.SSH_KEY, "SSH key"),
+    (CredentialKind.REGISTRY, "Docker registry"),
 )
 PAIR = re.compile(r"\A\s*([^=\s]+)\s*=\s?(.*)\Z")
 VALUES = "values"
@@ -44,6 +45,20 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
         _value("Password", "Password"),
     ),
     CredentialKind.SSH_KEY: (_value("ssh", "Private key", Input.SECRET_LINES),),
+    CredentialKind.REGISTRY: (
+        Field(
+            "server",
+            "Registry URL",
+            hint="Applied to the images of this registry where the cluster pulls images. On this "
+            "machine no image is pulled, and it is not used.",
+            placeholder="registry.example.com",
+            literal=True,
+            required=True,
+        ),
+        _value("username", "Username", Input.TEXT),
+        _value("password", "Password"),
+        Field("email", "Email", placeholder="optional", literal=True),
+    ),
 }
 
 
@@ -114,6 +129,9 @@ class CredentialForm(AssetForm):
         if self.kind is CredentialKind.GENERIC and not whole.get("existingSecret"):
             keys = [key for key, _ in self._pairs] or list(self.initial.get("keys") or ())
         whole["existingSecret"] = whole.get("existingSecret") or None
+        for key in ("server", "email"):  # what the fields of other kinds hold is no part of it
+            of_this = self.kind is CredentialKind.REGISTRY
+            whole[key] = (of_this and whole.get(key)) or None
         return whole | {"keys": keys}
 
     def columns(self) -> dict[str, Any]:

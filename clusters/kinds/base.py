@@ -99,6 +99,7 @@ class ClusterKind:
     withholds: Callable[["Cluster", str], str] = nothing
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
+    pulls_images: bool = False  # from registries, with the passwords that it is given
     external_urls: Callable[["Cluster"], str] = nothing  # why tools can have none of their own
 
     @property

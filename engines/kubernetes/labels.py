@@ -73,6 +73,10 @@ def secret_name(launch: Launch) -> str:
     return f"{job_name(launch.handle)}-env"
 
 
+def pull_secret_name(launch: Launch) -> str:
+    return f"{job_name(launch.handle)}-pull"
+
+
 def claim_name(launch: Launch, source: Role, number: int) -> str:
     return f"{job_name(launch.handle)}-{source}-volume-{number}"
 

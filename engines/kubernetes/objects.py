@@ -9,6 +9,7 @@ from engines.base import EngineRefused, EngineUnavailable, Handle, Manifest
 from engines.kubernetes.client.api import Api, Conflict, Denied
 from engines.kubernetes.jobs import WORKLOAD, job_name
 from engines.kubernetes.labels import EPHEMERAL, INSTALLATION, is_of_another, mark
+from engines.kubernetes.manifests.pulls import TYPE as PULLS
 from engines.kubernetes.manifests.tools import FIELD, TOOL
 from spec.causes import Cause, CauseKind
 from spec.environment import ConnectionType
@@ -91,7 +92,7 @@ def _place(item: Manifest, refused: str) -> str:
     """The spec's field behind a Secret, or behind what leads to a tool."""
     tool = item["metadata"].get("annotations", {}).get(FIELD)
     if not tool:
-        return "worker.environmentVariables"
+        return "worker.image" if item.get("type") == PULLS else "worker.environmentVariables"
     if refused.endswith("nodePort"):
         return f"{tool}.nodePort"
     return f"{tool}.externalUrl" if item["kind"] == "Ingress" else str(tool)
@@ -114,7 +115,8 @@ def remove_claims(api: Api, handle: Handle, space: str, *, ephemeral: bool = Fal
 
 def remove(api: Api, handle: Handle, space: str) -> None:
     with suppress(Denied):  # then none was made either
-        api.delete(f"{folder('Secret', space)}/{job_name(handle)}-env")
+        for part in ("env", "pull"):
+            api.delete(f"{folder('Secret', space)}/{job_name(handle)}-{part}")
     remove_claims(api, handle, space)
     for kind in ("Ingress", "Service"):
         remove_tools(api, handle, folder(kind, space))

@@ -27,12 +27,15 @@ FILLED: dict[str, dict[str, str]] = {
     "accessKey": {"values-AccessKeyId": "AKIA1", "values-SecretKey": HIDDEN},
     "password": {"values-User": "ada", "values-Password": f" {HIDDEN} "},
     "sshKey": {"values-ssh": KEY},
+    "dockerRegistry": {"values-username": "ada", "values-password": HIDDEN},
 }
+PLAIN = {"dockerRegistry": {"server": "https://registry.example.com", "email": "a@example.com"}}
 KEPT: dict[str, dict[str, str]] = {
     "genericSecret": {"token": HIDDEN, "url": "https://x.org/?a=b"},
     "accessKey": {"AccessKeyId": "AKIA1", "SecretKey": HIDDEN},
     "password": {"User": "ada", "Password": f" {HIDDEN} "},
     "sshKey": {"ssh": f"{KEY}\n"},
+    "dockerRegistry": {"username": "ada", "password": HIDDEN},
 }
 EACH = pytest.mark.parametrize("kind", [value for value, _ in KINDS])
 
@@ -54,7 +57,24 @@ def client(user: User) -> Client:
 
 def posted(project: Project, kind: str, **more: str) -> dict[str, str]:
     where = {"cluster": str(project.cluster_id), "scope": f"project:{project.pk}"}
-    return {**where, "name": f"my-{kind}".lower(), "kind": kind, **FILLED[kind], **more}
+    return (
+        {**where, "name": f"my-{kind}".lower(), "kind": kind, **PLAIN.get(kind, {})}
+        | FILLED[kind]
+        | more
+    )
+
+
+def test_only_a_registry_has_a_server(client: Client, project: Project) -> None:
+    for kind in ("dockerRegistry", "password"):
+        where = PLAIN["dockerRegistry"] | {"name": kind.lower()}
+        assert client.post("/credentials/new/", posted(project, kind, **where)).status_code == 302
+    servers = {row.name: (row.spec.server, row.spec.email) for row in Credential.objects.all()}
+    assert servers["password"] == (None, None)
+    assert servers["dockerregistry"] == ("https://registry.example.com", "a@example.com")
+    assert "https://registry.example.com" in client.get("/credentials/").content.decode()
+    for wrong, words in (("", "required"), ("https://ada:x@host", "without a user")):
+        answer = client.post("/credentials/new/", posted(project, "dockerRegistry", server=wrong))
+        assert words in str(answer.context["form"].errors["server"])
 
 
 def values_of(credential: Credential) -> dict[str, str]:

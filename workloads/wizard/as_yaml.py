@@ -2,6 +2,7 @@
 
 from accounts.http import Request
 from accounts.models import User
+from assets.credential import registries
 from assets.names import names_for
 from clusters.connections import site_of
 from core.forms import nested
@@ -9,7 +10,7 @@ from engines.base import Handle, Launch
 from spec import draft_yaml
 from spec.draft import WorkloadDraft
 from spec.lines import LONGEST
-from workloads.launch import manifest
+from workloads.launch import manifest, pulled_with
 from workloads.models import Draft
 from workloads.plan import UNSAVED, Plan
 from workloads.wizard import drafts
@@ -70,5 +71,6 @@ def manifest_of(planned: Plan, by: User) -> str:
         spec=planned.spec,
         submitted_by=by.username,
         site=site_of(planned.cluster, planned.spec),
+        registries=registries.shown(pulled_with(planned.spec, planned.project, on=planned.cluster)),
     )
     return manifest(planned.cluster, launch)

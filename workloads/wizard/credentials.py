@@ -47,6 +47,8 @@ class Credentials:
         """Why it cannot be used for variables here."""
         if fault_of(credential):
             return "no longer valid"
+        if credential.spec.is_registry:
+            return "only for image pulls"
         in_cluster = credential.spec.existing_secret
         if in_cluster and self.cluster and not self.cluster.definition.has_secrets:
             return "in an existing Secret, which only Kubernetes has"

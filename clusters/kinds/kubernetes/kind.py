@@ -110,5 +110,6 @@ KUBERNETES = ClusterKind(
     withholds=withholds,
     names=names.offered,
     has_secrets=True,
+    pulls_images=True,
     external_urls=external_urls,
 )

@@ -19,6 +19,7 @@ from engines.kubernetes.manifests import scheduling
 from engines.kubernetes.manifests.container import container, pod_security
 from engines.kubernetes.manifests.env import secret
 from engines.kubernetes.manifests.fetchers import Images, fetchers, passwd, ssh_volumes
+from engines.kubernetes.manifests.pulls import pull_secret, pull_secrets
 from engines.kubernetes.manifests.tools import exposed
 from engines.kubernetes.manifests.unsupported import complaints
 from engines.kubernetes.manifests.volumes import claims, mounts
@@ -45,10 +46,10 @@ def manifests(
     refuse(complaints(launch))
     kind = job_for(launch.spec)
     space = namespace_of(launch.handle.project, prefix)
-    hidden = secret(launch, space)
+    hidden = (secret(launch, space), pull_secret(launch, space))
     return [
         namespace(space, launch.handle.project, installation),
-        *([hidden] if hidden else []),
+        *filter(None, hidden),
         *claims(launch, space),
         *exposed(launch, kind, space),
         job(launch, kind, space, images, labels_for(launch, prefix) | labels.mark(installation)),
@@ -179,7 +180,7 @@ def pod(launch: Launch, kind: JobKind, source: Replica, role: Role, images: Imag
             "hostIPC": source.security.host_ipc or None,
             "hostNetwork": source.security.host_network or None,
             "dnsPolicy": HOST_DNS if source.security.host_network else None,
-            "imagePullSecrets": [{"name": item.name} for item in source.image_pull_secrets],
+            "imagePullSecrets": pull_secrets(launch, source),
             **scheduling.placement(launch, source),
             "volumes": mounted.volumes + ssh_volumes(source),
             "initContainers": fetchers(source, images),

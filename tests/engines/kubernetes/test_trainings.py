@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from base64 import b64encode
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from engines.base import Handle, Launch
+from engines.base import Handle, Launch, Manifest, Registry
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.labels import secret_name
+from engines.kubernetes.labels import pull_secret_name, secret_name
 from spec import documents
 from spec.phases import Phase, RankPhase, Reason
 from spec.variable import CredentialKey, EnvironmentVariable
@@ -68,30 +68,37 @@ def test_a_training_stops_runs_again_with_the_new_value_of_its_credential_and_is
     assert rig.seen(again, Phase.RUNNING).run == 2
     assert printed(rig.engine, again, until=b"\n") == f"{NEW}\n".encode()
     assert holding(rig.api, OLD) == set()
-    assert holding(rig.api, NEW) == {("secrets", secret_name(launched))}
+    own = {("secrets", secret_name(launched)), ("secrets", pull_secret_name(launched))}
+    assert holding(rig.api, NEW) == own
     rig.engine.delete(launched.handle)
     assert rig.engine.observe(launched.handle) is None
     assert holding(rig.api, NEW) == set()
 
 
 def with_token(launched: Launch, value: str) -> Launch:
-    """Its program has the value of a credential as ``TOKEN``."""
+    """Its program has the value of a credential as ``TOKEN``, and its images come with it."""
     at = CredentialKey(asset_id=UUID(int=1), name="hub", key="token")
     variables = (EnvironmentVariable(name="TOKEN", credential=at),)
     worker = launched.spec.worker.model_copy(update={"environment_variables": variables})
     spec = launched.spec.model_copy(update={"worker": worker})
-    return replace(launched, spec=spec, secrets={UUID(int=1): {"token": value}})
+    pulls = (Registry("registry.example.com", "ada", value),)
+    return replace(launched, spec=spec, secrets={UUID(int=1): {"token": value}}, registries=pulls)
 
 
 def holding(api: Api, value: str) -> set[tuple[str, str]]:
     """Plural and name of each object of the project's namespace, events among them, that has it."""
-    hidden = (value, b64encode(value.encode()).decode())
     return {
         (plural, item["metadata"]["name"])
         for folder, plural in listable(api)
         for item in api.items(f"{folder}/namespaces/{PREFIX}team-a/{plural}")
-        if any(text in json.dumps(item) for text in hidden)
+        if value in json.dumps(item) or (plural == "secrets" and value in decoded(item))
     }
+
+
+def decoded(secret: Manifest) -> str:
+    return "".join(
+        b64decode(text).decode(errors="replace") for text in secret.get("data", {}).values()
+    )
 
 
 def listable(api: Api) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from core.forms.field import Cell, Input
 from spec.environment import CAPABILITIES, PullPolicy
 from spec.workload import DEFAULT_SSH_PATH, CleanPodPolicy
+from workloads.launch import pulled_with
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of, spec_of
 
@@ -21,6 +22,10 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     spec = spec_of(plan)
     if role == "master":
         return
+    if plan.project and plan.cluster:
+        credentials = pulled_with(spec, plan.project, on=plan.cluster)
+        if names := ", ".join(it.name for it in credentials):
+            yield "Image pull credentials", names, ""
     if spec.clean_pod_policy:
         yield "Pods to delete at the end", WHICH_PODS[spec.clean_pod_policy], ""
     if spec.ssh_auth_mount_path != DEFAULT_SSH_PATH:

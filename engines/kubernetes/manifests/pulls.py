@@ -1,0 +1,39 @@
+"""How the pods of a workload get its images from registries that ask for a password."""
+
+import json
+from base64 import b64encode
+
+from engines.base import Launch, Manifest, Registry
+from engines.kubernetes.labels import labels, pull_secret_name
+from spec.registry import server_of
+from spec.workload import Replica
+
+TYPE = "kubernetes.io/dockerconfigjson"
+KEY = ".dockerconfigjson"
+
+
+def pull_secret(launch: Launch, space: str) -> Manifest | None:
+    """The workload's own, with the passwords of all its registries; ``None`` without any."""
+    own = [it for it in launch.registries if not it.existing_secret]
+    if not own:
+        return None
+    content = json.dumps({"auths": {server_of(it.host): _login(it) for it in own}})
+    meta = {"name": pull_secret_name(launch), "namespace": space, "labels": labels(launch)}
+    data = {KEY: b64encode(content.encode()).decode()}
+    return {"apiVersion": "v1", "kind": "Secret", "type": TYPE, "metadata": meta, "data": data}
+
+
+def _login(registry: Registry) -> dict[str, str]:
+    both = f"{registry.username}:{registry.password}".encode()
+    login = {"username": registry.username, "password": registry.password}
+    email = {"email": registry.email} if registry.email else {}
+    return login | email | {"auth": b64encode(both).decode()}
+
+
+def pull_secrets(launch: Launch, replica: Replica) -> list[Manifest]:
+    """Those that the spec names, before those that are applied."""
+    names = [item.name for item in replica.image_pull_secrets]
+    names += [it.existing_secret for it in launch.registries if it.existing_secret]
+    if not all(it.existing_secret for it in launch.registries):
+        names.append(pull_secret_name(launch))
+    return [{"name": name} for name in dict.fromkeys(names)]

@@ -1,0 +1,166 @@
+"""Credentials of registries are applied to image pulls, and nobody reads them."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from assets.models import Credential
+from clusters.kinds.kubernetes.settings import KubernetesSecret
+from clusters.models import Connection
+from engines.base import EngineRefused, Manifest
+from engines.kubernetes.labels import labels, pull_secret_name
+from engines.kubernetes.manifests.job import manifests, masked
+from projects.models import Project
+from spec.draft import WorkloadDraft
+from tests.factories import CredentialFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
+from tests.workloads.wizard.browser import Wizard
+from workloads.launch import launch_of, shown_launch_of
+from workloads.models import Workload
+from workloads.plan import plan
+from workloads.services import submit
+from workloads.wizard.as_yaml import manifest_of
+from workloads.wizard.sections.runtime import RUNTIME
+
+pytestmark = pytest.mark.django_db
+HIDDEN = "tr41n-l1ke-nobody-reads"
+#: Nothing listens there, and nobody asks: a manifest is made without the cluster.
+KUBECONFIG = KubernetesSecret(
+    kubeconfig="""
+current-context: none
+contexts: [{name: none, context: {cluster: none, user: none}}]
+users: [{name: none, user: {token: none}}]
+clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
+"""
+).model_dump_json()
+IMAGE = "registry.example.com/team/train:1"
+
+
+@pytest.fixture
+def user() -> User:
+    return UserFactory.create()
+
+
+@pytest.fixture
+def project(user: User) -> Project:
+    return ProjectFactory.create(members=[user], cluster__kind="kubernetes")
+
+
+def registry(project: Project, **more: Any) -> Credential:
+    spec = {"kind": "dockerRegistry", "server": "https://registry.example.com"}
+    entered = {"username": "ada", "password": HIDDEN}
+    given = {"name": "ours", "spec_json": spec, "entered": entered} | more
+    return CredentialFactory.create(home=project, **given)
+
+
+def draft(project: Project, **values: Any) -> WorkloadDraft:
+    place = {"project": project.pk, "cluster": project.cluster_id}
+    worker = {"values": {"image": IMAGE, **values}}
+    return WorkloadDraft.model_validate({"name": "train", **place, "worker": worker})
+
+
+def made(workload: Workload) -> tuple[list[Manifest], list[Any]]:
+    """Secrets for pulls, and what the pods name of them."""
+    rendered = manifests(launch_of(workload), prefix="team-")
+    secrets = [it for it in rendered if it.get("type") == "kubernetes.io/dockerconfigjson"]
+    pods = [it["template"]["spec"] for it in rendered[-1]["spec"]["pytorchReplicaSpecs"].values()]
+    return secrets, [pod.get("imagePullSecrets") for pod in pods]
+
+
+def test_it_is_in_a_secret_of_the_workload_that_all_its_pods_name(
+    user: User, project: Project
+) -> None:
+    registry(project)
+    workload = submit(draft(project, imagePullSecrets=[{"name": "theirs"}]), by=user)
+    (secret,), pods = made(workload)
+    assert secret["metadata"]["labels"] == labels(launch_of(workload))
+    content = json.loads(base64.b64decode(secret["data"][".dockerconfigjson"]))
+    auth = base64.b64encode(f"ada:{HIDDEN}".encode()).decode()
+    login = {"username": "ada", "password": HIDDEN, "auth": auth}
+    assert content == {"auths": {"registry.example.com": login}}
+    name = pull_secret_name(launch_of(workload))
+    assert pods == [[{"name": "theirs"}, {"name": name}]] * len(pods)
+
+
+def test_the_nearest_of_a_registry_is_applied_and_none_of_another(
+    user: User, project: Project
+) -> None:
+    registry(project)
+    registry(project, name="wide", in_account=True, entered={"username": "b", "password": "far"})
+    other = {"kind": "dockerRegistry", "server": "nvcr.io"}
+    registry(project, name="other", spec_json=other)
+    registry(ProjectFactory.create(cluster=project.cluster), name="theirs")
+    workload = submit(draft(project), by=user)
+    (applied,) = launch_of(workload).registries
+    assert (applied.host, applied.username) == ("registry.example.com", "ada")
+    Credential.objects.filter(name="ours").delete()
+    (applied,) = launch_of(workload).registries
+    assert applied.username == "b"
+
+
+def test_an_existing_secret_is_named_as_it_is(user: User, project: Project) -> None:
+    spec = {"kind": "dockerRegistry", "server": "registry.example.com", "existingSecret": "kept"}
+    registry(project, spec_json=spec, entered={})
+    secrets, pods = made(submit(draft(project), by=user))
+    assert secrets == []
+    assert pods == [[{"name": "kept"}]] * len(pods)
+
+
+def test_its_values_are_those_of_the_day_and_a_lost_one_refuses_the_start(
+    user: User, project: Project
+) -> None:
+    credential = registry(project)
+    workload = submit(draft(project), by=user)
+    credential.entered = {"password": "newer"}
+    credential.save()
+    assert launch_of(workload).registries[0].password == "newer"
+    credential.secret_values.filter(key="password").delete()
+    with pytest.raises(EngineRefused, match="ours no longer has a password"):
+        launch_of(workload)
+
+
+def test_no_page_manifest_or_event_shows_the_password(user: User, project: Project) -> None:
+    registry(project)
+    Connection.objects.create(cluster=project.cluster, secret_json=KUBECONFIG)
+    workload = submit(draft(project), by=user)
+    launched, client = launch_of(workload), signed_in(user)
+    assert launched.registries[0].password == HIDDEN
+    shown = [*masked(manifests(launched, prefix="t-")), launched, shown_launch_of(workload)]
+    preview = manifest_of(plan(draft(project).model_copy(update={"name": "b"}), by=user), user)
+    texts = [str(shown), preview, str(workload.__dict__), str(list(workload.events.values()))]
+    for page in (f"/workloads/{workload.pk}/", f"/workloads/{workload.pk}/spec/", "/workloads/"):
+        texts.append(client.get(page, follow=True).content.decode())
+    encoded = base64.b64encode(f"ada:{HIDDEN}".encode()).decode()
+    assert not [text for text in texts if HIDDEN in text or encoded in text]
+    assert "kubernetes.io/dockerconfigjson" in preview
+    assert "kubernetes.io/dockerconfigjson" in texts[-2], "the page shows its manifests"
+
+
+def test_the_review_names_it_and_this_machine_uses_none(user: User, project: Project) -> None:
+    registry(project)
+    line = ("Image pull credentials", "ours", "")
+    assert line in list(RUNTIME.review(plan(draft(project), by=user), "worker"))
+    workload = submit(draft(project), by=user)
+    project.cluster.kind = "local"
+    project.cluster.save()
+    assert launch_of(Workload.objects.get(pk=workload.pk)).registries == ()
+
+
+def test_a_variable_takes_nothing_from_it(user: User, project: Project) -> None:
+    registry(project)
+    taken = {"name": "A", "credential": {"name": "ours", "key": "password"}}
+    planned = plan(draft(project, environmentVariables=[taken]), by=user)
+    path = ("worker", "environmentVariables", 0, "credential")
+    assert [it.message for it in planned.problems if it.path == path] == [
+        "ours is only for image pulls; choose another"
+    ]
+    wizard = Wizard(user).ready()
+    variables = [{"name": "A", "credential": {"name": "", "key": ""}}]
+    saved = wizard.draft
+    saved.document["worker"]["values"] = {"environmentVariables": variables}
+    saved.save()
+    page = wizard.open(wizard.at(2)).page
+    assert "<option disabled>ours (only for image pulls)</option>" in page
