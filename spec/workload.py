@@ -4,10 +4,12 @@ Field names are those of Run:ai's distributed creation request. Assets are copie
 submission, so that a later edit of an asset never changes a workload.
 """
 
+import re
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Self
+from uuid import UUID
 
 from pydantic import Field, model_validator
 
@@ -17,7 +19,7 @@ from spec.framework import ALONE, Framework, Head, Traits, owner_of
 from spec.kind import GANG_FIELDS, WorkloadKind
 from spec.labels import Annotation, Label
 from spec.part import Flag, Part, Whole
-from spec.patterns import WEB_ADDRESS
+from spec.patterns import K8S_NAME, RULES, WEB_ADDRESS
 from spec.probes import Probes
 from spec.scheduling import (
     MAX_POOLS,
@@ -30,7 +32,7 @@ from spec.scheduling import (
     Toleration,
     Topology,
 )
-from spec.storage import Name, Place, Storage
+from spec.storage import Place, Storage
 
 MAX_WORKERS = 512
 DEFAULT_SSH_PATH = "/root/.ssh"
@@ -77,9 +79,20 @@ class LauncherPolicy(StrEnum):
 
 
 class PullSecret(Part):
-    """A Secret with the password of a registry."""
+    """A Secret with the password of a registry in the project's namespace, or a ``credential`` of
+    that name; which one it is, is settled for the project when the workload is submitted."""
 
-    name: Name
+    name: str = Field(min_length=1, max_length=253)
+    credential: Flag = False
+    asset_id: UUID | None = None
+
+    @model_validator(mode="after")
+    def _name_of_its_kind(self) -> Self:
+        if not self.credential and not re.fullmatch(K8S_NAME, self.name):
+            raise ValueError(f"name: {RULES[K8S_NAME]}")
+        if self.asset_id and not self.credential:
+            raise ValueError("assetId: only a credential has one")
+        return self
 
 
 class RelatedUrl(Part):

@@ -13,6 +13,8 @@ from spec.documents import VARIABLES
 from spec.draft import Values
 from spec.errors import Path, Problem
 
+PULLS = "imagePullSecrets"
+
 
 @dataclass
 class Bound:
@@ -31,17 +33,45 @@ class Bound:
 
 def bind(document: Values, *, project: Project | None, user: User, at: Path) -> Bound:
     """Nothing that ``document`` holds is changed. ``at`` is where it stands, for the problems."""
-    bound, given = Bound(document), document.get(VARIABLES)
-    named = [it["credential"] for it in given if _names_one(it)] if isinstance(given, list) else []
-    if not isinstance(given, list) or not named:
+    bound = Bound(document)
+    variables, pulls = _items(document, VARIABLES), _items(document, PULLS)
+    named = [it["credential"] for it in variables if _names_one(it)]
+    named += [it for it in pulls if _is_pull(it)]
+    if not named:
         return bound
     usable, where = Usable.among(named, project, user), f"in {project.name}" if project else "here"
-    variables = list(given)
-    for number, variable in enumerate(given):
+    for number, variable in enumerate(variables):
         if _names_one(variable):
             variables[number] = _bound(variable, bound, usable, where, (*at, VARIABLES, number))
-    bound.document = document | {VARIABLES: variables}
+    for number, pull in enumerate(pulls):
+        if _is_pull(pull):
+            pulls[number] = _bound_pull(pull, bound, usable, where, (*at, PULLS, number, "name"))
+    its = {VARIABLES: variables, PULLS: pulls}
+    bound.document = document | {key: items for key, items in its.items() if items}
     return bound
+
+
+def _items(document: Values, key: str) -> list[Any]:
+    given = document.get(key)
+    return list(given) if isinstance(given, list) else []
+
+
+def _is_pull(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("credential") is True and bool(item.get("name"))
+
+
+def _bound_pull(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
+    """A pull secret as the spec has it."""
+    credential = usable.find({**given, "name": str(given["name"])})
+    if credential is None or not credential.spec.is_registry:
+        name = str(given["name"])
+        what = "is no docker registry" if credential else f"cannot be used {where}"
+        bound.problems.append(Problem(at, f"the credential {name} {what}; choose another"))
+        return given
+    bound.credentials.append(credential)
+    if existing := credential.spec.existing_secret:
+        return {"name": existing}
+    return given | {"name": credential.name, "assetId": str(credential.pk)}
 
 
 def _names_one(variable: Any) -> bool:

@@ -4,24 +4,35 @@ from collections.abc import Iterable
 
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential, SecretValue
-from assets.credential.usable import NEAREST
+from assets.credential.usable import NEAREST, fault_of
 from assets.credential.values import MissingValue
 from engines.base import Registry
 from projects.models import Project
-from projects.scopes import Scope
+from projects.scopes import Scope, ScopedQuerySet
 from spec.credential import CredentialKind
 from spec.registry import host_of, registry_of
 from spec.workload import WorkloadSpec
 
 
+def among(rows: ScopedQuerySet[Credential]) -> list[Credential]:
+    """Those of registries that are valid, the nearest first."""
+    rows = rows.filter(spec_json__kind=CredentialKind.REGISTRY.value)
+    placed = rows.select_related("cluster", "department", "project")
+    valid = [row for row in placed if not fault_of(row)]
+    return sorted(valid, key=lambda row: NEAREST.index(Scope(row.scope)))
+
+
 def applied(spec: WorkloadSpec, project: Project) -> list[Credential]:
-    """One for each registry that its images come from, the nearest that the project can use."""
-    replicas = filter(None, (spec.worker, spec.master))
+    """Those that it names, and one for each registry that its images come from, the nearest that
+    the project can use."""
+    replicas = list(filter(None, (spec.worker, spec.master)))
+    named = {it.asset_id for replica in replicas for it in replica.image_pull_secrets}
     hosts = {registry_of(replica.image) for replica in replicas if replica.image}
-    rows = CREDENTIAL.rows.usable_in(project).filter(spec_json__kind=CredentialKind.REGISTRY.value)
+    rows = among(CREDENTIAL.rows.usable_in(project))
     by_host: dict[str, Credential] = {}
-    for row in sorted(rows, key=lambda row: NEAREST.index(Scope(row.scope))):
-        if not CREDENTIAL.fault_of(row) and (host := host_of(row.spec.server or "")) in hosts:
+    for row in sorted(rows, key=lambda it: it.pk not in named):
+        host = host_of(row.spec.server or "")
+        if host in hosts or row.pk in named:
             by_host.setdefault(host, row)
     return list(by_host.values())
 

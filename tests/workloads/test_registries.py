@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from assets import services
+from assets.credential.kind import CREDENTIAL
 from assets.models import Credential
 from clusters.kinds.kubernetes.settings import KubernetesSecret
 from clusters.models import Connection
@@ -70,7 +72,7 @@ def made(workload: Workload) -> tuple[list[Manifest], list[Any]]:
     return secrets, [pod.get("imagePullSecrets") for pod in pods]
 
 
-def test_it_is_in_a_secret_of_the_workload_that_all_its_pods_name(
+def test_a_registrys_password_is_in_a_secret_of_the_workload_that_all_its_pods_name(
     user: User, project: Project
 ) -> None:
     registry(project)
@@ -101,6 +103,51 @@ def test_the_nearest_of_a_registry_is_applied_and_none_of_another(
     assert applied.username == "b"
 
 
+def test_a_registry_is_named_next_to_those_that_are_applied(user: User, project: Project) -> None:
+    registry(project)
+    spec = {"kind": "dockerRegistry", "server": "nvcr.io"}
+    other = registry(project, name="mirror", spec_json=spec)
+    named = [{"name": "mirror", "credential": True}]
+    workload = submit(draft(project, imagePullSecrets=named), by=user)
+    (kept,) = workload.spec.worker.image_pull_secrets
+    assert (kept.name, kept.asset_id) == ("mirror", other.pk)
+    hosts = {it.host for it in launch_of(workload).registries}
+    assert hosts == {"nvcr.io", "registry.example.com"}
+    secrets, pods = made(workload)
+    assert pods == [[{"name": secrets[0]["metadata"]["name"]}]] * len(pods)
+    with pytest.raises(services.AssetInUse, match="workload train"):
+        services.delete(CREDENTIAL, other, by=user)
+
+
+def test_a_pull_credential_that_cannot_be_used_is_told_at_its_place(
+    user: User, project: Project
+) -> None:
+    CredentialFactory.create(home=project, name="hub", entered={"token": "t"})
+    for name, words in (("hub", "is no docker registry"), ("gone", "cannot be used in")):
+        named = [{"name": name, "credential": True}]
+        (problem,) = plan(draft(project, imagePullSecrets=named), by=user).problems
+        assert problem.path == ("worker", "imagePullSecrets", 0, "name")
+        assert words in problem.message
+
+
+def test_the_wizard_offers_registries_alone_beside_the_names_of_secrets(
+    user: User, project: Project
+) -> None:
+    registry(project)
+    CredentialFactory.create(home=project, name="hub", entered={"token": "t"})
+    wizard = Wizard(user).ready()
+    wizard.open(wizard.at(2)).press("add:worker-imagePullCredentials")
+    label = f"ours (Docker registry, Project {project.name})"
+    assert f'<option value="ours">{label}</option>' in wizard.page
+    assert '<option value="hub">' not in wizard.page
+    wizard.press("save", **{"worker-imagePullCredentials-0-name": "ours"})
+    wizard.press("add:worker-imagePullSecrets")
+    wizard.press("save", **{"worker-imagePullSecrets-0-name": "theirs"})
+    given = wizard.draft.content.worker.values["imagePullSecrets"]
+    assert given == [{"credential": True, "name": "ours"}, {"name": "theirs"}]
+    assert wizard.plan().spec
+
+
 def test_an_existing_secret_is_named_as_it_is(user: User, project: Project) -> None:
     spec = {"kind": "dockerRegistry", "server": "registry.example.com", "existingSecret": "kept"}
     registry(project, spec_json=spec, entered={})
@@ -109,7 +156,7 @@ def test_an_existing_secret_is_named_as_it_is(user: User, project: Project) -> N
     assert pods == [[{"name": "kept"}]] * len(pods)
 
 
-def test_its_values_are_those_of_the_day_and_a_lost_one_refuses_the_start(
+def test_a_registrys_password_is_that_of_the_day_and_a_lost_one_refuses_the_start(
     user: User, project: Project
 ) -> None:
     credential = registry(project)

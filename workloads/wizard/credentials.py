@@ -6,6 +6,7 @@ from functools import cached_property
 
 from accounts.models import User
 from assets.credential.model import Credential
+from assets.credential.registries import among as registries
 from assets.credential.usable import Usable, fault_of, in_words, usable
 from clusters.models import Cluster
 from core.forms.field import Option, Values
@@ -42,6 +43,15 @@ class Credentials:
         rows = usable(self.project, self.by).filter(name__icontains=text.strip())
         rows = rows.select_related("cluster", "department", "project").order_by("name", "pk")
         return [(row.name, in_words(row)) for row in rows[:SUGGESTED] if not self.bars(row)]
+
+    @property
+    def registries(self) -> list[Option]:
+        """For image pulls, by name: of two with one name the nearest."""
+        if self.project is None:
+            return []
+        rows = registries(usable(self.project, self.by))[:MOST]
+        words = {row.name: in_words(row) for row in reversed(rows)}
+        return sorted(words.items())
 
     def bars(self, credential: Credential) -> str:
         """Why it cannot be used for variables here."""

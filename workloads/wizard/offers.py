@@ -66,7 +66,8 @@ class Offer:
             **self.cluster.definition.names(self.cluster),
         }
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
-        return choices | {"data_sources": self._data_sources()}
+        pulls = self.credentials.registries if self.cluster.definition.pulls_images else []
+        return choices | {"data_sources": self._data_sources(), "registries": pulls}
 
     def _data_sources(self) -> list[Option]:
         if self.project is None:

@@ -32,7 +32,7 @@ def _login(registry: Registry) -> dict[str, str]:
 
 def pull_secrets(launch: Launch, replica: Replica) -> list[Manifest]:
     """Those that the spec names, before those that are applied."""
-    names = [item.name for item in replica.image_pull_secrets]
+    names = [item.name for item in replica.image_pull_secrets if not item.credential]
     names += [it.existing_secret for it in launch.registries if it.existing_secret]
     if not all(it.existing_secret for it in launch.registries):
         names.append(pull_secret_name(launch))

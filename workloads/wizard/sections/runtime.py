@@ -9,6 +9,7 @@ from workloads.launch import pulled_with
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of, spec_of
 
+CREDENTIAL = "credential"
 LEFT = "Only if the environment has custom IDs and lets workloads modify them."
 WHICH_PODS = {
     CleanPodPolicy.RUNNING: "Those still running",
@@ -34,7 +35,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 
 def _of_a_replica(plan: Plan, role: str) -> Iterator[Line]:
     replica = replica_of(plan, role)
-    secrets = ", ".join(secret.name for secret in replica.image_pull_secrets)
+    secrets = ", ".join(it.name for it in replica.image_pull_secrets if not it.credential)
     if replica.image_pull_policy is not PullPolicy.IF_NOT_PRESENT:
         yield "Image pull policy", replica.image_pull_policy.label, f"{role}.imagePullPolicy"
     yield "Image pull secrets", secrets, f"{role}.imagePullSecrets"
@@ -74,6 +75,28 @@ RUNTIME = Section(
             "Secrets in the project’s namespace with registry credentials.",
             add="IMAGE PULL SECRET",
             cells=(Cell("name", "Secret", required=True, placeholder="registry"),),
+            mark=((CREDENTIAL, False),),
+        ),
+        Question(
+            "imagePullSecrets",
+            "Image pull credentials",
+            Input.ITEMS,
+            "Docker registry credentials. Those of the image’s registry are applied without being "
+            "chosen.",
+            add="IMAGE PULL CREDENTIAL",
+            alias="imagePullCredentials",
+            cells=(
+                Cell(
+                    "name",
+                    "Credential",
+                    Input.SELECT,
+                    options=(("", "Select a credential"),),
+                    choices="registries",
+                    required=True,
+                    missing="cannot be used here",
+                ),
+            ),
+            mark=((CREDENTIAL, True),),
         ),
         Question(
             "security.capabilities",
