@@ -61,8 +61,7 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     """What htmx swaps: the page's fields, a gallery with a new asset, a list, or only notes."""
     chosen = request.POST.get("gallery", "")
     lists = (it for it in screen.inputs if it.field.is_list)
-    target = request.htmx.target or ""
-    rows = next((it for it in lists if it.name == focus or f"{it.name}-rows" == target), None)
+    rows = next((it for it in lists if it.name in {focus, request.POST.get("again")}), None)
     if request.htmx.target == "wizard-page":
         return f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
     if chosen in galleries_of(screen):

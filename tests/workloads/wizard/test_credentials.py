@@ -87,8 +87,12 @@ def test_text_typed_for_another_source_is_no_credential(asked: Wizard, hub: Cred
 def test_the_row_comes_anew_with_a_script(asked: Wizard, hub: Credential) -> None:
     fields = {cell(0, "name"): "HF_TOKEN", cell(0, "source"): "credential"}
     fields |= {VARIABLES: "rows", cell(0, "value"): f"{hub.pk}:hub", "typing": "1"}
-    answer = asked.client.post(asked.at(2), fields, **HTMX, HTTP_HX_TARGET=f"{VARIABLES}-rows")
-    assert options(answer.content.decode(), cell(0, "key")) == {"token": "token"}
+    rows = HTMX | {"HTTP_HX_TARGET": f"{VARIABLES}-rows"}
+    again = asked.client.post(asked.at(2), fields | {"again": VARIABLES}, **rows)
+    assert options(again.content.decode(), cell(0, "key")) == {"token": "token"}
+    typed = asked.client.post(asked.at(2), fields, **rows).content.decode()
+    assert f'id="{VARIABLES}-0-notes"' in typed, "what is only typed leaves the inputs alone"
+    assert f'name="{cell(0, "key")}"' not in typed
 
 
 def test_a_project_without_credentials_says_so(asked: Wizard, project: Project) -> None:
