@@ -21,10 +21,11 @@ from core.text import UnfitJson, loads
 from projects.api.departments import router as departments
 from projects.api.projects import router as projects
 from spec.errors import WORDS
+from spec.kind import WorkloadKind
 from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
 from workloads.api.listing import router as workloads
-from workloads.api.trainings import router as trainings
+from workloads.api.one_pod import router_of
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +56,9 @@ api.add_router("", departments)
 api.add_router("", projects)
 api.add_router("/workloads", batches)
 api.add_router("/workloads", distributed)
-api.add_router("/workloads", trainings)
+for kind in WorkloadKind:
+    if not kind.is_gang:
+        api.add_router("/workloads", router_of(kind))
 api.add_router("/workloads", workloads)
 
 

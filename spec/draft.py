@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from spec.framework import owner_of
-from spec.kind import GANG_FIELDS, WorkloadKind, is_gang
+from spec.kind import GANG_FIELDS, KindTraits, WorkloadKind, traits_of
 
 Values = dict[str, Any]
 DATA_SOURCES = "dataSources"  # of the values the one that is no part of a pod's document
@@ -83,8 +83,12 @@ class WorkloadDraft(DraftPart):
     values: Values = {}
 
     @property
+    def traits(self) -> KindTraits:
+        return traits_of(self.kind)
+
+    @property
     def is_gang(self) -> bool:
-        return is_gang(self.kind)
+        return self.traits.is_gang
 
     @property
     def met_by(self) -> str:

@@ -16,7 +16,7 @@ from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
 from spec.environment import ToolConnection
 from spec.errors import Path, Problem, problems
 from spec.framework import owner_of
-from spec.kind import GANG_FIELDS, WorkloadKind, is_gang
+from spec.kind import GANG_FIELDS, WorkloadKind, traits_of
 from spec.lines import Lined, LineProblem, YamlError, read
 from spec.published import OURS_OF, connected
 from spec.variable import MASK, looks_secret
@@ -155,7 +155,7 @@ class _Reader:
         fields: Values = {key: value for key, value in document.items() if key in _head()}
         fields.setdefault("name", base.name)
         fields["template"] = self._id("template", document.get("template"), ("template",))
-        if not is_gang(str(document.get("kind", WorkloadKind.DISTRIBUTED))):
+        if not traits_of(str(document.get("kind", WorkloadKind.DISTRIBUTED))).is_gang:
             self._refuse_gang()
         framework = whole.pop("distributedFramework", WorkloadDraft().framework)
         fields["framework"] = framework

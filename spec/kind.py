@@ -9,6 +9,7 @@ class WorkloadKind(StrEnum):
 
     DISTRIBUTED = "distributed"
     TRAINING = "training"
+    WORKSPACE = "workspace"
 
     @property
     def traits(self) -> "KindTraits":
@@ -25,21 +26,26 @@ class WorkloadKind(StrEnum):
 
 @dataclass(frozen=True)
 class KindTraits:
-    """``label`` is what pages show, ``choice`` and ``text`` what its card in the wizard says;
-    ``type`` and ``path`` are Run:ai's words for it in REST. ``is_gang``: several pods, which meet
-    by a framework; else one pod without."""
+    """``label`` is what pages show, ``noun`` what a person makes by a wizard of its own; ``choice``
+    and ``text`` are what its card there says, where the noun has several kinds. ``type`` and
+    ``path`` are Run:ai's words for it in REST. ``is_gang``: several pods, which meet by a
+    framework; else one pod without. One that never ``completes`` is there to be worked in: it
+    is over when somebody stops it, and where its program ends it is stopped, to be run again."""
 
     label: str
+    noun: str
     choice: str
     text: str
     type: str
     path: str
     is_gang: bool = False
+    completes: bool = True
 
 
 KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
     WorkloadKind.DISTRIBUTED: KindTraits(
         "Distributed training",
+        "training",
         "Distributed",
         "Several pods, one training.",
         "Distributed",
@@ -47,7 +53,21 @@ KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
         is_gang=True,
     ),
     WorkloadKind.TRAINING: KindTraits(
-        "Standard training", "Standard", "One pod, no framework.", "Training", "trainings"
+        "Standard training",
+        "training",
+        "Standard",
+        "One pod, no framework.",
+        "Training",
+        "trainings",
+    ),
+    WorkloadKind.WORKSPACE: KindTraits(
+        "Workspace",
+        "workspace",
+        "Workspace",
+        "One pod to work in, until it is stopped.",
+        "Workspace",
+        "workspaces",
+        completes=False,
     ),
 }
 #: Fields of the spec that only a gang has, by their names on the wire; a framework has its own.
@@ -56,6 +76,12 @@ GANG_FIELDS = frozenset(
 )
 
 
-def is_gang(name: str) -> bool:
+def traits_of(name: str) -> KindTraits:
     """Of a draft, whose kind may be any text: what is none counts as the default."""
-    return name not in set(WorkloadKind) or WorkloadKind(name).is_gang
+    kind = WorkloadKind(name) if name in set(WorkloadKind) else WorkloadKind.DISTRIBUTED
+    return kind.traits
+
+
+def kinds_of(noun: str) -> list[WorkloadKind]:
+    """Those that are made by the same wizard."""
+    return [kind for kind in WorkloadKind if kind.traits.noun == noun]

@@ -22,7 +22,7 @@ from spec import documents
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase
 from spec.workload import WorkloadSpec
-from tests.standard import STANDARD
+from tests.standard import STANDARD, WORKSPACE
 from workloads.models import Rank, Workload
 
 PASSWORD = "a-long-test-password"
@@ -201,6 +201,7 @@ class WorkloadFactory(DjangoModelFactory[Workload]):
 
     class Params:
         standard = Trait(**STANDARD)
+        workspace = Trait(**WORKSPACE)
         pending = _phase(Phase.PENDING)
         initializing = _phase(Phase.INITIALIZING)
         running = _phase(Phase.RUNNING, started_at=_ago(5), running_pods=3, observed_run=1)
@@ -242,8 +243,7 @@ class WorkloadFactory(DjangoModelFactory[Workload]):
 
 def _rank_phase(phase: Phase) -> RankPhase:
     return {
-        Phase.RUNNING: RankPhase.RUNNING,
-        Phase.DEGRADED: RankPhase.RUNNING,
+        **dict.fromkeys((Phase.RUNNING, Phase.DEGRADED), RankPhase.RUNNING),
         Phase.STOPPED: RankPhase.STOPPED,
         Phase.COMPLETED: RankPhase.SUCCEEDED,
         Phase.FAILED: RankPhase.FAILED,

@@ -1,4 +1,4 @@
-"""What the row of a standard training has that the row of a distributed one has not."""
+"""What the row of a workload of one pod has that the row of a distributed one has not."""
 
 from typing import Any
 
@@ -6,10 +6,15 @@ from factory.declarations import LazyFunction
 
 from spec import documents
 
-SPEC = {"kind": "training", "worker": {"image": "kubeflow/pytorch-dist-mnist:latest"}}
-STANDARD: dict[str, Any] = {
-    "kind": "training",
-    "framework": "",
-    "architecture": "standard",
-    "spec_json": LazyFunction(lambda: documents.dump(documents.load(SPEC))),
-}
+
+def of_one_pod(kind: str) -> dict[str, Any]:
+    spec = {"kind": kind, "worker": {"image": "kubeflow/pytorch-dist-mnist:latest"}}
+    return {
+        "kind": kind,
+        "framework": "",
+        "architecture": "standard",
+        "spec_json": LazyFunction(lambda: documents.dump(documents.load(spec))),
+    }
+
+
+STANDARD, WORKSPACE = of_one_pod("training"), of_one_pod("workspace")

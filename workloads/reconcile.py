@@ -15,9 +15,7 @@ from clusters.connections import engine_for
 from engines.base import EngineRefused, EngineUnavailable, Observation, RankState
 from spec.phases import (
     ACTIVE,
-    AT_WORK,
     ENDED,
-    GATHERING,
     HANDED_OVER,
     HOLDING,
     RANK_ACTIVE,
@@ -30,11 +28,11 @@ from spec.phases import (
 from workloads import causes, enqueue, events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
+from workloads.progress import forward
 from workloads.scheduling import admission, endings
 from workloads.scheduling.fit.foresight import FEW, judge_unasked
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
-ANEW = "Its ranks start again."
 
 
 def start(workload: Workload) -> None:
@@ -142,18 +140,6 @@ def apply(workload: Workload, observation: Observation) -> bool:
         _apply_phase(workload, observation)
         causes.note(workload, observation)
     return True
-
-
-def forward(row: Workload, observation: Observation) -> Observation:
-    """As people are told it: no phase goes back within a run. What once ran and gathers its ranks
-    again is Degraded until all of them run, what began to start is starting while a rank looks for
-    another node; only what was preempted is Pending again."""
-    queued = observation.phase is Phase.PENDING and observation.reason is Reason.PREEMPTED
-    if row.phase in AT_WORK and observation.phase in GATHERING and not queued:
-        return replace(observation, phase=Phase.DEGRADED, message=observation.message or ANEW)
-    if row.phase == Phase.INITIALIZING and observation.phase is Phase.PENDING and not queued:
-        return replace(observation, phase=Phase.INITIALIZING)
-    return observation
 
 
 def attempt_starts(workload: Workload, number: int) -> None:

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
+from typing import NoReturn
 from uuid import UUID
 
 from engines.base import (
@@ -264,11 +265,19 @@ class KubernetesEngine:
             return True  # by somebody else, as the run that is asked for now
         view = self._now.job_view(launch.handle)
         phase = view.observation().phase if view else None
+        if phase is Phase.COMPLETED and not launch.spec.kind.traits.completes:
+            self._clear(launch.handle, kind)
         if phase in TERMINAL:
             raise EngineRefused(f"Run {run_of(job)} ended as {phase}; start a new workload.")
         if phase is not Phase.STOPPED:
             raise EngineUnavailable(f"run {run_of(job)} is still ending")
         return True
+
+    def _clear(self, handle: Handle, kind: JobKind) -> NoReturn:
+        """A job that completed is done for good: it makes room for that of the next run."""
+        self._end_ephemeral(handle)
+        self._api.delete(self._now.path(kind, handle), propagationPolicy="Foreground")
+        raise EngineUnavailable("The job of the run before is being deleted.")
 
 
 @contextmanager

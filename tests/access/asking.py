@@ -134,6 +134,7 @@ def _submissions(place: Place) -> dict[str, Any]:
     return {
         "/workloads/distributed": one,
         "/workloads/trainings": alone,
+        "/workloads/workspaces": alone,
         "/batch-create": {"workloads": [one]},
     }
 

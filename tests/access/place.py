@@ -71,9 +71,9 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     workload.save()
     asked = ConnectionTest.objects.create(cluster=cluster, asked_by=boss, kind=cluster.kind)
     pool = NodePool.objects.create(cluster=cluster, name=SECRET, label_key="gpu")
-    training = WorkloadFactory.create(
-        name=f"{SECRET}-one", project=project, created_by=author, standard=True, running=True
-    )
+    of_author = {"project": project, "created_by": author, "running": True}
+    training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
+    workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
     named = {"home": project, "name": SECRET}
     return {
         "users": author.pk,
@@ -93,6 +93,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "workloads": workload.pk,
         "distributed": workload.pk,
         "trainings": training.pk,
+        "workspaces": workspace.pk,
         "drafts": drafts.begin(author, project=str(project.pk)).pk,
         "views": SavedView.objects.create(owner=author, name=SECRET).pk,
         "auth": workload.pk,

@@ -31,18 +31,21 @@ TABLE = """
 13333? 1 3333? POST   /clusters
 144+++ 1 44+++ DELETE /workloads/distributed/{workload_id}
 144+++ 1 44+++ DELETE /workloads/trainings/{workload_id}
+144+++ 1 44+++ DELETE /workloads/workspaces/{workload_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes
 144+++ 1 44+++ GET    /org-unit/projects/{project_id}
 144+++ 1 44+++ GET    /workloads/distributed/{workload_id}
 144+++ 1 44+++ GET    /workloads/name-availability
 144+++ 1 44+++ GET    /workloads/trainings/{workload_id}
+144+++ 1 44+++ GET    /workloads/workspaces/{workload_id}
 144+++ 1 44+++ GET    /workloads/{workload_id}
 144+++ 1 44+++ GET    /workloads/{workload_id}/events
 144+++ 1 44+++ GET    /workloads/{workload_id}/logs
 144+++ 1 44+++ GET    /workloads/{workload_id}/pods
 144+++ 1 44+++ POST   /workloads/distributed/{workload_id}/suspend
 144+++ 1 44+++ POST   /workloads/trainings/{workload_id}/suspend
+144+++ 1 44+++ POST   /workloads/workspaces/{workload_id}/suspend
 14433+ 1 4433+ DELETE /node-pools/{pool_id}
 14433+ 1 4433+ PUT    /node-pools/{pool_id}
 14433? 1 4433? DELETE /clusters/{cluster_id}
@@ -51,9 +54,11 @@ TABLE = """
 1444+4 1 444+4 DELETE /access-keys/{key_id}
 144??? 1 44??? POST   /workloads/distributed/{workload_id}/resume
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
+144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume
 1??+++ 1 ??+++ POST   /workloads/distributed
 1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
 1??+++ 1 ??+++ POST   /workloads/trainings
+1??+++ 1 ??+++ POST   /workloads/workspaces
 """
 
 

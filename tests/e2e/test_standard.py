@@ -4,6 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.walk import make_compute_resource, make_environment
+from tests.product import Trainyard
+from tests.rest import Rest
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -30,3 +33,34 @@ def test_a_standard_training_runs_to_its_end_on_this_machine(admin_page: Page) -
     expect(row).to_contain_text("Completed", timeout=40_000)
     page.goto("/workloads/?columns=name,type,architecture")
     expect(row).to_contain_text("Standard training")
+
+
+def test_a_workspace_is_there_until_it_is_stopped_and_comes_back(
+    admin_page: Page, running_trainyard: Trainyard
+) -> None:
+    page = admin_page
+    page.goto("/workloads/")
+    page.get_by_role("button", name="+NEW WORKLOAD").click()
+    page.get_by_role("link", name="Workspace", exact=True).click()
+    expect(page.get_by_role("heading", name="New workspace")).to_be_visible()
+    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
+    page.get_by_role("radio", name="team-a").check()
+    page.get_by_label("Name", exact=True).fill("desk")
+    page.get_by_role("button", name="CONTINUE").click()
+    page.wait_for_url("**/2/")
+    page.get_by_role("radio", name="pytorch-mnist").check()
+    page.get_by_role("radio", name="cpu-only").check()
+    page.get_by_label("Command", exact=True).fill("sh -c 'date >> notes; wc -l < notes; sleep 600'")
+    page.get_by_role("button", name="CREATE WORKSPACE").click()
+    row = page.locator("tr[data-phase]").filter(has_text="desk")
+    expect(row).to_have_attribute("data-phase", "Running", timeout=40_000)
+    with Rest(running_trainyard) as rest:
+        (desk,) = (it for it in rest.send("GET", "/workloads")["workloads"] if it["name"] == "desk")
+        assert desk["type"] == "Workspace"
+        page.goto(f"/workloads/{desk['id']}/")
+        actions = page.get_by_role("main")
+        actions.get_by_role("link", name="Stop").click()
+        page.get_by_role("dialog").get_by_role("button", name="Stop").click()
+        actions.get_by_role("link", name="Run", exact=True).click(timeout=40_000)
+        wait_for(lambda: rest.log(desk["id"]).strip() == "2", 40, "the second line of its notes")
+        rest.send("DELETE", f"/workloads/workspaces/{desk['id']}")

@@ -103,12 +103,13 @@ def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
 Gang = create_model("Gang", __base__=WorkloadSpec, distributed_framework=(Framework, ...))
 
 
-def one_pod(gang: Values) -> Values:
+def one_pod(gang: Values, kind: str) -> Values:
     """The same, as far as a workload of one pod has it."""
     own = {key: it for key, it in gang.items() if key not in GANG_FIELDS and not owner_of(key)}
-    return own | {"kind": "training"}
+    return own | {"kind": kind}
 
 
 def specs() -> st.SearchStrategy[WorkloadSpec]:
     gangs = documents_of(Gang)
-    return (gangs | gangs.map(one_pod)).map(WorkloadSpec.model_validate)
+    alone = st.builds(one_pod, gangs, st.sampled_from(["training", "workspace"]))
+    return (gangs | alone).map(WorkloadSpec.model_validate)

@@ -9,6 +9,7 @@ from spec.errors import SpecError
 from spec.kind import GANG_FIELDS, KIND_TRAITS, WorkloadKind
 from spec.workload import WorkloadSpec
 
+ONE_POD = [kind for kind in WorkloadKind if not kind.is_gang]
 TRAINING: dict[str, Any] = {"kind": "training", "worker": {"image": "img:1"}}
 
 
@@ -19,18 +20,23 @@ def test_every_kind_has_a_row_of_its_own() -> None:
     assert {field.alias for field in WorkloadSpec.model_fields.values()} >= GANG_FIELDS
 
 
-def test_a_standard_training_is_one_pod_without_a_framework() -> None:
-    spec = documents.load(TRAINING)
+@pytest.mark.parametrize("kind", ONE_POD)
+def test_a_standard_training_or_workspace_is_one_pod_without_a_framework(
+    kind: WorkloadKind,
+) -> None:
+    spec = documents.load(TRAINING | {"kind": kind})
     assert [(pod.rank, pod.name) for pod in spec.pods] == [(0, "worker-0")]
     assert (spec.num_pods, spec.has_master, spec.distributed_framework) == (1, False, None)
 
 
-def test_a_document_of_one_pod_is_whole_and_has_nothing_of_a_gang() -> None:
-    document = documents.dump(documents.load(TRAINING))
+@pytest.mark.parametrize("kind", ONE_POD)
+def test_a_document_of_one_pod_is_whole_and_has_nothing_of_a_gang(kind: WorkloadKind) -> None:
+    given = TRAINING | {"kind": kind.value}
+    document = documents.dump(documents.load(given))
     assert not document.keys() & {*GANG_FIELDS, "slotsPerWorker", "minReplicas"}
-    assert document["kind"] == "training"
-    assert documents.load(document) == documents.load(TRAINING)
-    assert documents.brief(document) == TRAINING
+    assert document["kind"] == kind
+    assert documents.load(document) == documents.load(given)
+    assert documents.brief(document) == given
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ MOST_IN_A_BATCH = 100
 
 
 class OnePodIn(Closed):
-    """The creation request of a standard training. ``spec`` is checked by the spec itself, field by
-    field."""
+    """The creation request of a workload of one pod. ``spec`` is checked by the spec itself, field
+    by field."""
 
     name: str
     use_given_name_as_prefix: bool = False

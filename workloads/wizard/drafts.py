@@ -1,6 +1,6 @@
 """The life of a draft before it is a workload: begun, kept, found again, discarded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 
 from django.db import transaction
@@ -12,6 +12,7 @@ from clusters.models import Cluster
 from core.query import uuids, whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
+from spec.kind import WorkloadKind, kinds_of
 from workloads.models import Draft, Workload
 from workloads.wizard.capture import capture, start_from
 
@@ -49,15 +50,17 @@ def blank() -> WorkloadDraft:
     return WorkloadDraft(values={"numWorkers": 1})
 
 
-def begin(user: User, *, template: str = "", project: str = "") -> Draft:
-    """A draft to fill in. One that nobody filled in is used again instead of a second."""
+def begin(user: User, *, template: str = "", project: str = "", kind: str = "") -> Draft:
+    """A draft to fill in, of a training unless ``kind`` says more. One that nobody filled in is
+    used again instead of a second."""
     newest = Draft.objects.visible_to(user).first()
     draft = newest if newest and pristine(newest) else Draft(owner=user)
     content = blank()
-    latest = _latest(user)
-    if latest and not template:
-        _be_like(content, latest)
-    _place(content, user, project, latest)
+    if kind in set(WorkloadKind):
+        content.kind = kind
+    elif not template and (alike := _latest(user, kinds_of(content.traits.noun))):
+        _be_like(content, alike)
+    _place(content, user, project, _latest(user))
     if chosen := _template(user, template):
         start_from(content, chosen.pk, by=user)
         draft.template = chosen
@@ -74,9 +77,9 @@ def _be_like(content: WorkloadDraft, latest: Workload) -> None:
         content.framework, content.architecture = latest.framework, latest.architecture
 
 
-def _latest(user: User) -> Workload | None:
-    """What they submitted last, of what they still see."""
-    theirs = Workload.objects.visible_to(user).filter(created_by=user)
+def _latest(user: User, kinds: Iterable[WorkloadKind] = WorkloadKind) -> Workload | None:
+    """What they submitted last of these kinds, of what they still see."""
+    theirs = Workload.objects.visible_to(user).filter(created_by=user, kind__in=list(kinds))
     return theirs.order_by("-created_at").first()
 
 

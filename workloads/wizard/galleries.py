@@ -14,9 +14,9 @@ from assets.kinds import KINDS
 from clusters.models import Cluster, State
 from projects.models import Project
 from projects.quotas import Account, Demand, accounts_of, usage_of
-from spec.draft import ReplicaDraft
+from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
-from spec.kind import WorkloadKind
+from spec.kind import kinds_of
 from spec.workload import Architecture
 
 FEW = 6  # cards shown before "show all"
@@ -131,10 +131,13 @@ def _free(project: Project, held: Demand, quota: float) -> str:
     return f"{max(round(quota - held.gpus, 3), 0):g} of {quota:g} {noun} free"
 
 
-def kinds(chosen: str) -> Iterator[Card]:
-    for kind in reversed(WorkloadKind):
-        traits = kind.traits
-        yield Card(kind.value, traits.choice, traits.text, checked=kind.value == chosen)
+def kinds(draft: WorkloadDraft) -> list[Card]:
+    """Of what is being made; none where there is nothing to choose."""
+    cards = [
+        Card(kind.value, kind.traits.choice, kind.traits.text, checked=kind.value == draft.kind)
+        for kind in reversed(kinds_of(draft.traits.noun))
+    ]
+    return cards if len(cards) > 1 else []
 
 
 def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:

@@ -11,7 +11,7 @@ from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
 from spec.draft import Values, WorkloadDraft
 from spec.framework import owner_of
-from spec.kind import GANG_FIELDS
+from spec.kind import GANG_FIELDS, kinds_of
 from spec.variable import MASK, looks_secret
 from workloads.plan import Plan
 from workloads.wizard import people
@@ -49,6 +49,8 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
         return False
     if not content.is_gang and (question.key in GANGS or owner_of(question.key)):
         return False
+    if question.name == "kind" and len(kinds_of(content.traits.noun)) == 1:
+        return False  # it was chosen by the menu
     if question.is_list or given:
         return True
     fits = owner_of(question.key) in {None, content.framework}

@@ -116,7 +116,7 @@ def _galleries(request: Request, screen: Screen) -> Context:
         return {
             "clusters": list(galleries.clusters(user, content.cluster)),
             "projects": one_gallery(request, screen, PROJECT),
-            "kinds": list(galleries.kinds(content.kind)),
+            "kinds": galleries.kinds(content),
             "frameworks": frameworks,
             "unavailable": [card for card in frameworks if card.why_not],
             "architectures": list(galleries.architectures(content.architecture)),

@@ -43,6 +43,10 @@ class Screen:
         return self.plan.draft
 
     @property
+    def name_example(self) -> str:
+        return f"my-first-{self.content.traits.noun}"
+
+    @property
     def here(self) -> str:
         return page_address(self.draft, self.page)
 

@@ -53,7 +53,7 @@ def steps(draft: Draft, plan: Plan, page: int, located: Iterable[Located]) -> It
 
 
 def workers_label(plan: Plan) -> str:
-    return "Workers" if plan.draft.is_gang else "Training"
+    return "Workers" if plan.draft.is_gang else plan.draft.traits.noun.capitalize()
 
 
 def last_label(plan: Plan) -> str:

@@ -26,8 +26,8 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @never_cache
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
-    """Begin: from scratch, from ``?template=`` (with ``&edit`` to change it), in ``?project=``,
-    as a ``?copy=``, or with ``?yaml`` where one is pasted."""
+    """Begin: from scratch, of a ``?kind=``, from ``?template=`` (with ``&edit`` to change it), in
+    ``?project=``, as a ``?copy=``, or with ``?yaml`` where one is pasted."""
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])
@@ -37,9 +37,8 @@ def workload_new(request: Request) -> HttpResponse:
         if change := asked.get("change"):
             repairs.change(copied, change, by=request.user)
         return redirect(copied)
-    draft = drafts.begin(
-        request.user, template=asked.get("template", ""), project=asked.get("project", "")
-    )
+    given = {name: asked.get(name, "") for name in ("template", "project", "kind")}
+    draft = drafts.begin(request.user, **given)
     if "edit" in asked and draft.template:
         name = draft.template.name
         messages.info(request, f"Make your changes, then choose Save as template, Update {name}.")

@@ -8,7 +8,7 @@ from django.db.models import F, Prefetch
 from clusters.models import Cluster
 from engines.base import Observation
 from spec.phases import HANDED_OVER
-from workloads import causes, reconcile
+from workloads import causes, progress, reconcile
 from workloads.models import Cause, Workload
 from workloads.worker import drift
 
@@ -44,7 +44,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
 
 def is_known(row: Workload, observation: Observation) -> bool:
     """Whether applying ``seen`` would change nothing that people see."""
-    observation = reconcile.forward(row, observation)
+    observation = progress.forward(row, observation)
     if not (row.run == row.observed_run == observation.run and row.phase == observation.phase):
         return False
     if observation.attempt > row.attempt or row.deleted_at or drift.is_resized(row, observation):

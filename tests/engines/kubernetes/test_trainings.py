@@ -4,22 +4,25 @@ import json
 import shlex
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from engines.base import Handle, Launch, Manifest, Registry
+from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import pull_secret_name, secret_name
 from spec import documents
+from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.variable import CredentialKey, EnvironmentVariable
 from spec.workload import Role
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.engines.reading import printed
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
 OLD, NEW = "tr41n-l1ke-nobody-reads", "and-th3-n3xt-day-another"
@@ -108,3 +111,22 @@ def listable(api: Api) -> Iterator[tuple[str, str]]:
         for kind in api.get(folder)["resources"]:
             if kind["namespaced"] and "list" in kind["verbs"]:
                 yield folder, kind["name"]
+
+
+def test_a_workspace_whose_program_ended_runs_again(rig: KubernetesRig) -> None:
+    once = training("echo here")
+    desk = replace(once, spec=once.spec.model_copy(update={"kind": WorkloadKind.WORKSPACE}))
+    assert rig.over(rig.submit(desk)).phase is Phase.COMPLETED
+    again = replace(desk, run=2)
+    with pytest.raises(EngineUnavailable, match="is being deleted"):
+        rig.engine.submit(again)
+
+    def accepted() -> bool:
+        with suppress(EngineUnavailable):
+            rig.engine.submit(again)
+            return True
+        return False
+
+    wait_for(accepted, 30, "the job of the run before to be gone")
+    ended = rig.over(again)
+    assert (ended.run, ended.phase) == (2, Phase.COMPLETED)

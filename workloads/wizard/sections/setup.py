@@ -17,7 +17,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     yield "Project", str(plan.project or ""), ""
     yield "Cluster", str(plan.cluster or ""), ""
     if content.kind in list(WorkloadKind):
-        yield "Workload architecture", WorkloadKind(content.kind).traits.choice, ""
+        yield "Type", WorkloadKind(content.kind).label, ""
     if content.is_gang and content.framework in list(Framework):
         yield "Framework", Framework(content.framework).label, ""
     if content.is_gang and content.architecture in list(Architecture):

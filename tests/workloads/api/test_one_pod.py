@@ -1,6 +1,8 @@
-"""Making, reading, stopping, running and deleting a standard training over REST."""
+"""Making, reading, stopping, running and deleting a workload of one pod over REST."""
 
 from typing import Any
+
+import pytest
 
 from projects.models import Project
 from spec.phases import Phase
@@ -76,3 +78,27 @@ def test_each_kind_has_its_own_path(call: Caller, project: Project) -> None:
     assert call("GET", f"/workloads/trainings/{gang.pk}")[0] == 404
     assert call("GET", f"/workloads/distributed/{one.pk}")[0] == 404
     assert call("GET", f"/workloads/{one.pk}")[0] == 200
+
+
+def test_a_workspace_is_one_pod_that_has_its_own_path(call: Caller, seed_body: Body) -> None:
+    status, created = call("POST", "/workloads/workspaces", body(seed_body))
+    assert status == 202
+    workload = Workload.objects.get(pk=created["workloadId"])
+    assert (workload.kind, workload.num_pods) == ("workspace", 1)
+    status, answer = call("GET", f"/workloads/workspaces/{workload.pk}")
+    assert says(answer["spec"], SPEC)
+    assert call("GET", f"/workloads/trainings/{workload.pk}")[0] == 404
+    _, listing = call("GET", "/workloads")
+    assert [row["type"] for row in listing["workloads"]] == ["Workspace"]
+
+
+@pytest.mark.parametrize("path", ["trainings", "workspaces"])
+def test_a_dry_run_of_one_pod_submits_nothing(call: Caller, seed_body: Body, path: str) -> None:
+    status, answer = call("POST", f"/workloads/{path}?dryRun=true", body(seed_body))
+    assert (status, answer["valid"], answer["complianceIssues"]) == (200, True, [])
+    assert answer["verdict"]["answer"] == "now"
+    odd = body(seed_body, numWorkers=2, image="")
+    status, answer = call("POST", f"/workloads/{path}?dryRun=true", odd)
+    assert (status, answer["valid"]) == (200, False)
+    assert {it["field"] for it in answer["complianceIssues"]} >= {"spec.numWorkers", "spec.image"}
+    assert not Workload.objects.exists()

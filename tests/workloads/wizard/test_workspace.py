@@ -1,0 +1,52 @@
+"""A workspace through the wizard: what a standard training asks, under its own name."""
+
+import pytest
+
+from projects.models import Project
+from tests.factories import WorkloadFactory
+from tests.workloads.wizard.browser import Wizard
+from workloads.models import Workload
+from workloads.wizard import summary
+
+pytestmark = pytest.mark.django_db
+NEW = "/workloads/new/?kind=workspace"
+
+
+def test_a_workspace_goes_through_the_wizard(wizard: Wizard) -> None:
+    page = wizard.ready(kind="workspace").open(wizard.at(1)).page
+    assert "New workspace" in page
+    for words in ("New training", "Workload architecture", "TensorFlow", "Workers only"):
+        assert words not in page
+    wizard.press("continue")
+    assert "2 Workspace" in wizard.page
+    wizard.press("continue")
+    assert "Create workspace" in wizard.page
+    assert "Create training" not in wizard.page
+    wizard.press("create")
+    workload = Workload.objects.get()
+    assert (workload.kind, workload.num_pods, workload.spec.kind.label) == (
+        "workspace",
+        1,
+        "Workspace",
+    )
+    assert "Workspace" in wizard.client.get(workload.get_absolute_url()).content.decode()
+
+
+def test_the_menu_begins_a_workspace_or_a_training(wizard: Wizard) -> None:
+    assert f'href="{NEW}"' in wizard.open("/workloads/").page
+    assert wizard.open(NEW).draft.content.kind == "workspace"
+    assert wizard.open().draft.content.kind == "distributed"
+    assert wizard.open("/workloads/new/?kind=nothing").draft.content.kind == "distributed"
+
+
+def test_a_training_after_a_workspace_is_like_the_last_training(
+    wizard: Wizard, project: Project
+) -> None:
+    WorkloadFactory(project=project, created_by=wizard.user, standard=True)
+    WorkloadFactory(project=project, created_by=wizard.user, workspace=True)
+    assert wizard.open().draft.content.kind == "training"
+
+
+def test_the_summary_submits_to_the_path_of_workspaces(wizard: Wizard) -> None:
+    wizard.ready(kind="workspace")
+    assert "/api/v1/workloads/workspaces" in summary.of(wizard.plan()).curl

@@ -1,0 +1,93 @@
+"""REST: making, reading, stopping, running and deleting workloads of one pod. Each kind of them has
+the same calls below its own path."""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from ninja import Query, Router, Status
+
+from accounts.api import ApiRequest
+from accounts.models import User
+from spec import documents
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.errors import SpecError
+from spec.kind import WorkloadKind
+from workloads import services
+from workloads.api.distributed import (
+    Accepted,
+    act,
+    find_kind,
+    place,
+    refused,
+    said,
+    unsaid,
+    wire_field,
+)
+from workloads.api.dry_run import DryRun, DryRunOut
+from workloads.api.schemas import OnePodIn, OnePodOut
+from workloads.models import Source
+from workloads.plan import plan
+
+MADE: Any = {200: DryRunOut, 202: OnePodOut}
+TAKEN: Any = {202: Accepted}
+
+
+def router_of(kind: WorkloadKind) -> Router:
+    """The calls of one kind, such as ``POST /trainings``."""
+    path, noun = f"/{kind.traits.path}", kind.traits.noun
+    one = f"{path}/{{workload_id}}"
+    router = Router(tags=[kind.traits.path.capitalize()], by_alias=True)
+
+    @router.post(path, response=MADE, operation_id=f"create_{noun}", summary=f"Submit a {noun}")
+    def create(
+        request: ApiRequest, body: OnePodIn, asked: Query[DryRun]
+    ) -> Status[DryRunOut] | Status[OnePodOut]:
+        """400 lists every invalid field. ``dryRun=true`` submits nothing and answers 200: what is
+        invalid, and whether the workload would start."""
+        return _create(body, kind, by=request.user, rehearses=asked.dry_run)
+
+    @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
+    def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
+        return OnePodOut.of(find_kind(request, workload_id, kind))
+
+    @router.delete(one, response=TAKEN, operation_id=f"delete_{noun}")
+    def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        workload = find_kind(request, workload_id, kind)
+        return act(services.delete, workload, request.user, "is being deleted")
+
+    @router.post(f"{one}/suspend", response=TAKEN, operation_id=f"suspend_{noun}")
+    def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        workload = find_kind(request, workload_id, kind)
+        return act(services.stop, workload, request.user, "is stopping")
+
+    @router.post(f"{one}/resume", response=TAKEN, operation_id=f"resume_{noun}")
+    def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        workload = find_kind(request, workload_id, kind)
+        return act(services.resume, workload, request.user, "runs again")
+
+    return router
+
+
+def _create(
+    body: OnePodIn, kind: WorkloadKind, *, by: User, rehearses: bool
+) -> Status[DryRunOut] | Status[OnePodOut]:
+    field_of = partial(wire_field, body=body)
+    try:
+        draft = _draft_of(body, kind, by=by)
+        if not rehearses:
+            workload = services.submit(draft, by=by, source=Source.API)
+            return Status(202, OnePodOut.of(workload))
+    except SpecError as error:
+        if not rehearses:
+            raise refused(error, body) from error
+        return Status(200, DryRunOut.refused(body.name, error.problems, field_of))
+    return Status(200, DryRunOut.of(plan(draft, by=by), field_of, by))
+
+
+def _draft_of(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:
+    """As ``distributed.draft_of``."""
+    document = documents.one_pod_from_wire(body.spec, kind)
+    worker = ReplicaDraft(values=document.pop("worker"))
+    draft = WorkloadDraft(**place(body), kind=kind, worker=worker, values=document)
+    return said(draft, list(unsaid(body, kind)), by=by)
