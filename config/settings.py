@@ -212,6 +212,13 @@ LOCAL_PATHS = env_list("TRAINYARD_LOCAL_PATHS")
 LOCAL_IMAGES = {
     "kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
     "docker.io/kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
+    "quay.io/jupyter/*:*": [
+        "{python}",
+        "-m",
+        "engines.local.apps",
+        "jupyterlab",
+        str(HOME / "apps"),
+    ],
 }
 DEMO = env_bool("TRAINYARD_DEMO", default=True)
 

@@ -15,6 +15,20 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 
 TEAM = "team-a"
 MNIST_IMAGE = "kubeflow/pytorch-dist-mnist:latest"
+NOTEBOOK_IMAGE = "quay.io/jupyter/pytorch-notebook:latest"
+#: Trainyard asks who is there; a token would only be asked for besides.
+NOTEBOOK: dict[str, Any] = {
+    "image": NOTEBOOK_IMAGE,
+    "args": "start-notebook.py --IdentityProvider.token=",
+    "connections": [
+        {
+            "name": "JupyterLab",
+            "toolType": "jupyter-notebook",
+            "connectionType": "ClusterIP",
+            "containerPort": 8888,
+        }
+    ],
+}
 GPUS = 2.0
 
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -69,6 +83,14 @@ def _assets(author: User) -> None:
         description="Trains a small network on handwritten digits.",
         framework="PyTorch",
         document={"image": MNIST_IMAGE},
+    )
+    assets.create(
+        ENVIRONMENT,
+        by=author,
+        name="jupyter-lab",
+        place=place,
+        description="JupyterLab, for a workspace; opened by Connect.",
+        document=NOTEBOOK,
     )
     sizes = {
         name: assets.create(

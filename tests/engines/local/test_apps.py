@@ -1,0 +1,68 @@
+"""Programs that are installed on first use: once, and with advice where there is no index."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from engines.local.environment import ROOT
+
+METADATA = "Metadata-Version: 2.1\nName: jupyterlab\nVersion: 4.9\n"
+WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+PROGRAM = "import sys, yaml\ndef main():\n    print('started', *sys.argv[1:])\n"
+ENTRY = "[console_scripts]\njupyter-lab = stand_in:main\n"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    """A folder with a package that is called JupyterLab, and prints what it was started with."""
+    folder, info = tmp_path / "index", "jupyterlab-4.9.dist-info"
+    folder.mkdir()
+    files = {
+        "stand_in.py": PROGRAM,
+        f"{info}/METADATA": METADATA,
+        f"{info}/WHEEL": WHEEL,
+        f"{info}/entry_points.txt": ENTRY,
+    }
+    files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
+    with zipfile.ZipFile(folder / "jupyterlab-4.9-py3-none-any.whl", "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(name, text)
+    return folder
+
+
+def started(home: Path, index: Path, *given: str) -> "subprocess.Popen[str]":
+    pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "PIP_CONFIG_FILE": os.devnull}
+    return subprocess.Popen(
+        [sys.executable, "-m", "engines.local.apps", "jupyterlab", str(home), *given],
+        cwd=ROOT,
+        env=os.environ | pip,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_two_that_start_at_a_time_install_once_and_see_our_packages(
+    tmp_path: Path, index: Path
+) -> None:
+    home = tmp_path / "apps"
+    both = [started(home, index, "start-notebook.py", "--token=") for _ in range(2)]
+    printed = [process.communicate(timeout=120)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], printed
+    assert sum("Installing JupyterLab" in text for text in printed) == 1
+    for text in printed:
+        line = text.splitlines()[-1]
+        assert line.startswith("started --no-browser")
+        assert line.endswith("--ServerApp.port=8888 --token=")
+
+
+def test_a_machine_without_an_index_is_told_what_to_do(tmp_path: Path) -> None:
+    process = started(tmp_path / "apps", tmp_path)
+    text = process.communicate(timeout=120)[0]
+    assert process.returncode == 69
+    assert "JupyterLab could not be installed" in text
+    assert f"{tmp_path}/apps/jupyterlab/bin/pip install" in text
