@@ -16,7 +16,7 @@ from projects.models import Project
 from projects.quotas import Account, Demand, accounts_of, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
-from spec.kind import kinds_of
+from spec.kind import WorkloadKind, kinds_of, traits_of
 from spec.workload import Architecture
 
 FEW = 6  # cards shown before "show all"
@@ -165,13 +165,16 @@ def architectures(chosen: str) -> Iterator[Card]:
         )
 
 
-def templates(user: User, project: Project | None, chosen: Any) -> Iterator[Card]:
+def templates(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:
+    """Of what is being made: a workspace does not begin as a training."""
     text = "Fill in all pages yourself."
-    yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not chosen)
+    yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not draft.template)
     if project is not None:
         kind = KINDS["template"]
         for template, card in _usable(kind, user, project):
-            yield _asset(template, card, kind.icon, template.pk == chosen)
+            of = traits_of(str(template.draft_json.get("kind", WorkloadKind.DISTRIBUTED)))
+            if of.noun == draft.traits.noun:
+                yield _asset(template, card, kind.icon, template.pk == draft.template)
 
 
 def assets(

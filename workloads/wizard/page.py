@@ -141,7 +141,7 @@ def _cluster(planned: Plan, user: User) -> Cluster | None:
 def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[galleries.Card]:
     user, content, project = request.user, screen.content, screen.plan.project
     if not kind.for_each_pod:
-        return galleries.templates(user, project, content.template)
+        return galleries.templates(user, project, content)
     replica = content.replicas.get(screen.role)
     if project is None or replica is None:
         return []

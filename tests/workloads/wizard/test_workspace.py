@@ -2,8 +2,9 @@
 
 import pytest
 
+from assets.models import Template
 from projects.models import Project
-from tests.factories import WorkloadFactory
+from tests.factories import TemplateFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.models import Workload
 from workloads.wizard import summary
@@ -50,3 +51,14 @@ def test_a_training_after_a_workspace_is_like_the_last_training(
 def test_the_summary_submits_to_the_path_of_workspaces(wizard: Wizard) -> None:
     wizard.ready(kind="workspace")
     assert "/api/v1/workloads/workspaces" in summary.of(wizard.plan()).curl
+
+
+def test_a_workspace_begins_with_templates_of_workspaces(wizard: Wizard, project: Project) -> None:
+    TemplateFactory(home=project, name="gang")
+    TemplateFactory(home=project, name="desk", draft_json={"kind": "workspace"})
+    page = wizard.ready(kind="workspace").open(wizard.at(1)).page
+    assert ("desk" in page, "gang" in page) == (True, False)
+    wizard.save(1, template=str(Template.objects.get(name="desk").pk))
+    assert wizard.draft.content.kind == "workspace"
+    page = wizard.ready("other", kind="training").open(wizard.at(1)).page
+    assert ("desk" in page, "gang" in page) == (False, True)
