@@ -218,6 +218,7 @@ LOCAL_IMAGES = {
         "engines.local.apps",
         "jupyterlab",
         str(HOME / "apps"),
+        TOOLS_DOMAIN,
     ],
 }
 DEMO = env_bool("TRAINYARD_DEMO", default=True)

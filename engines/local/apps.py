@@ -1,9 +1,9 @@
 """Programs that images bring, installed on this machine the first time that one is asked for.
 
-``python -m engines.local.apps jupyterlab FOLDER start-notebook.py …`` is what the image of a
+``python -m engines.local.apps jupyterlab FOLDER DOMAIN start-notebook.py …`` is what the image of a
 notebook server is here: the command of that image and its arguments stay, the installation below
-``FOLDER`` is shared by all workloads. It stands apart from Trainyard's own packages, but sees them:
-a notebook imports the torch that trains here.
+``FOLDER`` is shared by all workloads, and tools are served below ``DOMAIN``. It stands apart from
+Trainyard's own packages, but sees them: a notebook imports the torch that trains here.
 """
 
 import fcntl
@@ -33,7 +33,8 @@ class LocalApp:
     aliases: tuple[str, ...] = ()
 
 
-#: Trainyard lets in only who may open the tool; the address is this machine's own.
+#: Trainyard lets in only who may open the tool. The address is this machine's own, and which names
+#: lead to it says ``notebook.py``.
 JUPYTERLAB = LocalApp(
     "JupyterLab",
     ("jupyterlab>=4.4,<5",),
@@ -43,7 +44,7 @@ JUPYTERLAB = LocalApp(
         "--allow-root",
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port_retries=0",
-        "--ServerApp.allow_remote_access=True",
+        f"--config={Path(__file__).parent / 'notebook.py'}",
     ),
     ("start-notebook.py", "start-notebook.sh"),
 )
@@ -57,7 +58,7 @@ def say(text: str) -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    name, folder, *given = argv
+    name, folder, os.environ["TOOLS_DOMAIN"], *given = argv
     app = APPS[name]
     place = Path(folder) / name
     if given and given[0] in app.aliases:

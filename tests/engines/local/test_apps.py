@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engines.local.environment import ROOT
+from engines.local.notebook import ToolHosts
 
 METADATA = "Metadata-Version: 2.1\nName: jupyterlab\nVersion: 4.9\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -37,7 +38,7 @@ def index(tmp_path: Path) -> Path:
 def started(home: Path, index: Path, *given: str) -> "subprocess.Popen[str]":
     pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "PIP_CONFIG_FILE": os.devnull}
     return subprocess.Popen(
-        [sys.executable, "-m", "engines.local.apps", "jupyterlab", str(home), *given],
+        [sys.executable, "-m", "engines.local.apps", "jupyterlab", str(home), "localhost", *given],
         cwd=ROOT,
         env=os.environ | pip,
         stdout=subprocess.PIPE,
@@ -66,3 +67,16 @@ def test_a_machine_without_an_index_is_told_what_to_do(tmp_path: Path) -> None:
     assert process.returncode == 69
     assert "JupyterLab could not be installed" in text
     assert f"{tmp_path}/apps/jupyterlab/bin/pip install" in text
+
+
+def test_a_notebook_answers_to_the_names_of_its_workloads_tools_alone() -> None:
+    hosts = ToolHosts("8f14e45f-ceea-467f-a8b2-5f8d3c1c9e10", "tools.example.com")
+    assert "lab-8f14e45fceea467fa8b25f8d3c1c9e10.tools.example.com" in hosts
+    assert "localhost" in hosts
+    for stranger in (
+        "evil.example.com",
+        "tools.example.com",
+        "lab-00000000000000000000000000000000.tools.example.com",
+        "lab-8f14e45fceea467fa8b25f8d3c1c9e10.tools.example.com.evil.org",
+    ):
+        assert stranger not in hosts
