@@ -35,6 +35,10 @@ class Draft(models.Model):
     writer = models.CharField(max_length=36, blank=True, default="")
     step = models.PositiveSmallIntegerField(default=1)
     template = models.ForeignKey(Template, on_delete=models.SET_NULL, null=True, blank=True)
+    # The template that is being changed in it; null in a draft that is to become a workload.
+    edits = models.ForeignKey(
+        Template, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     copied_from = models.ForeignKey(
         "workloads.Workload", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )

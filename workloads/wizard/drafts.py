@@ -8,6 +8,7 @@ from django.http import QueryDict
 
 from accounts.models import User
 from assets.models import Template
+from assets.template.kind import TEMPLATE
 from clusters.models import Cluster
 from core.query import uuids, whole_number
 from projects.models import Project
@@ -50,9 +51,11 @@ def blank() -> WorkloadDraft:
     return WorkloadDraft(values={"numWorkers": 1})
 
 
-def begin(user: User, *, template: str = "", project: str = "", kind: str = "") -> Draft:
+def begin(
+    user: User, *, template: str = "", project: str = "", kind: str = "", edits: bool = False
+) -> Draft:
     """A draft to fill in, of a training unless ``kind`` says more. One that nobody filled in is
-    used again instead of a second."""
+    used again instead of a second. ``edits``: the template is to be changed in it."""
     newest = Draft.objects.visible_to(user).first()
     draft = newest if newest and pristine(newest) else Draft(owner=user)
     content = blank()
@@ -64,6 +67,7 @@ def begin(user: User, *, template: str = "", project: str = "", kind: str = "") 
     if chosen := _template(user, template):
         start_from(content, chosen.pk, by=user)
         draft.template = chosen
+    draft.edits = _editable(user, draft.template) if edits else None
     before, draft.content, draft.step = draft.document, content, 1
     if draft.document != before:
         draft.version, draft.writer = draft.version + 1, ""
@@ -97,6 +101,10 @@ def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | 
     only = list(Cluster.objects.visible_to(user)[:2])
     if len(only) == 1:
         content.cluster = only[0].pk
+
+
+def _editable(user: User, template: Template | None) -> Template | None:
+    return TEMPLATE.rows.editable_by(user).filter(pk=template.pk).first() if template else None
 
 
 def _template(user: User, template: str) -> Template | None:

@@ -43,6 +43,12 @@ class Screen:
         return self.plan.draft
 
     @property
+    def title(self) -> str:
+        if self.draft.edits:
+            return f"Template {self.draft.edits.name}"
+        return f"New {self.content.traits.noun}"
+
+    @property
     def name_example(self) -> str:
         return f"my-first-{self.content.traits.noun}"
 

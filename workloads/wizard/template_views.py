@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
@@ -29,6 +30,8 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def draft_template(request: Request, pk: UUID) -> HttpResponse:
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
+    if draft.edits and request.POST.get("action") == "update":
+        return _finish(request, draft, draft.edits)
     return _save(request, draft.content, str(draft.content.name), draft.get_absolute_url())
 
 
@@ -83,13 +86,30 @@ def _origin(request: Request, content: WorkloadDraft) -> Template | None:
     return TEMPLATE.rows.editable_by(request.user).filter(pk=content.template).first()
 
 
+def _finish(request: Request, draft: Draft, template: Template) -> HttpResponse:
+    """The end of a draft in which a template is changed."""
+    if not _took_over(request, template, draft.content):
+        return _done(request, draft.get_absolute_url())
+    draft.delete()
+    return after(request, reverse("template-list"))
+
+
 def _update(request: Request, content: WorkloadDraft, back: str) -> HttpResponse:
     """The template that the draft began from takes over what it says now."""
     visible = Template.objects.visible_to(request.user)
-    template = get_object_or_404(visible, pk=content.template)
-    services.update_template(template, content, by=request.user)
-    messages.success(request, f"The template {template.name} was updated.")
+    _took_over(request, get_object_or_404(visible, pk=content.template), content)
     return _done(request, back)
+
+
+def _took_over(request: Request, template: Template, content: WorkloadDraft) -> bool:
+    """What the draft says, which others may have made impossible meanwhile."""
+    try:
+        services.update_template(template, content, by=request.user)
+    except SpecError as error:
+        messages.error(request, f"The template {template.name} was not updated: {error}.")
+        return False
+    messages.success(request, f"The template {template.name} was updated.")
+    return True
 
 
 def _done(request: Request, back: str) -> HttpResponse:

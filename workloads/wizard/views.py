@@ -38,10 +38,7 @@ def workload_new(request: Request) -> HttpResponse:
             repairs.change(copied, change, by=request.user)
         return redirect(copied)
     given = {name: asked.get(name, "") for name in ("template", "project", "kind")}
-    draft = drafts.begin(request.user, **given)
-    if "edit" in asked and draft.template:
-        name = draft.template.name
-        messages.info(request, f"Make your changes, then choose Save as template, Update {name}.")
+    draft = drafts.begin(request.user, **given, edits="edit" in asked)
     if "yaml" in asked:
         return redirect("draft-yaml", draft.pk)
     return redirect("draft-step", draft.pk, SETUP)

@@ -3,6 +3,7 @@
 import pytest
 
 from assets.models import Environment, Template
+from audit.models import AuditEntry
 from projects.models import Project
 from tests.factories import (
     ComputeResourceFactory,
@@ -12,6 +13,7 @@ from tests.factories import (
 )
 from tests.web import DRAWER
 from tests.workloads.wizard.browser import Wizard
+from workloads.models import Draft
 
 pytestmark = pytest.mark.django_db
 
@@ -46,8 +48,7 @@ def test_card_and_page_of_a_template_lead_to_use_and_to_edit_it(
 def test_a_template_takes_over_what_the_draft_says(
     wizard: Wizard, project: Project, template: Template
 ) -> None:
-    wizard.open(f"/workloads/new/?template={template.pk}&project={project.pk}&edit")
-    assert "choose Save as template, Update tf-base" in wizard.page
+    wizard.open(f"/workloads/new/?template={template.pk}&project={project.pk}")
     compute = ComputeResourceFactory(home=project, name="large")
     wizard.save(2, numWorkers="5", **{"worker-compute": str(compute.pk)})
     assert "Update tf-base" in wizard.open(save_address(wizard)).page
@@ -87,3 +88,50 @@ def test_a_draft_from_scratch_has_no_template_to_update(wizard: Wizard) -> None:
     wizard.ready()
     assert "Or save a new template" not in wizard.open(save_address(wizard)).page
     assert wizard.client.post(save_address(wizard), {"action": "update"}).status_code == 404
+
+
+def test_every_page_says_which_template_is_edited_and_offers_no_workload(
+    wizard: Wizard, template: Template
+) -> None:
+    wizard.open(f"/workloads/new/?template={template.pk}&project={template.project_id}&edit")
+    wizard.save(1, name="named")
+    for step in (1, 2, 3):
+        page = wizard.open(wizard.at(step)).page
+        assert "<h1>Template tf-base</h1>" in " ".join(page.split())
+        assert "Update template" in page
+        assert "Create training" not in page
+    wizard.open(f"/workloads/new/?template={template.pk}")
+    assert "Template tf-base</h1>" not in wizard.page
+    assert "Update template" not in wizard.page
+
+
+def test_the_end_of_editing_leads_back_to_the_gallery(wizard: Wizard, template: Template) -> None:
+    wizard.open(f"/workloads/new/?template={template.pk}&edit")
+    wizard.save(2, numWorkers="7")
+    answer = wizard.client.post(save_address(wizard), {"action": "update"}, follow=True)
+    assert answer.request["PATH_INFO"] == "/templates/"
+    assert "The template tf-base was updated." in answer.content.decode()
+    template.refresh_from_db()
+    assert template.draft.values["numWorkers"] == 7
+    assert not Draft.objects.exists()
+
+
+def test_a_template_that_cannot_take_over_the_draft_says_why_and_the_draft_stays(
+    wizard: Wizard, template: Template
+) -> None:
+    wizard.open(f"/workloads/new/?template={template.pk}&edit")
+    Template.objects.filter(pk=template.pk).update(description="x" * 251)
+    answer = wizard.client.post(save_address(wizard), {"action": "update"}, follow=True)
+    page = answer.content.decode()
+    assert "The template tf-base was not updated: " in page
+    assert Draft.objects.filter(edits=template).exists()
+    assert AuditEntry.objects.filter(verb="update").count() == 0
+
+
+def test_a_reader_who_asks_to_edit_only_uses_the_template(project: Project) -> None:
+    shared = TemplateFactory(in_cluster=True, home=project, name="shared", draft_json={})
+    reader = UserFactory()
+    project.members.add(reader)
+    wizard = Wizard(reader).open(f"/workloads/new/?template={shared.pk}&edit")
+    assert "Update template" not in wizard.page
+    assert wizard.draft.edits is None
