@@ -208,18 +208,12 @@ LOCAL_VIRTUAL_GPUS = env_int("TRAINYARD_LOCAL_VIRTUAL_GPUS", 4)
 # /datasets,nas.example.com:/export=/mnt/nas
 LOCAL_PATHS = env_list("TRAINYARD_LOCAL_PATHS")
 # Images are not pulled on this machine: a known training image becomes a command of ours.
-# Keys are fnmatch patterns; "{python}" is the interpreter that runs Trainyard.
+# Keys are fnmatch patterns; "{python}" is the interpreter that runs Trainyard, and "{app}" installs
+# a program on first use.
 LOCAL_IMAGES = {
     "kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
     "docker.io/kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
-    "quay.io/jupyter/*:*": [
-        "{python}",
-        "-m",
-        "engines.local.apps",
-        "jupyterlab",
-        str(HOME / "apps"),
-        TOOLS_DOMAIN,
-    ],
+    "quay.io/jupyter/*:*": ["{app}", "jupyterlab", str(HOME / "apps"), TOOLS_DOMAIN],
 }
 DEMO = env_bool("TRAINYARD_DEMO", default=True)
 

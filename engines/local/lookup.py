@@ -16,6 +16,7 @@ from spec.phases import Reason
 from spec.workload import Replica
 
 Images = Mapping[str, Sequence[str]]
+APP = [sys.executable, "-m", "engines.local.apps"]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,13 @@ def _catalogue(image: str, images: Images) -> list[str] | None:
     name = image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
     for pattern, words in images.items():
         if fnmatchcase(name, pattern):
-            return [word.replace("{python}", sys.executable) for word in words]
+            return [part for word in words for part in _parts(word)]
     return None
+
+
+def _parts(word: str) -> list[str]:
+    """``{python}`` is the interpreter that runs Trainyard, ``{app}`` what brings a program here."""
+    return APP if word == "{app}" else [word.replace("{python}", sys.executable)]
 
 
 def _folder(replica: Replica, role: str) -> Iterator[Lack]:

@@ -58,6 +58,7 @@ def set_up(page: Page) -> None:
     for group, name in (
         ("Cluster", "local"),
         ("Project", "team-a"),
+        ("Workload architecture", "Distributed"),  # as the last one need not have been
         ("Framework", "PyTorch"),
         ("Distributed training configuration", "Workers & master"),
     ):

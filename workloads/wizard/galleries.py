@@ -16,7 +16,7 @@ from projects.models import Project
 from projects.quotas import Account, Demand, accounts_of, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
-from spec.kind import WorkloadKind, kinds_of, traits_of
+from spec.kind import kinds_of
 from spec.workload import Architecture
 
 FEW = 6  # cards shown before "show all"
@@ -172,8 +172,7 @@ def templates(user: User, project: Project | None, draft: WorkloadDraft) -> Iter
     if project is not None:
         kind = KINDS["template"]
         for template, card in _usable(kind, user, project):
-            of = traits_of(str(template.draft_json.get("kind", WorkloadKind.DISTRIBUTED)))
-            if of.noun == draft.traits.noun:
+            if template.draft.traits.noun == draft.traits.noun:
                 yield _asset(template, card, kind.icon, template.pk == draft.template)
 
 
