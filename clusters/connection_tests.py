@@ -14,7 +14,8 @@ from clusters import services
 from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.models import Cluster, Connection, ConnectionTest
 from core import enqueue
-from engines.base import CONNECTION, PERMISSIONS, SIGNED_IN, EngineError, Finding, Level
+from engines.base import EngineError
+from engines.findings import CONNECTION, PERMISSIONS, SIGNED_IN, Finding, Level
 
 KEPT = timedelta(hours=1)
 PATIENCE = timedelta(seconds=60)  # until the page says that no worker took it up

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from clusters.models import State
-from engines.base import EngineUnavailable, Finding, Level
+from engines.base import EngineUnavailable
+from engines.findings import Finding, Level
 
 HELP = "The Connection tab of the cluster shows administrators what to apply."
 NAMED = 3  # findings in one message; the page lists them all

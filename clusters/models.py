@@ -16,7 +16,8 @@ from clusters.kinds.local import LOCAL
 from clusters.stored import capabilities_of, findings_of, gpus_of
 from core.choices import Choices
 from core.fields import EncryptedTextField, SaidJSON, SaidText
-from engines.base import Capabilities, Finding
+from engines.base import Capabilities
+from engines.findings import Finding
 from engines.nodes import Gpu
 from spec.stored import fault_of
 

@@ -22,7 +22,8 @@ from clusters.nodes import store
 from core import enqueue
 from core.verdicts import judge_all
 from core.words import some
-from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Finding, Level
+from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
+from engines.findings import Finding, Level
 from engines.queues import Wanted
 
 QUOTAS = "Quotas"  # the area of findings about queues

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from engines.base import Capabilities, Finding, FrameworkSupport, Level
+from engines.base import Capabilities, FrameworkSupport
+from engines.findings import Finding, Level
 from engines.nodes import Gpu
 from spec.framework import Framework
 

@@ -14,10 +14,10 @@ import socket
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
+from engines.findings import Finding
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
 from engines.queues import Wanted
@@ -158,31 +158,6 @@ class EngineUnavailable(EngineError):
     def __init__(self, message: str, *, cause: Cause | None = None) -> None:
         self.cause = cause
         super().__init__(message)
-
-
-class Level(StrEnum):
-    """How much a finding matters."""
-
-    OK = "ok"
-    WARNING = "warning"  # something that not everybody needs
-    ISSUE = "issue"  # it is there and does not work well
-    MISSING = "missing"  # without it nothing runs
-
-
-#: Areas of findings: whether the cluster is reached, what we may do there, and the use that ranks
-#: make of their machines. In the first one the finding ``SIGNED_IN`` says who we are.
-CONNECTION, PERMISSIONS, METERING = "Connection", "Permissions", "Metrics"
-SIGNED_IN = "Signed in as"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at: what was found, or what lacks and what to do."""
-
-    area: str
-    name: str
-    level: Level
-    text: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from engines.base import (
     EngineError,
     EngineRefused,
     EngineUnavailable,
-    Finding,
     FrameworkSupport,
     Handle,
     Launch,
@@ -25,6 +24,7 @@ from engines.base import (
     UsageSample,
     refuse,
 )
+from engines.findings import Finding
 from engines.logs import Log, LogChunk
 from engines.nodes import Gpu, NodeInfo
 from engines.queues import Queue, Wanted

@@ -16,7 +16,7 @@ from clusters.models import Cluster, ConnectionTest
 from clusters.views.pages import tabs_of
 from core.http import render_partial
 from core.query import search_text
-from engines.base import CONNECTION, Finding, Level
+from engines.findings import CONNECTION, Finding, Level
 
 TONES = {
     Level.OK: ("success", "OK"),

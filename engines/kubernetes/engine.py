@@ -12,13 +12,13 @@ from engines.base import (
     ClusterEvent,
     EngineRefused,
     EngineUnavailable,
-    Finding,
     Handle,
     Launch,
     Manifest,
     Observation,
     UsageSample,
 )
+from engines.findings import Finding
 from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, NotFound
 from engines.kubernetes.client.exec import PodSession

@@ -14,7 +14,6 @@ from engines.base import (
     ClusterEvent,
     EngineRefused,
     EngineUnavailable,
-    Finding,
     FrameworkSupport,
     Handle,
     Launch,
@@ -22,6 +21,7 @@ from engines.base import (
     Observation,
     UsageSample,
 )
+from engines.findings import Finding
 from engines.local import machine, marks, planner, ports, processes, sampling, supervisors
 from engines.local.environment import ELSEWHERE, HOST, RENDEZVOUS
 from engines.local.journal import is_full

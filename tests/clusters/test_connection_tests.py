@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from clusters import connection_tests, tasks
 from clusters.models import Cluster, ConnectionTest, State
-from engines.base import EngineUnavailable, Finding, Level
+from engines.base import EngineUnavailable
 from engines.fake import FakeEngine
+from engines.findings import Finding, Level
 from tests.clusters.answering import answers
 from tests.clusters.kubeconfigs import NEW, SECRET, kubeconfig, kubeconfig_of, reached
 from tests.clusters.kubeconfigs import form_values as values

@@ -8,8 +8,9 @@ from clusters import connections, services, tasks
 from clusters.kinds.kubernetes.settings import KubernetesSecret, KubernetesSettings
 from clusters.models import Cluster, State
 from core import enqueue
-from engines.base import EngineUnavailable, Finding, Level
+from engines.base import EngineUnavailable
 from engines.fake import FakeEngine
+from engines.findings import Finding, Level
 from tests.clusters.answering import answers
 from tests.clusters.kubeconfigs import NEW, kubeconfig, reached
 from tests.clusters.kubeconfigs import form_values as values

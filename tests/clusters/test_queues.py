@@ -4,8 +4,9 @@ import pytest
 
 from clusters import connections, services
 from clusters.models import Cluster, State
-from engines.base import EngineError, EngineRefused, EngineUnavailable, Finding, Level
+from engines.base import EngineError, EngineRefused, EngineUnavailable
 from engines.fake import FakeEngine
+from engines.findings import Finding, Level
 from engines.queues import Queue
 from tests.clusters.answering import answers
 from tests.factories import ClusterFactory

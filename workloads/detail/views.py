@@ -14,7 +14,7 @@ from accounts.http import Request
 from assets.compute.card import devices_words, gpu_words
 from core.http import render_partial
 from core.query import whole_number
-from engines.base import METERING, Level
+from engines.findings import METERING, Level
 from spec.compute import Compute
 from spec.phases import RankPhase
 from workloads.detail import cause, lifecycle, spec

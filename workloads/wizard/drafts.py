@@ -8,7 +8,6 @@ from django.http import QueryDict
 
 from accounts.models import User
 from assets.models import Template
-from assets.template.kind import TEMPLATE
 from clusters.models import Cluster
 from core.query import uuids, whole_number
 from projects.models import Project
@@ -104,7 +103,7 @@ def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | 
 
 
 def _editable(user: User, template: Template | None) -> Template | None:
-    return TEMPLATE.rows.editable_by(user).filter(pk=template.pk).first() if template else None
+    return Template.objects.editable_by(user).filter(pk=template.pk).first() if template else None
 
 
 def _template(user: User, template: str) -> Template | None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from clusters import services
 from clusters.models import Cluster
-from engines.base import Finding, Level
+from engines.findings import Finding, Level
 from spec.causes import CauseKind
 from workloads.models import Cause
 

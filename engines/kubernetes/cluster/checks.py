@@ -4,17 +4,8 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from engines.base import (
-    CONNECTION,
-    METERING,
-    PERMISSIONS,
-    SIGNED_IN,
-    EngineRefused,
-    EngineUnavailable,
-    Finding,
-    Level,
-    Manifest,
-)
+from engines.base import EngineRefused, EngineUnavailable, Manifest
+from engines.findings import CONNECTION, METERING, PERMISSIONS, SIGNED_IN, Finding, Level
 from engines.kubernetes.client.api import Api, Denied
 from engines.kubernetes.client.outage import STRANGE
 from engines.kubernetes.cluster import discovery

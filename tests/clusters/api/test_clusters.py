@@ -10,8 +10,8 @@ from accounts.models import User
 from clusters import tasks
 from clusters.models import Cluster, Connection, ConnectionTest, State
 from core import enqueue
-from engines.base import Finding, Level
 from engines.fake import FakeEngine
+from engines.findings import Finding, Level
 from tests.caller import Caller
 from tests.clusters.answering import answers
 from tests.clusters.kubeconfigs import SECRET, kubeconfig, kubeconfig_of, reached

@@ -7,7 +7,8 @@ from django.test import Client
 
 from clusters import tasks
 from clusters.models import Cluster, ConnectionTest, State
-from engines.base import CONNECTION, EngineUnavailable, Finding, Level
+from engines.base import EngineUnavailable
+from engines.findings import CONNECTION, Finding, Level
 from spec.phases import Phase
 from tests.caller import Caller
 from tests.clusters.kinds.abacus import NO_VOLUMES, AbacusSecret, AbacusSettings, House

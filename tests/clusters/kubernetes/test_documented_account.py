@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.run.install import ROOT
-from engines.base import CONNECTION, PERMISSIONS, SIGNED_IN, Level
+from engines.findings import CONNECTION, PERMISSIONS, SIGNED_IN, Level
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.cluster.rbac import NAMESPACE

@@ -4,7 +4,7 @@ import pytest
 
 from clusters import services
 from clusters.models import Cluster, Node, State
-from engines.base import SIGNED_IN, Finding, Level
+from engines.findings import SIGNED_IN, Finding, Level
 from engines.queues import Queue
 from tests.account import Account
 from tests.clusters.kubeconfigs import connect, kubeconfig_of

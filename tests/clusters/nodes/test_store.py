@@ -7,8 +7,9 @@ from clusters import services
 from clusters.health import HELP
 from clusters.models import Cluster, NodePool, State
 from clusters.nodes import store
-from engines.base import EngineRefused, EngineUnavailable, Finding, Level
+from engines.base import EngineRefused, EngineUnavailable
 from engines.fake import FakeEngine
+from engines.findings import Finding, Level
 from engines.nodes import Allocation, Condition, NodeInfo, Taint
 from tests.clusters.answering import answers
 from tests.factories import ClusterFactory

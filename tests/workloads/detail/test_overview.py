@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from clusters.models import Cluster, State
-from engines.base import METERING, Finding, Level
+from engines.findings import METERING, Finding, Level
 from projects.models import Project
 from spec.phases import RankPhase, Reason
 from tests.factories import TemplateFactory, WorkloadFactory

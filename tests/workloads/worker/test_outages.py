@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from clusters import services
 from clusters.models import Cluster, State
-from engines.base import Finding, Level
+from engines.findings import Finding, Level
 from projects.models import Project
 from spec.causes import CauseKind
 from tests.factories import WorkloadFactory

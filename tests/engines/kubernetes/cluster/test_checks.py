@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engines.base import CONNECTION, METERING, PERMISSIONS, SIGNED_IN, Finding, Level
+from engines.findings import CONNECTION, METERING, PERMISSIONS, SIGNED_IN, Finding, Level
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.checks import (
     FRAMEWORKS,
