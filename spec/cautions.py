@@ -1,10 +1,24 @@
 """What will be done as it is asked, and may still surprise."""
 
+from collections.abc import Iterator
+
 from spec.workload import WorkloadSpec
 
 
 def cautions(spec: WorkloadSpec) -> tuple[str, ...]:
     """Sentences for people; nothing here stops a submission."""
-    caution = spec.framework_traits.sharing
+    return tuple(_sharing(spec))
+
+
+def _sharing(spec: WorkloadSpec) -> Iterator[str]:
+    """Ranks that use one device."""
+    caution, processes = spec.framework_traits.sharing, spec.processes_per_pod or 1
     sharing = sum(pod.replica.compute.shares_gpu for pod in spec.pods)
-    return (caution,) if caution and sharing > 1 else ()
+    devices = [pod.replica.compute.gpu_devices_request for pod in spec.pods]
+    if any(0 < each < processes for each in devices):
+        yield (
+            f"{processes} processes per pod are more than its GPUs. NCCL does not start when two "
+            "ranks use one device: start one for each GPU, or choose the gloo backend."
+        )
+    elif caution and sharing > 1:
+        yield caution

@@ -64,7 +64,7 @@ TRAITS: dict[Framework, Traits] = {
         "PyTorch",
         "MASTER_ADDR and torchrun's PET_*",
         collective=True,
-        fields=frozenset({"minReplicas", "maxReplicas"}),
+        fields=frozenset({"minReplicas", "maxReplicas", "processesPerPod"}),
     ),
     Framework.TENSORFLOW: Traits("TensorFlow", "TF_CONFIG"),
     Framework.XGBOOST: Traits("XG Boost", "MASTER_ADDR"),

@@ -4,12 +4,10 @@ Field names are those of Run:ai's distributed creation request. Assets are copie
 submission, so that a later edit of an asset never changes a workload.
 """
 
-import re
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Self
-from uuid import UUID
 
 from pydantic import Field, model_validator
 
@@ -19,8 +17,9 @@ from spec.framework import ALONE, Framework, Head, Traits, owner_of
 from spec.kind import GANG_FIELDS, WorkloadKind
 from spec.labels import Annotation, Label
 from spec.part import Flag, Part, Whole
-from spec.patterns import K8S_NAME, RULES, WEB_ADDRESS
+from spec.patterns import WEB_ADDRESS
 from spec.probes import Probes
+from spec.pulls import PullSecret
 from spec.scheduling import (
     MAX_POOLS,
     LabelValue,
@@ -35,6 +34,7 @@ from spec.scheduling import (
 from spec.storage import Place, Storage
 
 MAX_WORKERS = 512
+MAX_PROCESSES = 256
 DEFAULT_SSH_PATH = "/root/.ssh"
 DEFAULT_GRACE_SECONDS = 30
 MAX_GRACE_SECONDS = 300
@@ -76,23 +76,6 @@ class LauncherPolicy(StrEnum):
 
     AT_STARTUP = "AtStartup"
     WAIT_FOR_WORKERS_READY = "WaitForWorkersReady"
-
-
-class PullSecret(Part):
-    """A Secret with the password of a registry in the project's namespace, or a ``credential`` of
-    that name; which one it is, is settled for the project when the workload is submitted."""
-
-    name: str = Field(min_length=1, max_length=253)
-    credential: Flag = False
-    asset_id: UUID | None = None
-
-    @model_validator(mode="after")
-    def _name_of_its_kind(self) -> Self:
-        if not self.credential and not re.fullmatch(K8S_NAME, self.name):
-            raise ValueError(f"name: {RULES[K8S_NAME]}")
-        if self.asset_id and not self.credential:
-            raise ValueError("assetId: only a credential has one")
-        return self
 
 
 class RelatedUrl(Part):
@@ -150,7 +133,8 @@ class WorkloadSpec(Part):
 
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
     ``min_replicas`` and ``max_replicas`` bound the workers that an elastic PyTorch training goes
-    on with. ``node_pools`` are names, the best first. ``time_limit_seconds`` is the time running.
+    on with; torchrun starts ``processes_per_pod`` in each pod. ``node_pools`` are names, the best
+    first. ``time_limit_seconds`` is the time running.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
@@ -159,6 +143,7 @@ class WorkloadSpec(Part):
     num_workers: Whole = Field(1, ge=1, le=MAX_WORKERS)
     min_replicas: Whole | None = Field(None, ge=1, le=MAX_WORKERS)
     max_replicas: Whole | None = Field(None, ge=1, le=MAX_WORKERS)
+    processes_per_pod: Whole | None = Field(None, ge=1, le=MAX_PROCESSES)
     slots_per_worker: Whole = Field(1, ge=1, le=1024)
     ssh_auth_mount_path: Place = DEFAULT_SSH_PATH
     mpi_launcher_creation_policy: LauncherPolicy | None = None
@@ -250,6 +235,11 @@ class WorkloadSpec(Part):
     @property
     def num_pods(self) -> int:
         return self.num_workers + int(self.has_master)
+
+    @property
+    def world_size(self) -> int:
+        """Ranks as the framework counts them, who start when each pod does as it is asked."""
+        return self.num_pods * (self.processes_per_pod or 1)
 
     @property
     def pods(self) -> tuple[Pod, ...]:

@@ -72,7 +72,7 @@ def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Var
         "POD_INDEX": str(rank.rank),
         "POD_NAME": f"{plan.name}-{rank.name}",
     }
-    if len(plan.ranks) > 1:
+    if len(plan.ranks) * plan.processes > 1:
         values["OMP_NUM_THREADS"] = (
             "1"  # torchrun's rule: ranks that share a machine share its cores
         )
@@ -90,8 +90,8 @@ def pytorch(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
         "PET_MASTER_ADDR": met["MASTER_ADDR"],
         "PET_MASTER_PORT": met["MASTER_PORT"],
         "PET_NODE_RANK": met["RANK"],
-        "PET_NNODES": met["WORLD_SIZE"],
-        "PET_NPROC_PER_NODE": rank.variables.get("PET_NPROC_PER_NODE", "1"),
+        "PET_NNODES": str(len(plan.ranks)),
+        "PET_NPROC_PER_NODE": rank.variables.get("PET_NPROC_PER_NODE", str(plan.processes)),
     }
     return met | torchrun
 
@@ -124,7 +124,7 @@ def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     return {
         "MASTER_ADDR": HOST,
         "MASTER_PORT": str(ports[0]),
-        "WORLD_SIZE": str(len(plan.ranks)),
+        "WORLD_SIZE": str(len(plan.ranks) * plan.processes),
         "RANK": str(rank.rank),
     }
 

@@ -49,6 +49,7 @@ class GangPlan:
     ranks: list[RankPlan]
     time_limit: int | None = None
     ran: float = 0.0
+    processes: int = 1  # that torchrun starts for each of ``ranks``
 
     @property
     def has_master(self) -> bool:

@@ -52,6 +52,7 @@ class Planner:
             ranks=[self._rank(launch, pod) for pod in spec.pods],
             time_limit=spec.time_limit_seconds,
             ran=launch.ran,
+            processes=spec.processes_per_pod or 1,
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:

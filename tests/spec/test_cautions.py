@@ -28,3 +28,14 @@ def test_ranks_that_may_share_a_gpu(
     worker = {"image": "i", "compute": compute}
     spec = documents.load({"distributedFramework": framework, "worker": worker, **also})
     assert (NCCL in cautions(spec)) == told
+
+
+@pytest.mark.parametrize(
+    ("gpus", "processes", "told"), [(2, 4, True), (2, 2, False), (0, 4, False)]
+)
+def test_processes_that_share_the_gpus_of_a_pod(gpus: int, processes: int, told: bool) -> None:
+    worker = {"image": "i", "compute": {"gpuDevicesRequest": gpus}}
+    gang = {"distributedFramework": "PyTorch", "processesPerPod": processes}
+    sentences = cautions(documents.load({**gang, "worker": worker}))
+    assert [it for it in sentences if "4 processes per pod" in it] == list(sentences)
+    assert bool(sentences) == told

@@ -28,6 +28,7 @@ def test_a_whole_document_lacks_only_what_is_for_another_framework() -> None:
     assert names - documents.dump(spec).keys() == {
         "minReplicas",
         "maxReplicas",
+        "processesPerPod",
         "slotsPerWorker",
         "sshAuthMountPath",
         "mpiLauncherCreationPolicy",

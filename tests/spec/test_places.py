@@ -43,6 +43,7 @@ WHOLE: Document = {
     "numWorkers": 2,
     "minReplicas": 1,
     "maxReplicas": 4,
+    "processesPerPod": 2,
     "nodePools": ["a100", "default"],
     "topology": {"name": "dc", "required": "rack", "preferred": "host"},
     "priorityClass": "high",

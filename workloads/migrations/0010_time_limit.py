@@ -4,20 +4,15 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-AT_ONCE = 500
+from workloads.migrations._specs import Json, change, note
 
 
 def note_time_limit(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    rows = apps.get_model("workloads", "Workload").objects.using(editor.connection.alias)
-    changed = []
-    for workload in rows.only("spec_json").iterator(chunk_size=AT_ONCE):
-        if isinstance(workload.spec_json, dict) and "timeLimitSeconds" not in workload.spec_json:
-            workload.spec_json = {**workload.spec_json, "timeLimitSeconds": None}
-            changed.append(workload)
-        if len(changed) == AT_ONCE:
-            rows.bulk_update(changed, ["spec_json"])
-            changed = []
-    rows.bulk_update(changed, ["spec_json"])
+    change(apps, editor, _note)
+
+
+def _note(spec: Json) -> bool:
+    return note(spec, "timeLimitSeconds")
 
 
 class Migration(migrations.Migration):

@@ -1,28 +1,19 @@
 """Variables of workloads say that they take nothing from a credential."""
 
-from typing import Any
-
 from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-AT_ONCE = 500
+from workloads.migrations._specs import Json, change
+
 VARIABLES = "environmentVariables"
 
 
 def add_to_variables(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    rows = apps.get_model("workloads", "Workload").objects.using(editor.connection.alias)
-    changed = []
-    for workload in rows.only("spec_json").iterator(chunk_size=AT_ONCE):
-        if isinstance(workload.spec_json, dict) and _add(workload.spec_json):
-            changed.append(workload)
-        if len(changed) == AT_ONCE:
-            rows.bulk_update(changed, ["spec_json"])
-            changed = []
-    rows.bulk_update(changed, ["spec_json"])
+    change(apps, editor, _add)
 
 
-def _add(spec: dict[str, Any]) -> bool:
+def _add(spec: Json) -> bool:
     """Whether there was any to add it to."""
     replicas = [it for it in (spec.get("worker"), spec.get("master")) if isinstance(it, dict)]
     variables = [item for it in replicas for item in it.get(VARIABLES) or ()]

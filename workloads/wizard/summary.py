@@ -105,7 +105,7 @@ def _describe(summary: Summary, spec: WorkloadSpec) -> None:
     if not spec.kind.is_gang:
         summary.pods = "1"
         return
-    summary.world_size = len(pods)
+    summary.world_size = spec.world_size
     if len(pods) <= FEW:
         summary.ranks = [_rank(pod) for pod in pods]
     else:

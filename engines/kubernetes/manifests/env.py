@@ -80,7 +80,7 @@ def rendezvous(launch: Launch) -> list[Variable]:
     values = {
         "MASTER_ADDR": f"{job_name(launch.handle)}-worker-0",
         "MASTER_PORT": str(PYTORCH.port),
-        "WORLD_SIZE": str(launch.spec.num_workers),
+        "WORLD_SIZE": str(launch.spec.world_size),
     }
     values |= {"PET_MASTER_ADDR": values["MASTER_ADDR"], "PET_MASTER_PORT": values["MASTER_PORT"]}
     index = f"metadata.labels['{REPLICA_INDEX}']"

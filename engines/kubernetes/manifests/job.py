@@ -130,8 +130,10 @@ def elasticity(spec: WorkloadSpec) -> Manifest:
 
 def processes(spec: WorkloadSpec) -> str:
     """For a bare torchrun: one process for each GPU. ``auto`` would start one for each CPU core
-    of the node where there are no GPUs; a number above 1 would make WORLD_SIZE lie to programs
-    that do not go through torchrun."""
+    of the node where there are no GPUs; a number above 1 that nobody asked for would make
+    WORLD_SIZE lie to programs that do not go through torchrun."""
+    if spec.processes_per_pod:
+        return str(spec.processes_per_pod)
     most = max(pod.replica.compute.gpu_devices_request for pod in spec.pods)
     return "auto" if most > 1 else "1"
 

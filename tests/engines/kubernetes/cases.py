@@ -189,6 +189,7 @@ def without_gang(document: dict[str, Any]) -> dict[str, Any]:
 CASES: dict[str, dict[str, Any]] = {
     "pytorch": {"distributedFramework": "PyTorch", "numWorkers": 2},
     "pytorch-workers-only": {"distributedFramework": "PyTorch", "numWorkers": 3, **ONLY},
+    "pytorch-processes": {"distributedFramework": "PyTorch", "processesPerPod": 4, **ONLY},
     "pytorch-every-option": {"distributedFramework": "PyTorch", **EVERY},
     "pytorch-elastic": {
         "distributedFramework": "PyTorch",

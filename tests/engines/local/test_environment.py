@@ -47,6 +47,19 @@ def test_pytorch_as_kubeflow_injects_it(rig: LocalRig) -> None:
     assert len({seen["MASTER_PORT"] for seen in ranks}) == 1
 
 
+def test_torchrun_starts_as_many_processes_as_are_asked_for(rig: LocalRig) -> None:
+    script = "import os; print(*(os.environ[it] for it in ('RANK', 'LOCAL_RANK', 'WORLD_SIZE')))"
+    launched = rig.shell(
+        f'exec torchrun --no-python python -c "{script}"',
+        distributed_framework=Framework.PYTORCH,
+        processes_per_pod=2,
+    )
+    rig.submit(launched)
+    rig.over(launched)
+    lines = [sorted(rig.log(launched, rank).splitlines()[-2:]) for rank in range(2)]
+    assert lines == [["0 0 4", "1 1 4"], ["2 0 4", "3 1 4"]]
+
+
 def test_the_names_that_runai_promises(rig: LocalRig) -> None:
     launched = rig.python(PRINT)
     seen = seen_by(rig, launched)[1]

@@ -97,7 +97,8 @@ def _shapes(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
     memory of a pod go with its GPUs."""
     compute = spec.worker.compute
     each = compute.gpu_devices_request
-    fixed = not spec.kind.is_gang or spec.is_elastic or spec.slots_per_worker > 1
+    processes = max(spec.slots_per_worker, spec.processes_per_pod or 1)
+    fixed = not spec.kind.is_gang or spec.is_elastic or processes > 1
     if not each or compute.gpu_request_type or fixed:
         return
     beside = int(spec.master_replica == spec.worker)  # a master that is as the workers are

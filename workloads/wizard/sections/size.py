@@ -15,6 +15,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     if spec.is_elastic:
         least, most = spec.min_replicas or spec.num_workers, spec.max_replicas or spec.num_workers
         yield "Elastic workers", f"{least} to {most}", ""
+    if spec.processes_per_pod:
+        yield "Processes per pod", str(spec.processes_per_pod), ""
     if spec.slots_per_worker > 1:
         yield "Slots per worker", str(spec.slots_per_worker), "slotsPerWorker"
     if spec.mpi_launcher_creation_policy is LauncherPolicy.WAIT_FOR_WORKERS_READY:
@@ -35,6 +37,13 @@ SIZE = Section(
             "Maximum workers",
             Input.WHOLE,
             hint="Elastic training grows up to this many. Empty: no growth.",
+        ),
+        Question(
+            "processesPerPod",
+            "Processes per pod",
+            Input.WHOLE,
+            hint="How many torchrun or the trainer starts in each pod. "
+            "Empty: one for each GPU on Kubernetes, one on this machine.",
         ),
         Question(
             "slotsPerWorker",
