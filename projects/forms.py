@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from accounts.forms import SIGN_IN, USER, texts
 from accounts.models import User
-from clusters.models import Cluster
-from core.forms.field import Field, Input, Values
+from clusters.models import DEFAULT_POOL, Cluster, NodePool
+from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
 from projects.models import Department, Project
 from projects.ranks import RANKS, ProjectRank
@@ -17,6 +17,14 @@ from projects.values import GB, DepartmentValues, ProjectValues
 from spec.errors import problems
 
 SUM = "Sum of its projects"
+POOL = Cell(
+    "",
+    "Node pool",
+    Input.SELECT,
+    options=(("", "Select a node pool"),),
+    choices="node_pools",
+    missing="not on this cluster",
+)
 CLUSTER = Field("cluster", "Cluster", Input.SELECT, choices="clusters")
 
 
@@ -102,6 +110,16 @@ class ProjectForm(DepartmentForm):
             options=RANKS,
         ),
         Field(
+            "default_node_pools",
+            "Default node pools",
+            Input.ITEMS,
+            "Tried in this order by workloads that name no node pools. Without any, they can use "
+            "every node.",
+            cells=(POOL,),
+            add="Node pool",
+            ordered=True,
+        ),
+        Field(
             "members",
             "Members",
             Input.BOXES,
@@ -116,12 +134,22 @@ class ProjectForm(DepartmentForm):
     ) -> None:
         people = User.objects.filter(is_active=True).order_by("username")
         self.people = {str(user.pk): user for user in people}
+        self.home = initial["cluster"] if "cluster" in fixed else ""
         super().__init__(posted, initial=initial, fixed=fixed)
         self.departments = Department.objects.values_list("name", flat=True).distinct()
         self["department"].attributes = {"list": "departments", "autocomplete": "off"}
 
     def offers(self) -> dict[str, list[tuple[str, str]]]:
-        return {"people": [(pk, str(user)) for pk, user in self.people.items()]}
+        pools = NodePool.objects.filter(cluster__in=self._clusters_to_choose())
+        names = [*dict.fromkeys(pools.order_by("name").values_list("name", flat=True))]
+        return {
+            "people": [(pk, str(user)) for pk, user in self.people.items()],
+            "node_pools": [(name, name) for name in (*names, DEFAULT_POOL)],
+        }
+
+    def _clusters_to_choose(self) -> list[Cluster]:
+        """All of them where the project is new; which has which pools its verb judges."""
+        return [it for pk, it in self.clusters.items() if self.home in {"", pk}]
 
     def given(self) -> dict[str, Any]:
         members = [self.people[pk] for pk in self.values.get("members", ())]
@@ -133,6 +161,7 @@ def initial_of_project(project: Project) -> Values:
         "department": project.department.name,
         "description": project.description,
         "rank": project.rank,
+        "default_node_pools": project.default_node_pools,
         "members": [str(pk) for pk in project.members.values_list("pk", flat=True)],
     }
 

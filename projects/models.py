@@ -2,14 +2,17 @@
 
 from typing import TYPE_CHECKING, Self
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.urls import reverse
 
 from accounts import access
 from accounts.models import User
-from clusters.models import Cluster
+from clusters.models import DEFAULT_POOL, Cluster
+from core.words import some
 from projects.ranks import ProjectRank, ranks
+from spec.scheduling import MAX_POOLS
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -65,9 +68,9 @@ class Department(models.Model):
 #: Columns of a project, its department and its cluster that each plan of a workload reads.
 OF_A_PLAN = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
-    *("rank", "department__over_quota", "cluster__name", "cluster__kind", "cluster__state"),
-    *("cluster__gpu_memory", "cluster__has_virtual_gpus", "cluster__capabilities_json"),
-    "cluster__settings_json",
+    *("rank", "default_node_pools", "department__over_quota", "cluster__name", "cluster__kind"),
+    *("cluster__state", "cluster__gpu_memory", "cluster__has_virtual_gpus"),
+    *("cluster__capabilities_json", "cluster__settings_json"),
 )
 
 
@@ -87,12 +90,19 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def for_list(self) -> Self:
         return self.select_related("cluster", "department").order_by("name", "pk")
 
+    def names_with_default_pool(self, pool: str) -> list[str]:
+        """Of those whose workloads go to a node pool unless they name others."""
+        rows = self.exclude(default_node_pools=[]).order_by("name")
+        named = rows.values_list("name", "default_node_pools")
+        return [name for name, pools in named if pool in pools]
+
 
 class Project(models.Model):
     """The unit of quota, of access and of submission.
 
     ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes;
     an empty CPU or memory quota is no limit. Of equal claims the higher ``rank`` goes first.
+    ``default_node_pools`` are names, the best first: those of its workloads that name none.
     """
 
     name = models.CharField(max_length=40, validators=[name_rule])
@@ -108,6 +118,7 @@ class Project(models.Model):
     )
     over_quota = models.BooleanField("Over-quota", default=True)
     rank = models.CharField(max_length=20, choices=ranks, default=ProjectRank.MEDIUM_LOW)
+    default_node_pools = models.JSONField("Default node pools", default=list, blank=True)
     members = models.ManyToManyField(User, related_name="projects", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -125,6 +136,20 @@ class Project(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("project-detail", args=[self.pk])
+
+    def clean(self) -> None:
+        if problem := self._wrong_with_pools():
+            raise ValidationError({"default_node_pools": problem})
+
+    def _wrong_with_pools(self) -> str:
+        names, home = self.default_node_pools, self.cluster
+        if len(set(names)) < len(names):
+            return "Each node pool can be in the list once."
+        if len(names) > MAX_POOLS:
+            return f"The list can have at most {MAX_POOLS} node pools."
+        there = {*home.pools.values_list("name", flat=True), DEFAULT_POOL} if names else set()
+        missing = some([name for name in names if name not in there])
+        return f"{home} has no node pool {missing}. Choose among its own." if missing else ""
 
     @property
     def scope_keys(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What administrators do with projects. Values are judged by the model's own rules."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -35,6 +35,7 @@ def create_project(
     over_quota: bool = True,
     rank: ProjectRank = ProjectRank.MEDIUM_LOW,
     members: Collection[User] = (),
+    default_node_pools: Sequence[str] = (),
 ) -> Project:
     """A project; its department is made when the cluster has none of that name. Memory in bytes.
 
@@ -50,6 +51,7 @@ def create_project(
         memory_quota=memory_quota,
         over_quota=over_quota,
         rank=rank,
+        default_node_pools=list(default_node_pools),
     )
     with transaction.atomic():
         _save(project, department, members, by)
@@ -70,9 +72,10 @@ def update_project(
     over_quota: bool,
     members: Collection[User],
     rank: ProjectRank | None = None,
+    default_node_pools: Sequence[str] | None = None,
 ) -> Project:
-    """Change it; without a ``rank`` it keeps its own. A smaller quota ends nothing that runs, but
-    what is over quota then may be preempted for the owner of another."""
+    """Change it; without a ``rank`` or node pools it keeps its own. A smaller quota ends nothing
+    that runs, but what is over quota then may be preempted for the owner of another."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         before = _facts(project)
@@ -80,6 +83,8 @@ def update_project(
         project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
         project.memory_quota, project.over_quota = memory_quota, over_quota
         project.rank = rank or project.rank
+        if default_node_pools is not None:
+            project.default_node_pools = list(default_node_pools)
         _save(project, department, members, by, lambda: _check_rename(project, name))
         audit.record(by, "update", project, before=before, after=_facts(project))
     return project
@@ -156,7 +161,7 @@ def _save(
 
 def _facts(project: Project) -> dict[str, Any]:
     members = sorted(project.members.values_list("username", flat=True))
-    return audit.facts(project) | {"members": members}
+    return audit.facts(project, "default_node_pools") | {"members": members}
 
 
 def _put_in_department(project: Project, name: str, by: User) -> None:

@@ -33,6 +33,7 @@ class ProjectValues(DepartmentValues):
     department: str = ""
     description: str = ""
     rank: ProjectRank = ProjectRank.MEDIUM_LOW
+    default_node_pools: tuple[str, ...] = ()
 
     def given(self) -> dict[str, Any]:
         return super().given() | {"gpu_quota": self.gpu_quota or 0.0}

@@ -174,6 +174,8 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         usable = visible.usable_in(project) if project else visible
         plan.template = usable.filter(pk=draft.template).first()
     whole = Merged()
+    if project and project.default_node_pools:
+        whole.lay({"nodePools": project.default_node_pools}, f"project {project.name}")
     whole.lay(draft.given, USER)
     layers = {"": whole}
     gang = {"distributedFramework": draft.framework, "architecture": draft.architecture}

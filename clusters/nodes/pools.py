@@ -15,7 +15,8 @@ DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other po
 
 
 class InUse(Exception):
-    """The pool cannot go while workloads ask for it; the text names some."""
+    """The pool cannot go while workloads ask for it, or projects have it as a default; the text
+    names some."""
 
 
 def create_pool(
@@ -41,7 +42,8 @@ def update_pool(pool: NodePool, *, by: User, label_key: str, label_value: str) -
 
 
 def delete_pool(pool: NodePool, *, by: User) -> None:
-    """Its nodes go to the default pool. ``InUse`` while a workload that may run asks for it."""
+    """Its nodes go to the default pool. ``InUse`` while a workload that may run asks for it, or a
+    project sends its workloads there."""
     access.require(by, "nodepools.delete", *pool.cluster.scope_keys)
     if obstacle := obstacle_to_delete(pool):
         raise InUse(obstacle)
@@ -54,8 +56,12 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
 
 def obstacle_to_delete(pool: NodePool) -> str:
     """Why it cannot be deleted now, in words; empty where it can."""
-    names = some(users_of(pool))
-    return f"Workloads use {pool}: {names}. Delete them first." if names else ""
+    obstacles = []
+    if names := some(users_of(pool)):
+        obstacles.append(f"Workloads use {pool}: {names}. Delete them first.")
+    if names := some(pool.cluster.projects.names_with_default_pool(pool.name)):
+        obstacles.append(f"Projects have {pool} as a default: {names}. Remove it there first.")
+    return " ".join(obstacles)
 
 
 def users_of(pool: NodePool) -> list[str]:

@@ -130,7 +130,8 @@ class Form:
     def blank_item(self, name: str, number: int | str) -> ShownItem:
         """A new item of a list, for a script or a person to fill in."""
         shown = self.fields[name]
-        return items.show_one(shown.field, f"{name}-{number}", shown.new, self.offered)
+        begun = shown.new or shown.field.blank
+        return items.show_one(shown.field, f"{name}-{number}", begun, self.offered)
 
     @property
     def rows(self) -> dict[str, Mapping[str, Any]]:

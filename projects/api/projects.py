@@ -30,6 +30,7 @@ class ProjectOut(Wire):
     department_name: str
     over_quota: bool
     rank: str
+    default_node_pools: list[str]
     gpu: QuotaOut
     cpu: QuotaOut
     memory: QuotaOut
@@ -51,6 +52,7 @@ class ProjectOut(Wire):
             department_name=project.department.name,
             over_quota=project.over_quota,
             rank=project.rank,
+            default_node_pools=project.default_node_pools,
             gpu=quota(project.gpu_quota, usage.held.gpus),
             cpu=quota(project.cpu_quota, usage.held.cpu),
             memory=quota(project.memory_quota, usage.held.memory),

@@ -69,6 +69,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
             ("Department", project.department.name),
             ("Over-quota", "Yes" if project.over_quota else "No"),
             ("Rank", ProjectRank(project.rank).label),
+            ("Default node pools", ", ".join(project.default_node_pools) or "None: any node"),
         ),
         "members": project.members.order_by("username"),
         "workloads": workloads[:10],

@@ -51,6 +51,16 @@ function removeRow(row) {
   next.focus();
 }
 
+// A row takes what the one above it holds, and that one what it held: the order is that of the inputs' names.
+function moveUp(row) {
+  let above = row.previousElementSibling;
+  while (above?.hidden) above = above.previousElementSibling;
+  if (!above) return;
+  const [lower, upper] = [row, above].map((each) => each.querySelectorAll("select, input:not([type=checkbox])"));
+  lower.forEach((input, at) => ([input.value, upper[at].value] = [upper[at].value, input.value]));
+  above.querySelector("[data-rows-up]").focus();
+}
+
 const narrow = matchMedia("(max-width: 900px)");
 function openNavigation(open) {
   document.documentElement.dataset.nav = open ? "open" : "";
@@ -66,6 +76,7 @@ async function copy(element) {
 document.addEventListener("click", async (event) => {
   const find = (selector) => event.target.closest?.(selector);
   if (find("[data-rows-add]")) addRow(find("[data-rows]"));
+  else if (find("[data-rows-up]")) moveUp(find("[data-row]"));
   else if (find("[data-rows-remove]")) removeRow(find("[data-row]"));
   else if (find("[data-copy]")) {
     const button = find("[data-copy]");

@@ -1,9 +1,11 @@
 """What a submission would meet, without submitting: ``dryRun=true``."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from accounts.models import User
 from core.api import Issue, Parameters, Wire
+from spec import documents
 from spec.errors import Problem, SpecError
 from workloads.api.why import ShareOut
 from workloads.plan import Plan
@@ -65,18 +67,22 @@ class VerdictOut(Wire):
 
 
 class DryRunOut(Wire):
-    """``valid``: submitted now, it would be accepted. ``verdict`` is null if the request is too
-    incomplete for one."""
+    """``valid``: submitted now, it would be accepted. ``spec`` is the one that it would get, with
+    what assets and its project give. It and ``verdict`` are null if the request is too incomplete
+    for them."""
 
     dry_run: bool = True
     name: str
     valid: bool
     compliance_issues: list[Issue]
+    spec: dict[str, Any] | None = None
     verdict: VerdictOut | None
 
     @classmethod
     def of(cls, plan: Plan, field_of: FieldOf, by: User) -> "DryRunOut":
         out = cls.refused(plan.draft.name, _problems(plan), field_of)
+        if plan.spec:
+            out.spec = documents.to_wire(documents.masked(documents.dump(plan.spec)))
         if plan.fit:
             out.verdict = VerdictOut.of(plan.fit, repairs.offered(plan, by))
         return out

@@ -61,7 +61,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 def _of_the_whole(plan: Plan) -> Iterator[Line]:
     spec = spec_of(plan)
     if spec.node_pools:
-        yield "Node pools", ", ".join(spec.node_pools), ""
+        yield "Node pools", ", ".join(spec.node_pools), "nodePools"
     if spec.priority_class:
         yield "Priority", str(spec.priority_class), "priorityClass"
     if spec.preemptibility:
