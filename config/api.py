@@ -26,6 +26,7 @@ from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
 from workloads.api.listing import router as workloads
 from workloads.api.one_pod import router_of
+from workloads.queue.api import router as decisions
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ api.add_decorator(refuse_strays)
 api.add_router("", accounts)
 api.add_router("", clusters)
 api.add_router("", nodes)
+api.add_router("", decisions)
 api.add_router("", departments)
 api.add_router("", projects)
 api.add_router("/workloads", batches)

@@ -1,8 +1,10 @@
 """What admission decided, round by round, as its page shows it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from uuid import UUID
 
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
@@ -41,10 +43,11 @@ class AdmissionRound:
 
 @dataclass(frozen=True)
 class DecisionFilter:
-    """``name`` is a part of a workload's name, ``project`` the id of one."""
+    """``name`` is a part of a workload's name, ``project`` and ``workload`` ids."""
 
     name: str = ""
     project: int | None = None
+    workload: UUID | None = None
 
     @classmethod
     def of(cls, query: QueryDict) -> "DecisionFilter":
@@ -56,23 +59,37 @@ class DecisionFilter:
     def apply(self, rows: DecisionQuerySet) -> DecisionQuerySet:
         if self.name:
             rows = rows.filter(workload__name__icontains=self.name)
-        return rows if self.project is None else rows.filter(workload__project=self.project)
+        if self.project is not None:
+            rows = rows.filter(workload__project=self.project)
+        return rows if self.workload is None else rows.filter(workload=self.workload)
 
 
 def page_of(
     cluster: Cluster, user: User, chosen: DecisionFilter, number: str | None
 ) -> Page[AdmissionDecision]:
-    visible = AdmissionDecision.objects.filter(cluster=cluster).visible_to(user)
-    return Paginator(chosen.apply(visible).for_page(), A_PAGE).get_page(number)
+    rows = chosen.apply(visible_in(cluster, user)).for_page()
+    return Paginator(rows, A_PAGE).get_page(number)
+
+
+def visible_in(cluster: Cluster, user: User) -> DecisionQuerySet:
+    return AdmissionDecision.objects.filter(cluster=cluster).visible_to(user)
+
+
+def with_others(
+    decisions: Iterable[AdmissionDecision], user: User
+) -> list[tuple[AdmissionDecision, Workload | None]]:
+    """Each with the other workload that it names, where the reader may see that."""
+    rows = list(decisions)
+    others = {it.other_id for it in rows if it.other_id}
+    visible = Workload.objects.within_reach(user).in_bulk(others) if others else {}
+    return [(it, visible.get(it.other_id)) for it in rows]
 
 
 def rounds_of(page: Page[AdmissionDecision], user: User) -> list[AdmissionRound]:
-    decisions = list(page.object_list)
-    others = {it.other_id for it in decisions if it.other_id}
-    visible = Workload.objects.within_reach(user).in_bulk(others) if others else {}
+    decisions = with_others(page.object_list, user)
     return [
-        AdmissionRound(at, [_row(it, visible.get(it.other_id)) for it in rows])
-        for at, rows in groupby(decisions, key=lambda decision: decision.at)
+        AdmissionRound(at, [_row(*pair) for pair in rows])
+        for at, rows in groupby(decisions, key=lambda pair: pair[0].at)
     ]
 
 

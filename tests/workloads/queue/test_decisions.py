@@ -10,7 +10,6 @@ from django.utils import timezone
 from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase, Reason
-from tests.factories import ProjectFactory
 from tests.workloads.conftest import signed_in
 from tests.workloads.gangs import waiting
 from workloads.models import AdmissionDecision, Workload
@@ -20,26 +19,6 @@ from workloads.worker import sweep
 
 pytestmark = pytest.mark.django_db
 TAGS = re.compile(r"<[^>]+>")
-
-
-@pytest.fixture
-def others(project: Project) -> Project:
-    """On the same machine, closed to the member of ``project``."""
-    return ProjectFactory(
-        name="hidden", cluster=project.cluster, department=project.department, gpu_quota=0
-    )
-
-
-@pytest.fixture
-def decided(project: Project, others: Project) -> Project:
-    """Two guests on all GPUs, the second of them taken back for the owner, whose next one waits."""
-    for name in ("guest", "zanzibar"):
-        waiting(others, name, 2)
-    admission.admit(project.cluster)
-    waiting(project, "claim", 2)
-    waiting(project, "behind", 4)
-    admission.admit(project.cluster)
-    return project
 
 
 def texts(**chosen: object) -> list[tuple[str, str]]:

@@ -1,0 +1,71 @@
+"""REST: what admission decided. Not part of Run:ai's API."""
+
+from datetime import datetime
+from uuid import UUID
+
+from ninja import Query, Router
+
+from accounts.api import ApiRequest
+from clusters.api.clusters import cluster_of
+from core.api import Pages, Wire
+from workloads.models import Workload
+from workloads.queue.rounds import DecisionFilter, visible_in, with_others
+
+router = Router(tags=["Clusters"])
+
+
+class WorkloadRef(Wire):
+    id: UUID
+    name: str
+
+
+class DecisionOut(Wire):
+    """``at`` is the same for all of a round. ``decision`` is started, waits or taken back;
+    ``other`` the workload that it was for, or behind which this one waits, if you have access to
+    it."""
+
+    at: datetime
+    workload: WorkloadRef
+    project_id: str
+    decision: str
+    why: str
+    other: WorkloadRef | None
+
+
+class DecisionList(Wire):
+    decisions: list[DecisionOut]
+    next: int | None
+
+
+class DecisionListing(Pages):
+    search: str = ""
+    project_id: int | None = None
+    workload_id: UUID | None = None
+
+
+@router.get("/clusters/{cluster_id}/decisions", response=DecisionList, by_alias=True)
+def list_decisions(
+    request: ApiRequest, cluster_id: UUID, listing: Query[DecisionListing]
+) -> DecisionList:
+    """Why each workload of a cluster that Trainyard queues for started when it did, newest first,
+    as far as you may see the workloads."""
+    cluster = cluster_of(request, cluster_id)
+    chosen = DecisionFilter(listing.search, listing.project_id, listing.workload_id)
+    page, following = listing.cut(chosen.apply(visible_in(cluster, request.user)).for_page())
+    rows = with_others(page, request.user)
+    decisions = [
+        DecisionOut(
+            at=row.at,
+            workload=_ref(row.workload),
+            project_id=str(row.workload.project_id),
+            decision=row.kind,
+            why=row.why,
+            other=_ref(other) if other else None,
+        )
+        for row, other in rows
+    ]
+    return DecisionList(decisions=decisions, next=following)
+
+
+def _ref(workload: Workload) -> WorkloadRef:
+    return WorkloadRef(id=workload.pk, name=workload.name)
