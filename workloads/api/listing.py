@@ -9,10 +9,11 @@ from ninja import Field, Query, Router
 from accounts.api import ApiRequest
 from accounts.models import User
 from core.api import ApiError, Closed, Issue, Pages, Parameters, Wire, not_found, unreadable
+from core.filters import Filtered, Sorted, order
 from projects.models import Project
 from workloads import logs, services
 from workloads.api.distributed import find, find_kept
-from workloads.api.filters import narrow, order
+from workloads.api.filters import FIELDS, narrow
 from workloads.api.schemas import EventOut, PodOut, WorkloadOut
 from workloads.api.why import with_cause
 from workloads.models import Workload, WorkloadQuerySet
@@ -24,9 +25,7 @@ LOG_LIMIT = 1024 * 1024
 MOST_ATTEMPTS = 10**6
 
 
-class Narrowing(Parameters):
-    filter_by: list[str] = Field([], max_length=20)
-    search: str = Field("", max_length=200)
+class Narrowing(Filtered):
     deleted: bool = Field(False, description="Those that were deleted and are kept, not the others")
 
     def rows(self, user: User) -> WorkloadQuerySet:
@@ -35,9 +34,8 @@ class Narrowing(Parameters):
         return narrow(among, self.filter_by, self.search)
 
 
-class WorkloadListing(Pages, Narrowing):
-    sort_by: str = "createdAt"
-    sort_order: Literal["asc", "desc"] = "asc"
+class WorkloadListing(Pages, Sorted, Narrowing):
+    pass
 
 
 class Which(Parameters):
@@ -59,7 +57,7 @@ class Count(Wire):
 
 @router.get("", response=WorkloadList, by_alias=True)
 def list_workloads(request: ApiRequest, listing: Query[WorkloadListing]) -> WorkloadList:
-    rows = order(listing.rows(request.user).for_list(), listing.sort_by, listing.sort_order)
+    rows = order(listing.rows(request.user).for_list(), listing, FIELDS)
     page, following = listing.cut(with_cause(rows))
     return WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
 
