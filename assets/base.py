@@ -12,6 +12,7 @@ from accounts.models import User
 from assets.asset import Asset
 from assets.forms.base import AssetForm
 from assets.links import AssetLink, Reference, with_counts
+from assets.wire import AssetWire
 from clusters.models import Cluster
 from core.forms.field import Option
 from projects.scopes import ScopedQuerySet
@@ -108,6 +109,8 @@ class AssetKind(Generic[A]):
     links: type[AssetLink] | None = None
     #: Whether its card counts GPUs, which are virtual on some clusters.
     counts_gpus: bool = False
+    #: How REST speaks of it. Without one it has no calls there.
+    wire: AssetWire | None = None
 
     panel: Panel | None = None
     #: What the wizard says above the gallery.

@@ -24,6 +24,8 @@ class AssetLink(models.Model):
     """
 
     HOLDER: ClassVar[str]
+    #: Run:ai's words in REST for what was made, of which it may be one.
+    GROUPS: ClassVar[tuple[str, ...]]
 
     kind = models.CharField(max_length=40)
     asset_id = models.UUIDField()
@@ -54,12 +56,33 @@ class AssetLink(models.Model):
         return cls.holders().filter(pk__in=links.values(f"{cls.HOLDER}_id"))
 
     @classmethod
+    def entry(cls, holder: Any) -> tuple[str, dict[str, Any]]:
+        """The group of one that was made, and what REST says of it there."""
+        return cls.GROUPS[0], {"id": str(holder.pk), "name": str(holder)}
+
+    @classmethod
     def counted(cls, kind: str) -> Coalesce:
         """How many were made with each asset of a kind."""
         there = {f"{cls.HOLDER}__in": cls.holders()}
         links = cls._default_manager.filter(kind=kind, asset_id=OuterRef("pk"), **there)
         each = links.order_by().values("asset_id")
         return Coalesce(Subquery(each.annotate(n=Count(cls.HOLDER, distinct=True)).values("n")), 0)
+
+
+def users_of(kind: str, assets: Iterable[UUID], user: Any) -> dict[UUID, dict[str, list[Any]]]:
+    """By asset and group, the entries of what was made with it and the user sees."""
+    users: dict[UUID, dict[str, list[Any]]] = {
+        pk: {group: [] for table in tables() for group in table.GROUPS} for pk in assets
+    }
+    for table in tables():
+        links = table._default_manager.filter(kind=kind, asset_id__in=users)
+        pairs = list(links.order_by("pk").values_list("asset_id", f"{table.HOLDER}_id"))
+        visible = table.holders().visible_to(user).in_bulk({pk for _, pk in pairs})
+        for asset, pk in dict.fromkeys(pairs):
+            if pk in visible:
+                group, entry = table.entry(visible[pk])
+                users[asset][group].append(entry)
+    return users
 
 
 def used_by(asset: Any) -> str:

@@ -13,6 +13,8 @@ from ninja.parser import Parser
 
 from accounts.api import Bearer
 from accounts.api import router as accounts
+from assets.api.routes import router_of as asset_router_of
+from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
 from clusters.api.nodes import router as nodes
 from config import refusals
@@ -56,6 +58,8 @@ api.add_router("", nodes)
 api.add_router("", decisions)
 api.add_router("", departments)
 api.add_router("", projects)
+for asset_kind in KINDS.values():
+    api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workloads", batches)
 api.add_router("/workloads", distributed)
 for kind in WorkloadKind:

@@ -4,6 +4,7 @@ from assets.base import AssetKind, Panel
 from assets.compute import card
 from assets.compute.form import ComputeForm, blank, initial
 from assets.compute.model import ComputeResource
+from assets.compute.wire import WIRE
 from spec.compute import Compute
 from spec.draft import Values
 
@@ -29,6 +30,7 @@ COMPUTE = AssetKind(
     fields="assets/compute_fields.html",
     stays_while_used=True,
     counts_gpus=True,
+    wire=WIRE,
     panel=Panel.SIZE,
     choice_lead="What each pod requests.",
     layer=layer,

@@ -34,6 +34,7 @@ class TemplateAsset(AssetLink):
     """An asset that a template names."""
 
     HOLDER = "template"
+    GROUPS = ("templates",)
 
     template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="assets")
 

@@ -75,11 +75,13 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
     named = {"home": project, "name": SECRET}
+    compute = ComputeResourceFactory.create(**named).pk
     return {
         "users": author.pk,
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,
-        "compute-resources": ComputeResourceFactory.create(**named).pk,
+        "compute-resources": compute,
+        "compute": compute,
         "credentials": CredentialFactory.create(**named, entered={"token": SECRET}).pk,
         "data-sources": DataSourceFactory.create(**named).pk,
         "templates": TemplateFactory.create(**named).pk,

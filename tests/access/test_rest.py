@@ -10,6 +10,7 @@ PARTS = (PEOPLE, ("cookie",), tuple(f"key of {name}" for name in PEOPLE[1:]))
 #: nobody to the API; the keys of outsider to administrator. The signs' meaning says ``asking``.
 TABLE = """
 1+++++ 1 +++++ GET    /access-keys
+1+++++ 1 +++++ GET    /asset/compute
 1+++++ 1 +++++ GET    /clusters
 1+++++ 1 +++++ GET    /node-pools
 1+++++ 1 +++++ GET    /nodes
@@ -29,9 +30,11 @@ TABLE = """
 13333+ 1 3333+ PUT    /org-unit/departments/{department_id}/resources
 13333? 1 3333? DELETE /org-unit/departments/{department_id}
 13333? 1 3333? POST   /clusters
+144+++ 1 44+++ DELETE /asset/compute/{asset_id}
 144+++ 1 44+++ DELETE /workloads/distributed/{workload_id}
 144+++ 1 44+++ DELETE /workloads/trainings/{workload_id}
 144+++ 1 44+++ DELETE /workloads/workspaces/{workload_id}
+144+++ 1 44+++ GET    /asset/compute/{asset_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}/decisions
 144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes
@@ -47,6 +50,7 @@ TABLE = """
 144+++ 1 44+++ POST   /workloads/distributed/{workload_id}/suspend
 144+++ 1 44+++ POST   /workloads/trainings/{workload_id}/suspend
 144+++ 1 44+++ POST   /workloads/workspaces/{workload_id}/suspend
+144+++ 1 44+++ PUT    /asset/compute/{asset_id}
 14433+ 1 4433+ DELETE /node-pools/{pool_id}
 14433+ 1 4433+ PUT    /node-pools/{pool_id}
 14433? 1 4433? DELETE /clusters/{cluster_id}
@@ -56,6 +60,7 @@ TABLE = """
 144??? 1 44??? POST   /workloads/distributed/{workload_id}/resume
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
 144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume
+1??+++ 1 ??+++ POST   /asset/compute
 1??+++ 1 ??+++ POST   /workloads/distributed
 1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
 1??+++ 1 ??+++ POST   /workloads/trainings

@@ -5,27 +5,37 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from django.urls import path
+from ninja import NinjaAPI
 from pytest_django import Settings
 
+from accounts.api import Bearer
 from accounts.models import User
 from assets import services
+from assets.api.routes import router_of
 from assets.base import AssetKind
 from assets.compute.kind import COMPUTE
 from assets.compute.model import ComputeResource
 from assets.kinds import KINDS
 from assets.template.kind import TEMPLATE
 from assets.urls import pages
+from assets.wire import AssetWire, WireType
 from config import urls
+from config.api import api
+from core.api import ApiError, note_strays, refuse_strays
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import SpecError
+from tests.caller import Caller
 from tests.factories import ComputeResourceFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from workloads.models import Draft, Workload
 from workloads.services import submit
 
 pytestmark = pytest.mark.django_db
+assert COMPUTE.wire
+(COMPUTE_TYPE,) = COMPUTE.wire.types
 FOURTH: AssetKind[Any] = replace(
     COMPUTE,
     slug="fourth",
@@ -33,6 +43,7 @@ FOURTH: AssetKind[Any] = replace(
     noun="ration",
     title="Rations",
     required="",
+    wire=AssetWire("ration", (WireType("ration", COMPUTE_TYPE.read, COMPUTE_TYPE.write),)),
     layer=lambda asset: {"labels": [{"name": "ration", "value": asset.name}]},
 )
 
@@ -41,7 +52,13 @@ FOURTH: AssetKind[Any] = replace(
 def fourth(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     monkeypatch.setitem(KINDS, FOURTH.slug, FOURTH)
     addresses = ModuleType("addresses_with_a_fourth_kind")
-    addresses.__dict__["urlpatterns"] = [*pages(FOURTH), *urls.urlpatterns]
+    rest = NinjaAPI(auth=Bearer(), urls_namespace="fourth")
+    rest.add_decorator(note_strays, mode="view")
+    rest.add_decorator(refuse_strays)
+    rest.add_exception_handler(ApiError, api._lookup_exception_handler(ApiError(400, "")))  # type: ignore[arg-type]
+    rest.add_router("", router_of(FOURTH))
+    ours = [*pages(FOURTH), path("api/v1/", rest.urls)]
+    addresses.__dict__["urlpatterns"] = [*ours, *urls.urlpatterns]
     settings.ROOT_URLCONF = addresses
 
 
@@ -127,3 +144,20 @@ def test_an_asset_of_a_new_kind_that_is_deleted_is_a_problem_of_its_field(
     (problem,) = caught.value.problems
     assert problem.field == "worker.fourth"
     assert problem.message.startswith("this ration no longer exists")
+
+
+def test_rest_has_the_calls_of_a_kind_of_asset_that_says_how_it_is_put_on_the_wire(
+    user: User, project: Project, ration: ComputeResource
+) -> None:
+    call = Caller(user)
+    (entry,) = call("GET", "/asset/ration?search=small&usageInfo=true")[1]["entries"]
+    assert (entry["meta"]["kind"], entry["usedBy"]["templates"]) == ("ration", [])
+    meta = {"name": "large", "scope": "project", "projectId": project.pk}
+    status, answer = call("POST", "/asset/ration", {"meta": meta, "spec": {"cpuCoreRequest": -1}})
+    assert (status, answer["complianceIssues"][0]["field"]) == (400, "spec.cpuCoreRequest")
+    assert answer["message"] == "The ration cannot be saved."
+    status, answer = call("POST", "/asset/ration", {"meta": meta, "spec": {"cpuCoreRequest": 2}})
+    assert status == 201
+    one = f"/asset/ration/{answer['meta']['id']}"
+    assert call("PUT", one, {"meta": {"name": "huge"}})[1]["meta"]["name"] == "huge"
+    assert call("DELETE", one)[0] == 204

@@ -60,4 +60,21 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/clusters": cluster,
         "/{cluster_id}": cluster,
         "/cluster-tests": cluster | {"clusterId": pool["clusterId"]},
+        **assets(project),
     }
+
+
+#: A ``spec`` of each type of asset, by the end of the path.
+ASSETS: dict[str, dict[str, Any]] = {
+    "compute": {"cpuCoreRequest": 1, "extendedResources": [{"resource": "a", "quantity": "1"}]},
+}
+
+
+def assets(project: Project) -> dict[str, Any]:
+    meta = {"name": "an-asset", "description": "", "scope": "project", "projectId": project.pk}
+    ours = {f"/{path}": {"meta": meta, "spec": spec} for path, spec in ASSETS.items()}
+    changes = {
+        f"/{path}/{{asset_id}}": {"meta": {"description": "new"}, "spec": spec}
+        for path, spec in ASSETS.items()
+    }
+    return ours | changes

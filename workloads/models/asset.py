@@ -1,8 +1,11 @@
 """What a workload was made with."""
 
+from typing import Any
+
 from django.db import models
 
 from assets.links import AssetLink
+from spec.kind import WorkloadKind
 from workloads.models.queries import WorkloadQuerySet
 from workloads.models.workload import Workload
 
@@ -11,6 +14,7 @@ class WorkloadAsset(AssetLink):
     """An asset that a workload was submitted with, its template included."""
 
     HOLDER = "workload"
+    GROUPS = tuple(kind.traits.path for kind in WorkloadKind)
 
     workload = models.ForeignKey(Workload, on_delete=models.CASCADE, related_name="assets")
 
@@ -24,6 +28,11 @@ class WorkloadAsset(AssetLink):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.asset_id}"
+
+    @classmethod
+    def entry(cls, holder: Workload) -> tuple[str, dict[str, Any]]:
+        entry = {"id": str(holder.pk), "name": holder.name, "status": holder.phase}
+        return WorkloadKind(holder.kind).traits.path, entry
 
     @classmethod
     def holders(cls) -> WorkloadQuerySet:

@@ -1,0 +1,179 @@
+"""What the calls do, whatever the kind of asset: read, create, change and delete by its verbs."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.models import User
+from assets import services
+from assets.api.places import place_of
+from assets.api.schemas import (
+    FIELDS,
+    AssetChange,
+    AssetIn,
+    AssetList,
+    AssetListing,
+    AssetMetaChange,
+    AssetOut,
+)
+from assets.base import AssetKind
+from assets.links import users_of
+from assets.wire import NOT_HERE, AssetWire, Given, WireType
+from core.api import ApiError, Issue, judged, not_found
+from core.filters import narrow, order
+from projects.scopes import ScopedQuerySet
+from spec.errors import Problem, SpecError
+from spec.merge import filled
+from spec.stored import mapping
+
+META = ("name", "description")
+NEVER = ("private", "auto_delete")
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls of one path, for ``its`` type, or where there is none for all types of the kind."""
+
+    kind: AssetKind[Any]
+    wire: AssetWire
+    its: WireType | None = None
+
+    @property
+    def type(self) -> WireType:
+        return self.its or self.wire.types[0]
+
+    def rows(self, user: User) -> ScopedQuerySet[Any]:
+        rows = self.kind.rows.visible_to(user).select_related("created_by", "updated_by")
+        if self.its and self.its.of:
+            rows = rows.filter(**{f"{self.kind.column}__kind__in": self.its.of})
+        return rows
+
+    def listed(self, listing: AssetListing, user: User) -> AssetList:
+        rows = self.rows(user).filter(**listing.columns)
+        rows = narrow(rows, listing.filter_by, FIELDS)
+        rows = rows.search(listing.search) if listing.search else rows
+        page, following = listing.cut(order(rows, listing, FIELDS))
+        return AssetList(entries=self.shown(page, user, usage=listing.usage_info), next=following)
+
+    def read(self, pk: UUID, user: User, *, usage: bool) -> AssetOut:
+        (shown,) = self.shown([self.find(pk, user)], user, usage=usage)
+        return shown
+
+    def create(self, body: AssetIn, user: User) -> AssetOut:
+        given = self._given(body.spec, None)
+        place, wrong = place_of(body.meta, user)
+        wrong += [*_unsaid(body.meta, self.wire), *_issues(given.problems)]
+        if place is None:
+            raise self._refused(wrong)
+        columns = given.columns | self._supported(body.meta, wrong)
+        with self._judged(wrong):
+            asset = services.create(
+                self.kind,
+                by=user,
+                name=body.meta.name,
+                description=body.meta.description or "",
+                place=place,
+                document=given.document,
+                **columns,
+            )
+        return self.read(asset.pk, user, usage=False)
+
+    def update(self, pk: UUID, body: AssetChange, user: User) -> AssetOut:
+        asset, wrong = self.find(pk, user), _unsaid(body.meta, self.wire)
+        changes: dict[str, Any] = {}
+        if body.spec is not None:
+            given = self._given(body.spec, asset)
+            wrong += _issues(given.problems)
+            changes = {"document": given.document, **given.columns}
+        changes |= self._supported(body.meta, wrong)
+        with self._judged(wrong):
+            name, description = body.meta.name, body.meta.description
+            services.update(
+                self.kind, asset, by=user, name=name, description=description, **changes
+            )
+        return self.read(pk, user, usage=False)
+
+    def delete(self, pk: UUID, user: User) -> None:
+        asset = self.find(pk, user)
+        with judged("", services.AssetInUse):
+            services.delete(self.kind, asset, by=user)
+
+    def find(self, pk: UUID, user: User) -> Any:
+        asset = self.rows(user).filter(pk=pk).first()
+        if asset is None:
+            raise not_found(f"The {self.kind.noun}")
+        return asset
+
+    def shown(self, assets: list[Any], user: User, *, usage: bool) -> list[AssetOut]:
+        users = users_of(self.kind.slug, [it.pk for it in assets], user) if usage else {}
+        return [
+            AssetOut.of(
+                asset,
+                self.wire,
+                type_of(self.kind, self.wire, asset),
+                **({"used_by": users[asset.pk]} if usage else {}),
+            )
+            for asset in assets
+        ]
+
+    def _given(self, spec: dict[str, Any], asset: Any) -> Given:
+        return self.type.read(filled(spec), asset)
+
+    def _supported(self, meta: AssetMetaChange, wrong: list[Issue]) -> dict[str, Any]:
+        """The columns of ``meta.workloadSupportedTypes``."""
+        if self.wire.supported is None or meta.workload_supported_types is None:
+            return {}
+        types = meta.workload_supported_types.model_dump(by_alias=True, exclude_none=True)
+        given = self.wire.supported.read(types)
+        wrong += _issues(given.problems, "meta", "workloadSupportedTypes")
+        return given.columns
+
+    @contextmanager
+    def _judged(self, wrong: list[Issue]) -> Iterator[None]:
+        """What a verb refuses, with what else is wrong; then nothing of it stays."""
+        try:
+            with judged(""), transaction.atomic():
+                yield
+                if wrong:
+                    raise SpecError(())
+        except SpecError as error:
+            raise self._refused([*wrong, *map(self._issue, error.problems)]) from error
+
+    def _issue(self, problem: Problem) -> Issue:
+        in_meta = problem.path[:1] in {(name,) for name in META}
+        path = ("meta", *problem.path) if in_meta else ("spec", *self.type.place(problem.path))
+        return Issue(field=".".join(map(str, path)), details=problem.message)
+
+    def _refused(self, issues: list[Issue]) -> ApiError:
+        first = f"{issues[0].field}: {issues[0].details}" if issues else ""
+        message = f"The {self.kind.noun} cannot be saved."
+        return ApiError(400, message, details=first, issues=issues)
+
+
+def type_of(kind: AssetKind[Any], wire: AssetWire, asset: Any) -> WireType:
+    """Of one type or another, by what its document says of it."""
+    word = mapping(getattr(asset, kind.column)).get("kind")
+    return next((its for its in wire.types if word in its.of), wire.types[0])
+
+
+def _issues(problems: Iterable[Problem], *within: str) -> list[Issue]:
+    """Of the request's own paths."""
+    at = within or ("spec",)
+    return [Issue(field=".".join(map(str, (*at, *it.path))), details=it.message) for it in problems]
+
+
+def _unsaid(meta: AssetMetaChange, wire: AssetWire) -> list[Issue]:
+    """What Run:ai has and Trainyard has not."""
+    wrong = [_not_here(name) for name in NEVER if getattr(meta, name)]
+    if wire.supported is None and meta.workload_supported_types is not None:
+        wrong.append(_not_here("workload_supported_types"))
+    return wrong
+
+
+def _not_here(name: str) -> Issue:
+    alias = AssetMetaChange.model_fields[name].alias
+    return Issue(field=f"meta.{alias}", details=NOT_HERE)

@@ -1,0 +1,50 @@
+"""Where an asset belongs, by the ``meta`` of a request."""
+
+from collections.abc import Callable
+from typing import Any
+
+from accounts import access
+from accounts.models import User
+from assets.api.schemas import IDS, AssetMetaIn, AssetScope
+from clusters.models import Cluster
+from core.api import Issue
+from projects.models import Department, Project
+from projects.scopes import Place
+
+
+def _departments(user: User) -> Any:
+    columns = {"department": "pk", "cluster": "cluster", "project": "projects"}
+    return Department.objects.filter(access.reach(user, "projects.read", **columns)).distinct()
+
+
+#: Among what of a scope the user may name one.
+HOLDERS: dict[AssetScope, Callable[[User], Any]] = {
+    AssetScope.CLUSTER: Cluster.objects.visible_to,
+    AssetScope.DEPARTMENT: lambda user: _departments(user).select_related("cluster"),
+    AssetScope.PROJECT: lambda user: Project.objects.visible_to(user).for_list(),
+}
+WIRE = {"cluster_id": "clusterId", "department_id": "departmentId", "project_id": "projectId"}
+
+
+def place_of(meta: AssetMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
+    """The place, or what is wrong with it. The other ids may be given as far as they are true."""
+    holder: Any = None
+    if meta.scope is not AssetScope.TENANT:
+        column = f"{meta.scope}_id"
+        if (pk := getattr(meta, column)) is None:
+            return None, [_wrong(column, f"is required for the scope {meta.scope}")]
+        holder = HOLDERS[meta.scope](user).filter(pk=pk).first()
+        if holder is None:
+            return None, [_wrong(column, f"is not the ID of a {meta.scope} you have access to")]
+    own = {column: getattr(holder, column, None) for column in IDS}
+    own |= {f"{meta.scope}_id": getattr(holder, "pk", None)}
+    wrong = [
+        _wrong(column, f"is not that of the {meta.scope}; leave it out")
+        for column in IDS
+        if getattr(meta, column) not in (None, own[column])
+    ]
+    return (None if wrong else Place(holder)), wrong
+
+
+def _wrong(column: str, details: str) -> Issue:
+    return Issue(field=f"meta.{WIRE[column]}", details=details)

@@ -1,0 +1,83 @@
+"""The paths of the calls: of each kind of asset, and of each of its types."""
+
+from uuid import UUID
+
+from ninja import Query, Router, Status
+
+from accounts.api import ApiRequest
+from assets.api.calls import Calls
+from assets.api.schemas import (
+    AssetChange,
+    AssetIn,
+    AssetList,
+    AssetListing,
+    AssetOut,
+    WithUsage,
+)
+from assets.base import A, AssetKind
+
+ROOT = "/asset"
+
+
+def router_of(kind: AssetKind[A]) -> Router:
+    """The calls of one kind; none where the kind does not say how it is put on the wire."""
+    router = Router(tags=[kind.title], by_alias=True, exclude_unset=True)
+    if (wire := kind.wire) is None:
+        return router
+    if any(its.path for its in wire.types):
+        _list(router, f"{ROOT}/{wire.path}", Calls(kind, wire), kind.title.lower())
+    for its in wire.types:
+        path = "/".join(filter(None, (ROOT, wire.path, its.path)))
+        _single(router, path, Calls(kind, wire, its), its.one or kind.one)
+    return router
+
+
+def _list(router: Router, path: str, calls: Calls, nouns: str) -> None:
+    @router.get(
+        path,
+        response=AssetList,
+        operation_id=f"list{_name(path)}",
+        summary=f"List {nouns}",
+    )
+    def list_assets(request: ApiRequest, listing: Query[AssetListing]) -> AssetList:
+        """Those that you can see. ``usageInfo=true`` adds what uses each."""
+        return calls.listed(listing, request.user)
+
+
+def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
+    one, name = f"{path}/{{asset_id}}", _name(path)
+    _list(router, path, calls, calls.kind.title.lower())
+
+    @router.post(
+        path,
+        response={201: AssetOut},
+        operation_id=f"create{name}",
+        summary=f"Create {thing}",
+    )
+    def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
+        """400 lists every invalid field."""
+        return Status(201, calls.create(body, request.user))
+
+    @router.get(one, response=AssetOut, operation_id=f"read{name}", summary=f"Get {thing}")
+    def read(request: ApiRequest, asset_id: UUID, asked: Query[WithUsage]) -> AssetOut:
+        """``usageInfo=true`` adds what uses it."""
+        return calls.read(asset_id, request.user, usage=asked.usage_info)
+
+    @router.put(one, response=AssetOut, operation_id=f"update{name}", summary=f"Change {thing}")
+    def update(request: ApiRequest, asset_id: UUID, body: AssetChange) -> AssetOut:
+        """Missing fields of ``meta`` do not change; ``spec`` replaces the whole one. Existing
+        workloads keep their values."""
+        return calls.update(asset_id, body, request.user)
+
+    @router.delete(
+        one, response={204: None}, operation_id=f"delete{name}", summary=f"Delete {thing}"
+    )
+    def delete(request: ApiRequest, asset_id: UUID) -> Status[None]:
+        """409 while something uses it that needs it."""
+        calls.delete(asset_id, request.user)
+        return Status(204, None)
+
+
+def _name(path: str) -> str:
+    """``/asset/datasource/host-path`` as a part of an operation's id."""
+    return path.replace("/", "_").replace("-", "_")

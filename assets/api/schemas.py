@@ -1,0 +1,161 @@
+"""What the calls of all kinds of assets accept and answer. Names are those of Run:ai's objects."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+
+from assets.asset import Asset
+from assets.wire import AssetWire, WireType
+from core.api import Closed, Pages, Parameters, Wire
+from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted
+from projects.scopes import Scope
+from spec import documents
+
+Number = Annotated[int, Field(ge=0, lt=10**18)]
+
+
+class AssetScope(StrEnum):
+    """``tenant`` is the account: all clusters."""
+
+    TENANT = "tenant"
+    CLUSTER = "cluster"
+    DEPARTMENT = "department"
+    PROJECT = "project"
+
+
+#: The words of REST for where an asset belongs.
+SCOPES: dict[str, str] = {it.value: it.value for it in AssetScope} | {"tenant": Scope.ACCOUNT.value}
+SCOPE_WORDS = {column: word for word, column in SCOPES.items()}
+IDS = ("cluster_id", "department_id", "project_id")
+#: What lists are filtered and sorted by.
+FIELDS: Fields = {
+    "name": ("name", TEXT),
+    "description": ("description", TEXT),
+    "scope": ("scope", SCOPES),
+    "clusterId": ("cluster_id", ID),
+    "departmentId": ("department_id", NUMBER),
+    "projectId": ("project_id", NUMBER),
+    "createdBy": ("created_by__username", TEXT),
+    "createdAt": ("created_at", DATE),
+    "updatedAt": ("updated_at", DATE),
+}
+
+
+class SupportedTypes(Closed):
+    """Only environments have them."""
+
+    workspace: bool | None = None
+    training: bool | None = None
+    inference: bool | None = None
+    distributed: bool | None = None
+    dist_framework: str | None = None
+
+
+class AssetMetaChange(Closed):
+    """Missing fields do not change. ``private`` and ``autoDelete`` are always false here."""
+
+    name: str | None = None
+    description: str | None = None
+    workload_supported_types: SupportedTypes | None = None
+    private: bool | None = None
+    auto_delete: bool | None = None
+
+
+class AssetMetaIn(AssetMetaChange):
+    """Of the ids the one that ``scope`` names is required."""
+
+    name: str
+    scope: AssetScope
+    cluster_id: UUID | None = None
+    department_id: Number | None = None
+    project_id: Number | None = None
+
+
+class AssetIn(Closed):
+    """``spec`` is checked by the asset itself, field by field."""
+
+    meta: AssetMetaIn
+    spec: dict[str, Any]
+
+
+class AssetChange(Closed):
+    """``spec``, where it is given, replaces the whole one."""
+
+    meta: AssetMetaChange = AssetMetaChange()
+    spec: dict[str, Any] | None = None
+
+
+class AssetMeta(Wire):
+    id: UUID
+    kind: str
+    name: str
+    description: str
+    scope: AssetScope
+    cluster_id: UUID | None
+    department_id: str | None
+    project_id: int | None
+    workload_supported_types: dict[str, Any] | None
+    created_by: str
+    created_at: datetime
+    updated_by: str
+    updated_at: datetime
+
+
+class AssetOut(Wire):
+    """``usedBy`` is there where ``usageInfo`` asks for it: the workloads and templates that you can
+    see."""
+
+    meta: AssetMeta
+    spec: dict[str, Any]
+    used_by: dict[str, list[dict[str, Any]]] = {}
+
+    @classmethod
+    def of(cls, asset: Asset, wire: AssetWire, its: WireType, **usage: Any) -> "AssetOut":
+        supported = wire.supported.write(asset) if wire.supported else None
+        meta = AssetMeta(
+            id=asset.pk,
+            kind=its.kind,
+            name=asset.name,
+            description=asset.description,
+            scope=AssetScope(SCOPE_WORDS[asset.scope]),
+            cluster_id=asset.cluster_id,
+            department_id=str(asset.department_id) if asset.department_id else None,
+            project_id=asset.project_id,
+            workload_supported_types=supported,
+            created_by=asset.created_by.username if asset.created_by else "",
+            created_at=asset.created_at,
+            updated_by=asset.updated_by.username if asset.updated_by else "",
+            updated_at=asset.updated_at,
+        )
+        return cls(meta=meta, spec=documents.masked(its.write(asset)), **usage)
+
+
+class AssetList(Wire):
+    entries: list[AssetOut]
+    next: int | None
+
+
+class AssetListing(Pages, Sorted, Filtered):
+    """``name``, ``scope`` and the ids are as ``filterBy`` with ``==``."""
+
+    name: str | None = None
+    scope: AssetScope | None = None
+    cluster_id: UUID | None = None
+    department_id: Number | None = None
+    project_id: Number | None = None
+    usage_info: bool = False
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What of the columns is asked for."""
+        given = {name: getattr(self, name) for name in ("name", *IDS)}
+        if self.scope is not None:
+            given["scope"] = SCOPES[self.scope]
+        return {column: value for column, value in given.items() if value is not None}
+
+
+class WithUsage(Parameters):
+    usage_info: bool = Field(False, description="With ``usedBy``")

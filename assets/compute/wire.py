@@ -1,0 +1,19 @@
+"""A compute resource over REST: its document as it is."""
+
+from typing import Any
+
+from assets.wire import AssetWire, Given, WireType, without_in_items
+from spec.documents import Document
+from spec.stored import mapping
+
+
+def _read(spec: Document, asset: Any) -> Given:
+    document, wrong = without_in_items(spec, ["extendedResources"])
+    return Given(document, problems=tuple(wrong))
+
+
+def _write(asset: Any) -> Document:
+    return mapping(asset.spec_json)
+
+
+WIRE = AssetWire("compute", (WireType("compute", _read, _write),))

@@ -1,0 +1,27 @@
+"""Who calls the API here, and the ``meta`` of an asset of their project."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from projects.models import Project
+from tests.caller import Caller, call, project, researcher, stranger
+from tests.factories import UserFactory
+
+__all__ = ["call", "project", "researcher", "stranger"]
+
+Meta = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def meta(project: Project) -> Meta:
+    def build(**changes: Any) -> dict[str, Any]:
+        return {"name": "small", "scope": "project", "projectId": project.pk} | changes
+
+    return build
+
+
+@pytest.fixture
+def boss(db: None) -> Caller:
+    return Caller(UserFactory.create(administrator=True))
