@@ -1,4 +1,4 @@
-"""From asset ids to pieces of a spec, by value."""
+"""From asset ids and a project to pieces of a spec, by value."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from assets.data_source.kind import DATA_SOURCE
 from assets.data_source.model import DataSource
 from assets.kinds import KINDS, for_each_pod
 from projects.models import Project
-from spec.draft import DATA_SOURCES, ReplicaDraft, Values
+from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
 from spec.errors import Path, Problem
 from spec.merge import USER, Merged
 
@@ -30,6 +30,16 @@ class Resolved:
     def linked(self) -> list[tuple[str, UUID]]:
         """Kind and id of those of which a pod may have several."""
         return [(DATA_SOURCE.slug, it.pk) for it in self.data_sources]
+
+
+def whole(draft: WorkloadDraft, project: Project | None) -> Merged:
+    """What no pod has for itself: the user's values over the project's."""
+    merged = Merged()
+    theirs = {"nodePools": project.default_node_pools} if project else {}
+    merged.lay(theirs, f"project {project}")
+    merged.lay(draft.given, USER)
+    merged.credit(theirs, f"project {project}", instead_of=USER)
+    return merged
 
 
 def replica(

@@ -173,10 +173,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         visible = Template.objects.visible_to(by)
         usable = visible.usable_in(project) if project else visible
         plan.template = usable.filter(pk=draft.template).first()
-    whole = Merged()
-    if project and project.default_node_pools:
-        whole.lay({"nodePools": project.default_node_pools}, f"project {project.name}")
-    whole.lay(draft.given, USER)
+    whole = resolve.whole(draft, project)
     layers = {"": whole}
     gang = {"distributedFramework": draft.framework, "architecture": draft.architecture}
     own = gang if draft.is_gang else {}

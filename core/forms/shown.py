@@ -38,8 +38,8 @@ class Inherited:
 class Shown:
     """A field with what the document holds. ``why_not``: it cannot be used here. ``origin`` says
     where the value comes from, ``changed`` that it replaces another, ``ok`` what is good about
-    it. ``groups`` are its options under
-    headings, ``new`` is what a new item of a list begins with."""
+    it. A list that ``is_default`` has the items that hold where none is given. ``groups`` are its
+    options under headings, ``new`` is what a new item of a list begins with."""
 
     field: Field
     value: Any = ""
@@ -51,6 +51,7 @@ class Shown:
     why_not: str = ""
     origin: str = ""
     changed: bool = False
+    is_default: bool = False
     ok: str = ""
     focus: bool = False
     disabled: bool = False
@@ -107,7 +108,7 @@ class Shown:
     @property
     def is_given(self) -> bool:
         """Whether there is anything that a person entered."""
-        return bool(self.filled) or self.value not in ("", None)
+        return (bool(self.filled) and not self.is_default) or self.value not in ("", None)
 
     @property
     def filled(self) -> list[ShownItem]:

@@ -172,17 +172,19 @@ def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
 
 
 def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``reset:worker-image``: back to what the asset says."""
+    """``reset:worker-image``: back to what the asset or the project says."""
     question = questions().get(about)
-    if question is None or question.is_list or question.input is Input.CARDS:
+    if question is None or question.input is Input.CARDS:
         raise Http404("No such field")
+    if question.is_list and not question.of_project:
+        raise Http404("Nothing to go back to")
 
     def change(content: WorkloadDraft) -> set[str]:
         nested.put(values_of(content, question) or {}, question.key, None)
         return {question.name}
 
     drafts.edit(draft, change, touch=False)
-    return answer(request, draft, page)
+    return answer(request, draft, page, focus=question.name if question.is_list else "")
 
 
 def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:

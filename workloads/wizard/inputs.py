@@ -67,7 +67,11 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     asked = question
     if question.typed and not offer.choices.get(question.choices):
         asked = replace(question, input=Input.TEXT)
-    shown = show(asked, values_of(content, question) or {}, offer.choices)
+    values, standard = values_of(content, question) or {}, _standard(plan, question, offer)
+    begins = bool(standard) and nested.get(values, question.key) in nested.EMPTY
+    shown = show(asked, {question.key: standard} if begins else values, offer.choices)
+    if standard:
+        _compare(shown, standard, plan)
     shown.why_not = offer.why_not(question)
     if question.input is Input.CARDS and question.role:
         replica = replica_of(content, question.role)
@@ -83,6 +87,22 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
         shown.ok = _free_name(plan)
     _add_origin(shown, question, plan)
     return shown
+
+
+def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
+    """The items that the project gives to a list, where the cluster has it at all."""
+    if not (question.of_project and plan.project):
+        return []
+    lacks = offer.lacks(table.section(question.section))
+    return [] if lacks else list(getattr(plan.project, question.of_project))
+
+
+def _compare(shown: Shown, standard: list[str], plan: Plan) -> None:
+    """What counts, with what the project gives."""
+    shown.is_default = nested.get(plan.document, shown.field.key) == standard
+    shown.changed = not shown.is_default
+    verb = "Replaces" if shown.changed else "Uses"
+    shown.origin = f"{verb} {', '.join(standard)} from project {plan.project}."
 
 
 def _ask_sources(shown: Shown, given: list[Any], offer: Offer) -> None:
@@ -114,7 +134,7 @@ def _add_errors(shown: Shown, question: Question, plan: Plan, located: Iterable[
 def _add_origin(shown: Shown, question: Question, plan: Plan) -> None:
     origin = plan.origins.get(question.dotted, "")
     if origin.startswith("template "):
-        shown.origin = f"From {origin}."
+        shown.origin = f"From {origin}. {shown.origin}".strip()
     for (role, slug), asset in plan.assets.items():
         if role == question.role:
             kind = KINDS[slug]

@@ -23,7 +23,8 @@ class Question(Field):
     """A field of a ``page``, in the ``section`` of that key. ``begins`` is what a new item of a
     list holds on a cluster, ``words`` shows an item that an asset brings. A ``typed`` choice is
     entered as text where the cluster does not tell what it has. One with a ``switch`` is asked
-    where that general setting is on, or something was answered already."""
+    where that general setting is on, or something was answered already. A list begins as the
+    project has it in its column ``of_project``."""
 
     page: int = SETUP
     section: str = ""
@@ -31,6 +32,7 @@ class Question(Field):
     words: Callable[[Values], str] | None = None
     typed: bool = False
     switch: str = ""
+    of_project: str = ""
 
     @property
     def role(self) -> str:

@@ -122,10 +122,11 @@ SCHEDULING = Section(
             "nodePools",
             "Node pools",
             Input.ITEMS,
-            hint="Tried in this order. Without one, any node can be used.",
+            hint="Tried in this order. Without one, the project’s default is used, or any node.",
             add="NODE POOL",
             cells=POOL,
             ordered=True,
+            of_project="default_node_pools",
         ),
         Question(
             "priorityClass",
