@@ -6,6 +6,7 @@ from assets.base import AssetKind, Panel
 from assets.environment import card
 from assets.environment.form import EnvironmentForm, initial
 from assets.environment.model import Environment
+from assets.environment.wire import WIRE
 from spec import environment
 from spec.draft import Values
 from spec.errors import Problem
@@ -46,6 +47,7 @@ ENVIRONMENT = AssetKind(
     card=card.draw,
     part=environment.Environment,
     fields="assets/environment_fields.html",
+    wire=WIRE,
     panel=Panel.START,
     choice_lead="The image and how to start it.",
     layer=layer,

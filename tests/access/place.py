@@ -76,10 +76,12 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
     named = {"home": project, "name": SECRET}
     compute = ComputeResourceFactory.create(**named).pk
+    environment = EnvironmentFactory.create(**named).pk
     return {
         "users": author.pk,
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
-        "environments": EnvironmentFactory.create(**named).pk,
+        "environments": environment,
+        "environment": environment,
         "compute-resources": compute,
         "compute": compute,
         "credentials": CredentialFactory.create(**named, entered={"token": SECRET}).pk,

@@ -11,6 +11,7 @@ PARTS = (PEOPLE, ("cookie",), tuple(f"key of {name}" for name in PEOPLE[1:]))
 TABLE = """
 1+++++ 1 +++++ GET    /access-keys
 1+++++ 1 +++++ GET    /asset/compute
+1+++++ 1 +++++ GET    /asset/environment
 1+++++ 1 +++++ GET    /clusters
 1+++++ 1 +++++ GET    /node-pools
 1+++++ 1 +++++ GET    /nodes
@@ -31,10 +32,12 @@ TABLE = """
 13333? 1 3333? DELETE /org-unit/departments/{department_id}
 13333? 1 3333? POST   /clusters
 144+++ 1 44+++ DELETE /asset/compute/{asset_id}
+144+++ 1 44+++ DELETE /asset/environment/{asset_id}
 144+++ 1 44+++ DELETE /workloads/distributed/{workload_id}
 144+++ 1 44+++ DELETE /workloads/trainings/{workload_id}
 144+++ 1 44+++ DELETE /workloads/workspaces/{workload_id}
 144+++ 1 44+++ GET    /asset/compute/{asset_id}
+144+++ 1 44+++ GET    /asset/environment/{asset_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}/decisions
 144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes
@@ -51,6 +54,7 @@ TABLE = """
 144+++ 1 44+++ POST   /workloads/trainings/{workload_id}/suspend
 144+++ 1 44+++ POST   /workloads/workspaces/{workload_id}/suspend
 144+++ 1 44+++ PUT    /asset/compute/{asset_id}
+144+++ 1 44+++ PUT    /asset/environment/{asset_id}
 14433+ 1 4433+ DELETE /node-pools/{pool_id}
 14433+ 1 4433+ PUT    /node-pools/{pool_id}
 14433? 1 4433? DELETE /clusters/{cluster_id}
@@ -61,6 +65,7 @@ TABLE = """
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
 144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume
 1??+++ 1 ??+++ POST   /asset/compute
+1??+++ 1 ??+++ POST   /asset/environment
 1??+++ 1 ??+++ POST   /workloads/distributed
 1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
 1??+++ 1 ??+++ POST   /workloads/trainings

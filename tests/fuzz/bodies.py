@@ -67,6 +67,23 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
 #: A ``spec`` of each type of asset, by the end of the path.
 ASSETS: dict[str, dict[str, Any]] = {
     "compute": {"cpuCoreRequest": 1, "extendedResources": [{"resource": "a", "quantity": "1"}]},
+    "environment": {
+        "image": "a:1",
+        "environmentVariables": [{"name": "A", "value": "1"}],
+        "connections": [
+            {
+                "name": "a",
+                "internalToolInfo": {
+                    "toolType": "jupyter-notebook",
+                    "containerPort": 8888,
+                    "connectionType": "NodePort",
+                    "nodePortInfo": {"isCustomPort": True, "nodePort": 30_001},
+                },
+            }
+        ],
+        "uidGidSource": "custom",
+        "runAsUid": 1,
+    },
 }
 
 

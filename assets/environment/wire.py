@@ -1,0 +1,124 @@
+"""An environment over REST: rights beside the image, and tools as Run:ai nests them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assets.wire import NOT_HERE, AssetWire, Given, Supported, WireType, without, without_in_items
+from spec.documents import Document
+from spec.environment import Security
+from spec.errors import WORDS, Path, Problem
+from spec.framework import Framework
+from spec.stored import mapping
+
+TOOLS, INSIDE, OVERRIDE = "connections", "internalToolInfo", "overrideUidGidInWorkspace"
+SECURITY = frozenset(field.alias or name for name, field in Security.model_fields.items())
+#: What stands in ``internalToolInfo`` as it is; the last three are Trainyard's own.
+PLAIN = (
+    *("toolType", "connectionType", "containerPort"),
+    *("authorizationType", "authorizedUsers", "authorizedGroups"),
+)
+#: Where Run:ai nests the rest: by our word the part, and what there says that it is given.
+NESTED = {
+    "nodePort": ("nodePortInfo", "isCustomPort"),
+    "externalUrl": ("externalUrlInfo", "isCustomUrl"),
+}
+LACKS = {"probes": NOT_HERE, "security": WORDS["extra_forbidden"]}
+TOOL_LACKS = {"isExternal": NOT_HERE, "externalToolInfo": NOT_HERE, "exclude": NOT_HERE}
+EVERYWHERE = "cannot be false: standard workloads can use every environment; leave it out"
+
+
+def _read(spec: Document, asset: Any) -> Given:
+    document, wrong = without(spec, LACKS)
+    document, excluded = without_in_items(document, ["environmentVariables"])
+    override = document.pop(OVERRIDE, False)
+    if not isinstance(override, bool):
+        wrong.append(Problem((OVERRIDE,), WORDS["bool_type"]))
+    security = {key: document.pop(key) for key in SECURITY & document.keys()}
+    if security:
+        document["security"] = security
+    if isinstance(items := document.get(TOOLS), list):
+        problems: list[Problem] = []
+        document[TOOLS] = [_tool(item, (TOOLS, n), problems) for n, item in enumerate(items)]
+        wrong += problems
+    columns = {"override_uid_gid": override is True}
+    return Given(document, columns, (*wrong, *excluded))
+
+
+def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
+    """One of our connections. What is no object stays for the spec to refuse."""
+    if not isinstance(item, dict):
+        return item
+    outer, problems = without(item, TOOL_LACKS, at)
+    name, inner = outer.pop("name", None), mapping(outer.pop(INSIDE, None))
+    inner, missing = without(inner, {"servingPortInfo": NOT_HERE}, (*at, INSIDE))
+    strays = [(*at, key) for key in outer]
+    strays += [(*at, INSIDE, key) for key in inner if key not in {*PLAIN, *_parts()}]
+    wrong += [*problems, *missing, *(Problem(path, WORDS["extra_forbidden"]) for path in strays)]
+    tool = {key: inner[key] for key in PLAIN if inner.get(key) is not None}
+    for ours, (part, flag) in NESTED.items():
+        given = dict(mapping(inner.get(part)))
+        value, says = given.pop(ours, None), given.pop(flag, None)
+        within = (*at, INSIDE, part)
+        if says is not None and says is not (value is not None):
+            wrong.append(Problem((*within, flag), f"must be true exactly if {ours} is given"))
+        wrong += [Problem((*within, key), WORDS["extra_forbidden"]) for key in given]
+        tool |= {} if value is None else {ours: value}
+    return tool | ({} if name is None else {"name": name})
+
+
+def _parts() -> Iterator[str]:
+    yield from (part for part, _ in NESTED.values())
+
+
+def _write(asset: Any) -> Document:
+    document = dict(mapping(asset.spec_json))
+    security = mapping(document.pop("security", None))
+    tools = [_tool_out(mapping(item)) for item in document.pop(TOOLS, ())]
+    return document | security | {TOOLS: tools, OVERRIDE: asset.override_uid_gid}
+
+
+def _tool_out(item: Mapping[str, Any]) -> Document:
+    inner = {key: item[key] for key in PLAIN if key in item}
+    for ours, (part, flag) in NESTED.items():
+        value = item.get(ours)
+        inner[part] = {flag: value is not None} | ({} if value is None else {ours: value})
+    return {"name": item.get("name"), "isExternal": False, INSIDE: inner}
+
+
+def _place(path: Path) -> Path:
+    if path[:1] == ("security",):
+        return path[1:]
+    if path[:1] != (TOOLS,) or len(path) < 3 or path[2] == "name":
+        return path
+    head, field, rest = path[:2], path[2], path[3:]
+    if field in NESTED:
+        return (*head, INSIDE, NESTED[str(field)][0], field, *rest)
+    return (*head, INSIDE, field, *rest)
+
+
+def _supported_in(types: Mapping[str, Any]) -> Given:
+    """What is not given is false, as with Run:ai, but for what is always true here."""
+    distributed, framework = types.get("distributed", False), types.get("distFramework", "")
+    wrong = [Problem((key,), EVERYWHERE) for key in ("workspace", "training") if key in types]
+    wrong = [it for it in wrong if types[str(it.path[0])] is False]
+    if types.get("inference"):
+        wrong.append(Problem(("inference",), NOT_HERE))
+    if framework and not distributed:
+        wrong.append(Problem(("distFramework",), "is for distributed environments only"))
+    elif framework not in {"", *Framework}:
+        message = f"must be one of {', '.join(Framework)}"
+        wrong.append(Problem(("distFramework",), message))
+    return Given({}, {"distributed": distributed, "framework": framework}, tuple(wrong))
+
+
+def _supported_out(asset: Any) -> Document:
+    everywhere = {"workspace": True, "training": True, "inference": False}
+    framework = asset.framework or None
+    return everywhere | {"distributed": asset.distributed, "distFramework": framework}
+
+
+WIRE = AssetWire(
+    "environment",
+    (WireType("environment", _read, _write, place=_place),),
+    Supported(_supported_in, _supported_out),
+)
