@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from spec.errors import SpecError, problems
 from spec.framework import owner_of
-from spec.kind import GANG_FIELDS, WorkloadKind
+from spec.kind import WorkloadKind
 from spec.part import Part
 from spec.published import PORTS, URLS, connected, published
 from spec.stored import mapping
@@ -33,7 +33,7 @@ def dump(part: Part) -> Document:
     document: Document = part.model_dump(mode="json", by_alias=True)
     if isinstance(part, WorkloadSpec):
         frameworks = {None, part.distributed_framework}
-        others = frozenset() if part.kind.is_gang else GANG_FIELDS
+        others = part.kind.traits.lacks
         return {
             key: value
             for key, value in document.items()
@@ -143,9 +143,8 @@ def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> lis
 
 def _whole_fields(kind: WorkloadKind) -> frozenset[str]:
     """What a request of this kind says of the workload as a whole."""
-    if kind.is_gang:
-        return WHOLE_FIELDS - OURS
-    return frozenset(key for key in WHOLE_FIELDS - OURS - GANG_FIELDS if owner_of(key) is None)
+    own = WHOLE_FIELDS - OURS - kind.traits.lacks.keys()
+    return frozenset(key for key in own if kind.is_gang or owner_of(key) is None)
 
 
 def to_wire(document: Document) -> Document:

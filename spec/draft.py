@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from spec.framework import owner_of
-from spec.kind import GANG_FIELDS, KindTraits, WorkloadKind, traits_of
+from spec.kind import KindTraits, WorkloadKind, traits_of
 
 Values = dict[str, Any]
 DATA_SOURCES = "dataSources"  # of the values the one that is no part of a pod's document
@@ -67,8 +67,8 @@ class ReplicaDraft(DraftPart):
 class WorkloadDraft(DraftPart):
     """Everything the wizard asks. ``values`` holds workload-wide keys such as ``numWorkers``.
 
-    ``master`` is ``None`` while the master inherits the workers' setup. Of a ``kind`` of one pod,
-    what only a gang has counts for nothing, and is kept.
+    ``master`` is ``None`` while the master inherits the workers' setup. What only
+    another ``kind`` has counts for nothing, and is kept.
     """
 
     name: str = ""
@@ -107,11 +107,10 @@ class WorkloadDraft(DraftPart):
 
     @property
     def counted(self) -> Values:
-        """``values``, of one pod without what only a gang has."""
-        if self.is_gang:
-            return self.values
-        own = {key for key in self.values if key not in GANG_FIELDS and owner_of(key) is None}
-        return {key: value for key, value in self.values.items() if key in own}
+        """``values`` without what only workloads of other kinds have."""
+        lacks = self.traits.lacks
+        own = {key: value for key, value in self.values.items() if key not in lacks}
+        return {key: own[key] for key in own if self.is_gang or owner_of(key) is None}
 
 
 def given(values: Values) -> Values:

@@ -16,7 +16,7 @@ from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
 from spec.environment import ToolConnection
 from spec.errors import Path, Problem, problems
 from spec.framework import owner_of
-from spec.kind import GANG_FIELDS, WorkloadKind, traits_of
+from spec.kind import GANGS, KindTraits, WorkloadKind, traits_of
 from spec.lines import Lined, LineProblem, YamlError, read
 from spec.published import OURS_OF, connected
 from spec.variable import MASK, looks_secret
@@ -67,7 +67,7 @@ def _document(draft: WorkloadDraft, names: Names) -> Values:
     document |= _chosen("assets", draft.worker, names)
     document["spec"] = {
         "distributedFramework": draft.framework,
-        **draft.values,
+        **draft.counted,
         **draft.worker.values,
     }
     if draft.master:
@@ -155,8 +155,7 @@ class _Reader:
         fields: Values = {key: value for key, value in document.items() if key in _head()}
         fields.setdefault("name", base.name)
         fields["template"] = self._id("template", document.get("template"), ("template",))
-        if not traits_of(str(document.get("kind", WorkloadKind.DISTRIBUTED))).is_gang:
-            self._refuse_gang()
+        self._refuse_others(traits_of(str(document.get("kind", WorkloadKind.DISTRIBUTED))))
         framework = whole.pop("distributedFramework", WorkloadDraft().framework)
         fields["framework"] = framework
         fields["architecture"] = self._architecture()
@@ -167,15 +166,18 @@ class _Reader:
         fields["values"] = whole
         return self._validated(fields)
 
-    def _refuse_gang(self) -> None:
-        """Of one pod there is nothing to say that only several have."""
-        for key in ("noMaster", "architecture", SAME, *PARTS["master"]):
-            if key in self.lined.values:
-                self._say((key,), f"{key}: only distributed trainings have it; leave it out")
-        for key in self.lined.values.get("spec") or {}:
-            if key in GANG_FIELDS or owner_of(key):
-                message = f"{key}: only distributed trainings have it; leave it out"
-                self._say(("spec", key), message)
+    def _refuse_others(self, traits: KindTraits) -> None:
+        """What only workloads of other kinds have; of one pod nothing is said of several."""
+        lacks = dict(traits.lacks)
+        if not traits.is_gang:
+            heads = dict.fromkeys(("noMaster", SAME, *PARTS["master"]), GANGS)
+            owned = {key: GANGS for key in documents.WHOLE_FIELDS if owner_of(key)}
+            lacks |= heads | owned
+        spec = self.lined.values.get("spec") or {}
+        at = [*((key,) for key in self.lined.values), *(("spec", key) for key in spec)]
+        for path in at:
+            if path[-1] in lacks:
+                self._say(path, f"{path[-1]}: only {lacks[path[-1]]} have it; leave it out")
 
     def _architecture(self) -> Any:
         document = self.lined.values

@@ -1,7 +1,15 @@
 """Kinds of workloads as rows: what is true of each, whatever runs it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+#: Fields of the spec that only a gang has, by their names on the wire; a framework has its own.
+GANG_FIELDS = frozenset(
+    {"distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"}
+)
+GANGS, WORKSPACES = "distributed trainings", "workspaces"
+WORKSPACE_FIELDS = frozenset({"idleLimitSeconds"})
 
 
 class WorkloadKind(StrEnum):
@@ -41,6 +49,12 @@ class KindTraits:
     is_gang: bool = False
     completes: bool = True
 
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """The fields of the spec that only other kinds have, and which kinds these are."""
+        gang = {} if self.is_gang else dict.fromkeys(GANG_FIELDS, GANGS)
+        return gang | (dict.fromkeys(WORKSPACE_FIELDS, WORKSPACES) if self.completes else {})
+
 
 KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
     WorkloadKind.DISTRIBUTED: KindTraits(
@@ -70,10 +84,6 @@ KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
         completes=False,
     ),
 }
-#: Fields of the spec that only a gang has, by their names on the wire; a framework has its own.
-GANG_FIELDS = frozenset(
-    {"distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"}
-)
 
 
 def traits_of(name: str) -> KindTraits:

@@ -112,6 +112,7 @@ class Reason(StrEnum):
     OUT_OF_MEMORY = "OutOfMemory"
     GRACE_PERIOD_EXCEEDED = "GracePeriodExceeded"
     DEADLINE_EXCEEDED = "DeadlineExceeded"
+    IDLE = "Idle"
     REFUSED = "Refused"
     LOST = "Lost"
     UNKNOWN = "Unknown"

@@ -1,4 +1,4 @@
-"""What is said of a workload that ran for as long as it may."""
+"""What is said of a workload that ran, or was idle, for as long as it may."""
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
@@ -14,3 +14,7 @@ def in_words(seconds: int) -> str:
 
 def reached(seconds: int) -> str:
     return f"It reached its time limit of {in_words(seconds)}."
+
+
+def was_idle(seconds: int) -> str:
+    return f"Nobody used it for {in_words(seconds)}, its idle limit. Run starts it again."

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from spec.compute import Compute, GpuRequestType
 from spec.environment import Environment
 from spec.framework import ALONE, Framework, Head, Traits, owner_of
-from spec.kind import GANG_FIELDS, WorkloadKind
+from spec.kind import WorkloadKind
 from spec.labels import Annotation, Label
 from spec.part import Flag, Part, Whole
 from spec.patterns import WEB_ADDRESS
@@ -41,6 +41,7 @@ MAX_GRACE_SECONDS = 300
 DEFAULT_BACKOFF_LIMIT = 6
 MAX_BACKOFF_LIMIT = 100
 MAX_TIME_LIMIT_SECONDS = 365 * 24 * 3600
+MIN_IDLE_SECONDS = 300  # use is measured every few seconds, and seldom all the time
 DEFAULT_AUTO_DELETION_SECONDS = 30 * 24 * 3600
 MAX_AUTO_DELETION_SECONDS = 10 * 365 * 24 * 3600
 
@@ -134,7 +135,7 @@ class WorkloadSpec(Part):
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
     ``min_replicas`` and ``max_replicas`` bound the workers that an elastic PyTorch training goes
     on with; torchrun starts ``processes_per_pod`` in each pod. ``node_pools`` are names, the best
-    first. ``time_limit_seconds`` is the time running.
+    first. ``time_limit_seconds`` is the time running, ``idle_limit_seconds`` that without use.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
@@ -156,6 +157,7 @@ class WorkloadSpec(Part):
     category: str | None = Field(None, min_length=1, max_length=63)
     related_urls: tuple[RelatedUrl, ...] = ()
     backoff_limit: Whole = Field(DEFAULT_BACKOFF_LIMIT, ge=0, le=MAX_BACKOFF_LIMIT)
+    idle_limit_seconds: Whole | None = Field(None, ge=MIN_IDLE_SECONDS, le=MAX_TIME_LIMIT_SECONDS)
     time_limit_seconds: Whole | None = Field(None, ge=1, le=MAX_TIME_LIMIT_SECONDS)
     termination_grace_period_seconds: Whole = Field(
         DEFAULT_GRACE_SECONDS, ge=0, le=MAX_GRACE_SECONDS
@@ -167,15 +169,14 @@ class WorkloadSpec(Part):
     terminate_after_preemption: Flag = False
 
     @model_validator(mode="after")
-    def _only_a_gang_has_a_framework(self) -> Self:
-        if self.kind.is_gang:
-            if self.distributed_framework is None:
-                raise ValueError("distributedFramework: is required")
-            return self
+    def _fields_are_the_kinds(self) -> Self:
+        if self.kind.is_gang and self.distributed_framework is None:
+            raise ValueError("distributedFramework: is required")
+        lacks = self.kind.traits.lacks
         for name, field in type(self).model_fields.items():
-            if field.alias in GANG_FIELDS and getattr(self, name) != field.default:
-                message = "only distributed trainings have it; leave it out"
-                raise ValueError(f"{field.alias}: {message}")
+            others = lacks.get(field.alias or name)
+            if others and getattr(self, name) != field.default:
+                raise ValueError(f"{field.alias}: only {others} have it; leave it out")
         return self
 
     @model_validator(mode="after")

@@ -22,10 +22,11 @@ def test_whole_and_brief_documents_make_the_same_spec(name: str) -> None:
     )
 
 
-def test_a_whole_document_lacks_only_what_is_for_another_framework() -> None:
+def test_a_whole_document_lacks_only_what_is_for_another_framework_or_kind() -> None:
     spec = documents.load({"distributedFramework": "JAX", "worker": {"image": "img:1"}})
     names = {field.alias for field in WorkloadSpec.model_fields.values()}
     assert names - documents.dump(spec).keys() == {
+        "idleLimitSeconds",
         "minReplicas",
         "maxReplicas",
         "processesPerPod",

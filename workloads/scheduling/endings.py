@@ -1,10 +1,10 @@
-"""What Trainyard itself told to end: it was taken back, or it reached its time limit."""
+"""What Trainyard itself told to end: it was taken back, reached its time limit, or was idle."""
 
 from workloads.models import Workload
-from workloads.scheduling import requeue, time_limits
+from workloads.scheduling import idle_limits, requeue, time_limits
 
 
 def settled(workload: Workload, said: str = "") -> bool:
     """It has ended, and its row says what that means; ``False`` for anything else. ``said`` is what
     its cluster says of the end."""
-    return requeue.ended(workload, said) or time_limits.ended(workload, said)
+    return any(by.ended(workload, said) for by in (requeue, time_limits, idle_limits))

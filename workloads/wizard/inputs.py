@@ -11,7 +11,7 @@ from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
 from spec.draft import Values, WorkloadDraft
 from spec.framework import owner_of
-from spec.kind import GANG_FIELDS, kinds_of
+from spec.kind import kinds_of
 from spec.variable import MASK, looks_secret
 from workloads.plan import Plan
 from workloads.wizard import people
@@ -23,8 +23,6 @@ from workloads.wizard.sections.base import Question, Section
 
 #: What a person may enter in the place of an asset's value.
 OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
-#: What is asked of several pods alone, by its key.
-GANGS = GANG_FIELDS | {"framework"}
 
 
 def inputs(
@@ -47,7 +45,8 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
     given = nested.get(values, question.key)
     if not offer.asks(question) and not _is_begun(values, question):
         return False
-    if not content.is_gang and (question.key in GANGS or owner_of(question.key)):
+    of_gangs = question.key == "framework" or owner_of(question.key)
+    if question.key in content.traits.lacks or (of_gangs and not content.is_gang):
         return False
     if question.name == "kind" and len(kinds_of(content.traits.noun)) == 1:
         return False  # it was chosen by the menu

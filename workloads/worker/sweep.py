@@ -16,7 +16,7 @@ from spec.phases import ASKED_TO_RUN, Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
 from workloads.models.traces import expired
-from workloads.scheduling import time_limits
+from workloads.scheduling import idle_limits, time_limits
 from workloads.scheduling.order import decisions
 from workloads.worker import collect
 
@@ -24,6 +24,7 @@ OVERDUE = timedelta(seconds=5)
 LOGS_LATE = timedelta(minutes=10)  # for which an auto-deletion waits for the last output
 AT_ONCE = 100  # rows of one sweep; the next one goes on
 DECISIONS_SECONDS = 60
+IDLE_SECONDS = 30
 STATISTICS_SECONDS = 600
 
 
@@ -36,6 +37,8 @@ def sweep() -> None:
             enqueue.hand_over(cluster.pk)
     _ask_again()
     time_limits.enforce()
+    if cache.add("idle-workloads", 1, IDLE_SECONDS):
+        idle_limits.enforce()
     _delete_due()
     prune()
     if cache.add("admission-decisions", 1, DECISIONS_SECONDS):

@@ -33,6 +33,18 @@ def test_a_workspace_goes_through_the_wizard(wizard: Wizard) -> None:
     assert "Workspace" in wizard.client.get(workload.get_absolute_url()).content.decode()
 
 
+def test_a_workspace_has_an_idle_limit_and_a_training_none(wizard: Wizard) -> None:
+    wizard.ready(kind="workspace")
+    assert 'name="idleLimitSeconds"' in wizard.open(wizard.at(2)).page
+    wizard.save(2, idleLimitSeconds="2", **{"idleLimitSeconds-unit": "hours"})
+    assert "Idle limit" in wizard.open(wizard.at(3)).page
+    wizard.press("create")
+    assert Workload.objects.get().spec.idle_limit_seconds == 7200
+    wizard.ready("other", values={"numWorkers": 2, "idleLimitSeconds": 7200})
+    assert 'name="idleLimitSeconds"' not in wizard.open(wizard.at(2)).page
+    assert wizard.plan().submittable
+
+
 def test_the_menu_begins_a_workspace_or_a_training(wizard: Wizard) -> None:
     assert f'href="{NEW}"' in wizard.open("/workloads/").page
     assert wizard.open(NEW).draft.content.kind == "workspace"

@@ -21,6 +21,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     yield "Grace period", _time(spec.termination_grace_period_seconds), ""
     if spec.time_limit_seconds is not None:
         yield "Time limit", _time(spec.time_limit_seconds), ""
+    if spec.idle_limit_seconds is not None:
+        yield "Idle limit", _time(spec.idle_limit_seconds), ""
     yield "Backoff limit", str(spec.backoff_limit), "backoffLimit"
     yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
 
@@ -44,6 +46,14 @@ GENERAL = Section(
             Input.DURATION,
             hint="Running time in all, 1 sec to 365 days; waiting does not count. Then it is "
             "stopped and has failed. Default: no limit.",
+            unit="hours",
+        ),
+        Question(
+            "idleLimitSeconds",
+            "Idle limit",
+            Input.DURATION,
+            hint="Stopped after this long without use, 5 min to 365 days; it can run again. "
+            "Default: no limit.",
             unit="hours",
         ),
         Question(
