@@ -8,6 +8,7 @@ Trainyard's own packages, but sees them: a notebook imports the torch that train
 
 import fcntl
 import os
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -79,15 +80,16 @@ def install(app: LocalApp, place: Path) -> bool:
             return True
         say(f"Installing {app.label}: the first time on this machine, it takes a minute or two.")
         venv.create(place, with_pip=True)
+        _see_ours(place)
         pip = [str(place / "bin" / "pip"), "install", "--progress-bar", "off", *app.packages]
         if subprocess.run(pip, stdin=subprocess.DEVNULL, check=False).returncode:
+            by_hand = f"{shlex.join(pip)} && touch {shlex.quote(str(place / READY))}"
             say(
                 f"{app.label} could not be installed, see above. If this machine does not reach "
                 f"PyPI, make a package index known to pip, or run this where one is reached: "
-                f"{' '.join(pip)}; touch {place / READY}. Then run the workspace again."
+                f"{by_hand}\nThen run the workspace again."
             )
             return False
-        _see_ours(place)
         (place / READY).touch()
         say(f"{app.label} is installed.")
         return True

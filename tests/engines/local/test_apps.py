@@ -61,12 +61,20 @@ def test_two_that_start_at_a_time_install_once_and_see_our_packages(
         assert line.endswith("--ServerApp.port=8888 --token=")
 
 
-def test_a_machine_without_an_index_is_told_what_to_do(tmp_path: Path) -> None:
-    process = started(tmp_path / "apps", tmp_path)
+def test_where_no_index_is_reached_the_advice_installs_it_by_hand(
+    tmp_path: Path, index: Path
+) -> None:
+    home = tmp_path / "our apps"
+    process = started(home, tmp_path)
     text = process.communicate(timeout=120)[0]
     assert process.returncode == 69
     assert "JupyterLab could not be installed" in text
-    assert f"{tmp_path}/apps/jupyterlab/bin/pip install" in text
+    advice = text.partition("run this where one is reached: ")[2].partition("\n")[0]
+    assert advice.startswith(f"'{home}/jupyterlab/bin/pip' install")
+    reached = os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index)}
+    subprocess.run(["/bin/sh", "-c", advice], env=reached, check=True, timeout=120)
+    text = started(home, tmp_path, "--token=").communicate(timeout=120)[0]
+    assert text.splitlines()[-1].startswith("started --no-browser")
 
 
 def test_a_notebook_answers_to_the_names_of_its_workloads_tools_alone() -> None:
