@@ -4,6 +4,7 @@ from assets.base import AssetKind
 from assets.data_source import card
 from assets.data_source.form import KINDS, DataSourceForm, blank, initial
 from assets.data_source.model import DataSource
+from assets.data_source.wire import WIRE
 from spec import data_source
 
 DATA_SOURCE = AssetKind(
@@ -24,4 +25,5 @@ DATA_SOURCE = AssetKind(
     chip="Type",
     types=KINDS,
     stays_while_used=True,
+    wire=WIRE,
 )

@@ -5,8 +5,10 @@ from typing import Any
 
 from accounts import groups, tokens
 from accounts.models import AccessKey, User
+from assets.kinds import KINDS
 from clusters.models import ConnectionTest, NodePool
 from projects.models import Project
+from projects.scopes import Place as Home
 from tests.factories import (
     ComputeResourceFactory,
     CredentialFactory,
@@ -17,6 +19,7 @@ from tests.factories import (
     UserFactory,
     WorkloadFactory,
 )
+from tests.fuzz.bodies import ASSETS
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
 
@@ -75,15 +78,12 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
     named = {"home": project, "name": SECRET}
-    compute = ComputeResourceFactory.create(**named).pk
-    environment = EnvironmentFactory.create(**named).pk
     return {
+        **_by_rest(project),
         "users": author.pk,
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
-        "environments": environment,
-        "environment": environment,
-        "compute-resources": compute,
-        "compute": compute,
+        "environments": EnvironmentFactory.create(**named).pk,
+        "compute-resources": ComputeResourceFactory.create(**named).pk,
         "credentials": CredentialFactory.create(**named, entered={"token": SECRET}).pk,
         "data-sources": DataSourceFactory.create(**named).pk,
         "templates": TemplateFactory.create(**named).pk,
@@ -103,3 +103,20 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "auth": workload.pk,
         "signin": workload.pk,
     }
+
+
+def _by_rest(project: Project) -> dict[str, Any]:
+    """An asset of each type that REST has a path for, by the end of the path."""
+    ids: dict[str, Any] = {}
+    for kind in KINDS.values():
+        if (wire := kind.wire) is None:
+            continue
+        for its in wire.types:
+            path = "/".join(filter(None, (wire.path, its.path)))
+            given = its.read(ASSETS[path], None)
+            row = kind.model(name=f"{SECRET}-{path}", **given.columns)
+            row.put(Home(project))
+            setattr(row, kind.column, kind.dump(kind.part.model_validate(given.document)))
+            row.save()
+            ids[path.rpartition("/")[2]] = row.pk
+    return ids

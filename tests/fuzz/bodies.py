@@ -84,6 +84,13 @@ ASSETS: dict[str, dict[str, Any]] = {
         "uidGidSource": "custom",
         "runAsUid": 1,
     },
+    "datasource/nfs": {"server": "nfs", "path": "/export", "mountPath": "/data"},
+    "datasource/pvc": {"existingPvc": True, "claimName": "data", "path": "/data"},
+    "datasource/s3": {"bucket": "data", "path": "/data", "accessKeyAssetId": None},
+    "datasource/git": {"repository": "https://example.com/a.git", "path": "/code"},
+    "datasource/host-path": {"path": "/mnt/data", "mountPath": "/data"},
+    "datasource/config-map": {"configMap": "conf", "mountPath": "/conf"},
+    "datasource/secrets": {"secret": "keys", "mountPath": "/keys"},
 }
 
 

@@ -1,0 +1,70 @@
+"""Data sources over REST: each type has a path of its own, and its ``spec`` is the one part that
+the document of this type holds."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assets.wire import NOT_HERE, AssetWire, Given, WireType, without
+from spec.data_source import SourceKind
+from spec.documents import Document
+from spec.errors import WORDS, Path, Problem
+from spec.stored import mapping
+
+NAME = {"name": WORDS["extra_forbidden"]}  # of an item of ``storage``; an asset has its own
+EXISTING = "must be true: a new claim belongs to a workload, as a volume of it"
+#: What Run:ai has of each type, and Trainyard has not.
+LACKS: dict[SourceKind, Mapping[str, str]] = {
+    SourceKind.PVC: {"dataSharing": NOT_HERE},
+    SourceKind.S3: {"accessKeyAssetId": "is not supported; name a Secret in accessKeySecret"},
+    SourceKind.GIT: {
+        "credentialId": "is not supported; name a Secret in secretRef",
+        "passwordAssetId": "is not supported; name a Secret in secretRef",
+    },
+    SourceKind.SECRET: {"credentialAssetId": "is not supported; name a Secret in secret"},
+}
+
+
+def _existing(item: Document) -> tuple[Document, list[Problem]]:
+    """What a new claim would need is not asked for besides."""
+    if item.get("existingPvc") is True:
+        return item, []
+    left = {key: value for key, value in item.items() if key not in {"claimInfo", "ephemeral"}}
+    return left | {"existingPvc": True}, [Problem(("existingPvc",), EXISTING)]
+
+
+#: What is refused of a type that is there elsewhere.
+REFUSES: dict[SourceKind, Callable[[Document], tuple[Document, list[Problem]]]] = {
+    SourceKind.PVC: _existing
+}
+
+
+def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
+    def read(spec: Document, asset: Any) -> Given:
+        item, wrong = without(spec, {**NAME, **LACKS.get(source, {})})
+        if refuses := REFUSES.get(source):
+            item, more = refuses(item)
+            wrong += more
+        return Given({"kind": source.value, source.value: item}, problems=tuple(wrong))
+
+    def write(asset: Any) -> Document:
+        item = mapping(mapping(asset.spec_json).get(source))
+        return {key: value for key, value in item.items() if key != "name"}
+
+    def place(at: Path) -> Path:
+        return at[1:] if at[:1] == (source.value,) else at
+
+    return WireType(kind, read, write, path=path, of=(source.value,), place=place, one=one)
+
+
+WIRE = AssetWire(
+    "datasource",
+    (
+        _type(SourceKind.NFS, "nfs", "nfs", "an NFS data source"),
+        _type(SourceKind.PVC, "pvc", "pvc", "a PVC data source"),
+        _type(SourceKind.S3, "s3", "s3", "an S3 data source"),
+        _type(SourceKind.GIT, "git", "git", "a Git data source"),
+        _type(SourceKind.HOST_PATH, "hostPath", "host-path", "a host path data source"),
+        _type(SourceKind.CONFIG_MAP, "config-map", "config-map", "a ConfigMap data source"),
+        _type(SourceKind.SECRET, "secret-volume", "secrets", "a Secret data source"),
+    ),
+)

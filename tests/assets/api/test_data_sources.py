@@ -1,0 +1,94 @@
+"""REST: data sources, each type below a path of its own."""
+
+from typing import Any
+
+import pytest
+
+from assets.models import DataSource
+from projects.models import Project
+from tests.assets.api.conftest import Meta
+from tests.assets.links import named
+from tests.caller import Caller
+from tests.factories import DataSourceFactory, WorkloadFactory
+from tests.fuzz.bodies import ASSETS
+
+PATH = "/asset/datasource"
+SPECS = {path.partition("/")[2]: ASSETS[path] for path in ASSETS if path.startswith("datasource/")}
+#: Run:ai's words in ``meta.kind``, where they are not those of the path.
+KINDS = {"host-path": "hostPath", "secrets": "secret-volume"}
+EACH = pytest.mark.parametrize("path", SPECS)
+
+
+@EACH
+def test_a_data_source_of_each_type_is_created_read_changed_and_deleted(
+    call: Caller, meta: Meta, path: str
+) -> None:
+    here, spec = f"{PATH}/{path}", SPECS[path]
+    status, created = call("POST", here, {"meta": meta(), "spec": spec})
+    assert status == 201, created
+    assert created["meta"]["kind"] == KINDS.get(path, path)
+    sent = {key: value for key, value in spec.items() if value is not None}
+    assert created["spec"].items() >= sent.items()
+    assert "name" not in created["spec"]
+    one = f"{here}/{created['meta']['id']}"
+    assert call("GET", one)[1] == created
+    assert call("PUT", one, {"spec": created["spec"]})[1]["spec"] == created["spec"]
+    moved = {"mountPath" if "mountPath" in spec else "path": "/elsewhere"}
+    assert call("PUT", one, {"spec": spec | moved})[1]["spec"].items() >= moved.items()
+    assert call("DELETE", one)[0] == 204
+    assert not DataSource.objects.exists()
+
+
+@EACH
+def test_a_path_of_data_sources_has_those_of_its_type_alone(
+    call: Caller, meta: Meta, path: str
+) -> None:
+    ids = {}
+    for other, spec in SPECS.items():
+        _, created = call("POST", f"{PATH}/{other}", {"meta": meta(name=other), "spec": spec})
+        ids[other] = created["meta"]["id"]
+    listed = call("GET", f"{PATH}/{path}")[1]["entries"]
+    assert [it["meta"]["name"] for it in listed] == [path]
+    every = {it["meta"]["name"]: it for it in call("GET", PATH)[1]["entries"]}
+    assert every.keys() == SPECS.keys()
+    assert every[path] == listed[0]
+    for other in SPECS.keys() - {path}:
+        assert call("GET", f"{PATH}/{path}/{ids[other]}")[0] == 404
+        assert call("DELETE", f"{PATH}/{path}/{ids[other]}")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "changes", "fields"),
+    [
+        ("nfs", {"server": ""}, ["server"]),
+        ("nfs", {"mountPath": "data"}, ["mountPath"]),
+        ("nfs", {"mount_path": "/data"}, ["mount_path"]),
+        ("nfs", {"name": "other"}, ["name"]),
+        ("nfs", {"kind": "nfs"}, ["kind"]),
+        ("pvc", {"existingPvc": False}, ["existingPvc"]),
+        ("pvc", {"existingPvc": None, "claimInfo": {"size": "1G"}}, ["existingPvc"]),
+        ("pvc", {"claimName": None}, ["claimName"]),
+        ("pvc", {"dataSharing": True}, ["dataSharing"]),
+        ("s3", {"accessKeyAssetId": "6bb6cdf4"}, ["accessKeyAssetId"]),
+        ("git", {"credentialId": "6bb6cdf4", "branch": "-x"}, ["credentialId", "branch"]),
+        ("git", {"passwordAssetId": "6bb6cdf4"}, ["passwordAssetId"]),
+        ("host-path", {"mountPropagation": "Bidirectional"}, ["mountPropagation"]),
+        ("config-map", {"subPath": "/a"}, ["subPath"]),
+        ("secrets", {"secret": None, "credentialAssetId": "6b"}, ["credentialAssetId", "secret"]),
+    ],
+    ids=str,
+)
+def test_faults_of_a_data_source_have_the_paths_of_the_request(
+    call: Caller, meta: Meta, path: str, changes: dict[str, Any], fields: list[str]
+) -> None:
+    body = {"meta": meta(), "spec": SPECS[path] | changes}
+    status, answer = call("POST", f"{PATH}/{path}", body)
+    named_fields = [it["field"] for it in answer["complianceIssues"]]
+    assert (status, named_fields) == (400, [f"spec.{field}" for field in fields])
+    assert not DataSource.objects.exists()
+
+
+def test_a_data_source_that_is_used_is_not_deleted_by_rest(call: Caller, project: Project) -> None:
+    source = DataSourceFactory(home=project)
+    named(WorkloadFactory(project=project), source)
+    assert call("DELETE", f"{PATH}/nfs/{source.pk}")[0] == 409
