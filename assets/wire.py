@@ -13,6 +13,10 @@ NOT_HERE = "is not supported; leave it out"
 EXCLUDE: Mapping[str, str] = {"exclude": NOT_HERE}
 
 
+def unchanged(path: Path) -> Path:
+    return path
+
+
 @dataclass(frozen=True)
 class Given:
     """What a request says of an asset: its document, what stands in columns beside it, and what is
@@ -21,10 +25,8 @@ class Given:
     document: Document
     columns: dict[str, Any] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-
-
-def nothing_else(path: Path) -> Path:
-    return path
+    #: Where the request's ``spec`` had what is at this path of the document.
+    place: Callable[[Path], Path] = unchanged
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,6 @@ class WireType:
     #: Below the path of the kind; which values of ``kind`` its documents have.
     path: str = ""
     of: tuple[str, ...] = ()
-    #: Where the request's ``spec`` had what is at this path of the document.
-    place: Callable[[Path], Path] = nothing_else
     #: What the description of the API calls one, such as ``an NFS data source``.
     one: str = ""
 

@@ -1,6 +1,6 @@
 """What the calls do, whatever the kind of asset: read, create, change and delete by its verbs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,11 +22,11 @@ from assets.api.schemas import (
 )
 from assets.base import AssetKind
 from assets.links import users_of
-from assets.wire import NOT_HERE, AssetWire, Given, WireType
+from assets.wire import NOT_HERE, AssetWire, Given, WireType, unchanged
 from core.api import ApiError, Issue, judged, not_found
 from core.filters import narrow, order
 from projects.scopes import ScopedQuerySet
-from spec.errors import Problem, SpecError
+from spec.errors import Path, Problem, SpecError
 from spec.merge import filled
 from spec.stored import mapping
 
@@ -70,7 +70,7 @@ class Calls:
         if place is None:
             raise self._refused(wrong)
         columns = given.columns | self._supported(body.meta, wrong)
-        with self._judged(wrong):
+        with self._judged(wrong, given.place):
             asset = services.create(
                 self.kind,
                 by=user,
@@ -85,12 +85,13 @@ class Calls:
     def update(self, pk: UUID, body: AssetChange, user: User) -> AssetOut:
         asset, wrong = self.find(pk, user), _unsaid(body.meta, self.wire)
         changes: dict[str, Any] = {}
+        place: Callable[[Path], Path] = unchanged
         if body.spec is not None:
             given = self._given(body.spec, asset)
             wrong += _issues(given.problems)
-            changes = {"document": given.document, **given.columns}
+            changes, place = {"document": given.document, **given.columns}, given.place
         changes |= self._supported(body.meta, wrong)
-        with self._judged(wrong):
+        with self._judged(wrong, place):
             name, description = body.meta.name, body.meta.description
             services.update(
                 self.kind, asset, by=user, name=name, description=description, **changes
@@ -133,7 +134,7 @@ class Calls:
         return given.columns
 
     @contextmanager
-    def _judged(self, wrong: list[Issue]) -> Iterator[None]:
+    def _judged(self, wrong: list[Issue], place: Callable[[Path], Path]) -> Iterator[None]:
         """What a verb refuses, with what else is wrong; then nothing of it stays."""
         try:
             with judged(""), transaction.atomic():
@@ -141,12 +142,10 @@ class Calls:
                 if wrong:
                     raise SpecError(())
         except SpecError as error:
-            raise self._refused([*wrong, *map(self._issue, error.problems)]) from error
-
-    def _issue(self, problem: Problem) -> Issue:
-        in_meta = problem.path[:1] in {(name,) for name in META}
-        path = ("meta", *problem.path) if in_meta else ("spec", *self.type.place(problem.path))
-        return Issue(field=".".join(map(str, path)), details=problem.message)
+            named = {issue.field for issue in wrong}
+            issues = [_issue(problem, place) for problem in error.problems]
+            more = [issue for issue in issues if issue.field not in named]
+            raise self._refused([*wrong, *more]) from error
 
     def _refused(self, issues: list[Issue]) -> ApiError:
         first = f"{issues[0].field}: {issues[0].details}" if issues else ""
@@ -158,6 +157,13 @@ def type_of(kind: AssetKind[Any], wire: AssetWire, asset: Any) -> WireType:
     """Of one type or another, by what its document says of it."""
     word = mapping(getattr(asset, kind.column)).get("kind")
     return next((its for its in wire.types if word in its.of), wire.types[0])
+
+
+def _issue(problem: Problem, place: Callable[[Path], Path]) -> Issue:
+    """Of a verb, which has the paths of the document."""
+    in_meta = problem.path[:1] in {(name,) for name in META}
+    path = ("meta", *problem.path) if in_meta else ("spec", *place(problem.path))
+    return Issue(field=".".join(map(str, path)), details=problem.message)
 
 
 def _issues(problems: Iterable[Problem], *within: str) -> list[Issue]:

@@ -6,6 +6,7 @@ from assets.base import AssetKind
 from assets.credential import card
 from assets.credential.form import KINDS, VALUES, CredentialForm, blank, initial
 from assets.credential.model import Credential, SecretValue
+from assets.credential.wire import WIRE
 from spec.credential import CredentialSpec
 from spec.errors import Problem
 
@@ -42,4 +43,5 @@ CREDENTIAL = AssetKind(
     after_a_change="A workload takes the values that are there when it starts or is run again.",
     stays_while_used=True,
     lacks=_lacks,
+    wire=WIRE,
 )

@@ -44,7 +44,8 @@ def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
         if refuses := REFUSES.get(source):
             item, more = refuses(item)
             wrong += more
-        return Given({"kind": source.value, source.value: item}, problems=tuple(wrong))
+        document = {"kind": source.value, source.value: item}
+        return Given(document, problems=tuple(wrong), place=place)
 
     def write(asset: Any) -> Document:
         item = mapping(mapping(asset.spec_json).get(source))
@@ -53,7 +54,7 @@ def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
     def place(at: Path) -> Path:
         return at[1:] if at[:1] == (source.value,) else at
 
-    return WireType(kind, read, write, path=path, of=(source.value,), place=place, one=one)
+    return WireType(kind, read, write, path=path, of=(source.value,), one=one)
 
 
 WIRE = AssetWire(

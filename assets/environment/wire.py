@@ -41,7 +41,7 @@ def _read(spec: Document, asset: Any) -> Given:
         document[TOOLS] = [_tool(item, (TOOLS, n), problems) for n, item in enumerate(items)]
         wrong += problems
     columns = {"override_uid_gid": override is True}
-    return Given(document, columns, (*wrong, *excluded))
+    return Given(document, columns, (*wrong, *excluded), _place)
 
 
 def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
@@ -119,6 +119,6 @@ def _supported_out(asset: Any) -> Document:
 
 WIRE = AssetWire(
     "environment",
-    (WireType("environment", _read, _write, place=_place),),
+    (WireType("environment", _read, _write),),
     Supported(_supported_in, _supported_out),
 )

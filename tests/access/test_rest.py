@@ -11,6 +11,11 @@ PARTS = (PEOPLE, ("cookie",), tuple(f"key of {name}" for name in PEOPLE[1:]))
 TABLE = """
 1+++++ 1 +++++ GET    /access-keys
 1+++++ 1 +++++ GET    /asset/compute
+1+++++ 1 +++++ GET    /asset/credentials
+1+++++ 1 +++++ GET    /asset/credentials/access-key
+1+++++ 1 +++++ GET    /asset/credentials/docker-registry
+1+++++ 1 +++++ GET    /asset/credentials/generic-secret
+1+++++ 1 +++++ GET    /asset/credentials/password
 1+++++ 1 +++++ GET    /asset/datasource
 1+++++ 1 +++++ GET    /asset/datasource/nfs
 1+++++ 1 +++++ GET    /asset/datasource/pvc
@@ -40,6 +45,10 @@ TABLE = """
 13333? 1 3333? DELETE /org-unit/departments/{department_id}
 13333? 1 3333? POST   /clusters
 144+++ 1 44+++ DELETE /asset/compute/{asset_id}
+144+++ 1 44+++ DELETE /asset/credentials/access-key/{asset_id}
+144+++ 1 44+++ DELETE /asset/credentials/docker-registry/{asset_id}
+144+++ 1 44+++ DELETE /asset/credentials/generic-secret/{asset_id}
+144+++ 1 44+++ DELETE /asset/credentials/password/{asset_id}
 144+++ 1 44+++ DELETE /asset/datasource/nfs/{asset_id}
 144+++ 1 44+++ DELETE /asset/datasource/pvc/{asset_id}
 144+++ 1 44+++ DELETE /asset/datasource/s3/{asset_id}
@@ -52,6 +61,10 @@ TABLE = """
 144+++ 1 44+++ DELETE /workloads/trainings/{workload_id}
 144+++ 1 44+++ DELETE /workloads/workspaces/{workload_id}
 144+++ 1 44+++ GET    /asset/compute/{asset_id}
+144+++ 1 44+++ GET    /asset/credentials/access-key/{asset_id}
+144+++ 1 44+++ GET    /asset/credentials/docker-registry/{asset_id}
+144+++ 1 44+++ GET    /asset/credentials/generic-secret/{asset_id}
+144+++ 1 44+++ GET    /asset/credentials/password/{asset_id}
 144+++ 1 44+++ GET    /asset/datasource/nfs/{asset_id}
 144+++ 1 44+++ GET    /asset/datasource/pvc/{asset_id}
 144+++ 1 44+++ GET    /asset/datasource/s3/{asset_id}
@@ -76,6 +89,10 @@ TABLE = """
 144+++ 1 44+++ POST   /workloads/trainings/{workload_id}/suspend
 144+++ 1 44+++ POST   /workloads/workspaces/{workload_id}/suspend
 144+++ 1 44+++ PUT    /asset/compute/{asset_id}
+144+++ 1 44+++ PUT    /asset/credentials/access-key/{asset_id}
+144+++ 1 44+++ PUT    /asset/credentials/docker-registry/{asset_id}
+144+++ 1 44+++ PUT    /asset/credentials/generic-secret/{asset_id}
+144+++ 1 44+++ PUT    /asset/credentials/password/{asset_id}
 144+++ 1 44+++ PUT    /asset/datasource/nfs/{asset_id}
 144+++ 1 44+++ PUT    /asset/datasource/pvc/{asset_id}
 144+++ 1 44+++ PUT    /asset/datasource/s3/{asset_id}
@@ -94,6 +111,10 @@ TABLE = """
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
 144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume
 1??+++ 1 ??+++ POST   /asset/compute
+1??+++ 1 ??+++ POST   /asset/credentials/access-key
+1??+++ 1 ??+++ POST   /asset/credentials/docker-registry
+1??+++ 1 ??+++ POST   /asset/credentials/generic-secret
+1??+++ 1 ??+++ POST   /asset/credentials/password
 1??+++ 1 ??+++ POST   /asset/datasource/nfs
 1??+++ 1 ??+++ POST   /asset/datasource/pvc
 1??+++ 1 ??+++ POST   /asset/datasource/s3

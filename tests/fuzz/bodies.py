@@ -91,6 +91,10 @@ ASSETS: dict[str, dict[str, Any]] = {
     "datasource/host-path": {"path": "/mnt/data", "mountPath": "/data"},
     "datasource/config-map": {"configMap": "conf", "mountPath": "/conf"},
     "datasource/secrets": {"secret": "keys", "mountPath": "/keys"},
+    "credentials/access-key": {"accessKeyId": "AKIA1", "secretAccessKey": "zanzibar"},
+    "credentials/docker-registry": {"user": "a", "password": "zanzibar", "url": "example.com"},
+    "credentials/generic-secret": {"keyValuePairs": [{"key": "token", "value": "zanzibar"}]},
+    "credentials/password": {"user": "ada", "password": "zanzibar"},
 }
 
 

@@ -1,0 +1,143 @@
+"""Credentials over REST: values go in and never come out. Each type has a path of its own."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assets.credential.form import VALUES
+from assets.wire import AssetWire, Given, WireType
+from spec.credential import KEYS, CredentialKind
+from spec.documents import Document
+from spec.errors import WORDS, Path, Problem
+from spec.stored import mapping
+
+EXISTING, PAIRS = "existingSecretName", "keyValuePairs"
+#: Run:ai's words for the keys of each type, and for what of it is no secret.
+WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
+    CredentialKind.ACCESS_KEY: ("accessKeyId", "secretAccessKey"),
+    CredentialKind.PASSWORD: ("user", "password"),
+    CredentialKind.REGISTRY: ("user", "password"),
+}
+PLAIN: dict[CredentialKind, Mapping[str, str]] = {
+    CredentialKind.REGISTRY: {"url": "server", "email": "email"}
+}
+NOT_BOTH = "give either values or the name of an existing Secret, not both"
+
+
+def _type(kind: CredentialKind, path: str, one: str) -> WireType:
+    keys = dict(zip(WORDS_OF[kind], KEYS[kind], strict=True))
+    plain = {**PLAIN.get(kind, {}), EXISTING: "existingSecret"}
+    wire = {field: (word,) for word, field in plain.items()}
+    wire |= {key: (word,) for word, key in keys.items()}
+
+    def read(spec: Document, asset: Any) -> Given:
+        wrong = _strays(spec, {*keys, *plain})
+        values = {key: spec[word] for word, key in keys.items() if word in spec}
+        wrong += [
+            Problem(wire[key], WORDS["string_type"])
+            for key, value in values.items()
+            if not isinstance(value, str)
+        ]
+        document = {field: spec[word] for word, field in plain.items() if word in spec}
+        return _given({"kind": kind.value, **document}, values, wrong, place)
+
+    def place(at: Path) -> Path:
+        step = at[-1:] if at[:1] == (VALUES,) else at[:1]
+        return wire.get("".join(map(str, step)), at)
+
+    def write(asset: Any) -> Document:
+        document = mapping(asset.spec_json)
+        return {word: document.get(field) for word, field in plain.items()}
+
+    return WireType(kind.value, read, write, path=path, of=(kind.value,), one=one)
+
+
+def _read_pairs(spec: Document, asset: Any) -> Given:
+    """A pair without a value keeps the one that is there. With the key ``ssh`` alone it is an SSH
+    key."""
+    wrong = _strays(spec, {PAIRS, EXISTING})
+    keys, values = list[Any](), dict[str, str]()
+    given = spec.get(PAIRS, [])
+    if not isinstance(given, list):
+        given, wrong = [], [*wrong, Problem((PAIRS,), "must be a list")]
+    for number, pair in enumerate(given):
+        at, item = (PAIRS, number), mapping(pair)
+        wrong += _strays(item, {"key", "value"}, at)
+        key, value = item.get("key"), item.get("value")
+        if not isinstance(key, str) or not isinstance(value, str | None):
+            step = "value" if isinstance(key, str) else "key"
+            wrong.append(Problem((*at, step), WORDS["string_type"]))
+        keys.append(key if isinstance(key, str) else f"key-{number}")
+        if value and isinstance(value, str):
+            values[keys[-1]] = value
+    kind = _kind(keys, asset)
+    document: Document = {"kind": kind.value}
+    if kind is CredentialKind.GENERIC:
+        document["keys"] = keys
+    else:
+        values = {key: f"{value.rstrip()}\n" for key, value in values.items()}
+    if EXISTING in spec:
+        document["existingSecret"] = spec[EXISTING]
+
+    def place(at: Path) -> Path:
+        match at:
+            case ("existingSecret", *_):
+                return (EXISTING,)
+            case (str(head), key) if head == VALUES and key in keys:
+                return (PAIRS, keys.index(key), "value")
+            case ("keys", int(number)):
+                return (PAIRS, number, "key")
+        return (PAIRS,)
+
+    return _given(document, values, wrong, place, pairs=bool(keys))
+
+
+def _kind(keys: list[Any], asset: Any) -> CredentialKind:
+    if keys or asset is None:
+        return CredentialKind.SSH_KEY if keys == ["ssh"] else CredentialKind.GENERIC
+    return CredentialKind(mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
+
+
+def _given(
+    document: Document,
+    values: dict[str, Any],
+    wrong: list[Problem],
+    place: Callable[[Path], Path],
+    *,
+    pairs: bool = False,
+) -> Given:
+    if document.get("existingSecret") and (values or pairs):
+        wrong = [*wrong, Problem((EXISTING,), NOT_BOTH)]
+    entered = {key: value for key, value in values.items() if isinstance(value, str)}
+    return Given(document, {"entered": entered}, tuple(wrong), place)
+
+
+def _strays(document: Document, words: set[str], at: Path = ()) -> list[Problem]:
+    return [Problem((*at, key), WORDS["extra_forbidden"]) for key in document if key not in words]
+
+
+def _write_pairs(asset: Any) -> Document:
+    """The keys alone."""
+    document = mapping(asset.spec_json)
+    existing = document.get("existingSecret")
+    kind = CredentialKind(document.get("kind", CredentialKind.GENERIC))
+    keys = () if existing else KEYS.get(kind, document.get("keys", ()))
+    return {PAIRS: [{"key": key} for key in keys], EXISTING: existing}
+
+
+GENERIC = WireType(
+    CredentialKind.GENERIC.value,
+    _read_pairs,
+    _write_pairs,
+    path="generic-secret",
+    of=(CredentialKind.GENERIC.value, CredentialKind.SSH_KEY.value),
+    one="a generic secret",
+)
+WIRE = AssetWire(
+    "credentials",
+    (
+        _type(CredentialKind.ACCESS_KEY, "access-key", "an access key"),
+        _type(CredentialKind.REGISTRY, "docker-registry", "a docker registry credential"),
+        GENERIC,
+        _type(CredentialKind.PASSWORD, "password", "a username and password"),
+    ),
+)
