@@ -35,6 +35,10 @@ class AssetLink(models.Model):
         abstract = True
 
     @classmethod
+    def noun(cls) -> str:
+        return cls.HOLDER.replace("_", " ")
+
+    @classmethod
     def of(cls, holder: models.Model, references: Iterable[Reference]) -> list[Self]:
         """Rows to create, each once."""
         each = dict.fromkeys(references)
@@ -87,8 +91,9 @@ def users_of(kind: str, assets: Iterable[UUID], user: Any) -> dict[UUID, dict[st
 
 def used_by(asset: Any) -> str:
     """``3 workloads and 1 template``, of an asset with the counts of :func:`with_counts`."""
-    counts = [(getattr(asset, f"used_by_{it.HOLDER}"), it.HOLDER) for it in tables()]
-    return " and ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n)
+    counts = [(getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in tables()]
+    words = [f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n]
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def with_counts(rows: QuerySet[Any], kind: str) -> QuerySet[Any]:

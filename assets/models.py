@@ -2,7 +2,7 @@
 
 from assets.compute.model import ComputeResource
 from assets.credential.model import Credential, SecretValue
-from assets.data_source.model import DataSource
+from assets.data_source.model import DataSource, DataSourceAsset
 from assets.environment.model import Environment
 from assets.template.model import Template
 
@@ -10,6 +10,7 @@ __all__ = [
     "ComputeResource",
     "Credential",
     "DataSource",
+    "DataSourceAsset",
     "Environment",
     "SecretValue",
     "Template",

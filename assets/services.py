@@ -103,7 +103,7 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
 
 def _users(kind: AssetKind[A], asset: A) -> list[str]:
     """``workload train``, ``template base``."""
-    uses = [(table.HOLDER, table.made_with(kind.slug, asset.pk)) for table in tables()]
+    uses = [(table.noun(), table.made_with(kind.slug, asset.pk)) for table in tables()]
     return [f"{noun} {name}" for noun, rows in uses for name in sorted(map(str, rows))]
 
 

@@ -27,7 +27,7 @@ from spec.errors import Problem, place_of
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase, Reason
 from spec.tools import Tool
-from spec.variable import EnvironmentVariable
+from spec.variable import EnvironmentVariable, NamedCredential
 from spec.workload import Role, WorkloadSpec
 
 DEFAULT_POOL = "default"
@@ -252,8 +252,12 @@ class Launch:
     def secret_of(self, variable: EnvironmentVariable) -> str:
         """The value that its credential has; empty in a launch that is only shown."""
         at = variable.credential
-        values = self.secrets.get(at.asset_id, {}) if at and at.asset_id else {}
-        return values.get(at.key, "") if at else ""
+        return self.value_of(at, at.key) if at else ""
+
+    def value_of(self, credential: NamedCredential, key: str) -> str:
+        """The same of one of its keys."""
+        values = self.secrets.get(credential.asset_id, {}) if credential.asset_id else {}
+        return values.get(key, "")
 
 
 @dataclass(frozen=True)

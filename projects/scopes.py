@@ -82,6 +82,18 @@ class ScopedQuerySet(models.QuerySet[M]):
             | Q(scope=Scope.ACCOUNT)
         )
 
+    def usable_at(self, place: Place) -> Self:
+        """Assets whose scope holds this place, for another asset that belongs there."""
+        holder = place.holder
+        if isinstance(holder, Project):
+            return self.usable_in(holder)
+        reach = Q(scope=Scope.ACCOUNT)
+        if isinstance(holder, Department):
+            reach |= Q(scope=Scope.DEPARTMENT, department=holder)
+        if place.cluster:
+            reach |= Q(scope=Scope.CLUSTER, cluster=place.cluster)
+        return self.filter(reach)
+
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
         """Assets that belong to where the user may do this to assets, not what is shared there."""
         if access.may(user, action):

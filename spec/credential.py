@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from spec.part import Part
-from spec.storage import Name
+from spec.storage import Name, is_by_ssh
 
 
 class CredentialKind(StrEnum):
@@ -26,9 +26,18 @@ KEYS: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.SSH_KEY: ("ssh",),
     CredentialKind.REGISTRY: ("username", "password"),
 }
+#: The lists of ``storage`` whose items name a credential, and the field with their address.
+FETCHED = {"git": "repository", "s3": "bucket"}
 KEY = re.compile(r"[A-Za-z0-9_.-]+")  # of a Secret
 SERVER = re.compile(r"(https?://)?[A-Za-z0-9][A-Za-z0-9.:_-]*(/[A-Za-z0-9._/-]*)?")
 MOST_KEYS = 50
+
+
+def opens(fetched: str, address: str) -> CredentialKind:
+    """The kind that opens an item of one of the lists ``FETCHED``. All its keys are needed."""
+    if fetched == "s3":
+        return CredentialKind.ACCESS_KEY
+    return CredentialKind.SSH_KEY if is_by_ssh(address) else CredentialKind.PASSWORD
 
 
 def _once(keys: tuple[str, ...]) -> tuple[str, ...]:

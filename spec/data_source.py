@@ -7,6 +7,7 @@ from pydantic import model_validator
 
 from spec.part import Part
 from spec.storage import S3, ConfigMapVolume, Git, HostPath, Nfs, Pvc, SecretVolume
+from spec.variable import NamedCredential
 
 
 class SourceKind(StrEnum):
@@ -58,6 +59,12 @@ class DataSourceSpec(Part):
         document: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         item: dict[str, Any] = document[self.kind]
         return item
+
+    @property
+    def credential(self) -> NamedCredential | None:
+        """What opens it, where it names one of the gallery."""
+        part = self.git or self.s3
+        return part.credential if part else None
 
     @property
     def path(self) -> str:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from spec.part import Flag, Part
 from spec.patterns import BUCKET, K8S_NAME, MODE, SERVER, WEB_ADDRESS_ALONE
 from spec.quantities import Quantity
+from spec.variable import NamedCredential
 
 Name = Annotated[str, Field(min_length=1, max_length=253, pattern=K8S_NAME)]
 Title = Annotated[str, Field(max_length=63)]
@@ -42,8 +43,13 @@ def _repository(url: str) -> str:
     if url.startswith("-") or any(c.isspace() for c in url) or not (url.startswith(schemes) or scp):
         raise ValueError(f"{url!r} is not a repository; write https://host/path or git@host:path")
     if url.startswith("http") and "@" in urlsplit(url).netloc:
-        raise ValueError("must not contain a password; name a Secret in secretRef")
+        raise ValueError("must not contain a password; name a credential, or a Secret in secretRef")
     return url
+
+
+def is_by_ssh(repository: str) -> bool:
+    """Whether an address, which may be ``git@host:path``, asks for a key."""
+    return not repository.startswith(("https://", "http://", "git://"))
 
 
 def _revision(name: str) -> str:
@@ -53,6 +59,9 @@ def _revision(name: str) -> str:
 
 
 Revision = Annotated[str, Field(min_length=1, max_length=250), AfterValidator(_revision)]
+
+
+ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
 
 
 class AccessModes(Part):
@@ -138,7 +147,8 @@ class HostPath(Part):
 
 
 class S3(Part):
-    """A bucket, copied into ``path`` before the program starts. ``url`` is AWS where empty."""
+    """A bucket, copied into ``path`` before the program starts. ``url`` is AWS where empty. Its
+    keys are those of a ``credential`` of the gallery, or in a Secret."""
 
     name: Title = ""
     bucket: str = Field(min_length=3, max_length=255, pattern=BUCKET)
@@ -147,6 +157,13 @@ class S3(Part):
     access_key_secret: Name | None = None
     secret_key_of_access_key_id: str = Field("AccessKeyId", min_length=1, max_length=253)
     secret_key_of_secret_key: str = Field("SecretKey", min_length=1, max_length=253)
+    credential: NamedCredential | None = None
+
+    @model_validator(mode="after")
+    def _keys_from_one_place(self) -> Self:
+        if self.credential and self.access_key_secret:
+            raise ValueError(f"credential: {ONE_OF_BOTH}")
+        return self
 
 
 class GitMethod(StrEnum):
@@ -164,7 +181,8 @@ class GitSecret(Part):
 
 
 class Git(Part):
-    """A repository, cloned into ``path`` before the program starts."""
+    """A repository, cloned into ``path`` before the program starts, with a ``credential`` of the
+    gallery or what is in a Secret."""
 
     name: Title = ""
     repository: Annotated[str, Field(max_length=2000), AfterValidator(_repository)]
@@ -172,14 +190,25 @@ class Git(Part):
     revision: Revision | None = None
     path: Place
     secret_ref: GitSecret | None = None
+    credential: NamedCredential | None = None
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Self:
+        if self.credential and self.secret_ref:
+            raise ValueError(f"credential: {ONE_OF_BOTH}")
+        if self.credential and self.repository.startswith("git://"):
+            raise ValueError(
+                "credential: an address with git:// has no sign-in; write https://host/path or "
+                "git@host:path"
+            )
+        return self
 
     @property
     def key(self) -> GitSecret | None:
         """Where the private key is. Over ssh there is nothing else to name, whatever is said."""
-        over_ssh = not self.repository.startswith(("https://", "http://", "git://"))
         secret = self.secret_ref
         says_so = secret is not None and secret.authentication_method is GitMethod.SSH_KEY
-        return secret if over_ssh or says_so else None
+        return secret if is_by_ssh(self.repository) or says_so else None
 
 
 class ConfigMapVolume(Part):

@@ -47,18 +47,27 @@ class KeyOf(Part):
     key: str = Field(min_length=1, max_length=253)
 
 
-class CredentialKey(Part):
-    """One key of a credential, by its name or its id; which one it is, is settled for the project
-    when the workload is submitted, and the key, where there is only one."""
+class NamedCredential(Part):
+    """A credential by its name or its id; which one it is, is settled for the project when the
+    workload is submitted."""
 
     asset_id: UUID | None = None
     name: str = Field("", max_length=63)
-    key: str = Field("", max_length=253)
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:
         if not (self.name or self.asset_id):
             raise ValueError("name: is required")
+        return self
+
+
+class CredentialKey(NamedCredential):
+    """One key of a credential; which one, is settled as well, where there is only one."""
+
+    key: str = Field("", max_length=253)
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> Self:
         if not self.key:
             raise ValueError("key: is required")
         return self

@@ -105,8 +105,8 @@ class AssetMeta(Wire):
 
 
 class AssetOut(Wire):
-    """``usedBy`` is there where ``usageInfo`` asks for it: the workloads and templates that you can
-    see."""
+    """``usedBy`` is there where ``usageInfo`` asks for it: the workloads, templates and
+    data sources that you can see."""
 
     meta: AssetMeta
     spec: dict[str, Any]

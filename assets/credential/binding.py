@@ -1,4 +1,5 @@
-"""From what the variables of a pod say of credentials to the very ones that are meant."""
+"""From what the variables, pull secrets and fetched data of a pod say of credentials to the very
+ones that are meant."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,19 +8,21 @@ from uuid import UUID
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
-from assets.credential.usable import Usable
+from assets.credential.usable import Usable, unfit
 from projects.models import Project
+from spec.credential import FETCHED, KEYS, CredentialKind
 from spec.documents import VARIABLES
 from spec.draft import Values
 from spec.errors import Path, Problem
+from spec.stored import mapping
 
-PULLS = "imagePullSecrets"
+PULLS, STORAGE = "imagePullSecrets", "storage"
 
 
 @dataclass
 class Bound:
     """A pod's document with the id of each credential, which of them there are, and what is wrong.
-    One that is in an existing Secret is a variable from that Secret."""
+    What names one that is in an existing Secret names that Secret instead."""
 
     document: Values
     credentials: list[Credential] = field(default_factory=list)
@@ -37,6 +40,8 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
     variables, pulls = _items(document, VARIABLES), _items(document, PULLS)
     named = [it["credential"] for it in variables if _names_one(it)]
     named += [it for it in pulls if _is_pull(it)]
+    fetched = {key: _items(mapping(document.get(STORAGE)), key) for key in FETCHED}
+    named += [it["credential"] for items in fetched.values() for it in items if _names_one(it)]
     if not named:
         return bound
     usable, where = Usable.among(named, project, user), f"in {project.name}" if project else "here"
@@ -46,7 +51,14 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
     for number, pull in enumerate(pulls):
         if _is_pull(pull):
             pulls[number] = _bound_pull(pull, bound, usable, where, (*at, PULLS, number, "name"))
-    its = {VARIABLES: variables, PULLS: pulls}
+    for key, items in fetched.items():
+        for number, item in enumerate(items):
+            if _names_one(item):
+                where_to = (*at, STORAGE, key, number)
+                items[number] = _bound_fetch(key, item, bound, usable, where, where_to)
+    its: Values = {VARIABLES: variables, PULLS: pulls}
+    if any(fetched.values()):
+        its[STORAGE] = document[STORAGE] | {key: items for key, items in fetched.items() if items}
     bound.document = document | {key: items for key, items in its.items() if items}
     return bound
 
@@ -74,21 +86,60 @@ def _bound_pull(given: Values, bound: Bound, usable: Usable, where: str, at: Pat
     return given | {"name": credential.name, "assetId": str(credential.pk)}
 
 
-def _names_one(variable: Any) -> bool:
-    return isinstance(variable, dict) and isinstance(variable.get("credential"), dict)
+def _names_one(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("credential"), dict)
+
+
+def _find(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Credential | None:
+    """The one that is named; ``None`` with a problem, or where none is, which the spec says."""
+    name = str(given.get("name") or "")
+    if not (name or given.get("assetId")):
+        return None
+    credential = usable.find(given)
+    if credential is None:
+        what = f"no credential {name!r}" if name else f"no credential {given['assetId']}"
+        bound.problems.append(Problem(at, f"{what} can be used {where}; choose another"))
+    return credential
+
+
+def _bound_fetch(
+    key: str, item: Values, bound: Bound, usable: Usable, where: str, at: Path
+) -> Values:
+    """A repository or a bucket as the spec has it; as it is, where something is wrong with it."""
+    credential = _find(item["credential"], bound, usable, where, (*at, "credential"))
+    if credential is None:
+        return item
+    if problem := unfit(credential, key, str(item.get(FETCHED[key]) or "")):
+        bound.problems.append(Problem((*at, "credential"), problem))
+        return item
+    bound.credentials.append(credential)
+    if existing := credential.spec.existing_secret:
+        return _from_existing(item, existing, credential.spec.kind)
+    return item | {"credential": {"assetId": str(credential.pk), "name": credential.name}}
+
+
+def _from_existing(item: Values, secret: str, kind: CredentialKind) -> Values:
+    """What names the Secret and its keys, unless it names another one as well, which the spec
+    refuses."""
+    if item.get("secretRef") or item.get("accessKeySecret"):
+        return item
+    others = {name: value for name, value in item.items() if name != "credential"}
+    if kind is CredentialKind.ACCESS_KEY:
+        return others | {"accessKeySecret": secret}  # whose keys are these by default
+    if kind is CredentialKind.SSH_KEY:
+        return others | {"secretRef": {"name": secret, "authenticationMethod": "ssh-key"}}
+    user, password = KEYS[kind]
+    keys = {"secretKeyOfUser": user, "secretKeyOfPassword": password}
+    return others | {"secretRef": {"name": secret, **keys}}
 
 
 def _bound(variable: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
     """The variable as the spec has it; as it is, where something is wrong with it. A key that is
     the only one need not be named."""
     given, at = variable["credential"], (*at, "credential")
-    name, key = str(given.get("name") or ""), str(given.get("key") or "")
-    if not (name or given.get("assetId")):
-        return variable  # the spec says so
-    credential = usable.find(given)
+    key = str(given.get("key") or "")
+    credential = _find(given, bound, usable, where, at)
     if credential is None:
-        what = f"no credential {name!r}" if name else f"no credential {given['assetId']}"
-        bound.problems.append(Problem(at, f"{what} can be used {where}; choose another"))
         return variable
     spec = credential.spec
     if spec.is_registry:

@@ -1,6 +1,6 @@
 """Which credentials can be used in a project, found by their ids or names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,10 +12,17 @@ from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
 from core.query import uuids
 from projects.models import Project
-from projects.scopes import Scope, ScopedQuerySet
+from projects.scopes import Place, Scope, ScopedQuerySet
+from spec.credential import CredentialKind, opens
 
 #: The nearest first: of two with one name the project's own is meant.
 NEAREST = (Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT)
+#: What each kind opens, in words.
+ADDRESSES = {
+    CredentialKind.PASSWORD: "a repository by https",
+    CredentialKind.SSH_KEY: "a repository by ssh",
+    CredentialKind.ACCESS_KEY: "a bucket",
+}
 Named = Mapping[str, Any]  # an ``assetId``, or a ``name``
 
 
@@ -32,8 +39,48 @@ def fault_of(credential: Credential) -> str:
 
 def in_words(credential: Credential) -> str:
     """``hub (Generic secret, Project team-a)``"""
-    kind = dict(KINDS)[credential.spec.kind.value]
-    return f"{credential.name} ({kind}, {credential.scope_name})"
+    return f"{credential.name} ({type_of(credential)}, {credential.scope_name})"
+
+
+def type_of(credential: Credential) -> str:
+    """``Username & password``"""
+    return dict(KINDS)[credential.spec.kind.value]
+
+
+def unfit(credential: Credential, fetched: str, address: str) -> str:
+    """Why it does not open what is fetched from there; empty where it does."""
+    needed = opens(fetched, address)
+    if credential.spec.kind is needed:
+        return ""
+    return (
+        f"the credential {credential.name} is of the type {type_of(credential)}; "
+        f"{ADDRESSES[needed]} takes the type {dict(KINDS)[needed]}; choose another"
+    )
+
+
+def that_open(
+    fetched: Collection[CredentialKind], rows: ScopedQuerySet[Credential]
+) -> list[Credential]:
+    """Those of some kinds that are valid, by name, of one name the nearest first."""
+    rows = rows.filter(spec_json__kind__in=[kind.value for kind in fetched])
+    placed = rows.select_related("cluster", "department", "project").order_by("name", "pk")
+    return nearest_first(row for row in placed if not fault_of(row))
+
+
+def nearest_first(rows: Iterable[Credential]) -> list[Credential]:
+    """By name, of one name the nearest first."""
+    return sorted(rows, key=lambda row: (row.name, NEAREST.index(Scope(row.scope))))
+
+
+def visible_at(place: Place | None, user: User) -> ScopedQuerySet[Credential]:
+    """Those that what belongs there can use; without a place all that the user sees."""
+    rows = CREDENTIAL.rows.visible_to(user)
+    return rows.usable_at(place) if place else rows
+
+
+def at(place: Place, pk: object) -> Credential | None:
+    """The one of an id, where it can be used there."""
+    return CREDENTIAL.rows.usable_at(place).filter(pk__in=uuids([str(pk)])).first()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from assets.credential.model import SecretValue
-from spec.variable import CredentialKey
-from spec.workload import WorkloadSpec
+from spec.credential import KEYS, opens
+from spec.variable import CredentialKey, NamedCredential
+from spec.workload import Replica, WorkloadSpec
 
 
 class MissingValue(Exception):
@@ -32,3 +33,16 @@ def _named(spec: WorkloadSpec) -> Iterator[CredentialKey]:
         for variable in replica.environment_variables:
             if variable.credential:
                 yield variable.credential
+        for credential, keys in _fetched(replica):
+            of = credential.model_dump(include={"asset_id", "name"})
+            yield from (CredentialKey(**of, key=key) for key in keys)
+
+
+def _fetched(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
+    """What opens the repositories and buckets, with all keys that they take."""
+    for git in replica.storage.git:
+        if git.credential:
+            yield git.credential, KEYS[opens("git", git.repository)]
+    for s3 in replica.storage.s3:
+        if s3.credential:
+            yield s3.credential, KEYS[opens("s3", s3.bucket)]

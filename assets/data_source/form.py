@@ -3,10 +3,15 @@
 from collections.abc import Collection
 from typing import Any
 
+from accounts.models import User
+from assets.credential.usable import in_words, that_open, visible_at
 from assets.data_source.model import DataSource
 from assets.forms.base import AssetForm
 from core.forms.field import Field, Input, Option, Values
+from core.forms.items import Offered
 from core.forms.shown import Shown
+from projects.scopes import Place
+from spec.credential import FETCHED, CredentialKind
 from spec.data_source import SourceKind
 from spec.stored import mapping
 
@@ -27,6 +32,22 @@ def _text(
     alias = key.replace(".", "_")
     return Field(
         key, label, hint=hint, alias=alias, placeholder=placeholder, literal=True, required=required
+    )
+
+
+def _credential(kind: SourceKind, hint: str) -> Field:
+    """Chosen by its id. What is wrong with it is shown here, whichever part of it that is about."""
+    key = f"{kind}.credential"
+    return Field(
+        f"{key}.assetId",
+        "Credential",
+        Input.SELECT,
+        hint,
+        alias=f"{kind}_credential",
+        options=(("", "None"),),
+        choices=f"{kind}_credentials",
+        missing="cannot be used here",
+        also=(key, f"{key}.name"),
     )
 
 
@@ -61,17 +82,29 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
         _text("git.repository", "Repository", "https://… or git@host:path", required=True),
         _text("git.branch", "Branch"),
         _text("git.revision", "Tag or commit"),
+        _credential(
+            SourceKind.GIT,
+            "Username & password for https, an SSH key for ssh. None for a repository that "
+            "everyone can read.",
+        ),
         _text(
             "git.secretRef.name",
-            "Secret with the password or SSH key",
-            hint="Empty for a repository that everyone may read.",
+            "Existing Secret",
+            hint="Instead of a credential: the name of a Secret in the namespace of each project, "
+            "with the password or SSH key.",
         ),
         _place("git.path"),
     ),
     SourceKind.S3: (
         _text("s3.bucket", "Bucket", required=True),
         _text("s3.url", "Service URL", hint="Empty for AWS."),
-        _text("s3.accessKeySecret", "Secret with the keys", hint="Empty for a public bucket."),
+        _credential(SourceKind.S3, "An access key. None for a public bucket."),
+        _text(
+            "s3.accessKeySecret",
+            "Existing Secret",
+            hint="Instead of a credential: the name of a Secret in the namespace of each project, "
+            "with the keys.",
+        ),
         _place("s3.path"),
     ),
     SourceKind.HOST_PATH: (
@@ -91,6 +124,13 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
 }
 
 
+#: What the credentials of each kind may be of.
+OPENED_BY = {
+    SourceKind.GIT: (CredentialKind.PASSWORD, CredentialKind.SSH_KEY),
+    SourceKind.S3: (CredentialKind.ACCESS_KEY,),
+}
+
+
 class DataSourceForm(AssetForm):
     FIELDS = (
         Field("kind", "Type", Input.SELECT, options=KINDS, required=True),
@@ -106,6 +146,19 @@ class DataSourceForm(AssetForm):
             for kind, fields in FIELDS.items()
         ]
 
+    def offers(self, user: User, place: Place | None) -> Offered:
+        """Where the scope is still to be chosen, all that the user sees; which of them can be used
+        there is judged with the rest."""
+        kinds = [kind for kinds in OPENED_BY.values() for kind in kinds]
+        rows = that_open(kinds, visible_at(place, user))
+        self._names = {str(row.pk): row.name for row in rows}
+        return {
+            f"{of}_credentials": [
+                (str(row.pk), in_words(row)) for row in rows if row.spec.kind in kinds
+            ]
+            for of, kinds in OPENED_BY.items()
+        }
+
     def document(self, *, without: Collection[str] = ()) -> Values:
         """What the fields of the other kinds hold is no part of it."""
         whole = super().document(without=without)
@@ -115,6 +168,10 @@ class DataSourceForm(AssetForm):
             item["existingPvc"] = True
         if not (item.get("secretRef") or {}).get("name"):
             item.pop("secretRef", None)
+        if kind in FETCHED:
+            chosen = str((item.pop("credential", None) or {}).get("assetId") or "")
+            if chosen:
+                item["credential"] = {"assetId": chosen, "name": self._names.get(chosen, "")}
         return {"kind": kind, kind: item}
 
 

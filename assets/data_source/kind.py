@@ -1,11 +1,43 @@
 """The row of data sources in the table of kinds."""
 
+from collections.abc import Iterator
+
 from assets.base import AssetKind
+from assets.credential.usable import at, unfit
 from assets.data_source import card
 from assets.data_source.form import KINDS, DataSourceForm, blank, initial
-from assets.data_source.model import DataSource
+from assets.data_source.model import DataSource, DataSourceAsset
 from assets.data_source.wire import WIRE
+from assets.links import Reference
+from projects.scopes import Place
 from spec import data_source
+from spec.credential import FETCHED
+from spec.errors import Problem
+
+CREDENTIAL = "credential"  # the slug of that kind
+
+
+def _names(source: DataSource) -> Iterator[Reference]:
+    if (credential := source.spec.credential) and credential.asset_id:
+        yield "", CREDENTIAL, credential.asset_id
+
+
+def _lacks(source: DataSource) -> Iterator[Problem]:
+    """Its credential can be used where it belongs, and opens what is at its address."""
+    spec = source.spec
+    if spec.credential is None:
+        return
+    place, path = Place.of(source), (spec.kind.value, CREDENTIAL)
+    credential = at(place, spec.credential.asset_id)
+    if credential is None:
+        name = spec.credential.name or spec.credential.asset_id
+        yield Problem(
+            path,
+            f"the credential {name} cannot be used in {place}; choose another, or another scope",
+        )
+    elif problem := unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
+        yield Problem(path, problem)
+
 
 DATA_SOURCE = AssetKind(
     slug="data-source",
@@ -26,4 +58,7 @@ DATA_SOURCE = AssetKind(
     types=KINDS,
     stays_while_used=True,
     wire=WIRE,
+    lacks=_lacks,
+    names=_names,
+    links=DataSourceAsset,
 )

@@ -1,4 +1,4 @@
-"""The row of a data source."""
+"""The row of a data source, and its link to the credential that it names."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django.db import models
 from django.urls import reverse
 
 from assets.asset import Asset
+from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec import data_source
 
@@ -33,3 +34,23 @@ class DataSource(Asset):
         ``path`` of the container than its own where one is given."""
         spec = self.spec
         return spec.kind.value, spec.at(path)
+
+
+class DataSourceAsset(AssetLink):
+    """A credential that a data source names."""
+
+    HOLDER = "data_source"
+    GROUPS = ("dataSources",)
+
+    data_source = models.ForeignKey(DataSource, on_delete=models.CASCADE, related_name="assets")
+
+    class Meta:
+        indexes = [models.Index(fields=["kind", "asset_id"], name="data_source_asset")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["data_source", "role", "kind", "asset_id"], name="data_source_asset_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.asset_id}"

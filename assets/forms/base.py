@@ -10,6 +10,7 @@ from accounts.models import User
 from clusters.models import Cluster
 from core.forms.field import Field, Input, Option, Values
 from core.forms.form import Form
+from core.forms.items import Offered
 from projects.models import Department, Project
 from projects.scopes import Holder, Place, Scope
 from spec.errors import SpecError
@@ -53,6 +54,7 @@ class AssetForm(Form):
         offered = {
             "clusters": list(clusters.items()),
             "scopes": [option for _, options in groups for option in options],
+            **self.offers(user, place if "scope" in fixed else None),
         }
         if place is not None:
             initial = initial | {"cluster": cluster_key(place), "scope": key(place)}
@@ -61,6 +63,10 @@ class AssetForm(Form):
         self["scope"].groups = groups
         if self.is_bound:
             self.check()
+
+    def offers(self, user: User, place: Place | None) -> Offered:
+        """Choices of its own fields; ``place`` is where it belongs, where that is settled."""
+        return {}
 
     def check(self) -> None:
         """What a browser that runs our scripts would not send."""

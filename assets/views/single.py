@@ -41,7 +41,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         ],
         "yaml": as_yaml(kind, asset, request.user),
         "users": [
-            (table.HOLDER.capitalize(), user)
+            (table.noun().capitalize(), user)
             for table in tables()
             for user in table.made_with(kind.slug, pk).visible_to(request.user)[:MOST_USERS]
         ],

@@ -17,7 +17,12 @@ from spec.compute import Compute
 from spec.environment import PullPolicy
 from spec.workload import Replica, WorkloadSpec
 from tests.documents import says
-from tests.factories import ComputeResourceFactory, EnvironmentFactory, WorkloadFactory
+from tests.factories import (
+    ComputeResourceFactory,
+    DataSourceFactory,
+    EnvironmentFactory,
+    WorkloadFactory,
+)
 from workloads.launch import launch_of
 from workloads.models import Workload
 
@@ -111,6 +116,20 @@ def test_the_migration_stores_the_defaults_of_its_day() -> None:
     assert says(workload.spec_json, expected)
     assert "slotsPerWorker" not in workload.spec_json, "it is for MPI"
     assert broken.spec_json == ["no", "document"]
+
+
+def test_the_migrations_say_that_no_credential_opens_old_repositories() -> None:
+    git = {"repository": "https://example.com/x", "path": "/x"}
+    worker = {"image": "i", "storage": {"git": [git]}}
+    workload = WorkloadFactory(spec_json={**GIVEN, "worker": worker})
+    source = DataSourceFactory(spec_json={"kind": "git", "git": git})
+    editor = connection.schema_editor()
+    for name in ("workloads.migrations.0017_fetched", "assets.migrations.0010_data_source"):
+        import_module(f"{name}_credentials").add_to_fetched(apps, editor)
+    workload.refresh_from_db()
+    source.refresh_from_db()
+    assert workload.spec_json["worker"]["storage"]["git"] == [{**git, "credential": None}]
+    assert source.spec_json["git"] == {**git, "credential": None}
 
 
 def test_the_migration_says_of_what_kind_old_workloads_are() -> None:

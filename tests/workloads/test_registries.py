@@ -10,7 +10,6 @@ from accounts.models import User
 from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.models import Credential
-from clusters.kinds.kubernetes.settings import KubernetesSecret
 from clusters.models import Connection
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.labels import labels, pull_secret_name
@@ -19,6 +18,7 @@ from projects.models import Project
 from spec.draft import WorkloadDraft
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
+from tests.workloads.nowhere import KUBECONFIG
 from tests.workloads.wizard.browser import Wizard
 from workloads.launch import launch_of, shown_launch_of
 from workloads.models import Workload
@@ -29,15 +29,6 @@ from workloads.wizard.sections.runtime import RUNTIME
 
 pytestmark = pytest.mark.django_db
 HIDDEN = "tr41n-l1ke-nobody-reads"
-#: Nothing listens there, and nobody asks: a manifest is made without the cluster.
-KUBECONFIG = KubernetesSecret(
-    kubeconfig="""
-current-context: none
-contexts: [{name: none, context: {cluster: none, user: none}}]
-users: [{name: none, user: {token: none}}]
-clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
-"""
-).model_dump_json()
 IMAGE = "registry.example.com/team/train:1"
 
 

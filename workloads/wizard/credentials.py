@@ -6,12 +6,12 @@ from functools import cached_property
 
 from accounts.models import User
 from assets.credential.model import Credential
-from assets.credential.registries import among as registries
-from assets.credential.usable import Usable, fault_of, in_words, usable
+from assets.credential.usable import Usable, fault_of, in_words, nearest_first, that_open, usable
 from clusters.models import Cluster
 from core.forms.field import Option, Values
 from core.forms.items import ShownCell, ShownItem
 from projects.models import Project
+from spec.credential import KEYS, CredentialKind
 from workloads.wizard.sections.variables import written
 
 MOST = 100  # in a list; of more, their names are searched
@@ -47,11 +47,31 @@ class Credentials:
     @property
     def registries(self) -> list[Option]:
         """For image pulls, by name: of two with one name the nearest."""
-        if self.project is None:
-            return []
-        rows = registries(usable(self.project, self.by))[:MOST]
-        words = {row.name: in_words(row) for row in reversed(rows)}
-        return sorted(words.items())
+        return self._of(CredentialKind.REGISTRY)
+
+    @property
+    def of_repositories(self) -> list[Option]:
+        """For Git, in the same way."""
+        return self._of(CredentialKind.PASSWORD, CredentialKind.SSH_KEY)
+
+    @property
+    def of_buckets(self) -> list[Option]:
+        return self._of(CredentialKind.ACCESS_KEY)
+
+    def _of(self, *kinds: CredentialKind) -> list[Option]:
+        """The nearest of each name is the first."""
+        words: dict[str, str] = {}
+        for row in self._with_keys:
+            if row.spec.kind in kinds and not self._is_out_of_reach(row):
+                words.setdefault(row.name, in_words(row))
+        return list(words.items())
+
+    @cached_property
+    def _with_keys(self) -> list[Credential]:
+        """Those whose type says what they open."""
+        if self.project is None or not self.are_many:
+            return nearest_first(it for it in self.rows if not fault_of(it))
+        return that_open([*KEYS], usable(self.project, self.by))
 
     def bars(self, credential: Credential) -> str:
         """Why it cannot be used for variables here."""
@@ -59,10 +79,13 @@ class Credentials:
             return "no longer valid"
         if credential.spec.is_registry:
             return "only for image pulls"
-        in_cluster = credential.spec.existing_secret
-        if in_cluster and self.cluster and not self.cluster.definition.has_secrets:
+        if self._is_out_of_reach(credential):
             return "in an existing Secret, which only Kubernetes has"
         return ""
+
+    def _is_out_of_reach(self, credential: Credential) -> bool:
+        in_cluster = credential.spec.existing_secret
+        return bool(in_cluster and self.cluster and not self.cluster.definition.has_secrets)
 
     def ask(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
         """Of the items, with what the document holds of each, those with a credential ask for it

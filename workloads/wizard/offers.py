@@ -67,7 +67,12 @@ class Offer:
         }
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
         pulls = self.credentials.registries if self.cluster.definition.pulls_images else []
-        return choices | {"data_sources": self._data_sources(), "registries": pulls}
+        return choices | {
+            "data_sources": self._data_sources(),
+            "registries": pulls,
+            "git_credentials": self.credentials.of_repositories,
+            "access_keys": self.credentials.of_buckets,
+        }
 
     def _data_sources(self) -> list[Option]:
         if self.project is None:

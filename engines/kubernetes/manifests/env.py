@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import MPI, PYTORCH, REPLICA_INDEX, JobKind, job_name
 from engines.kubernetes.labels import labels, secret_name, source_of
+from engines.kubernetes.manifests import access
 from spec.variable import EnvironmentVariable, looks_secret
 from spec.workload import Replica, Role
 
@@ -45,6 +46,8 @@ def _hidden(launch: Launch) -> Iterator[tuple[str, str]]:
             if is_hidden(variable):
                 value = launch.secret_of(variable) if variable.credential else variable.value
                 yield _key(role, number, variable), value or ""
+        if replica:
+            yield from access.hidden(launch, role, replica.storage)
 
 
 def is_hidden(variable: EnvironmentVariable) -> bool:

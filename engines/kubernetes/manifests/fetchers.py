@@ -3,20 +3,19 @@
 What the user wrote reaches the scripts as variables, never as part of their text.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engines.base import Manifest
+from engines.base import Launch, Manifest
 from engines.kubernetes.labels import without_empty
+from engines.kubernetes.manifests.access import SSH_KEY, SecretKeys, of_bucket, of_git
 from engines.kubernetes.manifests.container import container_security, resources
 from engines.kubernetes.manifests.env import Variable, from_secret
-from spec.storage import S3, Git, GitSecret
-from spec.workload import Replica
+from spec.credential import CredentialKind, opens
+from spec.storage import S3, Git
+from spec.workload import Replica, Role
 
 FETCHER = "fetch-"  # what the names of these containers begin with
 KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
-SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
-KNOWN_HOSTS = "known_hosts"  # the key of the same Secret that may say which hosts to trust
 HOME = "/etc/trainyard-home"  # where ssh keeps what it writes, for the image may be read-only
 USERS = "trainyard.io/passwd"  # annotation: who runs ssh, which serves nobody it has no name of
 
@@ -59,19 +58,28 @@ class Images:
     s3: str = "docker.io/amazon/aws-cli:2.27.9"
 
 
-def fetchers(replica: Replica, images: Images) -> list[Manifest]:
+def fetchers(launch: Launch, replica: Replica, role: Role, images: Images) -> list[Manifest]:
     storage = replica.storage
-    from_git = [_git(replica, f"git-{i}", git, images.git) for i, git in enumerate(storage.git)]
-    return from_git + [_s3(replica, f"s3-{i}", s3, images.s3) for i, s3 in enumerate(storage.s3)]
+    from_git = [
+        _git(replica, f"git-{n}", git, of_git(launch, role, n, git), images.git)
+        for n, git in enumerate(storage.git)
+    ]
+    return from_git + [
+        _s3(replica, f"s3-{n}", s3, of_bucket(launch, role, n, s3), images.s3)
+        for n, s3 in enumerate(storage.s3)
+    ]
 
 
-def ssh_volumes(replica: Replica) -> list[Manifest]:
+def ssh_volumes(launch: Launch, replica: Replica, role: Role) -> list[Manifest]:
     """The Secrets with ssh keys, readable by all in the pod, and where ssh gets a copy of its own.
     ``git-passwd`` names the user."""
     volumes: list[Manifest] = []
-    for number, secret in _by_ssh(replica):
-        items = [{"key": SSH_KEY, "path": SSH_KEY}]
-        kept = {"secretName": secret.name, "items": items, "defaultMode": 0o444}
+    for number, git in enumerate(replica.storage.git):
+        access = of_git(launch, role, number, git)
+        if access is None or not access.by_ssh:
+            continue
+        items = [{"key": access.keys[0], "path": SSH_KEY}]
+        kept = {"secretName": access.secret, "items": items, "defaultMode": 0o444}
         volumes.append({"name": f"git-{number}-key", "secret": kept})
         volumes.append({"name": f"git-{number}-home", "emptyDir": {"medium": "Memory"}})
     if passwd(replica):
@@ -85,15 +93,15 @@ def passwd(replica: Replica) -> dict[str, str]:
     """The annotation that becomes ``/etc/passwd`` of what fetches by ssh, where the user that the
     spec names may be none of the image's."""
     uid, gid = replica.security.run_as_uid, replica.security.run_as_gid
-    if not uid or not any(_by_ssh(replica)):
+    if not uid or not any(map(_is_by_ssh, replica.storage.git)):
         return {}
     return {USERS: f"trainyard:x:{uid}:{gid or 0}::{HOME}:/bin/sh\n"}
 
 
-def _by_ssh(replica: Replica) -> Iterator[tuple[int, GitSecret]]:
-    for number, git in enumerate(replica.storage.git):
-        if git.key:
-            yield number, git.key
+def _is_by_ssh(git: Git) -> bool:
+    if git.credential:
+        return opens("git", git.repository) is CredentialKind.SSH_KEY
+    return git.key is not None
 
 
 def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
@@ -110,19 +118,22 @@ def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
     return without_empty(manifest)
 
 
-def _git(replica: Replica, name: str, git: Git, image: str) -> Manifest:
+def _git(replica: Replica, name: str, git: Git, access: SecretKeys | None, image: str) -> Manifest:
     fetcher = _fetcher(replica, name, image, git.path)
     values = {"REPOSITORY": git.repository, "TARGET": git.path}
     values |= {"BRANCH": git.branch or "", "REVISION": git.revision or ""}
     env: list[Variable] = [{"name": key, "value": value} for key, value in values.items() if value]
-    if git.key:
+    if access and access.by_ssh:
         env.append({"name": "TMPDIR", "value": HOME})
         env.append({"name": "SSH_KEY_FILE", "value": f"{KEYS}/{SSH_KEY}"})
-        env.append(from_secret("SSH_KNOWN_HOSTS", git.key.name, KNOWN_HOSTS, optional=True))
+        if access.hosts:
+            hosts = from_secret("SSH_KNOWN_HOSTS", access.secret, access.hosts, optional=True)
+            env.append(hosts)
         fetcher["volumeMounts"] += _ssh_mounts(replica, name)
-    elif secret := git.secret_ref:
-        env.append(from_secret("GIT_USER", secret.name, secret.secret_key_of_user))
-        env.append(from_secret("GIT_PASSWORD", secret.name, secret.secret_key_of_password))
+    elif access:
+        user, password = access.keys
+        env.append(from_secret("GIT_USER", access.secret, user))
+        env.append(from_secret("GIT_PASSWORD", access.secret, password))
     return fetcher | {"command": ["/bin/sh", "-c", GIT_SCRIPT], "env": env}
 
 
@@ -137,14 +148,14 @@ def _ssh_mounts(replica: Replica, name: str) -> list[Manifest]:
     return mounts
 
 
-def _s3(replica: Replica, name: str, s3: S3, image: str) -> Manifest:
+def _s3(replica: Replica, name: str, s3: S3, access: SecretKeys | None, image: str) -> Manifest:
     arguments = ["s3", "sync", "--no-progress", f"s3://{s3.bucket}", s3.path]
     arguments += [f"--endpoint-url={s3.url}"] if s3.url else []
     env: list[Variable] = [{"name": "HOME", "value": "/tmp"}]  # noqa: S108 -- of the container
-    if s3.access_key_secret:
-        key, word = s3.secret_key_of_access_key_id, s3.secret_key_of_secret_key
-        env.append(from_secret("AWS_ACCESS_KEY_ID", s3.access_key_secret, key))
-        env.append(from_secret("AWS_SECRET_ACCESS_KEY", s3.access_key_secret, word))
+    if access:
+        key, word = access.keys
+        env.append(from_secret("AWS_ACCESS_KEY_ID", access.secret, key))
+        env.append(from_secret("AWS_SECRET_ACCESS_KEY", access.secret, word))
     else:
         arguments.append("--no-sign-request")
     fetcher = _fetcher(replica, name, image, s3.path)

@@ -184,8 +184,8 @@ def pod(launch: Launch, kind: JobKind, source: Replica, role: Role, images: Imag
             "dnsPolicy": HOST_DNS if source.security.host_network else None,
             "imagePullSecrets": pull_secrets(launch, source),
             **scheduling.placement(launch, source),
-            "volumes": mounted.volumes + ssh_volumes(source),
-            "initContainers": fetchers(source, images),
+            "volumes": mounted.volumes + ssh_volumes(launch, source, role),
+            "initContainers": fetchers(launch, source, role, images),
             "containers": [container(launch, kind, source, role) | without_empty(attached)],
         }
     )

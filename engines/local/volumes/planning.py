@@ -31,6 +31,9 @@ def complaints(storage: Storage, paths: Sequence[str]) -> Iterator[Complaint]:
         if git.secret_ref:
             said = "this machine has no Secrets, and fetches what needs no password"
             yield f"storage.git[{number}].secretRef", said
+        elif git.credential:
+            said = "this machine fetches only what needs no password"
+            yield f"storage.git[{number}].credential", said
         elif not shutil.which("git"):
             yield f"storage.git[{number}].repository", "this machine has no git program"
     for kind in ("s3", "config_map_volume", "secret_volume"):

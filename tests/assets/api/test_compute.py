@@ -193,6 +193,7 @@ def test_usage_lists_what_uses_an_asset_and_can_be_seen(call: Caller, project: P
         "trainings": [],
         "workspaces": [],
         "templates": [{"id": str(template.pk), "name": template.name}],
+        "dataSources": [],
     }
     assert call("GET", f"{PATH}/{asset.pk}?usageInfo=true")[1]["usedBy"] == entry["usedBy"]
 

@@ -17,7 +17,7 @@ from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
-MOST_QUERIES = 26
+MOST_QUERIES = 27
 GALLERY = "worker-environment"
 
 

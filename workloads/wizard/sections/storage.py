@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.forms.field import Cell, Input
+from core.forms.field import Cell, Input, Repack, Values
 from spec.draft import DATA_SOURCES
 from workloads.plan import Plan
 from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, replica_of
 
 EXISTING = "existingPvc"
+CREDENTIAL = "credential"
+NAMED = "named"  # of an item as cells: what the document says of its credential
 
 
 def _path(key: str = "path") -> Cell:
@@ -23,6 +25,42 @@ def _text(key: str, label: str, example: str = "", *, required: bool = False) ->
     return Cell(key, label, placeholder=example, required=required)
 
 
+def _credential(choices: str) -> Cell:
+    """Chosen by its name: of two with one name the nearest is meant."""
+    return Cell(
+        CREDENTIAL,
+        "Credential",
+        Input.SELECT,
+        options=(("", "None"),),
+        choices=choices,
+        missing="cannot be used here",
+        fills=False,
+    )
+
+
+def _unpack(item: Values) -> Values:
+    named = item.get(CREDENTIAL)
+    if not isinstance(named, dict):
+        return {key: value for key, value in item.items() if key != CREDENTIAL}
+    return {**item, CREDENTIAL: _shown(named), NAMED: named}
+
+
+def _pack(cells: Values) -> Values:
+    """Its id stays as long as it is the same."""
+    item = {key: value for key, value in cells.items() if key not in {CREDENTIAL, NAMED}}
+    chosen, named = cells.get(CREDENTIAL), cells.get(NAMED)
+    if not chosen:
+        return item
+    same = isinstance(named, dict) and chosen == _shown(named)
+    return {**item, CREDENTIAL: named if same else {"name": chosen}}
+
+
+def _shown(named: Values) -> str:
+    return str(named.get("name") or named.get("assetId") or "")
+
+
+#: A credential is a name in a cell, and what is said of it in the document.
+REPACK = Repack(_unpack, _pack)
 MODES = "claimInfo.accessModes"
 VOLUME = (
     Cell(
@@ -102,7 +140,8 @@ SOURCES = (
             _text("branch", "Branch"),
             _text("revision", "Tag or commit"),
             _path(),
-            _text("secretRef.name", "Secret with the password or SSH key"),
+            _credential("git_credentials"),
+            _text("secretRef.name", "Or existing Secret"),
         ),
     ),
     (
@@ -113,7 +152,8 @@ SOURCES = (
             _text("bucket", "Bucket", required=True),
             _text("url", "Service URL", "empty: AWS"),
             _path(),
-            _text("accessKeySecret", "Secret with the keys"),
+            _credential("access_keys"),
+            _text("accessKeySecret", "Or existing Secret"),
         ),
     ),
     (
@@ -160,7 +200,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 
 
 def _items(key: str, label: str, add: str, cells: tuple[Cell, ...]) -> Question:
-    return Question(f"storage.{key}", label, Input.ITEMS, add=add, cells=cells)
+    repack = REPACK if any(cell.key == CREDENTIAL for cell in cells) else None
+    return Question(f"storage.{key}", label, Input.ITEMS, add=add, cells=cells, repack=repack)
 
 
 #: New claims and those that exist stand in one list, told apart by ``existingPvc``.

@@ -1,0 +1,71 @@
+"""What opens the repositories and buckets of a pod: keys of a Secret that is in the namespace, or
+of the workload's own, which has the values of credentials."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engines.base import Launch
+from engines.kubernetes.labels import secret_name, source_of
+from spec.credential import KEYS, CredentialKind, opens
+from spec.storage import S3, Git, Storage
+from spec.variable import NamedCredential
+from spec.workload import Role
+
+SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
+KNOWN_HOSTS = "known_hosts"  # the key of the same Secret that may say which hosts to trust
+
+
+@dataclass(frozen=True)
+class SecretKeys:
+    """A Secret and its ``keys``: of user and password, of an access key's two parts, or of a
+    private key. ``hosts`` is the key that may say which hosts to trust."""
+
+    secret: str
+    keys: tuple[str, ...]
+    by_ssh: bool = False
+    hosts: str = ""
+
+
+def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | None:
+    """``role`` is that of the pod; ``None`` for a repository that everyone can read."""
+    if git.credential:
+        kind = opens("git", git.repository)
+        own = _own(launch, source_of(launch, role), f"git-{number}", kind)
+        return SecretKeys(secret_name(launch), own, by_ssh=kind is CredentialKind.SSH_KEY)
+    if git.key:
+        return SecretKeys(git.key.name, (SSH_KEY,), by_ssh=True, hosts=KNOWN_HOSTS)
+    if secret := git.secret_ref:
+        return SecretKeys(secret.name, (secret.secret_key_of_user, secret.secret_key_of_password))
+    return None
+
+
+def of_bucket(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | None:
+    if s3.credential:
+        kind = opens("s3", s3.bucket)
+        own = _own(launch, source_of(launch, role), f"s3-{number}", kind)
+        return SecretKeys(secret_name(launch), own)
+    if s3.access_key_secret:
+        keys = (s3.secret_key_of_access_key_id, s3.secret_key_of_secret_key)
+        return SecretKeys(s3.access_key_secret, keys)
+    return None
+
+
+def hidden(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, str]]:
+    """Key and value of all that the workload's own Secret has for them; ``role`` is that of the
+    part of the spec."""
+    for name, credential, kind in _named(storage):
+        values = (launch.value_of(credential, key) for key in KEYS[kind])
+        yield from zip(_own(launch, role, name, kind), values, strict=True)
+
+
+def _named(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialKind]]:
+    for number, git in enumerate(storage.git):
+        if git.credential:
+            yield f"git-{number}", git.credential, opens("git", git.repository)
+    for number, s3 in enumerate(storage.s3):
+        if s3.credential:
+            yield f"s3-{number}", s3.credential, opens("s3", s3.bucket)
+
+
+def _own(launch: Launch, role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:
+    return tuple(f"{role}.{name}.{key}" for key in KEYS[kind])
