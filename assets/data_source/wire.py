@@ -11,14 +11,15 @@ from spec.errors import WORDS, Path, Problem
 from spec.stored import mapping
 
 NAME = {"name": WORDS["extra_forbidden"]}  # of an item of ``storage``; an asset has its own
+OURS = 'is not supported; name it in credential: {"name": …}'
 EXISTING = "must be true: a new claim belongs to a workload, as a volume of it"
 #: What Run:ai has of each type, and Trainyard has not.
 LACKS: dict[SourceKind, Mapping[str, str]] = {
     SourceKind.PVC: {"dataSharing": NOT_HERE},
-    SourceKind.S3: {"accessKeyAssetId": "is not supported; name a Secret in accessKeySecret"},
+    SourceKind.S3: {"accessKeyAssetId": OURS},
     SourceKind.GIT: {
-        "credentialId": "is not supported; name a Secret in secretRef",
-        "passwordAssetId": "is not supported; name a Secret in secretRef",
+        "credentialId": OURS,
+        "passwordAssetId": OURS,
     },
     SourceKind.SECRET: {"credentialAssetId": "is not supported; name a Secret in secret"},
 }
