@@ -5,8 +5,10 @@ from assets.credential.model import Credential, SecretValue
 from assets.data_source.model import DataSource, DataSourceAsset
 from assets.environment.model import Environment
 from assets.template.model import Template
+from assets.versions.model import AssetVersion
 
 __all__ = [
+    "AssetVersion",
     "ComputeResource",
     "Credential",
     "DataSource",

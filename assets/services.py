@@ -13,6 +13,8 @@ from assets.asset import Asset
 from assets.base import A, AssetKind
 from assets.kinds import KINDS
 from assets.links import tables
+from assets.versions import history
+from assets.versions.model import AssetVersion
 from audit import services as audit
 from projects.scopes import Place
 from spec.documents import Document
@@ -47,6 +49,7 @@ def create(
     with transaction.atomic():
         _put(kind, asset, by, name, place, description, document)
         _link(kind, asset, by)
+        history.keep(kind, asset)
         audit.record(by, "create", asset, after=_facts(kind, asset))
     return asset
 
@@ -63,18 +66,27 @@ def update(
 ) -> A:
     """Change what is given. Workloads keep the values they were submitted with. ``SpecError``."""
     check_editable(kind, asset, by)
-    before = _facts(kind, kind.rows.get(pk=asset.pk))
     asset.name = asset.name if name is None else name.strip()
     asset.description = asset.description if description is None else description.strip()
     for column, value in own.items():
         setattr(asset, column, value)
     asset.updated_by = by
     with transaction.atomic():
+        before = kind.rows.select_for_update().get(pk=asset.pk)
+        facts = _facts(kind, before)
         _save(kind, asset, document)
         if document is not None:
             _link(kind, asset, by)
-        audit.record(by, "update", asset, before=before, after=_facts(kind, asset))
+        history.keep(kind, asset, before=before)
+        audit.record(by, "update", asset, before=facts, after=_facts(kind, asset))
     return asset
+
+
+def restore(kind: AssetKind[A], asset: A, version: AssetVersion, *, by: User) -> A:
+    """Make it again as it was, which is its next version. ``SpecError``."""
+    columns = history.columns_of(kind, history.as_it_was(kind, version))
+    document = columns.pop(kind.column)
+    return update(kind, asset, by=by, document=document, **columns)
 
 
 def duplicate(
@@ -87,6 +99,7 @@ def duplicate(
     with transaction.atomic():
         _put(kind, twin, by, name, place, description, None)
         _link(kind, twin, by)
+        history.keep(kind, twin)
         audit.record(by, "create", twin, after=_facts(kind, twin))
     return twin
 
@@ -98,6 +111,7 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
         if kind.stays_while_used and (users := _users(kind, asset)):
             raise AssetInUse(asset, users)
         audit.record(by, "delete", asset, before=_facts(kind, asset))
+        history.forget(kind, asset)
         asset.delete()
 
 

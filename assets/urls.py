@@ -6,18 +6,27 @@ from django.urls import URLPattern, path
 
 from assets.base import AssetKind
 from assets.kinds import KINDS
+from assets.versions import views as versions
 from assets.views import edit, gallery, single
 
 
 def pages(kind: AssetKind[Any]) -> list[URLPattern]:
     prefix, options = kind.path, {"kind": kind}
+    one = f"{prefix}/<uuid:pk>"
     addresses = [
         path(f"{prefix}/", gallery.listing, options, name=f"{kind.slug}-list"),
         path(f"{prefix}/export.csv", gallery.export, options, name=f"{kind.slug}-csv"),
-        path(f"{prefix}/<uuid:pk>/", single.detail, options, name=f"{kind.slug}-detail"),
-        path(f"{prefix}/<uuid:pk>/edit/", edit.edit, options, name=f"{kind.slug}-edit"),
-        path(f"{prefix}/<uuid:pk>/copy/", edit.copy, options, name=f"{kind.slug}-copy"),
-        path(f"{prefix}/<uuid:pk>/delete/", single.delete, options, name=f"{kind.slug}-delete"),
+        path(f"{one}/", single.detail, options, name=f"{kind.slug}-detail"),
+        path(f"{one}/edit/", edit.edit, options, name=f"{kind.slug}-edit"),
+        path(f"{one}/copy/", edit.copy, options, name=f"{kind.slug}-copy"),
+        path(f"{one}/delete/", single.delete, options, name=f"{kind.slug}-delete"),
+        path(f"{one}/versions/", versions.listing, options, name=f"{kind.slug}-versions"),
+        path(
+            f"{one}/versions/<int:number>/restore/",
+            versions.restore,
+            options,
+            name=f"{kind.slug}-restore",
+        ),
     ]
     if kind.has_form:
         addresses.append(path(f"{prefix}/new/", edit.create, options, name=f"{kind.slug}-create"))

@@ -52,6 +52,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         "edit_address": kind.address("edit", pk),
         "copy_address": kind.address("copy", pk),
         "delete_address": kind.address("delete", pk),
+        "versions_address": kind.address("versions", pk),
     }
     return render_partial(request, "assets/detail.html", "detail", context)
 

@@ -6,6 +6,7 @@ from typing import Any
 from accounts import groups, tokens
 from accounts.models import AccessKey, User
 from assets.kinds import KINDS
+from assets.versions import history
 from clusters.models import ConnectionTest, NodePool
 from projects.models import Project
 from projects.scopes import Place as Home
@@ -78,7 +79,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
     named = {"home": project, "name": SECRET}
-    return {
+    ids = {
         **_by_rest(project),
         "users": author.pk,
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
@@ -88,6 +89,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "data-sources": DataSourceFactory.create(**named).pk,
         "templates": TemplateFactory.create(**named).pk,
         "clusters": cluster.pk,
+        "versions": 1,
         "tests": asked.pk,
         "cluster-tests": asked.pk,
         "nodes": cluster.nodes.get().pk,
@@ -103,6 +105,9 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "auth": workload.pk,
         "signin": workload.pk,
     }
+    for kind in KINDS.values():
+        history.keep(kind, kind.rows.get(pk=ids[kind.path]))
+    return ids
 
 
 def _by_rest(project: Project) -> dict[str, Any]:

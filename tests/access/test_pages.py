@@ -113,6 +113,11 @@ TABLE = r"""
 144+++ 555555 /clusters/<uuid:pk>/nodes/
 144+++ 555555 /clusters/<uuid:pk>/nodes/<int:node>/
 144+++ 555555 /clusters/<uuid:pk>/scheduling/
+144+++ 555555 /compute-resources/<uuid:pk>/versions/
+144+++ 555555 /credentials/<uuid:pk>/versions/
+144+++ 555555 /data-sources/<uuid:pk>/versions/
+144+++ 555555 /environments/<uuid:pk>/versions/
+144+++ 555555 /templates/<uuid:pk>/versions/
 144+++ 555555 /compute-resources/<uuid:pk>/
 144+++ 555555 /credentials/<uuid:pk>/
 144+++ 555555 /data-sources/<uuid:pk>/
@@ -137,6 +142,11 @@ TABLE = r"""
 444444 444444 /^api/(?P<rest>.*)$
 444444 444444 /accounts/^confirm-email/(?P<key>[-:\w]+)/$
 444444 444444 /accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$
+555555 144+++ /compute-resources/<uuid:pk>/versions/<int:number>/restore/
+555555 144+++ /credentials/<uuid:pk>/versions/<int:number>/restore/
+555555 144+++ /data-sources/<uuid:pk>/versions/<int:number>/restore/
+555555 144+++ /environments/<uuid:pk>/versions/<int:number>/restore/
+555555 144+++ /templates/<uuid:pk>/versions/<int:number>/restore/
 555555 13333+ /clusters/<uuid:pk>/test/
 555555 13333+ /users/<int:pk>/activity/
 """

@@ -1,0 +1,1 @@
+"""What assets were before each change, and the way back."""

@@ -1,0 +1,124 @@
+"""The versions of an asset: kept with each change, compared, and read again."""
+
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Any
+
+from django.db.models import DateTimeField, Field, QuerySet
+
+from accounts.models import User
+from assets.asset import Asset
+from assets.base import A, AssetKind
+from assets.names import as_yaml
+from assets.versions.model import AssetVersion
+from core.fields import EncryptedTextField
+from projects.scopes import Scoped
+from spec import documents
+
+MOST = 50  # of one asset
+HEAD = ("name", "description")
+NO_PARTS = {"id", "created_by", "updated_by"} | {field.name for field in Scoped._meta.fields}
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A version with the lines that differ from the one before, of which the first has none.
+    ``tone`` of a line is ``added``, ``removed`` or nothing."""
+
+    version: AssetVersion
+    lines: tuple[tuple[str, str], ...]
+    is_first: bool
+    is_current: bool
+
+
+def of(kind: AssetKind[A], asset: Asset) -> QuerySet[AssetVersion]:
+    """Newest first."""
+    return AssetVersion.objects.filter(kind=kind.slug, asset_id=asset.pk).order_by("-number")
+
+
+def columns_of(kind: AssetKind[A], asset: A) -> Columns:
+    return {field.name: getattr(asset, field.attname) for field in _parts(kind)}
+
+
+def keep(kind: AssetKind[A], asset: A, *, before: A | None = None) -> None:
+    """Note what an asset is now, if that is not what it was. ``before`` is its row until now: of an
+    asset that has no versions yet it becomes the first."""
+    latest = of(kind, asset).first()
+    if latest is None and before is not None:
+        latest = _add(kind, before, 1)
+    if latest is None or latest.columns != columns_of(kind, asset):
+        number = latest.number + 1 if latest else 1
+        _add(kind, asset, number)
+        of(kind, asset).filter(number__lte=number - MOST).delete()
+
+
+def forget(kind: AssetKind[A], asset: Asset) -> None:
+    of(kind, asset).delete()
+
+
+def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
+    """Newest first; an asset that never changed has one."""
+    versions = list(of(kind, asset).select_related("by")) or [_row(kind, asset, 1)]
+    texts = [_text(kind, asset, version, user) for version in versions] + [[]]
+    return [
+        Change(
+            version,
+            _difference(texts[place + 1], texts[place]),
+            is_first=place == len(versions) - 1,
+            is_current=place == 0,
+        )
+        for place, version in enumerate(versions)
+    ]
+
+
+def as_it_was(kind: AssetKind[A], version: AssetVersion) -> A:
+    """An asset that is not stored, with the columns of a version; one that a later release of
+    Trainyard does not have is left out."""
+    names = {field.name for field in _parts(kind)}
+    return kind.model(**{key: value for key, value in version.columns.items() if key in names})
+
+
+def _parts(kind: AssetKind[A]) -> "list[Field[Any, Any]]":
+    """The columns that people fill in."""
+    return [
+        field
+        for field in kind.model._meta.concrete_fields
+        if field.editable
+        and field.name not in NO_PARTS
+        and not isinstance(field, EncryptedTextField | DateTimeField)
+    ]
+
+
+def _add(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
+    version = _row(kind, asset, number)
+    version.save()
+    return version
+
+
+def _row(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
+    return AssetVersion(
+        kind=kind.slug,
+        asset_id=asset.pk,
+        number=number,
+        columns=columns_of(kind, asset),
+        by=asset.updated_by,
+        at=asset.updated_at,
+    )
+
+
+def _text(kind: AssetKind[A], asset: A, version: AssetVersion, user: User) -> list[str]:
+    """As people read it: without secrets, and without what is as it is by default."""
+    twin = as_it_was(kind, version)
+    own = {
+        key: value
+        for key, value in columns_of(kind, twin).items()
+        if key != kind.column and value not in ("", None)
+    }
+    return [*documents.to_yaml(own).splitlines(), *as_yaml(kind, twin, user).splitlines()]
+
+
+def _difference(before: list[str], after: list[str]) -> tuple[tuple[str, str], ...]:
+    tones = {"+": "added", "-": "removed"}
+    lines = list(unified_diff(before, after, n=2, lineterm=""))[2:] if before else []
+    return tuple((tones.get(line[:1], ""), line) for line in lines if not line.startswith("@@"))
