@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from assets import services as assets
 from assets.environment.kind import ENVIRONMENT
-from assets.models import Template
+from assets.models import AssetVersion, Template
+from assets.versions import history
 from clusters import connection_tests
 from clusters import services as clusters
 from clusters.kinds.kubernetes.kind import KUBERNETES
@@ -58,6 +59,12 @@ def _environment(s: Scene) -> object:
 
 def _update_environment(s: Scene) -> object:
     return assets.update(ENVIRONMENT, s.environment, by=s.boss, name="new", document=VARIABLES)
+
+
+def _restore_environment(s: Scene) -> Any:
+    first = AssetVersion(kind="environment", asset_id=s.environment.pk, number=1)
+    first.columns = history.columns_of(ENVIRONMENT, s.environment) | {"name": "as-before"}
+    return assets.restore(ENVIRONMENT, s.environment, first, by=s.boss)
 
 
 def _copy_environment(s: Scene) -> object:
@@ -126,6 +133,7 @@ VERBS: Verbs = PEOPLE | {
     "assets.services.create": ("create environment", _environment),
     "assets.services.update": ("update environment", _update_environment),
     "assets.services.duplicate": ("create environment", _copy_environment),
+    "assets.services.restore": ("update environment", _restore_environment),
     "assets.services.delete": (
         "delete environment",
         lambda s: assets.delete(ENVIRONMENT, s.environment, by=s.boss),

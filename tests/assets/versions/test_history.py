@@ -69,7 +69,7 @@ def test_saving_the_same_is_no_version(environment: Environment, boss: User) -> 
 
 
 def test_an_asset_of_before_keeps_what_it_was_as_its_first_version(boss: User) -> None:
-    old = EnvironmentFactory(spec_json={"image": IMAGE})
+    old: Environment = EnvironmentFactory(spec_json={"image": IMAGE})
     assert [change.version.number for change in history.changes(ENVIRONMENT, old, boss)] == [1]
     assert not AssetVersion.objects.exists()
     update(Environment.objects.get(pk=old.pk), boss, document={"image": NEWER})

@@ -50,7 +50,7 @@ def test_an_asset_is_restored_on_its_page(slug: str) -> None:
     assert AssetVersion.objects.filter(kind=slug, asset_id=asset.pk).count() == 3
 
 
-def test_what_cannot_be_restored_is_told_on_the_page() -> None:
+def test_a_version_that_cannot_be_restored_is_told_on_the_page() -> None:
     home: Project = ProjectFactory()
     asset, boss = EnvironmentFactory(home=home, name="first"), UserFactory(administrator=True)
     services.update(KINDS["environment"], asset, by=boss, name="second")

@@ -117,7 +117,7 @@ def test_the_time_of_the_present_phase_counts(call: Caller, project: Project) ->
 def test_a_workload_that_waits_says_why_with_evidence_and_the_next_step(
     call: Caller, project: Project
 ) -> None:
-    workload = WorkloadFactory(project=project, phase="Pending")
+    workload = WorkloadFactory(project=project, name="first", phase="Pending")
     workload.causes.create(
         run=1,
         kind="Nodes",
@@ -127,7 +127,7 @@ def test_a_workload_that_waits_says_why_with_evidence_and_the_next_step(
         who="worker-0",
         evidence={"total": 3, "shares": [["no such label", 3]]},
     )
-    WorkloadFactory(project=project, running=True)
+    WorkloadFactory(project=project, name="second", running=True)
     cause = call("GET", f"/workloads/{workload.pk}")[1]["cause"]
     assert (cause["kind"], cause["rank"], cause["nodes"]) == ("Nodes", "worker-0", 3)
     assert cause["evidence"].startswith("0/3 nodes are available")
