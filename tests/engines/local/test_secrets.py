@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psutil
@@ -11,13 +12,14 @@ from engines.local.layout import locked
 from engines.local.plan import GangPlan
 from spec.phases import Phase, RankPhase, Reason
 from spec.variable import CredentialKey, EnvironmentVariable
+from spec.workload import Architecture
 from tests.engines.local.conftest import LocalRig
 from tests.waiting import wait_for
 
 HIDDEN = "tr41n-l1ke-nobody-reads"
 
 
-def with_secret(rig: LocalRig, script: str, **fields: int) -> Launch:
+def with_secret(rig: LocalRig, script: str, **fields: Any) -> Launch:
     key = CredentialKey(asset_id=uuid4(), name="hub", key="token")
     launched = rig.shell(script, **fields)
     variable = EnvironmentVariable(name="HF_TOKEN", credential=key)
@@ -49,8 +51,10 @@ def test_a_rank_has_the_value_and_no_command_line_and_no_file_that_stays(rig: Lo
 
 
 def test_a_second_attempt_and_a_new_supervisor_have_it_too(rig: LocalRig) -> None:
-    script = 'echo "${#HF_TOKEN}"; [ -e "$CHECKPOINT_DIR/$RANK" ] && exit 0; touch "$CHECKPOINT_DIR/$RANK"; exit 3'  # noqa: E501
-    launched = with_secret(rig, script, backoff_limit=2)
+    script = 'echo "${#HF_TOKEN}"; cd "$CHECKPOINT_DIR"; [ -e up ] && exit 0; touch up; exit 3'
+    launched = with_secret(
+        rig, script, backoff_limit=2, num_workers=1, architecture=Architecture.WORKERS_ONLY
+    )
     rig.submit(launched)
     observed = rig.over(launched)
     assert observed.phase is Phase.COMPLETED
