@@ -46,7 +46,7 @@ def test_the_calls_that_the_page_on_rest_shows_for_assets_work(
     entries = []
     for command in commands:
         here = command.replace("http://127.0.0.1:8000", live_server.url)
-        here = here.replace('"projectId": 1}', f'"projectId": {project.pk}}}')
+        here = re.sub(r'"projectId": 1\b', f'"projectId": {project.pk}', here)
         answer = pasted(here, token)
         assert "complianceIssues" not in answer, answer
         entries += answer.get("entries", [])
