@@ -10,6 +10,7 @@
 // catches up when it is shown.
 const FIRST_MS = 10;
 const GAP_MS = 250; // between two rounds, however many changes there are; output waits for itself alone
+const BURST = 3; // rounds after a pause that do not wait: a workload that starts changes several times at once
 const POLL_MS = 3000;
 const RETRY_MS = 5000;
 const SILENT_MS = 40_000; // the server says something every 15 seconds
@@ -18,7 +19,8 @@ const pending = new Set();
 let source = null;
 let timer = null;
 let poll = null;
-let last = 0;
+let last = 0; // when the last round was
+let left = BURST; // rounds that had not to wait for it then
 let heard = 0;
 
 export function subscribe(listener) {
@@ -28,13 +30,22 @@ export function subscribe(listener) {
 export function announce(...names) {
   for (const name of names) pending.add(name);
   if (timer) return;
-  const wait = Math.max(FIRST_MS, last + GAP_MS - performance.now());
-  timer = setTimeout(flush, wait);
+  timer = setTimeout(flush, Math.max(FIRST_MS, (1 - roundsLeft()) * GAP_MS));
+}
+
+// Each round takes one, each pause of GAP_MS gives one back.
+function roundsLeft() {
+  return Math.min(BURST, left + (performance.now() - last) / GAP_MS);
+}
+
+function spend() {
+  left = Math.max(0, roundsLeft() - 1);
+  last = performance.now();
 }
 
 function flush() {
   timer = null;
-  if ([...pending].some((name) => !name.startsWith("o-"))) last = performance.now();
+  if ([...pending].some((name) => !name.startsWith("o-"))) spend();
   const names = new Set(pending);
   pending.clear();
   for (const listener of listeners) listener(names);
@@ -48,7 +59,7 @@ function wake(element) {
 }
 
 function everything() {
-  last = performance.now();
+  spend();
   for (const listener of listeners) listener(null);
   for (const element of document.querySelectorAll("[data-live]:not([data-settled])")) wake(element);
 }

@@ -139,3 +139,33 @@ def test_a_queued_gang_says_why_and_starts_when_there_is_room(
     ended = next(e for e in rest.events(first) if e["phase"] == "Completed")
     began = next(e for e in rest.events(second) if e["phase"] == "Initializing")
     assert began["createdAt"] >= ended["createdAt"]
+
+
+COUNTED = """() => {
+  window.rounds = 0;
+  const told = document.createElement("i");
+  told.dataset.live = "w-one";
+  told.addEventListener("live", () => window.rounds++);
+  document.body.append(told);
+}"""
+TELL = "document.body.dispatchEvent(new CustomEvent('live-changed', {detail: {value: ['w-one']}}))"
+
+
+def test_the_first_changes_after_a_pause_are_shown_at_once_and_many_at_a_bounded_pace(
+    admin_page: Page,
+) -> None:
+    page = admin_page
+    page.route("**/stream/**", lambda route: None)  # never answers, so nothing else is told
+    page.clock.install()
+    page.goto("/workloads/")
+    page.evaluate(COUNTED)
+    page.clock.run_for(2_000)
+
+    def rounds_after(milliseconds: int) -> int:
+        page.evaluate(TELL)
+        page.clock.run_for(milliseconds)
+        return int(page.evaluate("window.rounds"))
+
+    assert [rounds_after(20) for _ in range(4)] == [1, 2, 3, 3]
+    assert rounds_after(250) == 4
+    assert [rounds_after(20) for _ in range(20)][-1] <= 4 + 20 * 20 // 250 + 1
