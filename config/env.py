@@ -59,13 +59,9 @@ def env_database(name: str, default: Path) -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": "core.sqlite",
             "NAME": parts.path.removeprefix("/") if parts.path.startswith("//") else parts.path,
-            "OPTIONS": {
-                "init_command": SQLITE_PRAGMAS,
-                "transaction_mode": "IMMEDIATE",
-                "timeout": 30,
-            },
+            "OPTIONS": {"init_command": SQLITE_PRAGMAS, "timeout": 30},
         }
     if parts.scheme in {"postgres", "postgresql"}:
         options = dict(parse_qsl(parts.query))
