@@ -19,6 +19,7 @@ WORDS = {
     "float_type": "must be a number",
     "bool_type": "must be true or false",
     "string_type": "must be text",
+    "tuple_type": "must be a list",
 }
 
 

@@ -31,6 +31,7 @@ from spec.scheduling import (
     Toleration,
     Topology,
 )
+from spec.setup import Setup
 from spec.storage import Place, Storage
 
 MAX_WORKERS = 512
@@ -134,8 +135,9 @@ class WorkloadSpec(Part):
 
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
     ``min_replicas`` and ``max_replicas`` bound the workers that an elastic PyTorch training goes
-    on with; torchrun starts ``processes_per_pod`` in each pod. ``node_pools`` are names, the best
-    first. ``time_limit_seconds`` is the time running, ``idle_limit_seconds`` that without use.
+    on with; torchrun starts ``processes_per_pod`` in each pod. ``setup`` is run by a shell before
+    each program. ``node_pools`` are names, the best first. ``time_limit_seconds`` is the time
+    running, ``idle_limit_seconds`` that without use.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
@@ -148,6 +150,7 @@ class WorkloadSpec(Part):
     slots_per_worker: Whole = Field(1, ge=1, le=1024)
     ssh_auth_mount_path: Place = DEFAULT_SSH_PATH
     mpi_launcher_creation_policy: LauncherPolicy | None = None
+    setup: Setup = ()
     worker: Replica
     master: Replica | None = None
     node_pools: tuple[PoolName, ...] = Field((), max_length=MAX_POOLS)

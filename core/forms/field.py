@@ -15,6 +15,7 @@ class Input(StrEnum):
 
     TEXT = "text"
     LINES = "lines"  # a text of several lines
+    SCRIPT = "script"  # a list of texts, one a line
     SECRET = "secret"  # noqa: S105 -- an input whose value goes out once and never comes back
     SECRET_LINES = "secret_lines"  # noqa: S105 -- the same, of several lines
     FILE = "file"  # one that is uploaded; the form has it, no document does

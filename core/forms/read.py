@@ -36,6 +36,8 @@ def _value(field: Field, posted: QueryDict) -> Any:
     value = text(posted, field.name)
     if field.input in {Input.MANY, Input.BOXES}:
         return posted.getlist(field.name)
+    if field.input is Input.SCRIPT:
+        return value.split("\n") if value else []
     if field.input is Input.FLAG:
         return None if (value == "on") == field.initial else value == "on"
     if field.input is Input.MAYBE:

@@ -134,7 +134,9 @@ def show(of: Field, values: Values, offered: Offered) -> Shown:
         shown.value, shown.unit = durations.split(given, unit=of.unit)
         return shown
     shown.value = "" if given is None or of.input in SECRETS else given
-    if of.input is Input.SELECT:
+    if of.input is Input.SCRIPT and isinstance(given, list):
+        shown.value = "\n".join(map(str, given))
+    elif of.input is Input.SELECT:
         shown.value, shown.options = items.choose(str(shown.value), of, offered)
     elif of.input in {Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}:
         shown.options = [*of.options, *offered.get(of.choices, [])]

@@ -4,8 +4,9 @@ import signal
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
-from engines.local import cgroups, exit, marks, ports, processes
+from engines.local import cgroups, exit, marks, ports, processes, setup
 from engines.local.environment import environment, expand, ports_needed
 from engines.local.journal import is_full
 from engines.local.layout import Folder
@@ -56,11 +57,13 @@ class Gang:
         self.folder, self.plan, self.record = folder, plan, record
         self.members: list[Member] = []
         self._ports = ExitStack()
+        self._setup: Path | None = None
         self._since: float | None = None  # when all ranks were there
 
     def start(self) -> None:
         """All ranks, or none and :class:`SpawnError`."""
         numbers, self._ports = ports.reserve(self.folder.home, ports_needed(self.plan))
+        self._setup = setup.write(self.folder.setup(self.plan.run), self.plan.setup)
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
             try:
                 self._spawn(rank, record, numbers)
@@ -83,7 +86,7 @@ class Gang:
         try:
             with log.open("ab") as output:
                 process, cgroup = spawn(
-                    expand(rank.argv, variables),
+                    setup.before(expand(rank.argv, variables), self._setup),
                     variables=variables,
                     view=volumes,
                     output=output,

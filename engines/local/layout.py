@@ -146,6 +146,10 @@ class Folder:
         """The values of credentials, until the run ends."""
         return self.run(run) / "secrets.json"
 
+    def setup(self, run: int) -> Path:
+        """The shell script that runs the setup and then the program of a rank."""
+        return self.run(run) / "setup.sh"
+
     def revivals(self, run: int) -> Path:
         """A byte for each time that a dead supervisor was replaced."""
         return self.run(run) / "revivals"

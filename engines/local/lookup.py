@@ -37,7 +37,7 @@ def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         if replica:
             yield from _folder(replica, role)
-            yield from _program(replica, role, images, first_run=launch.run == 1)
+            yield from _program(replica, role, images, launch)
 
 
 def command(replica: Replica, images: Images) -> list[str] | None:
@@ -76,7 +76,8 @@ def _folder(replica: Replica, role: str) -> Iterator[Lack]:
         yield Lack(f"{role}.workingDir", said)
 
 
-def _program(replica: Replica, role: str, images: Images, *, first_run: bool) -> Iterator[Lack]:
+def _program(replica: Replica, role: str, images: Images, launch: Launch) -> Iterator[Lack]:
+    """What the setup brings is found when it has run."""
     words = command(replica, images)
     if words is None:
         some = ", ".join(images) or "the images listed in LOCAL_IMAGES"
@@ -87,8 +88,8 @@ def _program(replica: Replica, role: str, images: Images, *, first_run: bool) ->
         yield Lack(f"{role}.image", said, Reason.IMAGE_UNKNOWN)
         return
     place = f"{role}.command" if replica.command else f"{role}.image"
-    said = _missing(replica, words, first_run=first_run)
-    if said:
+    said = _missing(replica, words, first_run=launch.run == 1)
+    if said and not launch.spec.setup:
         yield Lack(place, said, Reason.COMMAND_NOT_FOUND)
 
 

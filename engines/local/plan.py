@@ -50,6 +50,7 @@ class GangPlan:
     time_limit: int | None = None
     ran: float = 0.0
     processes: int = 1  # that torchrun starts for each of ``ranks``
+    setup: list[str] = field(default_factory=list)  # lines of a shell, before each program
 
     @property
     def has_master(self) -> bool:

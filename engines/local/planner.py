@@ -53,6 +53,7 @@ class Planner:
             time_limit=spec.time_limit_seconds,
             ran=launch.ran,
             processes=spec.processes_per_pod or 1,
+            setup=list(spec.setup),
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:

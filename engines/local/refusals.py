@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from engines.base import DEFAULT_POOL, Launch
+from engines.local import setup
 from engines.local.environment import RENDEZVOUS
 from engines.local.volumes import planning
 from spec.environment import ConnectionType, Seccomp
@@ -46,6 +47,8 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "nodePools", f"this machine is the pool {DEFAULT_POOL!r}, and the only one"
     if spec.topology:
         yield "topology", "one machine has no network topology"
+    if spec.setup and (lack := setup.complaint()):
+        yield "setup", lack
     if spec.priority_class:
         yield "priorityClass", "workloads start by quota, rank of the project and age here"
 

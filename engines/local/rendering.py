@@ -28,6 +28,7 @@ def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
         "name": f"{plan.name}-{rank.name}",
         "rank": rank.rank,
         "node": plan.node,
+        **({"setup": plan.setup} if plan.setup else {}),
         "command": shlex.join(rank.argv),
         "workingDir": rank.working_dir or str(work),
         "environment": {

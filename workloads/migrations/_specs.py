@@ -23,9 +23,9 @@ def change(apps: Apps, editor: BaseDatabaseSchemaEditor, amend: Callable[[Json],
     rows.bulk_update(changed, ["spec_json"])
 
 
-def note(spec: Json, field: str) -> bool:
-    """That nobody set ``field``, where the spec says nothing of it."""
+def note(spec: Json, field: str, value: Any = None) -> bool:
+    """What holds where nobody set ``field``, where the spec says nothing of it."""
     if field in spec:
         return False
-    spec[field] = None
+    spec[field] = value
     return True

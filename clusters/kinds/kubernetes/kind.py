@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clusters.models import Cluster
 
 NEEDS_KAI = "Needs the KAI scheduler, which this cluster does not have."
+NO_SETUP = "Pods start by their image's entry point: put these lines into the image or a script."
 NO_PRIORITIES = (
     "The cluster has none of the PriorityClasses "
     f"{PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH}."
@@ -80,6 +81,8 @@ def withholds(cluster: "Cluster", field: str) -> str:
     has = cluster.capabilities
     if field == "preemptibility" or field.startswith("topology."):
         return "" if KAI in has.schedulers else NEEDS_KAI
+    if field == "setup":
+        return NO_SETUP
     if field == "priorityClass":
         return "" if set(PriorityClass) & set(has.priority_classes) else NO_PRIORITIES
     return ""

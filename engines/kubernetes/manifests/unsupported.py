@@ -13,6 +13,10 @@ from spec.workload import Replica, RestartPolicy
 
 Complaint = tuple[str, str]  # place, message
 
+NO_SETUP = (
+    "a container starts by its image's own entry point, and a shell in its place would change what "
+    "runs; put the lines into the image, or into a script that the command starts"
+)
 NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 
 
@@ -37,6 +41,8 @@ def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
     if spec.is_elastic and kind is PYTORCH and spec.has_master:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, "elastic workers meet without a master; choose Workers only"
+    if spec.setup:
+        yield "setup", NO_SETUP
     for name in unknown_pools(launch):
         pools = ", ".join([*site.pools, "default"])
         yield "nodePools", f"the cluster has no node pool {name!r}; it has {pools}"

@@ -49,6 +49,8 @@ WRONG = [
     (2, "worker-command", "x" * 10_001, "Command must be at most 10000 characters long."),
     (2, "worker-command", "sh -c 'open", "Command must close every quote"),
     (2, "worker-args", "x" * 10_001, "Arguments must be at most 10000 characters long."),
+    (2, "setup", "true\n" + "x" * 2001, "Setup commands must be at most 2000 characters long."),
+    (2, "setup", "true\n" * 201 + "true", "Setup commands must be at most 200 items long."),
     (2, GRACE, "-1", "Grace period must be at least 0 seconds."),
     (2, GRACE, "301", "Grace period must be at most 300 seconds (5 min)."),
     (2, GRACE, "soon", "Grace period must be a whole number of seconds"),

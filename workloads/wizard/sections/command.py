@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from assets.environment.variables import CELLS
 from core.forms.field import Input
 from workloads.plan import Plan
-from workloads.wizard.sections.base import Line, Question, Section, replica_of
+from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
 from workloads.wizard.sections.variables import REPACK
 
 
@@ -18,6 +18,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
         yield "Environment variables", names, ""
     if replica.working_dir:
         yield "Working directory", replica.working_dir, f"{role}.workingDir"
+    if role == "worker" and (setup := spec_of(plan).setup):
+        yield "Setup commands", "\n".join(setup), "setup"
 
 
 COMMAND = Section(
@@ -41,6 +43,15 @@ COMMAND = Section(
             Input.ROWS,
             cells=CELLS,
             repack=REPACK,
+        ),
+    ),
+    once=(
+        Question(
+            "setup",
+            "Setup commands",
+            Input.SCRIPT,
+            hint="Shell lines that run before the command of each rank, in the same shell. "
+            "If one fails, the rank fails.",
         ),
     ),
     review=review,

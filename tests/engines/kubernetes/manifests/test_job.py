@@ -172,6 +172,7 @@ def test_a_launcher_that_inherits_takes_no_gpus() -> None:
         ({"distributedFramework": "MPI", **ONLY}, "architecture"),
         ({"distributedFramework": "JAX"}, "architecture"),
         ({"minReplicas": 1}, "minReplicas"),
+        ({"setup": ["module load cuda"]}, "setup"),
         ({"nodePools": ["b200"]}, "nodePools"),
         ({"priorityClass": "low"}, "priorityClass"),
         ({"topology": {"name": "dc", "required": "rack"}}, "topology"),
