@@ -15,6 +15,7 @@ from projects.models import Project
 from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
 from spec.errors import Path, Problem
 from spec.merge import USER, Merged
+from spec.workload import NO_PROGRAM
 
 
 @dataclass
@@ -126,10 +127,14 @@ def _against(
 
 
 def _missing(resolved: Resolved, draft: ReplicaDraft, at: Path) -> Iterator[Problem]:
-    """A replica of its own image has defaults; one that is put together must be whole."""
+    """A replica of its own image or command alone has defaults; one that is put together must be
+    whole."""
     chosen = {kind.slug for kind, _ in _chosen(draft)}
     layers = [KINDS[slug].layer(asset) for slug, asset in resolved.assets.items()]
-    is_whole = "image" in draft.values and not any("image" in layer for layer in layers)
+    if not {"image", "command"} & resolved.merged.document.keys():
+        yield Problem((*at, "image"), NO_PROGRAM)
+    own = {"image", "command"} & draft.values.keys()
+    is_whole = bool(own) and not any("image" in layer for layer in layers)
     for kind in for_each_pod():
         given = kind.slug in chosen or kind.required in resolved.merged.document
         if kind.required and not given and not is_whole:

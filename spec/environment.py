@@ -198,10 +198,10 @@ class ToolConnection(Part):
         return self
 
 
-class Environment(Part):
-    """Everything an environment asset gives to a workload."""
+class Container(Part):
+    """What is started, and how. Some clusters run a command without an image."""
 
-    image: Image
+    image: Image | None = None
     image_pull_policy: PullPolicy = PullPolicy.IF_NOT_PRESENT
     command: CommandLine | None = None
     args: CommandLine | None = None
@@ -230,3 +230,9 @@ class Environment(Part):
         if self.tty and not self.stdin:
             raise ValueError("tty: a terminal needs stdin too")
         return self
+
+
+class Environment(Container):
+    """Everything an environment asset gives to a workload."""
+
+    image: Image

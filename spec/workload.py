@@ -12,7 +12,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from spec.compute import Compute, GpuRequestType
-from spec.environment import Environment
+from spec.environment import Container
 from spec.framework import ALONE, Framework, Head, Traits, owner_of
 from spec.kind import WorkloadKind
 from spec.labels import Annotation, Label
@@ -35,6 +35,7 @@ from spec.setup import Setup
 from spec.storage import Place, Storage
 
 MAX_WORKERS = 512
+NO_PROGRAM = "is required"  # of an image, where there is no command
 MAX_PROCESSES = 256
 DEFAULT_SSH_PATH = "/root/.ssh"
 DEFAULT_GRACE_SECONDS = 30
@@ -88,8 +89,9 @@ class RelatedUrl(Part):
     type: str = Field(min_length=1, max_length=63)
 
 
-class Replica(Environment):
-    """What one kind of pod, master or worker, runs and asks for.
+class Replica(Container):
+    """What one kind of pod, master or worker, runs and asks for: an image, or where the cluster
+    needs none a command alone.
 
     ``restart_policy`` is what happens to one rank that ended; without one it is started again
     after a failure, as long as the workload's backoff limit allows.
@@ -106,6 +108,12 @@ class Replica(Environment):
     tolerations: tuple[Toleration, ...] = ()
     labels: tuple[Label, ...] = ()
     annotations: tuple[Annotation, ...] = ()
+
+    @model_validator(mode="after")
+    def _runs_something(self) -> Self:
+        if not (self.image or self.command):
+            raise ValueError(f"image: {NO_PROGRAM}")
+        return self
 
     @model_validator(mode="after")
     def _labels_are_unique(self) -> Self:

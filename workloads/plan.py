@@ -191,7 +191,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
     try:
         plan.spec = documents.load(_bound(plan, project, by))
     except SpecError as error:
-        plan.problems += error.problems
+        plan.problems += [it for it in error.problems if it not in plan.problems]
 
 
 def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:

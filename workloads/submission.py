@@ -73,7 +73,7 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         kind=spec.kind,
         framework=spec.distributed_framework or "",
         architecture=spec.architecture if spec.kind.is_gang else STANDARD,
-        image=spec.worker.image,
+        image=spec.worker.image or "",
         num_pods=spec.num_pods,
         gpus=demand.gpus,
         cpu_cores=demand.cpu,

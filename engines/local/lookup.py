@@ -47,7 +47,9 @@ def command(replica: Replica, images: Images) -> list[str] | None:
     return None if words is None else words + shlex.split(replica.args or "")
 
 
-def _catalogue(image: str, images: Images) -> list[str] | None:
+def _catalogue(image: str | None, images: Images) -> list[str] | None:
+    if image is None:
+        return None
     name = image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
     for pattern, words in images.items():
         if fnmatchcase(name, pattern):

@@ -201,7 +201,7 @@ class WorkloadOut(Wire):
             actions_support=Actions(
                 delete=workload.can_delete, suspend=workload.can_stop, resume=workload.can_run
             ),
-            images=[workload.image],
+            images=[workload.image] if workload.image else [],
             distributed_framework=workload.framework,
             total_pending_time_seconds=workload.pending_total,
             total_running_time_seconds=workload.running_total,

@@ -62,6 +62,8 @@ def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
 
 def _replica(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
     compute = replica.compute
+    if not replica.image:
+        yield "image", "is required on Kubernetes, whose pods run images"
     if compute.shares_gpu and not kai:
         yield "compute.gpuRequestType", f"a fraction of a GPU {NO_KAI}; ask for whole GPUs"
     for field, limit in (

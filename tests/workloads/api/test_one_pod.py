@@ -46,7 +46,7 @@ def test_an_answered_training_is_accepted_again(call: Caller, seed_body: Body) -
 
 
 def test_every_field_that_a_training_has_not_is_named(call: Caller, seed_body: Body) -> None:
-    odd = body(seed_body, numWorkers=2, distributedFramework="PyTorch", minReplicas=1, image="")
+    odd = body(seed_body, numWorkers=2, distributedFramework="PyTorch", minReplicas=1, image="a b")
     status, refused = call("POST", "/workloads/trainings", odd)
     assert status == 400
     fields = {issue["field"] for issue in refused["complianceIssues"]}
@@ -97,8 +97,20 @@ def test_a_dry_run_of_one_pod_submits_nothing(call: Caller, seed_body: Body, pat
     status, answer = call("POST", f"/workloads/{path}?dryRun=true", body(seed_body))
     assert (status, answer["valid"], answer["complianceIssues"]) == (200, True, [])
     assert answer["verdict"]["answer"] == "now"
-    odd = body(seed_body, numWorkers=2, image="")
+    odd = body(seed_body, numWorkers=2, image="a b")
     status, answer = call("POST", f"/workloads/{path}?dryRun=true", odd)
     assert (status, answer["valid"]) == (200, False)
     assert {it["field"] for it in answer["complianceIssues"]} >= {"spec.numWorkers", "spec.image"}
     assert not Workload.objects.exists()
+
+
+def test_a_command_alone_is_enough_where_no_image_is_pulled(call: Caller, seed_body: Body) -> None:
+    alone = body(seed_body, command="python -m trainer")
+    del alone["spec"]["image"]
+    status, created = call("POST", "/workloads/trainings", alone)
+    assert (status, created["spec"]["image"]) == (202, None)
+    _, listing = call("GET", "/workloads")
+    assert [row["images"] for row in listing["workloads"]] == [[]]
+    del alone["spec"]["command"]
+    status, answer = call("POST", "/workloads/trainings", alone | {"name": "nothing"})
+    assert (status, [it["field"] for it in answer["complianceIssues"]]) == (400, ["spec.image"])

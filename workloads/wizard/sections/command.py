@@ -29,7 +29,7 @@ COMMAND = Section(
         Question(
             "command",
             "Command",
-            hint="Replaces the image's entry point for this workload.",
+            hint="Replaces the image's entry point. On this machine it needs no image.",
         ),
         Question(
             "args",

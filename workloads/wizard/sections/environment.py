@@ -8,7 +8,7 @@ from workloads.wizard.sections.base import Line, Section, replica_of
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
-    yield "Image", replica_of(plan, role).image, f"{role}.image"
+    yield "Image", replica_of(plan, role).image or "none", f"{role}.image"
 
 
 ENVIRONMENT = Section(

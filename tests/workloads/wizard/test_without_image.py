@@ -1,0 +1,40 @@
+"""A command alone runs where the cluster needs no image, and nowhere else."""
+
+import pytest
+
+from projects.models import Project
+from tests.workloads.wizard.browser import Wizard
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+COMMAND = "python -m trainer"
+
+
+def without_an_environment(wizard: Wizard, **fields: str) -> Wizard:
+    wizard.ready(worker={}).open(wizard.at(2))
+    return wizard.press("save", **{"worker-compute": str(wizard.compute.pk)} | fields)
+
+
+def test_a_command_alone_runs_on_this_machine(wizard: Wizard) -> None:
+    without_an_environment(wizard, **{"worker-command": COMMAND}).press("continue")
+    assert "<dt>Image</dt>" in wizard.page
+    wizard.press("create")
+    workload = Workload.objects.get()
+    assert (workload.image, workload.spec.worker.image) == ("", None)
+    assert workload.spec.worker.command == COMMAND
+    assert wizard.client.get(workload.get_absolute_url()).status_code == 200
+    assert wizard.client.get("/workloads/").status_code == 200
+
+
+def test_neither_is_not_enough(wizard: Wizard) -> None:
+    without_an_environment(wizard)
+    assert "Select an environment." in wizard.page
+    assert [it.message for it in wizard.plan().problems] == ["is required"]
+
+
+def test_kubernetes_needs_an_image(wizard: Wizard, on_kubernetes: Project) -> None:
+    without_an_environment(wizard, **{"worker-command": COMMAND})
+    problems = {it.field: it.message for it in wizard.plan().problems}
+    assert problems == {"worker.image": "is required on Kubernetes, whose pods run images"}
+    wizard.press("save", **{"worker-image": "docker.io/library/python:3.11"})
+    assert not wizard.plan().problems
