@@ -201,12 +201,15 @@ class LocalEngine:
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
         """Ranks share the machine's ports: a port of another workload would answer as well. So it
-        has to be one that this rank's own processes listen on."""
+        has to be one that this rank's own processes listen on: the one that it was given for that
+        of the tool, or that itself."""
         own = self._rank(handle, rank)
-        if not own or not ports.is_served(own.pid, port):
+        asked = [own.ports.get(str(port), port), port] if own else []
+        served = next((it for it in asked if own and ports.is_served(own.pid, it)), None)
+        if served is None:
             raise EngineUnavailable(f"The rank does not listen on port {port}.")
         try:
-            return socket.create_connection((HOST, port), timeout=DIAL_SECONDS)
+            return socket.create_connection((HOST, served), timeout=DIAL_SECONDS)
         except OSError as error:
             raise EngineUnavailable(f"Port {port} does not answer: {error}.") from error
 

@@ -8,11 +8,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engines.local.plan import GangPlan, RankPlan
+from engines.local.ports import VARIABLE
 from spec.framework import Framework
 
 HOST = "127.0.0.1"
@@ -43,11 +44,19 @@ def ports_needed(plan: GangPlan) -> int:
 
 
 def environment(
-    plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path, ports: Ports
+    plan: GangPlan,
+    rank: RankPlan,
+    *,
+    folder: Path,
+    work: Path,
+    ports: Ports,
+    tools: Mapping[str, int | str],
 ) -> Variables:
+    """``ports`` are to meet at, ``tools`` those of this machine by the tools' own."""
     return {
         **plan.base,
         **defaults(plan, rank, folder=folder, work=work),
+        **{VARIABLE.format(port): str(ours) for port, ours in tools.items()},
         **rank.variables,
         **rank.secrets,
         **rendezvous_of(plan).variables(plan, rank, ports),

@@ -62,11 +62,15 @@ class Gang:
 
     def start(self) -> None:
         """All ranks, or none and :class:`SpawnError`."""
-        numbers, self._ports = ports.reserve(self.folder.home, ports_needed(self.plan))
+        count, served = ports_needed(self.plan), sum(len(it.tool_ports) for it in self.plan.ranks)
+        numbers, self._ports = ports.reserve(self.folder.home, count + served)
+        free = iter(numbers[count:])
+        for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
+            record.ports = {str(port): next(free) for port in rank.tool_ports}
         self._setup = setup.write(self.folder.setup(self.plan.run), self.plan.setup)
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
             try:
-                self._spawn(rank, record, numbers)
+                self._spawn(rank, record, numbers[:count])
             except OSError as error:
                 self.kill()
                 self.close()
@@ -78,7 +82,12 @@ class Gang:
         own.mkdir(parents=True, exist_ok=True)
         volumes = view.arrange(self.folder, self.plan.run, rank)
         variables = volumes.variables | environment(
-            self.plan, rank, folder=self.folder.path, work=own, ports=numbers
+            self.plan,
+            rank,
+            folder=self.folder.path,
+            work=own,
+            ports=numbers,
+            tools=record.ports,
         )
         name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
         cgroup = cgroups.make(name, cpu=rank.cpu_limit, memory=rank.memory_limit)

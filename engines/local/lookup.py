@@ -11,12 +11,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from engines.base import Launch
+from engines.local.apps.catalog import STARTER
 from engines.local.environment import REFERENCE, Variables, base_variables, expand
 from spec.phases import Reason
 from spec.workload import Replica
 
 Images = Mapping[str, Sequence[str]]
-APP = [sys.executable, "-m", "engines.local.apps"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _catalogue(image: str | None, images: Images) -> list[str] | None:
 
 def _parts(word: str) -> list[str]:
     """``{python}`` is the interpreter that runs Trainyard, ``{app}`` what brings a program here."""
-    return APP if word == "{app}" else [word.replace("{python}", sys.executable)]
+    return STARTER if word == "{app}" else [word.replace("{python}", sys.executable)]
 
 
 def _folder(replica: Replica, role: str) -> Iterator[Lack]:

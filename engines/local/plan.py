@@ -23,6 +23,7 @@ class RankPlan:
     memory_limit: int | None
     own_home: bool
     volumes: list[Volume] = field(default_factory=list)
+    tool_ports: list[int] = field(default_factory=list)  # of the container
     secret_names: list[str] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
 

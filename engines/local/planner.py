@@ -11,6 +11,7 @@ from engines.local.volumes import planning
 from engines.nodes import NodeInfo
 from spec.errors import Problem, path_of
 from spec.phases import Reason
+from spec.tools import tools_of
 from spec.variable import EnvironmentVariable
 from spec.workload import Pod
 
@@ -86,6 +87,7 @@ class Planner:
             memory_limit=compute.memory_limit_bytes,
             own_home=replica.create_home_dir,
             volumes=planning.volumes(launch, pod, self.paths),
+            tool_ports=_tool_ports(launch, pod),
             secret_names=list(secrets),
             secrets=secrets,
         )
@@ -106,6 +108,11 @@ class Planner:
             "spec.nodeName": self.node.name,
             "status.podIP": HOST,
         }[variable.pod_field_ref.path]
+
+
+def _tool_ports(launch: Launch, pod: Pod) -> list[int]:
+    served = (tool for tool in tools_of(launch.spec) if tool.pod.rank == pod.rank)
+    return sorted({tool.connection.container_port for tool in served})
 
 
 def _problem(lack: lookup.Lack) -> Problem:

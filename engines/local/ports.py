@@ -10,6 +10,9 @@ import psutil
 
 #: Below where Linux (32768) and macOS (49152) take ports for outgoing connections.
 RANGE = range(20_000, 32_000)
+#: Of a rank whose tool listens on a port of its container: the one to take instead, for the ports
+#: of a machine are everybody's.
+VARIABLE = "PORT_{}"
 
 
 def reserve(home: Path, count: int) -> tuple[list[int], ExitStack]:

@@ -20,7 +20,8 @@ def render(plan: GangPlan, folder: Folder) -> list[Manifest]:
 def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
     work = folder.work(rank.name)
     ports = [PORT] * ports_needed(plan)
-    variables = environment(plan, rank, folder=folder.path, work=work, ports=ports)
+    tools = {str(port): PORT for port in rank.tool_ports}
+    variables = environment(plan, rank, folder=folder.path, work=work, ports=ports, tools=tools)
     del variables[MARKER]
     limits = {"cpu": rank.cpu_limit, "memory": rank.memory_limit}
     return {

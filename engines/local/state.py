@@ -15,7 +15,8 @@ def now() -> str:
 
 @dataclass
 class RankRecord:
-    """One rank. ``pid`` and ``started`` (seconds since the epoch) tell its process from others."""
+    """One rank. ``pid`` and ``started`` (seconds since the epoch) tell its process from others.
+    ``ports`` of this machine are for its tools, by those of the container."""
 
     rank: int
     role: str
@@ -29,6 +30,7 @@ class RankRecord:
     finished_at: str | None = None
     pid: int = 0
     started: float = 0.0
+    ports: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 
 from engines.local import cgroups, lock, processes
+from engines.local.apps.installing import Installing
+from engines.local.errand import Errands
 from engines.local.gang import Gang, Member, SpawnError
 from engines.local.journal import RETRY, Journal, is_full
 from engines.local.layout import Folder, read_json
@@ -41,6 +43,8 @@ class Supervisor:
     def __init__(self, folder: Folder, plan: GangPlan, record: Record, bell: Bell) -> None:
         self.folder, self.plan, self.record, self.bell = folder, plan, record, bell
         self.journal = Journal(folder, record)
+        tell = partial(self.journal.move, Phase.INITIALIZING, Reason.NONE)
+        self.errands = Errands(folder, tell, bell.wait, self._must_stop)
 
     def run(self) -> None:
         """From the recorded state to a final one."""
@@ -96,7 +100,7 @@ class Supervisor:
             return Outcome(Phase.FAILED, Reason.LOST, NO_SECRETS)
         gang = Gang(self.folder, self.plan, self.record)
         try:
-            if trouble := self._fetch():
+            if trouble := self._fetch() or self._install():
                 return trouble
             gang.start()
             self.journal.move(Phase.RUNNING, Reason.NONE, "")
@@ -121,12 +125,18 @@ class Supervisor:
 
     def _fetch(self) -> Outcome | None:
         """Bring what volumes are to hold; ``None``: it is there."""
-        tell = partial(self.journal.move, Phase.INITIALIZING, Reason.NONE)
-        fetching = Fetching(self.folder, self.plan, tell, self.bell.wait, self._must_stop)
-        said = fetching.run()
+        said = Fetching(self.errands, self.plan).run()
         if self._must_stop():
             return self._stopped([])
         return Outcome(Phase.FAILED, Reason.REFUSED, said, retry=True) if said else None
+
+    def _install(self) -> Outcome | None:
+        """Bring programs that are installed on first use; ``None``: they are there. pip tries an
+        index several times itself."""
+        said = Installing(self.errands, self.plan).run(self.record.attempt)
+        if self._must_stop():
+            return self._stopped([])
+        return Outcome(Phase.FAILED, Reason.REFUSED, said) if said else None
 
     def _is_written_down(self) -> bool:
         """Before the first process, for a successor will look for them; as long as it takes, or

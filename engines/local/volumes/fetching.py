@@ -2,20 +2,15 @@
 
 import re
 import shutil
-import signal
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.local import marks, processes
-from engines.local.layout import Folder
+from engines.local.errand import Errands
 from engines.local.plan import GangPlan
-from engines.local.spawning import Process
 from engines.local.volumes import view
 from engines.local.volumes.volume import GIT, Volume
 
-LOOK = 0.5  # seconds between two looks at how far it is
 STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
 #: Nobody is there to be asked for a password; a host that is met for the first time is believed.
 SSH = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new"
@@ -24,14 +19,10 @@ ALONE = {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": SSH}
 
 @dataclass(frozen=True)
 class Fetching:
-    """One run's. ``tell`` shows people how far it is, ``wait`` returns after so many seconds or
-    when something happens, ``is_over`` says that nobody wants it any more."""
+    """One run's."""
 
-    folder: Folder
+    errands: Errands
     plan: GangPlan
-    tell: Callable[[str], None]
-    wait: Callable[[float], None]
-    is_over: Callable[[], bool]
 
     def run(self) -> str:
         """Fetch what is not there. Why something could not be fetched, or nothing; when it is over,
@@ -39,10 +30,10 @@ class Fetching:
         copies: dict[Volume, Path] = {}
         for rank in self.plan.ranks:
             for volume in (it for it in rank.volumes if it.kind == GIT):
-                target = view.source(volume, self.folder, self.plan.run, rank.name)
+                target = view.source(volume, self.errands.folder, self.plan.run, rank.name)
                 if not target.exists():
                     said = self._bring(volume, target, copies.get(volume))
-                    if said or self.is_over():
+                    if said or self.errands.is_over():
                         return said
                 copies.setdefault(volume, target)
         return ""
@@ -58,38 +49,19 @@ class Fetching:
             for argv in _steps(volume, part):
                 if said := self._do(volume, argv, part.with_suffix(".log")):
                     return said
-        if not self.is_over():
+        if not self.errands.is_over():
             part.rename(target)
         return ""
 
     def _do(self, volume: Volume, argv: Sequence[str], log: Path) -> str:
         """Run one program to its end. What it says is kept in ``log``."""
-        mark = marks.number(self.folder.path)
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env={**self.plan.base, **ALONE, "LC_ALL": "C"},
-                start_new_session=True,
-                preexec_fn=lambda: marks.put_on(mark),
-            )
-        try:
-            self._follow(volume, process, log)
-        finally:
-            processes.signal_group(process.pid, signal.SIGKILL)
-            process.wait()
-        return _trouble(volume, log) if process.returncode else ""
-
-    def _follow(self, volume: Volume, process: Process, log: Path) -> None:
-        shown = ""
-        while process.poll() is None and not self.is_over():
-            stage = f"Fetching {volume.origin} for {volume.place}{_progress(log)}."
-            if stage != shown:
-                shown = stage
-                self.tell(stage)
-            self.wait(LOOK)
+        code, said = self.errands.do(
+            argv,
+            log=log,
+            variables={**self.plan.base, **ALONE, "LC_ALL": "C"},
+            stage=lambda said: f"Fetching {volume.origin} for {volume.place}{_progress(said)}.",
+        )
+        return _trouble(volume, said) if code else ""
 
 
 def _steps(volume: Volume, target: Path) -> Iterator[list[str]]:
@@ -100,13 +72,13 @@ def _steps(volume: Volume, target: Path) -> Iterator[list[str]]:
         yield ["git", "-C", str(target), *quiet, "checkout", "--quiet", volume.revision]
 
 
-def _progress(log: Path) -> str:
-    stages = STAGE.findall(log.read_text(errors="replace"))
+def _progress(said: str) -> str:
+    stages = STAGE.findall(said)
     return f": {stages[-1][0].lower()} {stages[-1][1]} %" if stages else ""
 
 
-def _trouble(volume: Volume, log: Path) -> str:
-    lines = re.split(r"[\r\n]+", log.read_text(errors="replace").strip())
+def _trouble(volume: Volume, said: str) -> str:
+    lines = re.split(r"[\r\n]+", said.strip())
     grave = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
     at = f" at {volume.revision or volume.branch}" if volume.revision or volume.branch else ""
     return (

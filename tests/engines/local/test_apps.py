@@ -3,44 +3,25 @@
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
+from engines.local.apps.hosts import ToolHosts
 from engines.local.environment import ROOT
-from engines.local.notebook import ToolHosts
-
-METADATA = "Metadata-Version: 2.1\nName: jupyterlab\nVersion: 4.9\n"
-WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-PROGRAM = "import sys, yaml\ndef main():\n    print('started', *sys.argv[1:])\n"
-ENTRY = "[console_scripts]\njupyter-lab = stand_in:main\n"
+from tests.engines.local.index import only, stand_in
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
-    """A folder with a package that is called JupyterLab, and prints what it was started with."""
-    folder, info = tmp_path / "index", "jupyterlab-4.9.dist-info"
-    folder.mkdir()
-    files = {
-        "stand_in.py": PROGRAM,
-        f"{info}/METADATA": METADATA,
-        f"{info}/WHEEL": WHEEL,
-        f"{info}/entry_points.txt": ENTRY,
-    }
-    files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
-    with zipfile.ZipFile(folder / "jupyterlab-4.9-py3-none-any.whl", "w") as wheel:
-        for name, text in files.items():
-            wheel.writestr(name, text)
-    return folder
+    return stand_in(tmp_path / "index")
 
 
 def started(home: Path, index: Path, *given: str) -> "subprocess.Popen[str]":
-    pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "PIP_CONFIG_FILE": os.devnull}
     return subprocess.Popen(
         [sys.executable, "-m", "engines.local.apps", "jupyterlab", str(home), "localhost", *given],
         cwd=ROOT,
-        env=os.environ | pip,
+        env=os.environ | only(index),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -70,8 +51,8 @@ def test_where_no_index_is_reached_the_advice_installs_it_by_hand(
     assert process.returncode == 69
     assert "JupyterLab could not be installed" in text
     advice = text.partition("run this where one is reached: ")[2].partition("\n")[0]
-    assert advice.startswith(f"'{home}/jupyterlab/bin/pip' install")
-    reached = os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index)}
+    assert f"-m pip --python '{home}/jupyterlab/bin/python' install" in advice
+    reached = os.environ | only(index)
     subprocess.run(["/bin/sh", "-c", advice], env=reached, check=True, timeout=120)
     text = started(home, tmp_path, "--token=").communicate(timeout=120)[0]
     assert text.splitlines()[-1].startswith("started --no-browser")

@@ -1,12 +1,10 @@
-"""What Jupyter is told on this machine: it reads this file as its configuration (``apps.py``)."""
-
-import os
+"""The names by which tools on this machine are reached."""
 
 
 class ToolHosts:
     """The names below which Trainyard serves the tools of one workload, for ``host in``.
 
-    Jupyter asks for no token here, because Trainyard asks who is there. Under any other name a
+    Tools ask for no token here, because Trainyard asks who is there. Under any other name a
     request is not Trainyard's: anybody's web page may have its own name lead to this machine.
     """
 
@@ -15,8 +13,3 @@ class ToolHosts:
 
     def __contains__(self, host: object) -> bool:
         return isinstance(host, str) and (host == "localhost" or host.endswith(self.end))
-
-
-if "get_config" in globals():  # Jupyter's, where it reads this
-    hosts = ToolHosts(os.environ["JOB_UUID"], os.environ["TOOLS_DOMAIN"])
-    globals()["get_config"]().ServerApp.tornado_settings = {"local_hostnames": hosts}

@@ -1,0 +1,65 @@
+"""What a supervisor does for ranks whose program is installed on first use."""
+
+import re
+import sys
+from dataclasses import dataclass
+
+from engines.local.apps.catalog import Asked, LocalApp, asked_by
+from engines.local.apps.install import BUSY, is_installed
+from engines.local.environment import ROOT
+from engines.local.errand import Errands
+from engines.local.plan import GangPlan, RankPlan
+
+COLLECTED = re.compile(r"^Collecting ", re.MULTILINE)
+UNPACKING = re.compile(r"^Installing collected packages: (.+)$", re.MULTILINE)
+WRONG = re.compile(r"^ERROR: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Installing:
+    """One run's."""
+
+    errands: Errands
+    plan: GangPlan
+
+    def run(self, attempt: int) -> str:
+        """Install what the programs of the ranks lack; their logs tell it, too. Why something could
+        not be installed; when nobody wants it any more, the words mean nothing."""
+        for rank in self.plan.ranks:
+            asked = asked_by(rank.argv)
+            if asked and not is_installed(asked.place):
+                said = self._install(asked, rank, attempt)
+                if said or self.errands.is_over():
+                    return said
+        return ""
+
+    def _install(self, asked: Asked, rank: RankPlan, attempt: int) -> str:
+        code, said = self.errands.do(
+            [sys.executable, "-m", "engines.local.apps.install", asked.app.slug, str(asked.place)],
+            log=self.errands.folder.log(self.plan.run, rank.rank, attempt),
+            variables={**self.plan.base, **rank.variables, **rank.secrets, "PYTHONPATH": str(ROOT)},
+            stage=lambda said: progress(asked.app, said),
+        )
+        return _trouble(asked, said) if code else ""
+
+
+def progress(app: LocalApp, said: str) -> str:
+    """How far pip is, by what it prints."""
+    begin = f"Installing {app.label}, once for all workloads of this machine"
+    if unpacking := UNPACKING.findall(said):
+        return f"{begin}: unpacking {unpacking[-1].count(',') + 1} packages."
+    if packages := len(COLLECTED.findall(said)):
+        return f"{begin}: {packages} packages found."
+    if said.strip().endswith(BUSY):
+        return f"Waiting until another workload has installed {app.label}."
+    return f"{begin}: creating its environment."
+
+
+def _trouble(asked: Asked, said: str) -> str:
+    wrong = WRONG.findall(said)
+    why = f" pip: {wrong[-1].rstrip('.')}." if wrong else ""
+    return (
+        f"{asked.app.label} could not be installed. Check that this machine reaches PyPI or a "
+        f"package index that pip knows, then run it again. The log says how to install it by hand."
+        f"{why}"
+    )
