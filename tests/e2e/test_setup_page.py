@@ -6,29 +6,46 @@ import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.product import Trainyard
+from tests.workloads.nowhere import KUBECONFIG
 
 pytestmark = pytest.mark.e2e
-LAPTOP = ViewportSize(width=1440, height=900)
-MORE = """
+WIDE, NARROW = ViewportSize(width=1440, height=900), ViewportSize(width=1280, height=900)
+MORE = f"""
+from assets.models import Template
+from clusters.models import Cluster, Connection
 from projects.models import Project
 first = Project.objects.get(name="team-a")
-place = {"cluster": first.cluster, "department": first.department}
-Project.objects.bulk_create(Project(name=f"zz-{number:02d}", **place) for number in range(40))
+place = dict(cluster=first.cluster, department=first.department)
+Project.objects.bulk_create(Project(name=f"zz-{{number:02d}}", **place) for number in range(40))
+for number in range(3):
+    far = Cluster.objects.create(name=f"zz-{{number}}", kind="kubernetes")
+    Connection.objects.create(cluster=far, secret_json={KUBECONFIG!r})
+    text = "Learns to read digits. " * 4
+    Template.objects.create(name=f"zz-{{number}}", description=text, scope="account")
 """
-FEWER = (
-    'from projects.models import Project; Project.objects.filter(name__startswith="zz-").delete()'
-)
+FEWER = """
+from assets.models import Template
+from clusters.models import Cluster
+from projects.models import Project
+for model in (Project, Cluster, Template):
+    model.objects.filter(name__startswith="zz-").delete()
+"""
 
 
 @pytest.fixture
-def many_projects(running_trainyard: Trainyard) -> Iterator[None]:
+def many_of_all(running_trainyard: Trainyard) -> Iterator[None]:
     running_trainyard.manage("shell", "-c", MORE)
     yield
     running_trainyard.manage("shell", "-c", FEWER)
 
 
 def fits(page: Page) -> bool:
-    """Nothing of the page is below or beside the window."""
+    """Nothing of the page is below or beside the window, on a wide laptop and on a narrow one."""
+    return all(_fits(page, screen) for screen in (NARROW, WIDE))
+
+
+def _fits(page: Page, screen: ViewportSize) -> bool:
+    page.set_viewport_size(screen)
     return bool(
         page.evaluate("""() => {
           const { scrollHeight, scrollWidth } = document.documentElement;
@@ -38,7 +55,7 @@ def fits(page: Page) -> bool:
 
 
 def open_setup(page: Page) -> None:
-    page.set_viewport_size(LAPTOP)
+    page.set_viewport_size(WIDE)
     page.goto("/workloads/new/")
     page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
     page.get_by_role("radio", name="Distributed").check()
@@ -56,7 +73,7 @@ def test_all_choices_of_the_first_page_fit_a_laptops_screen(admin_page: Page) ->
 
 
 def test_a_long_list_of_projects_scrolls_and_is_searched(
-    many_projects: None, admin_page: Page
+    many_of_all: None, admin_page: Page
 ) -> None:
     page = admin_page
     open_setup(page)
@@ -69,6 +86,20 @@ def test_a_long_list_of_projects_scrolls_and_is_searched(
     expect(page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
     expect(projects.get_by_role("radio", name="zz-37")).to_be_checked()
     expect(projects.get_by_role("radio", name="zz-37")).to_be_in_viewport()
+    assert fits(page)
+
+
+def test_a_refused_name_among_many_of_everything_fits_too(
+    many_of_all: None, admin_page: Page
+) -> None:
+    page = admin_page
+    open_setup(page)
+    expect(page.get_by_role("radiogroup", name="Cluster").get_by_role("radio")).to_have_count(4)
+    page.get_by_role("radio", name="team-a").check()
+    expect(page.get_by_role("radiogroup", name="Template").get_by_role("radio")).to_have_count(5)
+    page.get_by_label("Name", exact=True).fill("Bad Name")
+    page.get_by_label("Name", exact=True).press("Tab")
+    expect(page.locator("#name-notes")).to_contain_text("must start with a letter")
     assert fits(page)
 
 
