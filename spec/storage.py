@@ -81,6 +81,10 @@ class VolumeMode(StrEnum):
     BLOCK = "Block"
 
 
+#: Run:ai's name for no storage class at all: a volume that is there already is bound.
+NO_CLASS = "runai-none"
+
+
 class ClaimInfo(Part):
     """What a new claim asks for. Without a storage class the cluster's default one is used."""
 
@@ -88,6 +92,10 @@ class ClaimInfo(Part):
     storage_class: Name | None = None
     access_modes: AccessModes = AccessModes()
     volume_mode: VolumeMode = VolumeMode.FILESYSTEM
+
+    @property
+    def without_class(self) -> bool:
+        return self.storage_class == NO_CLASS
 
 
 class Pvc(Part):

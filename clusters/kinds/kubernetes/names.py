@@ -44,7 +44,8 @@ def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Pr
     """An account that may not list classes knows of none."""
     there = list(classes)
     for number, claim in enumerate(replica.storage.pvc):
-        name = claim.claim_info.storage_class if claim.claim_info else None
+        info = claim.claim_info
+        name = info.storage_class if info and not info.without_class else None
         if name and there and name not in there:
             place = f"{role}.storage.pvc[{number}].claimInfo.storageClass"
             text = f"the cluster has no storage class {str(name)!r}; {_there(there)}"

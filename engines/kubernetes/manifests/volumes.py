@@ -113,6 +113,8 @@ def _claim(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
     info = claim.claim_info
     assert info  # noqa: S101 -- the spec gives every new claim one
     marks = labels(launch) | ({EPHEMERAL: "true"} if claim.ephemeral else {})
+    # An empty class binds a volume that is there; without the field the default class makes one.
+    of_none = {"storageClassName": ""} if info.without_class else {}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -121,10 +123,11 @@ def _claim(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
             {
                 "accessModes": access_modes(info.access_modes),
                 "resources": {"requests": {"storage": info.size}},
-                "storageClassName": info.storage_class,
+                "storageClassName": None if info.without_class else info.storage_class,
                 "volumeMode": str(info.volume_mode),
             }
-        ),
+        )
+        | of_none,
     }
 
 

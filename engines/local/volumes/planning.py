@@ -107,7 +107,8 @@ def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:
 def _claim(place: str, claim: Pvc) -> Iterator[Complaint]:
     if claim.is_block:
         yield f"{place}.claimInfo.volumeMode", "this machine has no block devices to give"
-    if claim.claim_info and claim.claim_info.storage_class:
+    info = claim.claim_info
+    if info and info.storage_class and not info.without_class:
         yield f"{place}.claimInfo.storageClass", "this machine has no storage classes"
 
 

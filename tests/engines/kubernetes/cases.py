@@ -76,6 +76,7 @@ FULL = {
             {"path": "/scratch", "ephemeral": True, "claimInfo": {"size": "1G"}},
             {"path": "/dev/raw0", "claimInfo": {"size": "1G", "volumeMode": "Block"}},
             {"path": "/sets", "existingPvc": True, "claimName": "sets", "readOnly": True},
+            {"path": "/bound", "claimInfo": {"size": "1G", "storageClass": "runai-none"}},
         ],
         "nfs": [{"server": "nfs.example.com", "path": "/export", "mountPath": "/nfs"}],
         "hostPath": [

@@ -46,6 +46,11 @@ def test_a_volume_that_this_machine_lacks_is_refused_at_its_field(
     assert said in str(refusal.value)
 
 
+def test_a_claim_of_no_storage_class_needs_none_here(rig: LocalRig) -> None:
+    claim = {"path": "/x", "claimInfo": {"size": "1G", "storageClass": "runai-none"}}
+    assert list(rig.engine.complaints(mounting(rig, "true", pvc=[claim]))) == []
+
+
 def test_a_link_out_of_an_allowed_folder_is_refused(rig: LocalRig, tmp_path: Path) -> None:
     allowed = tmp_path / "sets"
     allowed.mkdir()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from core.forms.field import Cell, Input, Repack, Values
 from spec.draft import DATA_SOURCES
+from spec.storage import NO_CLASS
 from workloads.plan import Plan
 from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, replica_of
 
@@ -67,7 +68,7 @@ VOLUME = (
         "claimInfo.storageClass",
         "Storage class",
         Input.SELECT,
-        options=(("", "The cluster’s default"),),
+        options=(("", "The cluster’s default"), (NO_CLASS, "None")),
         choices="storage_classes",
         missing=ELSEWHERE,
     ),

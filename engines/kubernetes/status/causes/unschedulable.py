@@ -57,7 +57,8 @@ RULES = (
         STORAGE,
         "a volume does not exist yet",
         "A volume does not exist yet",
-        f"Check the storage class of the volume, or {CLUSTER}: its provisioner has to create it.",
+        f"Check the storage class of the volume, or {CLUSTER}: its provisioner has to create it. "
+        "With the storage class None, a volume of that size has to exist.",
     ),
     Rule(
         r'persistentvolumeclaim "([^"]+)" not found',

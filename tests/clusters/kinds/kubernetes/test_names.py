@@ -47,6 +47,7 @@ def test_a_storage_class_that_the_cluster_lacks_is_a_problem_of_its_field(
     cluster: Cluster,
 ) -> None:
     assert told(cluster, worker=volume("fast")) == {}
+    assert told(cluster, worker=volume("runai-none")) == {}, "None is no class to look for"
     assert told(cluster, worker=volume("nvme")) == {
         "worker.storage.pvc.0.claimInfo.storageClass": "the cluster has no storage class 'nvme'; "
         "it has fast, standard"

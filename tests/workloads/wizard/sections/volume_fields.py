@@ -29,6 +29,13 @@ SIZE = (
 VOLUMES = (
     FieldRow(
         11,
+        "Storage class None",
+        claim(claimInfo__storageClass="runai-none"),
+        {"pvc": [{"claimInfo": {"storageClass": "runai-none"}}]},
+        {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": ""}},
+    ),
+    FieldRow(
+        11,
         "Custom storage class",
         claim(claimInfo__storageClass="fast"),
         {"pvc": [{"claimInfo": {"storageClass": "fast"}}]},
