@@ -99,7 +99,8 @@ class Field:
     ``ordered`` items the first is the best. ``also`` are paths whose problems it shows beside its
     own, ``initial`` is whether a flag holds where nothing is given. What is ``literal`` is taken
     as it is typed: a browser neither completes it nor minds its spelling. A list that ``inherits``
-    shows the items that are there unless one of its own replaces them.
+    shows the items that are there unless one of its own replaces them. Where it is ``single`` the
+    document holds one item as it is, and no list of them.
     """
 
     key: str
@@ -123,6 +124,7 @@ class Field:
     missing: str = ""
     literal: bool = False
     inherits: bool = False
+    single: bool = False
 
     @property
     def name(self) -> str:
@@ -168,7 +170,7 @@ class Field:
 
     def cell_of(self, path: Path) -> Cell | None:
         """The cell that shows a problem of the item at ``path``, an index and what follows."""
-        rest = path[len(self.path) + 1 :]
+        rest = path[len(self.path) + (0 if self.single else 1) :]
         for cell in self.cells:
             if any(rest[: len(its)] == its for its in cell.paths):
                 return cell

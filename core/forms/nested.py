@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.forms.field import Values
+from core.forms.field import Field, Values
 
 EMPTY: tuple[Any, ...] = ("", [], {}, None)
 
@@ -18,6 +18,14 @@ def get(values: Values, key: str) -> Any:
 def items(values: Values, key: str) -> list[Any]:
     value = get(values, key)
     return value if isinstance(value, list) else []
+
+
+def all_of(values: Values, field: Field) -> list[Any]:
+    """All items of a list, whichever field they belong to; or the one item that stands alone."""
+    if not field.single:
+        return items(values, field.key)
+    alone = get(values, field.key)
+    return [] if alone in EMPTY else [alone]
 
 
 def put(values: Values, key: str, value: Any, *, empty: bool = False) -> None:

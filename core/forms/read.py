@@ -24,7 +24,7 @@ def put(values: Values, field: Field, posted: QueryDict) -> None:
     if field.input is Input.FILE:
         return
     if field.is_list:
-        put_items(values, field, items.read(field, nested.items(values, field.key), posted))
+        put_items(values, field, items.read(field, nested.all_of(values, field), posted))
     else:
         nested.put(values, field.key, _value(field, posted))
 
@@ -53,11 +53,15 @@ def _value(field: Field, posted: QueryDict) -> Any:
 
 def items_of(values: Values, field: Field) -> list[Any]:
     """The items of a list that are the field's."""
-    return [item for item in nested.items(values, field.key) if field.holds(item)]
+    return [item for item in nested.all_of(values, field) if field.holds(item)]
 
 
 def put_items(values: Values, field: Field, new: list[Any]) -> None:
     """Put the field's items where its old ones stood; those of another field keep their place."""
+    if field.single:
+        if new or items_of(values, field):
+            nested.put(values, field.key, new[0] if new else None)
+        return
     rest, whole = list(new), []
     for old in nested.items(values, field.key):
         if not field.holds(old):

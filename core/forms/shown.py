@@ -69,6 +69,10 @@ class Shown:
         return f"+{self.field.add or self.field.label.removesuffix('s').upper()}"
 
     @property
+    def is_full(self) -> bool:
+        return self.field.single and bool(self.items)
+
+    @property
     def add_words(self) -> str:
         """The same button, as it stands in the forms of assets."""
         return f"+{self.field.add}"
@@ -127,7 +131,7 @@ def show(of: Field, values: Values, offered: Offered) -> Shown:
     own = OWN_WORDS.get(of.input, {})
     shown = Shown(of, attributes={**own, **LITERAL} if of.literal else {**own})
     if of.is_list:
-        shown.items = items.show(of, nested.items(values, of.key), offered)
+        shown.items = items.show(of, nested.all_of(values, of), offered)
         return shown
     given = nested.get(values, of.key)
     if of.input is Input.DURATION:

@@ -128,7 +128,9 @@ def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     row: Any = {"name": given, "value": "" if value == MASK else value}
     if item.input is Input.ITEMS:
         row = _new_item(draft, item, given, by=request.user)
-    return _change_list(request, draft, page, item, lambda rows: [*rows, row])
+    return _change_list(
+        request, draft, page, item, lambda rows: rows if item.single and rows else [*rows, row]
+    )
 
 
 def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:

@@ -50,6 +50,8 @@ def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
     if not question.is_list or not steps or values is None:
         return None
     own, at = items_of(values, question), steps[0]
+    if question.single:
+        return 0 if own else None
     items = _at(plan.document, question.path)
     if items is None:  # what becomes no part of the document is judged as it was filled in
         items = [item for item in own if not is_blank(item)]

@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 
+from accounts import general
 from projects.models import Project
+from tests.factories import UserFactory
 from tests.workloads.wizard.browser import HTMX, Inputs, Wizard, item
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
 VOLUME, CLAIM, GIT = "worker-storage-pvc", "worker-storage-claims", "worker-storage-git"
 TOLERATION, POOLS = "worker-tolerations", "nodePools"
+TOPOLOGY = "worker-podAffinity"
 
 
 def storage(wizard: Wizard) -> dict[str, Any]:
@@ -120,7 +123,7 @@ def test_single_values_keep_their_place_on_the_wire(wizard: Wizard) -> None:
     wizard.ready()
     fields = {"priorityClass": "high", "preemptibility": "preemptible", "topology-name": "net"}
     fields |= {"topology-preferred": "rack", "worker-nodeType": "dgx"}
-    fields |= {"worker-podAffinity-type": "Preferred", "worker-podAffinity-key": "zone"}
+    fields |= item("worker-podAffinity", 0, type="Preferred", key="zone")
     wizard.save(2, **fields)
     spec = wizard.plan().spec
     assert spec is not None, wizard.plan().problems
@@ -201,3 +204,20 @@ def test_the_master_has_its_own(wizard: Wizard) -> None:
     assert content.master
     assert "tolerations" not in content.master.values
     assert content.worker.values["tolerations"] == [{"key": "gpu", "operator": "Exists"}]
+
+
+def test_topology_is_one_key_with_an_operator(wizard: Wizard) -> None:
+    general.update(by=UserFactory(administrator=True), tolerations=False, topology=True)
+    wizard.ready().open(wizard.at(2)).press(f"add:{TOPOLOGY}").press(f"add:{TOPOLOGY}")
+    values = wizard.draft.content.worker.values
+    assert values["podAffinity"] == {"type": "Required"}, "a second one has no place"
+    wizard.press("continue")
+    assert "Key is required" in wizard.page
+    assert f'href="#{TOPOLOGY}-0-key"' in wizard.page
+    wizard.save(2, **item(TOPOLOGY, 0, key="zone", type="Preferred"))
+    spec = wizard.plan().spec
+    assert spec is not None, wizard.plan().problems
+    assert spec.worker.pod_affinity
+    assert (spec.worker.pod_affinity.key, spec.worker.pod_affinity.type) == ("zone", "Preferred")
+    wizard.open(wizard.at(2)).press(f"remove:{TOPOLOGY}:0")
+    assert "podAffinity" not in wizard.draft.content.worker.values

@@ -9,7 +9,7 @@ from tests.workloads.wizard.browser import Wizard
 from tests.workloads.wizard.sections.field_rows import near, tolerates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
-TOLERATION, CLOSENESS = "+TOLERATION", 'name="worker-podAffinity-type"'
+TOLERATION, CLOSENESS = "+TOLERATION", "+TOPOLOGY"
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def test_a_draft_that_has_tolerations_shows_them_in_any_case(wizard: Wizard) -> 
     page = wizard.open(wizard.at(2)).page
     assert TOLERATION in page
     assert CLOSENESS in page
-    assert 'name="worker-podAffinity-key"' in page
-    nothing = dict.fromkeys(near(""), "")
-    wizard.press("remove:worker-tolerations:0", **nothing).open(wizard.at(2))
+    assert 'name="worker-podAffinity-0-key"' in page
+    wizard.press("remove:worker-tolerations:0").press("remove:worker-podAffinity:0")
+    wizard.open(wizard.at(2))
     assert TOLERATION not in wizard.page
     assert CLOSENESS not in wizard.page
     assert wizard.plan().submittable

@@ -34,6 +34,16 @@ TOLERATION = (
     Cell("effect", "Effect", Input.SELECT, options=_options("Any", *EFFECTS)),
     Cell("seconds", "Toleration seconds", Input.WHOLE, placeholder="forever"),
 )
+TOPOLOGY = (
+    Cell("key", "Key", required=True, placeholder="topology.kubernetes.io/zone"),
+    Cell(
+        "type",
+        "Operator",
+        Input.SELECT,
+        options=tuple((str(it), str(it)) for it in Strictness),
+        fills=False,
+    ),
+)
 POOL = (
     Cell(
         "",
@@ -51,7 +61,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     if replica.node_type:
         yield "Node type", replica.node_type, f"{role}.nodeType"
     if near := replica.pod_affinity:
-        yield "Pods close together", f"{near.key} ({near.type.lower()})", f"{role}.podAffinity"
+        yield "Topology", f"{near.key} ({near.type.lower()})", f"{role}.podAffinity"
     if tolerated := ", ".join(map(_taint, replica.tolerations)):
         yield "Tolerations", tolerated, f"{role}.tolerations"
     if role == "worker":
@@ -93,17 +103,15 @@ SCHEDULING = Section(
             switch="tolerations",
         ),
         Question(
-            "podAffinity.type",
-            "Pods close together",
-            Input.SELECT,
-            "Run all pods on nodes with the same value of a label: required or preferred.",
-            options=_options("Anywhere", Strictness.REQUIRED, Strictness.PREFERRED),
-            switch="topology",
-        ),
-        Question(
-            "podAffinity.key",
-            "Node label",
-            placeholder="topology.kubernetes.io/zone",
+            "podAffinity",
+            "Topology",
+            Input.ITEMS,
+            "Runs the pods on nodes with the same value of the label. Required: they wait until "
+            "all fit. Preferred: some may run elsewhere.",
+            add="TOPOLOGY",
+            cells=TOPOLOGY,
+            begins=lambda cluster: {"type": Strictness.REQUIRED.value},
+            single=True,
             switch="topology",
         ),
         Question(

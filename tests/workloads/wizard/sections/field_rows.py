@@ -56,7 +56,7 @@ def tolerates(**cells: str) -> Posted:
 
 
 def near(kind: str) -> Posted:
-    return replica(podAffinity__type=kind, podAffinity__key="rack")
+    return item("worker-podAffinity", 0, type=kind, key="rack")
 
 
 def claim(**cells: str) -> Posted:
