@@ -7,7 +7,7 @@ can become a WorkloadSpec is decided in one place, by ``workloads.plan``.
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from spec.framework import owner_of
@@ -64,11 +64,24 @@ class ReplicaDraft(DraftPart):
         return [it for it in items if isinstance(it, dict)] if isinstance(items, list) else []
 
 
+class FieldRule(DraftPart):
+    """What a template says of one ``field``, by its dotted path in the draft (``worker.image``,
+    ``numWorkers``): it stays as it is, it must be answered, or it is not even asked. ``why`` is
+    told to those who use the template."""
+
+    field: str = Field(min_length=1, max_length=200)
+    locked: bool = False
+    required: bool = False
+    hidden: bool = False
+    why: str = Field("", max_length=200)
+
+
 class WorkloadDraft(DraftPart):
     """Everything the wizard asks. ``values`` holds workload-wide keys such as ``numWorkers``.
 
     ``master`` is ``None`` while the master inherits the workers' setup. What only
-    another ``kind`` has counts for nothing, and is kept.
+    another ``kind`` has counts for nothing, and is kept. Only a template has ``rules``, a tuple of
+    them however short: what has one is written as a template, and becomes no workload.
     """
 
     name: str = ""
@@ -81,6 +94,11 @@ class WorkloadDraft(DraftPart):
     worker: ReplicaDraft = ReplicaDraft()
     master: ReplicaDraft | None = None
     values: Values = {}
+    rules: tuple[FieldRule, ...] | None = None
+
+    @property
+    def is_template(self) -> bool:
+        return self.rules is not None
 
     @property
     def traits(self) -> KindTraits:

@@ -25,10 +25,13 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend. ``path`` holds the wire names, such as ``("worker", "image")``."""
+    """One thing to mend. ``path`` holds the wire names, such as ``("worker", "image")``. Where it
+    breaks the ``rule`` of somebody (``locked``), ``source`` says whose: ``template base``."""
 
     path: Path
     message: str
+    rule: str = ""
+    source: str = ""
 
     @property
     def field(self) -> str:

@@ -18,6 +18,7 @@ from assets.asset import Asset
 from assets.credential.binding import bind
 from assets.links import Reference
 from assets.models import Template
+from assets.template import rulings
 from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Handle
@@ -29,6 +30,7 @@ from spec.errors import Problem, SpecError
 from spec.framework import Framework
 from spec.merge import USER, Merged, given_path
 from spec.names import check_name
+from spec.rulings import FieldRuling
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import capacity, ports
@@ -41,6 +43,7 @@ from workloads.scheduling.quota import beyond_quota
 UNSAVED = UUID(int=0)
 FRAMEWORK = ("distributedFramework",)
 WORKERS_AND_MASTER = "workers_and_master"
+TEMPLATE = Problem(("name",), "belongs to a workload; this is a template, begin a workload with it")
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Plan:
     document: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    #: What the template rules, by the dotted path of a field.
+    fields: dict[str, FieldRuling] = field(default_factory=dict)
     #: What was chosen, by kind of pod and kind of asset.
     assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
     #: Those of which a pod may have several.
@@ -82,6 +87,8 @@ class Plan:
     def ready(self) -> Ready:
         """What a submission needs. ``SpecError`` carries every problem that was looked for, each
         where the draft has it."""
+        if self.draft.is_template:
+            raise SpecError([TEMPLATE])
         if self.problems or not (self.spec and self.project and self.demand):
             given = self.draft.values | {
                 role: replica.values for role, replica in _replicas(self.draft)
@@ -109,7 +116,8 @@ def plan(
     project = _find_project(result, find or partial(visible_project, by=by))
     cluster = result.cluster or _find_cluster(result, project, by)
     _resolve(result, project, by)
-    result.problems += _odd_name(draft.name, _workers(result))
+    if not draft.is_template:
+        result.problems += _odd_name(draft.name, result.spec.num_workers if result.spec else 1)
     if cluster and draft.is_gang:
         result.problems += _framework_problems(cluster, draft.framework)
     if cluster and result.spec:
@@ -123,7 +131,8 @@ def plan(
 def contest(plan: Plan) -> None:
     """Adds what whoever is first settles: whether the name is free and the quota has room."""
     if plan.project and plan.cluster:
-        late = _taken(plan.draft.name, plan.project) + _over_quota(plan.demand, plan.project)
+        named = [] if plan.draft.is_template else _taken(plan.draft.name, plan.project)
+        late = named + _over_quota(plan.demand, plan.project)
         plan.problems += [problem for problem in late if problem not in plan.problems]
 
 
@@ -192,6 +201,9 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         plan.spec = documents.load(_bound(plan, project, by))
     except SpecError as error:
         plan.problems += [it for it in error.problems if it not in plan.problems]
+    if plan.template and not draft.is_template:
+        plan.fields = rulings.rulings(plan.template)
+        plan.problems += rulings.judge(plan.template, draft, plan.document, known=plan.problems)
 
 
 def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:
@@ -220,11 +232,8 @@ def _origins(layers: dict[str, Merged], template: Template | None) -> dict[str, 
         theirs["master."] = base.master.of_the_pod if base.master else {}
         for within, merged in layers.items():
             merged.credit(theirs[within], f"template {template.name}", instead_of=USER)
-    return {
-        within + path: origin
-        for within, merged in layers.items()
-        for path, origin in merged.origins.items()
-    }
+    each = ((at + path, it) for at, of in layers.items() for path, it in of.origins.items())
+    return dict(each)
 
 
 def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
@@ -240,10 +249,6 @@ def _engine_problems(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterat
     for problem in complaints(cluster, handle, spec):
         if problem.path != FRAMEWORK:  # the cluster's capabilities say so
             yield problem
-
-
-def _workers(plan: Plan) -> int:
-    return plan.spec.num_workers if plan.spec else 1
 
 
 def name_problems(name: str, project: Project) -> list[Problem]:

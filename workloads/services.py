@@ -193,6 +193,9 @@ def save_template(
 
 
 def update_template(template: Template, draft: WorkloadDraft, *, by: User) -> None:
-    """It holds what the draft says from now on; its name and place stay. ``SpecError``."""
+    """It holds what the draft says from now on; its name and place stay, and what it rules where
+    the draft says nothing of that. ``SpecError``."""
+    if draft.rules is None:
+        draft = draft.model_copy(update={"rules": template.draft.rules})
     document = draft.model_dump(mode="json", by_alias=True)
     assets.update(TEMPLATE, template, by=by, document=document)

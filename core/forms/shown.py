@@ -35,11 +35,24 @@ class Inherited:
 
 
 @dataclass
+class ShownRule:
+    """What whoever writes a form for others decides about a field: ``value`` of its ``options``,
+    and ``why``. Both inputs have names that begin with ``id``."""
+
+    id: str
+    value: str
+    why: str
+    options: tuple[Option, ...]
+
+
+@dataclass
 class Shown:
     """A field with what the document holds. ``why_not``: it cannot be used here. ``origin`` says
     where the value comes from, ``changed`` that it replaces another, ``ok`` what is good about
-    it. A list that ``is_default`` has the items that hold where none is given. ``groups`` are its
-    options under headings, ``new`` is what a new item of a list begins with."""
+    it. What somebody else decided of it is the ``ruling``; it is ``locked`` as long as it is as
+    they have it, ``strayed`` otherwise, and ``rule`` is where they decide. A list that
+    ``is_default`` has the items that hold where none is given. ``groups`` are its options under
+    headings, ``new`` is what a new item of a list begins with."""
 
     field: Field
     value: Any = ""
@@ -55,6 +68,10 @@ class Shown:
     ok: str = ""
     focus: bool = False
     disabled: bool = False
+    ruling: str = ""
+    locked: bool = False
+    strayed: bool = False
+    rule: ShownRule | None = None
     groups: list[tuple[str, list[Option]]] = dataclasses.field(default_factory=list)
     new: Values | str = dataclasses.field(default_factory=dict)
     attributes: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -70,7 +87,7 @@ class Shown:
 
     @property
     def is_full(self) -> bool:
-        return self.field.single and bool(self.items)
+        return self.locked or (self.field.single and bool(self.items))
 
     @property
     def add_words(self) -> str:

@@ -18,6 +18,7 @@ from spec.errors import WORDS, Problem, SpecError
 from spec.kind import WorkloadKind
 from spec.published import given_as
 from workloads import services
+from workloads.api.begun import begun
 from workloads.api.dry_run import DryRun, DryRunOut
 from workloads.api.schemas import DistributedIn, DistributedOut, OnePodIn
 from workloads.api.why import with_cause
@@ -92,9 +93,10 @@ def rehearse(body: DistributedIn, *, by: User) -> DryRunOut:
 
 
 def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:
-    """The request as a draft: no assets, every value given by the user. ``SpecError`` where no
-    draft could say it, with all that is wrong with the rest besides."""
-    return said(_draft(body), list(_unsaid(body)), by=by)
+    """The request as a draft: every value given by the user, or by the template that they name.
+    ``SpecError`` where no draft could say it, with all that is wrong with the rest besides."""
+    draft, problems = begun(_draft(body), body, by=by)
+    return said(draft, [*problems, *_unsaid(body)], by=by)
 
 
 def said(draft: WorkloadDraft, problems: list[Problem], *, by: User) -> WorkloadDraft:
@@ -155,7 +157,9 @@ def place(body: OnePodIn) -> dict[str, Any]:
 
 def refused(error: SpecError, body: OnePodIn) -> ApiError:
     """The problems under the names that the request uses."""
-    issues = [Issue(field=wire_field(p, body), details=p.message) for p in error.problems]
+    issues = [
+        Issue(field=wire_field(p, body), details=p.message, rule=p.rule) for p in error.problems
+    ]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
     return ApiError(400, CANNOT, details=first, issues=issues)
 
@@ -173,6 +177,7 @@ def wire_field(problem: Problem, body: OnePodIn) -> str:
         "master": "masterSpec",
         "project": "projectId",
         "cluster": "clusterId",
+        "template": "templateId",
         "framework": "spec.distributedFramework",
         "name": "name",
         "architecture": "noMaster",

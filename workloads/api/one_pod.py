@@ -14,6 +14,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import SpecError
 from spec.kind import WorkloadKind
 from workloads import services
+from workloads.api.begun import begun
 from workloads.api.distributed import (
     Accepted,
     act,
@@ -90,4 +91,5 @@ def _draft_of(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:
     document = documents.one_pod_from_wire(body.spec, kind)
     worker = ReplicaDraft(values=document.pop("worker"))
     draft = WorkloadDraft(**place(body), kind=kind, worker=worker, values=document)
-    return said(draft, list(unsaid(body, kind)), by=by)
+    draft, problems = begun(draft, body, by=by)
+    return said(draft, [*problems, *unsaid(body, kind)], by=by)

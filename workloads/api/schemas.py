@@ -18,12 +18,13 @@ MOST_IN_A_BATCH = 100
 
 class OnePodIn(Closed):
     """The creation request of a workload of one pod. ``spec`` is checked by the spec itself, field
-    by field."""
+    by field. What it leaves out is as the template of ``templateId`` has it, if that is given."""
 
     name: str
     use_given_name_as_prefix: bool = False
     project_id: str
     cluster_id: UUID
+    template_id: UUID | None = None
     spec: dict[str, Any]
 
 

@@ -96,4 +96,6 @@ def _origin(origins: dict[str, str], path: str) -> str:
 
 def _bare(document: dict[str, Any]) -> dict[str, Any]:
     """Without what differs between any two drafts."""
-    return {key: value for key, value in document.items() if key not in {"name", "template"}}
+    return {
+        key: value for key, value in document.items() if key not in {"name", "template", "rules"}
+    }

@@ -13,6 +13,7 @@ from django_htmx.http import trigger_client_event
 from accounts.http import Request
 from accounts.models import User
 from assets.kinds import KINDS, for_each_pod
+from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
 from core.forms.read import items_of, put_items
@@ -25,7 +26,7 @@ from spec.variable import MASK
 from workloads import services
 from workloads.models import Draft
 from workloads.plan import plan
-from workloads.wizard import drafts, problems, repairs
+from workloads.wizard import drafts, problems, repairs, rules
 from workloads.wizard.page import answer
 from workloads.wizard.places import locate, values_of
 from workloads.wizard.sections.base import MASTER, SETUP, Question
@@ -174,15 +175,22 @@ def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
 
 
 def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``reset:worker-image``: back to what the asset or the project says."""
+    """``reset:worker-image``: back to what the template, the asset or the project says."""
     question = questions().get(about)
-    if question is None or question.input is Input.CARDS:
+    if question is None:
         raise Http404("No such field")
-    if question.is_list and not question.of_project:
+    planned = plan(draft.content, by=request.user)
+    field = rules.path_of(question)
+    template = planned.template if field in planned.fields else None
+    has_own = question.of_project if question.is_list else question.input is not Input.CARDS
+    if not (has_own or template):
         raise Http404("Nothing to go back to")
 
     def change(content: WorkloadDraft) -> set[str]:
-        nested.put(values_of(content, question) or {}, question.key, None)
+        if template:
+            rulings.put(content, template, field)
+        else:
+            nested.put(values_of(content, question) or {}, question.key, None)
         return {question.name}
 
     drafts.edit(draft, change, touch=False)

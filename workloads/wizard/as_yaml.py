@@ -40,6 +40,7 @@ def fill(draft: Draft, text: str, *, by: User, version: int | None) -> None:
 
     def change(content: WorkloadDraft) -> set[str]:
         filled = draft_yaml.draft_of(text, content, names_for(by))
+        filled.rules = (filled.rules or ()) if content.is_template else None
         for name in WorkloadDraft.model_fields:
             setattr(content, name, getattr(filled, name))
         return set(_given(content))

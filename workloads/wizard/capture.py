@@ -13,6 +13,7 @@ from assets.models import Template
 from core.forms import read
 from core.forms.field import Input
 from spec.draft import ReplicaDraft, WorkloadDraft
+from workloads.wizard import rules
 from workloads.wizard.places import replica_of
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions
@@ -27,6 +28,8 @@ def capture(draft: WorkloadDraft, posted: QueryDict, *, by: User) -> set[str]:
     """Write every posted field into the draft; returns the names of the fields it knows."""
     if DIFFERENT in posted:
         _differ(draft, different=posted[DIFFERENT] == "on")
+    if draft.is_template:
+        rules.capture(draft, posted)
     asked = {name: question for name, question in questions().items() if name in posted}
     for question in asked.values():
         _write(draft, question, posted, by)

@@ -67,6 +67,8 @@ def begin(
         start_from(content, chosen.pk, by=user)
         draft.template = chosen
     draft.edits = _editable(user, draft.template) if edits else None
+    if draft.edits:
+        content.rules = draft.edits.draft.rules or ()
     before, draft.content, draft.step = draft.document, content, 1
     if draft.document != before:
         draft.version, draft.writer = draft.version + 1, ""

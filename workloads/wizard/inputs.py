@@ -14,7 +14,7 @@ from spec.framework import owner_of
 from spec.kind import kinds_of
 from spec.variable import MASK, looks_secret
 from workloads.plan import Plan
-from workloads.wizard import people
+from workloads.wizard import people, rules
 from workloads.wizard.offers import Offer
 from workloads.wizard.places import number_of, replica_of, values_of
 from workloads.wizard.problems import Located, sentence
@@ -31,7 +31,7 @@ def inputs(
     """Errors are shown of ``touched`` questions alone: those that the author left."""
     here = list(located)
     for question in table.on(page):
-        if _has(plan.draft, question, offer):
+        if _has(plan.draft, question, offer) and not rules.is_hidden(plan, question):
             shown = _show(plan, question, offer)
             if question.name in touched:
                 _add_errors(shown, question, plan, here)
@@ -43,6 +43,8 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
     they have it not, only to empty it. Lists are there to be filled by their buttons."""
     values = values_of(content, question) or {}
     given = nested.get(values, question.key)
+    if question.key == "name" and content.is_template:
+        return False  # it is that of the template
     if not offer.asks(question) and not _is_begun(values, question):
         return False
     of_gangs = question.key == "framework" or owner_of(question.key)
@@ -85,6 +87,7 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     if question.key == "name":
         shown.ok = _free_name(plan)
     _add_origin(shown, question, plan)
+    rules.show(shown, question, plan)
     return shown
 
 
@@ -208,8 +211,3 @@ class Fold:
     @property
     def singles(self) -> list[Shown]:
         return [it for it in self.inputs if not it.field.is_list]
-
-    @property
-    def by_key(self) -> dict[str, Shown]:
-        """For a section with a layout of its own."""
-        return {it.field.key: it for it in self.inputs}

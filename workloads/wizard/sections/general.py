@@ -36,8 +36,8 @@ GENERAL = Section(
     "General settings",
     template="workloads/wizard/_general.html",
     replica=(
-        Question("labels", "Labels", Input.ROWS, cells=NAME_AND_VALUE),
         Question("annotations", "Annotations", Input.ROWS, cells=NAME_AND_VALUE),
+        Question("labels", "Labels", Input.ROWS, cells=NAME_AND_VALUE),
     ),
     once=(
         Question(
@@ -47,6 +47,7 @@ GENERAL = Section(
             hint="Running time in all, 1 sec to 365 days; waiting does not count. Then it is "
             "stopped and has failed. Default: no limit.",
             unit="hours",
+            placeholder="no limit",
         ),
         Question(
             "idleLimitSeconds",
@@ -55,18 +56,21 @@ GENERAL = Section(
             hint="Stopped after this long without use, 5 min to 365 days; it can run again. "
             "Default: no limit.",
             unit="hours",
+            placeholder="no limit",
         ),
         Question(
             "terminationGracePeriodSeconds",
             "Grace period",
             Input.DURATION,
             hint="Time to save a checkpoint before it is killed: 0 sec to 5 min. Default: 30 sec.",
+            placeholder="30",
         ),
         Question(
             "backoffLimit",
             "Backoff limit",
             Input.WHOLE,
             hint="Restarts before the workload fails: 0 to 100. Default: 6.",
+            placeholder="6",
         ),
         Question(
             "autoDeletionTimeAfterCompletionSeconds",
@@ -75,6 +79,7 @@ GENERAL = Section(
             hint="After completion or failure; 0 deletes immediately. Logs are kept longer. "
             "Default: 30 days.",
             unit="days",
+            placeholder="30",
         ),
     ),
     review=review,

@@ -1,0 +1,98 @@
+"""What a template rules of the fields of those who use it, and whether their draft keeps to it."""
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from typing import Any
+
+from assets.template.model import Template
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.errors import Problem
+from spec.rulings import FieldRuling
+
+Rulings = dict[str, FieldRuling]
+OWN = ("kind", "framework", "architecture")  # what a draft has beside its values
+NOTHING: tuple[object, ...] = (None, "", [], {})
+
+
+def rulings(template: Template) -> Rulings:
+    """By the dotted path of the field. A master that inherits in the template keeps to the rules of
+    the workers, also where a draft gives it a setup of its own."""
+    base = template.draft
+    own: Rulings = {}
+    for rule in base.rules or ():
+        locked = rule.locked or rule.hidden
+        source = f"template {template.name}"
+        own[rule.field] = FieldRuling(locked, rule.required, rule.hidden, source, rule.why)
+    if base.master:
+        return own
+    workers = {path: it for path, it in own.items() if path.startswith("worker.")}
+    return {path.replace("worker", "master", 1): it for path, it in workers.items()} | own
+
+
+def judge(
+    template: Template, draft: WorkloadDraft, document: Values, *, known: Iterable[Problem]
+) -> Iterator[Problem]:
+    """``document`` is the draft with what its assets give; what is ``known`` to be wrong is not
+    said twice."""
+    base, said = template.draft, {problem.field for problem in known}
+    for field, ruling in rulings(template).items():
+        if field.startswith("master.") and draft.master is None:
+            continue
+        path, given, by = tuple(field.split(".")), value_of(draft, field), ruling.source
+        if ruling.locked and given != value_of(base, field):
+            message = f"is locked by {by}{ruling.reason}; leave it as the template has it"
+            yield Problem(path, message, "locked", by)
+        missing = given in NOTHING and _inside(document, field) in NOTHING
+        if ruling.required and missing and field not in said:
+            yield Problem(path, f"is required by {by}{ruling.reason}", "required", by)
+
+
+def value_of(draft: WorkloadDraft, field: str) -> Any:
+    """What a draft gives there: a value, or the id of a chosen asset."""
+    head, _, key = field.partition(".")
+    if head in {"worker", "master"} and key:
+        replica = _replica(draft, head)
+        return replica.assets[key] if key in replica.assets else _inside(replica.given, key)
+    return getattr(draft, head) if field in OWN else _inside(draft.given, field)
+
+
+def put(draft: WorkloadDraft, template: Template, field: str) -> None:
+    """Make it as the template has it."""
+    base, (head, _, key) = template.draft, field.partition(".")
+    if field in OWN:
+        setattr(draft, field, getattr(base, field))
+    elif head == "master" and draft.master is None:
+        return
+    elif head in {"worker", "master"} and key:
+        ours, theirs = _replica(draft, head), _replica(base, head)
+        rest = {kind: pk for kind, pk in ours.assets.items() if kind != key}
+        ours.assets = rest | {kind: pk for kind, pk in theirs.assets.items() if kind == key}
+        _put(ours.values, key, _inside(theirs.values, key))
+    else:
+        _put(draft.values, field, _inside(base.values, field))
+
+
+def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft:
+    return draft.master if role == "master" and draft.master else draft.worker
+
+
+def _inside(values: Values, path: str) -> Any:
+    return reduce(
+        lambda value, step: value.get(step) if isinstance(value, dict) else None,
+        path.split("."),
+        values,
+    )
+
+
+def _put(values: Values, path: str, value: Any) -> None:
+    """What held nothing else goes with an empty value."""
+    head, _, rest = path.partition(".")
+    if rest:
+        inner = values.get(head)
+        below = dict(inner) if isinstance(inner, dict) else {}
+        _put(below, rest, value)
+        value = below
+    if value in NOTHING:
+        values.pop(head, None)
+    else:
+        values[head] = value

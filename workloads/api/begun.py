@@ -1,0 +1,53 @@
+"""A request that begins from a template: what it leaves out is as the template has it."""
+
+from accounts.models import User
+from assets.models import Template
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.errors import Problem
+from spec.kind import WorkloadKind
+from spec.merge import USER, Merged
+from workloads.api.schemas import DistributedIn, OnePodIn
+
+PATH = ("template",)
+
+
+def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDraft, list[Problem]]:
+    """The draft of a request over the template that it names, if it names one."""
+    if body.template_id is None:
+        return draft, []
+    template = Template.objects.visible_to(by).filter(pk=body.template_id).first()
+    if template is None:
+        return draft, [Problem(PATH, "does not exist, or you have no access to it")]
+    base = template.draft
+    if base.kind != draft.kind:
+        kinds = " and ".join(WorkloadKind(it).label.lower() for it in (base.kind, draft.kind))
+        return draft, [Problem(PATH, f"is of another kind: {kinds} do not go together")]
+    laid = {
+        "template": template.pk,
+        "framework": draft.framework or base.framework,
+        "worker": _over(base.worker, draft.worker),
+        "values": _laid(base.values, draft.values),
+    }
+    if draft.master:
+        laid["master"] = _over(base.master or base.worker, draft.master)
+    elif _leaves_out_the_master(body):
+        laid |= {"master": base.master, "architecture": base.architecture}
+    return draft.model_copy(update=laid), []
+
+
+def _leaves_out_the_master(body: OnePodIn) -> bool:
+    if not isinstance(body, DistributedIn):
+        return False
+    return body.master_spec_same_as_worker is None and not body.no_master
+
+
+def _over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
+    return ReplicaDraft(assets=base.assets | own.assets, values=_laid(base.values, own.values))
+
+
+def _laid(base: Values, own: Values) -> Values:
+    """As a user's values are laid over an asset's."""
+    merged = Merged()
+    merged.lay(base, "template")
+    merged.lay(own, USER)
+    return merged.document

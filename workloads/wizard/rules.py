@@ -1,0 +1,71 @@
+"""What a template says of its fields: asked while it is edited, kept to where it is used."""
+
+from collections.abc import Mapping
+
+from assets.template import rulings
+from core.forms.field import Option
+from core.forms.shown import Shown, ShownRule
+from spec.draft import FieldRule, WorkloadDraft
+from workloads.plan import Plan
+from workloads.wizard.sections.base import Question
+from workloads.wizard.sections.table import questions
+
+FREE, REQUIRED, LOCKED, HIDDEN = "", "required", "locked", "hidden"
+OPTIONS: tuple[Option, ...] = (
+    (FREE, "Free to change"),
+    (REQUIRED, "Required"),
+    (LOCKED, "Locked"),
+    (HIDDEN, "Hidden"),
+)
+#: What is of a workload, and of no template.
+UNRULED = {"cluster", "project", "template", "name"}
+LONGEST = 200
+
+
+def may_rule(question: Question) -> bool:
+    """Of two questions over one list the first decides."""
+    return question.key not in UNRULED and not question.alias
+
+
+def path_of(question: Question) -> str:
+    return ".".join(map(str, question.path))
+
+
+def is_hidden(plan: Plan, question: Question) -> bool:
+    ruling = plan.fields.get(path_of(question))
+    return bool(ruling and ruling.hidden)
+
+
+def show(shown: Shown, question: Question, plan: Plan) -> None:
+    """What the template rules of a question, or where that is decided."""
+    field = path_of(question)
+    if plan.draft.is_template and may_rule(question):
+        rule = next((it for it in plan.draft.rules or () if it.field == field), None)
+        why = rule.why if rule else ""
+        shown.rule = ShownRule(f"rule-{question.name}", _mode(rule), why, OPTIONS)
+    elif (ruling := plan.fields.get(field)) and plan.template:
+        shown.ruling = ruling.words
+        theirs = rulings.value_of(plan.template.draft, field)
+        shown.locked = ruling.locked and rulings.value_of(plan.draft, field) == theirs
+        shown.strayed = ruling.locked and not shown.locked
+
+
+def capture(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:
+    """Keep what was decided of the fields on a page."""
+    rules = {rule.field: rule for rule in draft.rules or ()}
+    for question in questions().values():
+        name, field = f"rule-{question.name}", path_of(question)
+        if name not in posted or not may_rule(question):
+            continue
+        mode = posted[name]
+        why = posted.get(f"{name}-why", "").strip()[:LONGEST]
+        rules.pop(field, None)
+        if mode in {REQUIRED, LOCKED, HIDDEN}:
+            rules[field] = FieldRule(field=field, **{mode: True}, why=why)
+    draft.rules = tuple(rules[field] for field in sorted(rules))
+
+
+def _mode(rule: FieldRule | None) -> str:
+    if rule is None:
+        return FREE
+    return HIDDEN if rule.hidden else LOCKED if rule.locked else REQUIRED if rule.required else FREE
