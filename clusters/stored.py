@@ -30,6 +30,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             terminal=data.get("terminal", False),
             quotas=data.get("quotas", False),
             topologies=_names(data.get("topologies")),
+            node_ports=tuple(data.get("node_ports", ())),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -181,6 +181,7 @@ class Capabilities:
     terminal: bool = False
     topologies: tuple[str, ...] | None = None  # of its network; None where nobody says
     quotas: bool = False  # its queues hold projects to their quotas, see ``Engine.keep_queues``
+    node_ports: tuple[int, ...] = ()  # that others than Trainyard hold, as far as it may look
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:

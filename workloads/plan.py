@@ -203,7 +203,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         plan.problems += [it for it in error.problems if it not in plan.problems]
     if plan.template and not draft.is_template:
         plan.fields = rulings.rulings(plan.template)
-        plan.problems += rulings.judge(plan.template, draft, plan.document, known=plan.problems)
+        plan.problems += rulings.judge(plan.template, draft, plan.document, others=plan.problems)
 
 
 def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:

@@ -1,7 +1,6 @@
 """What a template rules of the fields of those who use it, and whether their draft keeps to it."""
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import Any
 
 from assets.template.model import Template
@@ -30,11 +29,11 @@ def rulings(template: Template) -> Rulings:
 
 
 def judge(
-    template: Template, draft: WorkloadDraft, document: Values, *, known: Iterable[Problem]
+    template: Template, draft: WorkloadDraft, document: Values, *, others: Iterable[Problem]
 ) -> Iterator[Problem]:
-    """``document`` is the draft with what its assets give; what is ``known`` to be wrong is not
-    said twice."""
-    base, said = template.draft, {problem.field for problem in known}
+    """``document`` is the draft with what its assets give; what the ``others`` are about is not
+    said to be missing once more."""
+    base, said = template.draft, {problem.field for problem in others}
     for field, ruling in rulings(template).items():
         if field.startswith("master.") and draft.master is None:
             continue
@@ -77,11 +76,10 @@ def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft:
 
 
 def _inside(values: Values, path: str) -> Any:
-    return reduce(
-        lambda value, step: value.get(step) if isinstance(value, dict) else None,
-        path.split("."),
-        values,
-    )
+    value: Any = values
+    for step in path.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def _put(values: Values, path: str, value: Any) -> None:

@@ -1,4 +1,5 @@
-"""Names that a spec gives and the cluster would not know, as far as it told what it has.
+"""Names that a spec gives and the cluster would not know, as far as it told what it has; and node
+ports that it has given away.
 
 Only a plan is judged by them: what waits to go on may get back what was removed meanwhile. Secrets,
 ConfigMaps and existing claims are not looked at, for Trainyard has no right to.
@@ -12,6 +13,7 @@ from django.db.models.fields.json import KT
 from core.words import some
 from spec.errors import Problem, path_of
 from spec.scheduling import NODE_TYPE
+from spec.tools import tools_of
 from spec.workload import Replica, WorkloadSpec
 
 if TYPE_CHECKING:
@@ -28,6 +30,13 @@ def unknown(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     given = {role: replica for role, replica in replicas.items() if replica}
     for role, replica in given.items():
         yield from _classes(role, replica, has.storage_classes)
+    for tool in tools_of(spec):
+        if (port := tool.connection.node_port) and port in has.node_ports:
+            yield Problem(
+                (*path_of(tool.field), "nodePort"),
+                f"{port} is held by a Service outside Trainyard; enter another, or leave it empty "
+                "for any free one",
+            )
     wanted = {role: replica.node_type for role, replica in given.items() if replica.node_type}
     types = node_types(cluster) if wanted else []
     for role, node_type in wanted.items():

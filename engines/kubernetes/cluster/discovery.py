@@ -10,13 +10,14 @@ from engines.base import (
     Manifest,
 )
 from engines.kubernetes.client.api import Api, NotFound
-from engines.kubernetes.jobs import KAI, KINDS, PYTORCH, JobKind
+from engines.kubernetes.jobs import KAI, KINDS, PYTORCH, WORKLOAD, JobKind
 from spec.framework import Framework
 
 KAI_GROUP = "scheduling.run.ai"
 TOPOLOGIES = "kai.scheduler/v1alpha1"
 KAI_QUEUES, QUEUES = f"{KAI_GROUP}/v2", "queues"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+SERVICES = "/api/v1/services"
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL = "default"  # a namespace that every cluster has; nothing is made there
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
@@ -36,6 +37,7 @@ def capabilities(api: Api) -> Capabilities:
         terminal=True,
         topologies=topologies(api),
         quotas=kai and QUEUES in served(api, KAI_QUEUES),
+        node_ports=node_ports(_allowed(lambda: list(api.everything(SERVICES)))),
     )
 
 
@@ -122,6 +124,18 @@ def topologies(api: Api) -> tuple[str, ...] | None:
         return _names(api.items(f"/apis/{TOPOLOGIES}/topologies"))
     except EngineRefused:
         return None
+
+
+def node_ports(services: list[Manifest]) -> tuple[int, ...]:
+    """Held by Services that are not Trainyard's; its own come and go with their workloads."""
+    held = set[int]()
+    for service in services:
+        if WORKLOAD in (service["metadata"].get("labels") or {}):
+            continue
+        spec = service.get("spec") or {}
+        held |= {port.get("nodePort", 0) for port in spec.get("ports") or ()}
+        held.add(spec.get("healthCheckNodePort", 0))
+    return tuple(sorted(held - {0}))
 
 
 def is_default(storage_class: Manifest) -> bool:

@@ -50,7 +50,7 @@ def issues(answer: dict[str, Any]) -> dict[str, str]:
     return {issue["field"]: issue["rule"] for issue in answer["complianceIssues"]}
 
 
-def test_what_is_left_out_is_as_the_template_has_it(
+def test_a_request_leaves_out_what_its_template_has(
     call: Caller, seed_body: Body, template: Template
 ) -> None:
     status, made = call("POST", CREATE, body(seed_body, template.pk, args="--epochs=3"))

@@ -1,4 +1,4 @@
-"""What a template locks, requires or hides: decided where it is edited, kept to where it is used."""
+"""What a template locks, requires or hides: given where it is edited, kept to where it is used."""
 
 from typing import Any
 
@@ -52,9 +52,7 @@ def told(wizard: Wizard) -> dict[str, str]:
     return {problem.field: problem.message for problem in wizard.plan().problems}
 
 
-def test_what_is_decided_while_a_template_is_edited_is_in_its_document(
-    wizard: Wizard, template: Template
-) -> None:
+def test_rules_are_given_while_a_template_is_edited(wizard: Wizard, template: Template) -> None:
     assert 'name="rule-framework"' in edit(wizard, template).page
     wizard.save(2, **{"rule-worker-image": "locked", "rule-worker-image-why": "One for all"})
     wizard.save(2, **{"rule-numWorkers": "required", "rule-worker-nodeType": "nonsense"})

@@ -77,3 +77,14 @@ def test_a_type_that_no_node_is_of_is_a_problem_where_nodes_have_types(cluster: 
     assert text.startswith("no node of the cluster has the type 'dgx'; it has a100, h100")
     pool = NodePool.objects.create(cluster=cluster, name="dgx", label_key=TYPE, label_value="dgx")
     assert told(cluster, worker=wanted) == {}, f"{pool} adds nodes on demand"
+
+
+def test_a_node_port_that_somebody_else_holds_is_a_problem_of_its_tool(cluster: Cluster) -> None:
+    tool = {"name": "board", "toolType": "custom", "connectionType": "NodePort"}
+    board = {"connections": [tool | {"containerPort": 6006, "nodePort": 30111}]}
+    assert told(cluster, worker=board) == {}
+    cluster.capabilities_json = HAS | {"node_ports": [30110, 30111]}
+    assert told(cluster, worker=board) == {
+        "worker.connections.0.nodePort": "30111 is held by a Service outside Trainyard; enter "
+        "another, or leave it empty for any free one"
+    }
