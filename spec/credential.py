@@ -28,6 +28,10 @@ KEYS: dict[CredentialKind, tuple[str, ...]] = {
 }
 #: The lists of ``storage`` whose items name a credential, and the field with their address.
 FETCHED = {"git": "repository", "s3": "bucket"}
+KNOWN_HOSTS = "known_hosts"  # under which an SSH key's own go along with its values
+HOST_LINE = re.compile(
+    r"(@(cert-authority|revoked) +)?[^ @#]\S* +(ssh-|ecdsa-|sk-)[a-z0-9@.-]+ +[A-Za-z0-9+/=]+( .*)?"
+)
 KEY = re.compile(r"[A-Za-z0-9_.-]+")  # of a Secret
 SERVER = re.compile(r"(https?://)?[A-Za-z0-9][A-Za-z0-9.:_-]*(/[A-Za-z0-9._/-]*)?")
 MOST_KEYS = 50
@@ -58,19 +62,33 @@ def _server(url: str) -> str:
     return url
 
 
+def _hosts(text: str) -> str:
+    """As ``ssh-keyscan`` prints them."""
+    lines = text.split("\n")
+    wrong = [
+        str(number)
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#") and not HOST_LINE.fullmatch(line.strip())
+    ]
+    if wrong:
+        raise ValueError(f"line {', '.join(wrong)}: write HOST TYPE KEY, as ssh-keyscan prints it")
+    return text
+
+
 Key = Annotated[str, Field(max_length=253), AfterValidator(_key)]
 
 
 class CredentialSpec(Part):
     """Its values are kept encrypted elsewhere, or in an ``existing_secret`` of the project's
     namespace, which then also has the keys. The ``server`` and an ``email`` are those of a
-    registry."""
+    registry, ``known_hosts`` the only ones that an SSH key is shown to, where it says any."""
 
     kind: CredentialKind
     keys: Annotated[tuple[Key, ...], Field(max_length=MOST_KEYS), AfterValidator(_once)] = ()
     existing_secret: Name | None = None
     server: Annotated[str, Field(max_length=253), AfterValidator(_server)] | None = None
     email: str | None = Field(None, max_length=253)
+    known_hosts: Annotated[str, Field(max_length=20_000), AfterValidator(_hosts)] | None = None
 
     @model_validator(mode="after")
     def _keys_of_its_kind(self) -> Self:
@@ -87,6 +105,14 @@ class CredentialSpec(Part):
             raise ValueError("server: is required")
         if not self.is_registry and (self.server or self.email):
             raise ValueError("server: only a docker registry has one")
+        return self
+
+    @model_validator(mode="after")
+    def _hosts_of_an_ssh_key(self) -> Self:
+        if self.known_hosts and self.kind is not CredentialKind.SSH_KEY:
+            raise ValueError("knownHosts: only an SSH key has them")
+        if self.known_hosts and self.existing_secret:
+            raise ValueError(f"knownHosts: an existing Secret has its own, as {KNOWN_HOSTS}")
         return self
 
     @property

@@ -11,6 +11,15 @@ def draw(credential: Credential, cluster: Cluster | None) -> AssetCard:
     facts = [("key", "Keys", ", ".join(spec.names))] if spec.names else []
     if spec.server:
         facts.insert(0, ("server", "Registry", spec.server))
+    if spec.known_hosts:
+        facts.append(("shield-check", "Known hosts", _hosts(spec.known_hosts)))
     if spec.existing_secret:
         facts.append(("lock", "Existing Secret", spec.existing_secret))
     return AssetCard(facts, [(dict(KINDS)[spec.kind.value], "accent")])
+
+
+def _hosts(lines: str) -> str:
+    """Their names, each once; what is hashed has none."""
+    words = [line.split() for line in lines.splitlines() if line.strip() and line[0] != "#"]
+    names = dict.fromkeys(it[it[0].startswith("@")] for it in words)
+    return ", ".join("hashed" if name.startswith("|") else name for name in names)

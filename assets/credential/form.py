@@ -18,6 +18,11 @@ KINDS: tuple[Option, ...] = (
     (CredentialKind.SSH_KEY, "SSH key"),
     (CredentialKind.REGISTRY, "Docker registry"),
 )
+OF_ONE_KIND = {
+    "server": CredentialKind.REGISTRY,
+    "email": CredentialKind.REGISTRY,
+    "knownHosts": CredentialKind.SSH_KEY,
+}
 PAIR = re.compile(r"\A\s*([^=\s]+)\s*=\s?(.*)\Z")
 VALUES = "values"
 
@@ -44,7 +49,18 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
         _value("User", "Username", Input.TEXT),
         _value("Password", "Password"),
     ),
-    CredentialKind.SSH_KEY: (_value("ssh", "Private key", Input.SECRET_LINES),),
+    CredentialKind.SSH_KEY: (
+        _value("ssh", "Private key", Input.SECRET_LINES),
+        Field(
+            "knownHosts",
+            "Known hosts",
+            Input.LINES,
+            "Lines as ssh-keyscan prints them. The key is then shown to these hosts only. Without "
+            "any, whichever host answers first is trusted.",
+            placeholder="git.example.com ssh-ed25519 AAAA…",
+            literal=True,
+        ),
+    ),
     CredentialKind.REGISTRY: (
         Field(
             "server",
@@ -129,9 +145,8 @@ class CredentialForm(AssetForm):
         if self.kind is CredentialKind.GENERIC and not whole.get("existingSecret"):
             keys = [key for key, _ in self._pairs] or list(self.initial.get("keys") or ())
         whole["existingSecret"] = whole.get("existingSecret") or None
-        for key in ("server", "email"):  # what the fields of other kinds hold is no part of it
-            of_this = self.kind is CredentialKind.REGISTRY
-            whole[key] = (of_this and whole.get(key)) or None
+        for key, kind in OF_ONE_KIND.items():  # what the fields of other kinds hold is no part
+            whole[key] = (self.kind is kind and whole.get(key)) or None
         return whole | {"keys": keys}
 
     def columns(self) -> dict[str, Any]:

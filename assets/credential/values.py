@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from assets.credential.model import SecretValue
-from spec.credential import KEYS, opens
+from assets.credential.model import Credential, SecretValue
+from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
 from spec.variable import CredentialKey, NamedCredential
 from spec.workload import Replica, WorkloadSpec
 
@@ -15,7 +15,8 @@ class MissingValue(Exception):
 
 def values_for(spec: WorkloadSpec) -> dict[UUID, dict[str, str]]:
     """By credential and key: as they are now, so that a workload that is run again has the new ones
-    after a change. ``MissingValue``; ``Unreadable`` where ``SECRET_KEY`` is another."""
+    after a change. SSH keys come with their known hosts, where they have any. ``MissingValue``;
+    ``Unreadable`` where ``SECRET_KEY`` is another."""
     named = list(_named(spec))
     if not named:
         return {}
@@ -25,6 +26,11 @@ def values_for(spec: WorkloadSpec) -> dict[UUID, dict[str, str]]:
     for it in named:
         if it.asset_id is None or it.key not in values.get(it.asset_id, {}):
             raise MissingValue(f"The credential {it.name} no longer has a value for {it.key}.")
+    for credential in Credential.objects.filter(
+        pk__in=values, spec_json__kind=CredentialKind.SSH_KEY.value
+    ):
+        if hosts := credential.spec_json.get("knownHosts"):
+            values[credential.pk][KNOWN_HOSTS] = hosts
     return values
 
 

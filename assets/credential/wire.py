@@ -1,11 +1,12 @@
 """Credentials over REST: values go in and never come out. Each type has a path of its own."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from assets.credential.form import VALUES
 from assets.wire import AssetWire, Given, WireType
-from spec.credential import KEYS, CredentialKind
+from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind
 from spec.documents import Document
 from spec.errors import WORDS, Path, Problem
 from spec.stored import mapping
@@ -52,8 +53,8 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
 
 
 def _read_pairs(spec: Document, asset: Any) -> Given:
-    """A pair without a value keeps the one that is there. With the key ``ssh`` alone it is an SSH
-    key."""
+    """A pair without a value keeps the one that is there. With the key ``ssh`` it is an SSH key,
+    which may have ``known_hosts`` besides, and those are no secret."""
     wrong = _strays(spec, {PAIRS, EXISTING})
     keys, values = list[Any](), dict[str, str]()
     given = spec.get(PAIRS, [])
@@ -74,27 +75,37 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
     if kind is CredentialKind.GENERIC:
         document["keys"] = keys
     else:
+        kept = mapping(asset.spec_json).get("knownHosts") if asset and KNOWN_HOSTS in keys else None
+        document["knownHosts"] = values.pop(KNOWN_HOSTS, kept)
         values = {key: f"{value.rstrip()}\n" for key, value in values.items()}
     if EXISTING in spec:
         document["existingSecret"] = spec[EXISTING]
 
-    def place(at: Path) -> Path:
-        match at:
-            case ("existingSecret", *_):
-                return (EXISTING,)
-            case (str(head), key) if head == VALUES and key in keys:
-                return (PAIRS, keys.index(key), "value")
-            case ("keys", int(number)):
-                return (PAIRS, number, "key")
-        return (PAIRS,)
+    return _given(document, values, wrong, partial(_place, keys), pairs=bool(keys))
 
-    return _given(document, values, wrong, place, pairs=bool(keys))
+
+def _place(keys: list[Any], at: Path) -> Path:
+    """Where the request has what the document has at ``at``."""
+    match at:
+        case ("existingSecret", *_):
+            return (EXISTING,)
+        case (str(head), key) if head == VALUES and key in keys:
+            return (PAIRS, keys.index(key), "value")
+        case ("knownHosts", *_) if KNOWN_HOSTS in keys:
+            return (PAIRS, keys.index(KNOWN_HOSTS), "value")
+        case ("keys", int(number)):
+            return (PAIRS, number, "key")
+    return (PAIRS,)
 
 
 def _kind(keys: list[Any], asset: Any) -> CredentialKind:
-    if keys or asset is None:
-        return CredentialKind.SSH_KEY if keys == ["ssh"] else CredentialKind.GENERIC
-    return CredentialKind(mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
+    """A generic secret that has ``known_hosts`` among its own keys stays one."""
+    now = asset and CredentialKind(mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
+    if now and not keys:
+        return now
+    by_ssh = ["ssh"] if now is CredentialKind.GENERIC else ["ssh", KNOWN_HOSTS]
+    is_ssh = "ssh" in keys and len(keys) == len(set(keys)) and set(keys) <= set(by_ssh)
+    return CredentialKind.SSH_KEY if is_ssh else CredentialKind.GENERIC
 
 
 def _given(
@@ -121,7 +132,10 @@ def _write_pairs(asset: Any) -> Document:
     existing = document.get("existingSecret")
     kind = CredentialKind(document.get("kind", CredentialKind.GENERIC))
     keys = () if existing else KEYS.get(kind, document.get("keys", ()))
-    return {PAIRS: [{"key": key} for key in keys], EXISTING: existing}
+    pairs = [{"key": key} for key in keys]
+    if hosts := document.get("knownHosts"):
+        pairs.append({"key": KNOWN_HOSTS, "value": hosts})
+    return {PAIRS: pairs, EXISTING: existing}
 
 
 GENERIC = WireType(

@@ -13,6 +13,8 @@ from watchfiles import watch
 from engines.base import Observation, RankState
 from engines.local.layout import Folder, states
 from engines.local.state import RankRecord, Record
+from spec.causes import Cause, CauseKind
+from spec.phases import Phase
 from spec.workload import Role
 
 TICK = 500  # milliseconds: the longest silence, and the delay until a dead supervisor is missed
@@ -30,7 +32,17 @@ def observation(record: Record) -> Observation:
         reason=record.reason,
         message=record.message,
         ranks=tuple(_rank(rank, record.node) for rank in record.ranks),
+        cause=_cause(record),
     )
+
+
+def _cause(record: Record) -> Cause | None:
+    """Why it has not started, between two tries to fetch its data."""
+    if record.phase is not Phase.INITIALIZING or not record.unfetched:
+        return None
+    title = "The data could not be fetched"
+    todo = "It is tried again until the backoff limit is reached. Check the data source."
+    return Cause(CauseKind.DATA, title, todo, said=record.unfetched)
 
 
 def _rank(record: RankRecord, node: str) -> RankState:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field, replace
 from engines.local.layout import Json
 from engines.local.volumes.volume import Volume
 
+KEYS = "keys"  # among the secrets, next to the names of ranks
+
 
 @dataclass(frozen=True)
 class RankPlan:
@@ -52,6 +54,8 @@ class GangPlan:
     ran: float = 0.0
     processes: int = 1  # that torchrun starts for each of ``ranks``
     setup: list[str] = field(default_factory=list)  # lines of a shell, before each program
+    #: What opens volumes, by the ids of credentials. Written apart, as the secrets of ranks are.
+    keys: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def has_master(self) -> bool:
@@ -60,6 +64,7 @@ class GangPlan:
     def to_json(self) -> Json:
         """All but the secrets."""
         document = asdict(self)
+        del document["keys"]
         for rank in document["ranks"]:
             del rank["secrets"]
         return document
@@ -67,17 +72,21 @@ class GangPlan:
     @property
     def lacks_secrets(self) -> bool:
         """Whether the file with their values is gone."""
-        return any(set(rank.secret_names) - set(rank.secrets) for rank in self.ranks)
+        needed = {it.credential for rank in self.ranks for it in rank.volumes if it.credential}
+        lost = any(set(rank.secret_names) - set(rank.secrets) for rank in self.ranks)
+        return lost or bool(needed - set(self.keys))
 
     @property
     def secrets(self) -> Json:
-        """By the names of ranks, those that have any."""
-        return {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
+        """By the names of ranks, those that have any; and the keys, where there are some."""
+        of_ranks = {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
+        return of_ranks | ({KEYS: self.keys} if self.keys else {})
 
     @classmethod
     def from_json(cls, document: Json, secrets: Json | None = None) -> "GangPlan":
-        ranks = [_rank(rank, secrets or {}) for rank in document["ranks"]]
-        return cls(**{**document, "ranks": ranks})
+        secrets = secrets or {}
+        ranks = [_rank(rank, secrets) for rank in document["ranks"]]
+        return cls(**{**document, "ranks": ranks, "keys": secrets.get(KEYS, {})})
 
 
 def _rank(document: Json, secrets: Json) -> RankPlan:

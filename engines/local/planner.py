@@ -55,6 +55,7 @@ class Planner:
             ran=launch.ran,
             processes=spec.processes_per_pod or 1,
             setup=list(spec.setup),
+            keys=planning.keys(launch),
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:

@@ -36,7 +36,8 @@ class RankRecord:
 @dataclass
 class Record:
     """One run. Written by its supervisor only, once there is one. ``ran`` is for how many seconds
-    the gang ran in those of its attempts that are over."""
+    the gang ran in those of its attempts that are over, ``unfetched`` why the last attempt did not
+    get its data."""
 
     workload_id: str
     run: int
@@ -49,6 +50,7 @@ class Record:
     message: str = ""
     ranks: list[RankRecord] = field(default_factory=list)
     ran: float = 0.0
+    unfetched: str = ""
 
     @classmethod
     def of(cls, plan: GangPlan) -> "Record":

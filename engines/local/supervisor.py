@@ -19,7 +19,7 @@ from engines.local.gang import Gang, Member, SpawnError
 from engines.local.journal import RETRY, Journal, is_full
 from engines.local.layout import Folder, read_json
 from engines.local.outcome import Outcome
-from engines.local.plan import GangPlan
+from engines.local.plan import GangPlan, RankPlan
 from engines.local.state import Record, now
 from engines.local.tending import Tending, ran_until_lost
 from engines.local.volumes import view
@@ -125,7 +125,7 @@ class Supervisor:
 
     def _fetch(self) -> Outcome | None:
         """Bring what volumes are to hold; ``None``: it is there."""
-        said = Fetching(self.errands, self.plan).run()
+        self.record.unfetched = said = Fetching(self.errands, self.plan, self._print).run()
         if self._must_stop():
             return self._stopped([])
         return Outcome(Phase.FAILED, Reason.REFUSED, said, retry=True) if said else None
@@ -137,6 +137,12 @@ class Supervisor:
         if self._must_stop():
             return self._stopped([])
         return Outcome(Phase.FAILED, Reason.REFUSED, said) if said else None
+
+    def _print(self, rank: RankPlan, line: str) -> None:
+        """To the log of a rank, before its program writes there."""
+        log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
+        with log.open("a") as output:
+            output.write(f"{line}\n")
 
     def _is_written_down(self) -> bool:
         """Before the first process, for a successor will look for them; as long as it takes, or

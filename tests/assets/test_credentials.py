@@ -64,6 +64,22 @@ def posted(project: Project, kind: str, **more: str) -> dict[str, str]:
     )
 
 
+def test_known_hosts_of_an_ssh_key_are_checked_shown_and_kept(
+    client: Client, project: Project
+) -> None:
+    hosts = "# ours\nforge.example.com ssh-ed25519 AAAAC3Nz\n|1|a=|b= ecdsa-sha2-nistp256 AAAA me"
+    for wrong in ("forge.example.com", "forge.example.com AAAA ssh-rsa", f"{hosts}\nssh-rsa AAAA"):
+        answer = client.post("/credentials/new/", posted(project, "sshKey", knownHosts=wrong))
+        assert "ssh-keyscan" in str(answer.context["form"].errors["knownHosts"])
+    client.post("/credentials/new/", posted(project, "sshKey", knownHosts=hosts))
+    row = Credential.objects.get()
+    assert row.spec.known_hosts == hosts
+    assert "forge.example.com, hashed" in client.get("/credentials/").content.decode()
+    password = posted(project, "password", knownHosts=hosts)
+    client.post("/credentials/new/", password)
+    assert Credential.objects.get(name=password["name"]).spec.known_hosts is None
+
+
 def test_only_a_registry_has_a_server(client: Client, project: Project) -> None:
     for kind in ("dockerRegistry", "password"):
         where = PLAIN["dockerRegistry"] | {"name": kind.lower()}

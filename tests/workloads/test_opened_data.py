@@ -165,3 +165,14 @@ def test_no_page_preview_or_row_shows_the_value(
     assert "forge" in page
     rows = [str(workload.__dict__), str(list(workload.events.values()))]
     assert HIDDEN not in "".join((page, shown, *rows))
+
+
+def test_the_known_hosts_of_a_key_travel_with_it_as_they_are_now(
+    user: User, project: Project
+) -> None:
+    hosts = "example.com ssh-ed25519 AAAA"
+    spec = {"kind": "sshKey", "knownHosts": hosts}
+    key = CredentialFactory.create(home=project, name="key", spec_json=spec, entered={"ssh": "k"})
+    named = git(SSH, {"name": "key"})
+    workload = submit(draft(project, storage=named), by=user)
+    assert launch_of(workload).secrets == {key.pk: {"ssh": "k", "known_hosts": hosts}}

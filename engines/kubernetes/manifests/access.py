@@ -6,19 +6,18 @@ from dataclasses import dataclass
 
 from engines.base import Launch
 from engines.kubernetes.labels import secret_name, source_of
-from spec.credential import KEYS, CredentialKind, opens
+from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
 from spec.storage import S3, Git, Storage
 from spec.variable import NamedCredential
 from spec.workload import Role
 
 SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
-KNOWN_HOSTS = "known_hosts"  # the key of the same Secret that may say which hosts to trust
 
 
 @dataclass(frozen=True)
 class SecretKeys:
     """A Secret and its ``keys``: of user and password, of an access key's two parts, or of a
-    private key. ``hosts`` is the key that may say which hosts to trust."""
+    private key. ``hosts`` is the key that says which hosts to trust, where the Secret has it."""
 
     secret: str
     keys: tuple[str, ...]
@@ -30,8 +29,11 @@ def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | No
     """``role`` is that of the pod; ``None`` for a repository that everyone can read."""
     if git.credential:
         kind = opens("git", git.repository)
-        own = _own(launch, source_of(launch, role), f"git-{number}", kind)
-        return SecretKeys(secret_name(launch), own, by_ssh=kind is CredentialKind.SSH_KEY)
+        own = _own(source_of(launch, role), f"git-{number}", kind)
+        if kind is not CredentialKind.SSH_KEY:
+            return SecretKeys(secret_name(launch), own)
+        hosts = _key(source_of(launch, role), f"git-{number}", KNOWN_HOSTS)
+        return SecretKeys(secret_name(launch), own, by_ssh=True, hosts=hosts)
     if git.key:
         return SecretKeys(git.key.name, (SSH_KEY,), by_ssh=True, hosts=KNOWN_HOSTS)
     if secret := git.secret_ref:
@@ -42,7 +44,7 @@ def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | No
 def of_bucket(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | None:
     if s3.credential:
         kind = opens("s3", s3.bucket)
-        own = _own(launch, source_of(launch, role), f"s3-{number}", kind)
+        own = _own(source_of(launch, role), f"s3-{number}", kind)
         return SecretKeys(secret_name(launch), own)
     if s3.access_key_secret:
         keys = (s3.secret_key_of_access_key_id, s3.secret_key_of_secret_key)
@@ -55,7 +57,9 @@ def hidden(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, 
     part of the spec."""
     for name, credential, kind in _named(storage):
         values = (launch.value_of(credential, key) for key in KEYS[kind])
-        yield from zip(_own(launch, role, name, kind), values, strict=True)
+        yield from zip(_own(role, name, kind), values, strict=True)
+        if hosts := launch.value_of(credential, KNOWN_HOSTS):
+            yield _key(role, name, KNOWN_HOSTS), hosts
 
 
 def _named(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialKind]]:
@@ -67,5 +71,9 @@ def _named(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialK
             yield f"s3-{number}", s3.credential, opens("s3", s3.bucket)
 
 
-def _own(launch: Launch, role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:
-    return tuple(f"{role}.{name}.{key}" for key in KEYS[kind])
+def _own(role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:
+    return tuple(_key(role, name, key) for key in KEYS[kind])
+
+
+def _key(role: Role, name: str, key: str) -> str:
+    return f"{role}.{name}.{key}"

@@ -1,87 +1,90 @@
-"""What is brought into volumes before the ranks start: Git repositories, by the git program."""
+"""What is brought into volumes before the ranks start: repositories and buckets."""
 
-import re
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from engines.local.errand import Errands
-from engines.local.plan import GangPlan
+from engines.local.plan import GangPlan, RankPlan
 from engines.local.volumes import view
-from engines.local.volumes.volume import GIT, Volume
+from engines.local.volumes.git import GIT as BY_GIT
+from engines.local.volumes.s3 import S3 as BY_S3
+from engines.local.volumes.volume import GIT, S3, Fetcher, Keys, Volume
+from spec.credential import KNOWN_HOSTS
+from spec.variable import MASK
 
-STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
-#: Nobody is there to be asked for a password; a host that is met for the first time is believed.
-SSH = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new"
-ALONE = {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": SSH}
+FETCHERS: dict[str, Fetcher] = {GIT: BY_GIT, S3: BY_S3}
+OPEN = {"User", KNOWN_HOSTS}  # keys whose values may be read
 
 
 @dataclass(frozen=True)
 class Fetching:
-    """One run's."""
+    """One attempt's. ``log`` writes a line to the output of a rank."""
 
     errands: Errands
     plan: GangPlan
+    log: Callable[[RankPlan, str], None]
 
     def run(self) -> str:
         """Fetch what is not there. Why something could not be fetched, or nothing; when it is over,
         the words mean nothing."""
         copies: dict[Volume, Path] = {}
         for rank in self.plan.ranks:
-            for volume in (it for it in rank.volumes if it.kind == GIT):
+            for volume in (it for it in rank.volumes if it.kind in FETCHERS):
                 target = view.source(volume, self.errands.folder, self.plan.run, rank.name)
                 if not target.exists():
+                    began = time.monotonic()
                     said = self._bring(volume, target, copies.get(volume))
                     if said or self.errands.is_over():
+                        self.log(rank, said or f"{volume.origin} was not fetched to its end.")
                         return said
+                    seconds = time.monotonic() - began
+                    self.log(rank, f"Fetched {volume.origin} for {volume.place} ({seconds:.1f} s).")
                 copies.setdefault(volume, target)
         return ""
 
     def _bring(self, volume: Volume, target: Path, copy: Path | None) -> str:
         """All of it or nothing: what a try left that was cut short is removed."""
-        part = target.with_name(f"{target.name}.part")
-        shutil.rmtree(part, ignore_errors=True)
+        part, scratch = (target.with_name(f"{target.name}.{it}") for it in ("part", "keys"))
+        for left in (part, scratch):
+            shutil.rmtree(left, ignore_errors=True)
         part.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if copy:  # each rank may change its own
             shutil.copytree(copy, part, symlinks=True)
         else:
-            for argv in _steps(volume, part):
-                if said := self._do(volume, argv, part.with_suffix(".log")):
+            scratch.mkdir(mode=0o700)
+            try:
+                if said := self._fetch(volume, part, scratch):
                     return said
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
         if not self.errands.is_over():
             part.rename(target)
         return ""
 
-    def _do(self, volume: Volume, argv: Sequence[str], log: Path) -> str:
-        """Run one program to its end. What it says is kept in ``log``."""
-        code, said = self.errands.do(
-            argv,
-            log=log,
-            variables={**self.plan.base, **ALONE, "LC_ALL": "C"},
-            stage=lambda said: f"Fetching {volume.origin} for {volume.place}{_progress(said)}.",
-        )
-        return _trouble(volume, said) if code else ""
+    def _fetch(self, volume: Volume, part: Path, scratch: Path) -> str:
+        fetcher = FETCHERS[volume.kind]
+        keys = self.plan.keys.get(volume.credential, {})
+        variables = {**self.plan.base, **fetcher.variables(volume, keys, scratch)}
+        log = part.with_suffix(".log")
+
+        def stage(said: str) -> str:
+            far = _without(keys, fetcher.progress(said))
+            return f"Fetching {volume.origin} for {volume.place}{': ' if far else ''}{far}."
+
+        for argv in fetcher.steps(volume, part):
+            code, said = self.errands.do(argv, log=log, variables=variables, stage=stage)
+            log.unlink(missing_ok=True)
+            if code:
+                return _without(keys, fetcher.trouble(volume, said))
+        return ""
 
 
-def _steps(volume: Volume, target: Path) -> Iterator[list[str]]:
-    branch = ["--branch", volume.branch] if volume.branch else []
-    yield ["git", "clone", "--progress", *branch, "--", volume.origin, str(target)]
-    if volume.revision:
-        quiet = ["-c", "advice.detachedHead=false"]
-        yield ["git", "-C", str(target), *quiet, "checkout", "--quiet", volume.revision]
-
-
-def _progress(said: str) -> str:
-    stages = STAGE.findall(said)
-    return f": {stages[-1][0].lower()} {stages[-1][1]} %" if stages else ""
-
-
-def _trouble(volume: Volume, said: str) -> str:
-    lines = re.split(r"[\r\n]+", said.strip())
-    grave = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
-    at = f" at {volume.revision or volume.branch}" if volume.revision or volume.branch else ""
-    return (
-        f"The repository {volume.origin}{at} could not be fetched for {volume.place}. Check its "
-        f"address, and the branch or revision. git: {' '.join(grave[-3:]).rstrip('.')}."
-    )
+def _without(keys: Keys, said: str) -> str:
+    """A server may answer with what it was sent."""
+    for key, value in keys.items():
+        for line in value.splitlines() if key not in OPEN else ():
+            said = said.replace(line, MASK) if line else said
+    return said

@@ -7,9 +7,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from engines.base import Launch
-from engines.local.volumes.volume import EMPTY, FOLDER, GIT, MEMORY, Volume
+from engines.local.volumes.volume import EMPTY, FOLDER, GIT, MEMORY, S3, Volume
+from spec.credential import FETCHED, KEYS, KNOWN_HOSTS, opens
 from spec.quantities import to_bytes
-from spec.storage import HostPath, Medium, Nfs, Pvc, Storage
+from spec.storage import S3 as Bucket
+from spec.storage import Git as Repository
+from spec.storage import HostPath, Medium, Nfs, Pvc, Storage, is_by_ssh
+from spec.variable import NamedCredential
 from spec.workload import Pod, Role
 
 Complaint = tuple[str, str]  # place below the replica, message
@@ -28,21 +32,22 @@ def complaints(storage: Storage, paths: Sequence[str]) -> Iterator[Complaint]:
         if not _share(nfs, paths):
             yield f"storage.nfs[{number}].path", _nfs_refused(nfs)
     for number, git in enumerate(storage.git):
+        place = f"storage.git[{number}]"
         if git.secret_ref:
-            said = "this machine has no Secrets, and fetches what needs no password"
-            yield f"storage.git[{number}].secretRef", said
-        elif git.credential:
-            said = "this machine fetches only what needs no password"
-            yield f"storage.git[{number}].credential", said
-        elif not shutil.which("git"):
-            yield f"storage.git[{number}].repository", "this machine has no git program"
-    for kind in ("s3", "config_map_volume", "secret_volume"):
+            yield f"{place}.secretRef", KEPT_ELSEWHERE
+        for program in ("git", "ssh") if is_by_ssh(git.repository) else ("git",):
+            if not shutil.which(program):
+                yield f"{place}.repository", f"this machine has no {program} program"
+    for number, bucket in enumerate(storage.s3):
+        if bucket.access_key_secret:
+            yield f"storage.s3[{number}].accessKeySecret", KEPT_ELSEWHERE
+    for kind in ("config_map_volume", "secret_volume"):
         if getattr(storage, kind):
             yield f"storage.{LACKING[kind][0]}", LACKING[kind][1]
 
 
+KEPT_ELSEWHERE = "this machine has no Secrets; choose a credential that has the values"
 LACKING = {
-    "s3": ("s3", "this machine does not fetch buckets"),
     "config_map_volume": ("configMapVolume", "this machine has no ConfigMaps"),
     "secret_volume": ("secretVolume", "this machine has no Secrets"),
 }
@@ -75,18 +80,54 @@ def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
         Volume(FOLDER, it.mount_path, _share(it, paths), is_ours=False, read_only=it.read_only)
         for it in storage.nfs
     ]
-    fetched = [
-        Volume(
-            GIT,
-            it.path,
-            f"{OWN}/git-{number}",
-            origin=it.repository,
-            branch=it.branch or "",
-            revision=it.revision or "",
-        )
-        for number, it in enumerate(storage.git)
-    ]
-    return claims + hosts + shares + fetched + own
+    repositories = [_repository(it, f"{OWN}/git-{number}") for number, it in enumerate(storage.git)]
+    buckets = [_bucket(it, f"{role}-s3-{number}") for number, it in enumerate(storage.s3)]
+    return claims + hosts + shares + repositories + buckets + own
+
+
+def keys(launch: Launch) -> dict[str, dict[str, str]]:
+    """What opens all that is fetched, by the ids of credentials; empty texts in a launch that is
+    only shown."""
+    by_id: dict[str, dict[str, str]] = {}
+    for replica in filter(None, (launch.spec.worker, launch.spec.master)):
+        for kind, field in FETCHED.items():
+            for item in getattr(replica.storage, kind):
+                if item.credential:
+                    needed = KEYS[opens(kind, getattr(item, field))]
+                    held = {key: launch.value_of(item.credential, key) for key in needed}
+                    if hosts := launch.value_of(item.credential, KNOWN_HOSTS):
+                        held[KNOWN_HOSTS] = hosts
+                    by_id.setdefault(_id(item.credential), {}).update(held)
+    return by_id
+
+
+def _id(credential: NamedCredential | None) -> str:
+    return str(credential.asset_id) if credential else ""
+
+
+def _repository(git: Repository, source: str) -> Volume:
+    """A copy for each rank: what is in repositories is worked on."""
+    return Volume(
+        GIT,
+        git.path,
+        source,
+        origin=git.repository,
+        branch=git.branch or "",
+        revision=git.revision or "",
+        credential=_id(git.credential),
+    )
+
+
+def _bucket(s3: Bucket, name: str) -> Volume:
+    """One copy for all ranks: what is in buckets is large."""
+    return Volume(
+        S3,
+        s3.path,
+        f"runs/{{run}}/volumes/{name}",
+        origin=f"s3://{s3.bucket}",
+        url=s3.url or "",
+        credential=_id(s3.credential),
+    )
 
 
 def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:

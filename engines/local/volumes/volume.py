@@ -1,12 +1,16 @@
 """What a supervisor is told of one volume of a rank."""
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 GIT = "git"  # a repository, fetched before the ranks start
+S3 = "s3"  # a bucket, likewise
 MEMORY = "memory"  # empty at each start, in memory where it is mounted
 EMPTY = "empty"  # empty at the start of each run
 FOLDER = "folder"
+Keys = Mapping[str, str]  # what a credential holds, by the names of its keys
 
 
 @dataclass(frozen=True)
@@ -21,10 +25,24 @@ class Volume:
     read_only: bool = False
     limit: int | None = None  # bytes
     origin: str = ""  # of what is fetched
+    url: str = ""  # of the service that has it, where the origin does not say
     branch: str = ""
     revision: str = ""
+    credential: str = ""  # the id of the one that opens it
 
     @property
     def variable(self) -> str:
         """``/mnt/my-data`` is ``VOLUME_MNT_MY_DATA``."""
         return f"VOLUME_{re.sub('[^A-Z0-9]+', '_', self.place.upper()).strip('_')}"
+
+
+@dataclass(frozen=True)
+class Fetcher:
+    """How one kind of volume is fetched: by ``steps``, programs that bring it to a folder one after
+    the other, with ``variables``, whose files are in a folder that nobody else reads and that goes
+    right after. From what they print: how far they are, and what is wrong."""
+
+    steps: Callable[[Volume, Path], Iterator[list[str]]]
+    variables: Callable[[Volume, Keys, Path], Mapping[str, str]]
+    progress: Callable[[str], str]
+    trouble: Callable[[Volume, str], str]

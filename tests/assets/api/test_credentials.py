@@ -105,6 +105,24 @@ def test_a_generic_secret_with_the_key_ssh_alone_is_an_ssh_key(call: Caller, met
     assert values() == {"ssh": "PRIVATE\n"}
 
 
+def test_known_hosts_are_a_pair_of_an_ssh_key_and_no_secret(call: Caller, meta: Meta) -> None:
+    here, hosts = f"{PATH}/generic-secret", "forge.example.com ssh-ed25519 AAAA"
+    pairs = [{"key": "ssh", "value": "PRIVATE"}, {"key": "known_hosts", "value": hosts}]
+    _, answer = call("POST", here, {"meta": meta(), "spec": {"keyValuePairs": pairs}})
+    shown = [{"key": "ssh"}, {"key": "known_hosts", "value": hosts}]
+    assert answer["spec"]["keyValuePairs"] == shown
+    row = Credential.objects.get()
+    assert (row.spec.known_hosts, values()) == (hosts, {"ssh": "PRIVATE\n"})
+    keys = [{"key": "ssh"}, {"key": "known_hosts"}]
+    one = f"{here}/{row.pk}"
+    assert call("PUT", one, {"spec": {"keyValuePairs": keys}})[1]["spec"]["keyValuePairs"] == shown
+    wrong = [{"key": "ssh"}, {"key": "known_hosts", "value": "forge"}]
+    status, refused = call("PUT", one, {"spec": {"keyValuePairs": wrong}})
+    assert (status, refused["complianceIssues"][0]["field"]) == (400, "spec.keyValuePairs.1.value")
+    dropped = call("PUT", one, {"spec": {"keyValuePairs": [{"key": "ssh"}]}})[1]
+    assert dropped["spec"]["keyValuePairs"] == [{"key": "ssh"}]
+
+
 @pytest.mark.parametrize(
     ("path", "spec", "fields"),
     [

@@ -1,49 +1,27 @@
 """Git repositories on this machine: fetched before the ranks start, or why not."""
 
+import re
 import socket
-import subprocess
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from engines.base import EngineRefused
+from spec.causes import Cause, CauseKind
 from spec.phases import Phase, Reason
+from tests.engines.local import forges
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.volumes import mounting, needs_mounts
 from tests.waiting import wait_for
 
 
-def git(folder: Path, *argv: str) -> None:
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    words = ["git", "-C", str(folder), *who, *argv]
-    subprocess.run(words, check=True, capture_output=True)
-
-
 @pytest.fixture
 def repository(tmp_path: Path) -> Iterator[str]:
-    """Two commits, the first with the tag ``v1``, behind a plain web server."""
     needs_mounts(tmp_path)
-    folder = tmp_path / "code"
-    folder.mkdir()
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    for number in (1, 2):
-        (folder / "version").write_text(f"{number}\n")
-        git(folder, "add", ".")
-        git(folder, "commit", "--quiet", "--message", f"Version {number}")
-        git(folder, "tag", f"v{number}")
-    git(folder, "update-server-info")
-    served = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), served)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/code/.git"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    forges.make_repository(tmp_path / "code")
+    with forges.web(tmp_path) as address:
+        yield f"{address}/code/.git"
 
 
 @pytest.fixture
@@ -62,7 +40,9 @@ def test_each_rank_has_the_revision_that_is_named(rig: LocalRig, repository: str
     launched = rig.submit(mounting(rig, script, workers=2, git=sources))
     assert rig.over(launched).phase is Phase.COMPLETED, rig.over(launched).message
     for rank in (0, 1):
-        assert rig.log(launched, rank) == "2\n1\n## main...origin/main\n"
+        said = re.sub(r"\(\d+\.\d s\)", "(1 s)", rig.log(launched, rank))
+        fetched = [f"Fetched {repository} for {it['path']} (1 s)." for it in sources]
+        assert said.splitlines() == [*fetched, "2", "1", "## main...origin/main"]
     assert not (rig.folder(launched).run(1) / "volumes").exists()
 
 
@@ -80,6 +60,24 @@ def test_a_repository_that_cannot_be_fetched_says_why(
     assert said in ended.message
 
 
+def test_between_two_tries_the_cause_is_that_data_could_not_be_fetched(
+    rig: LocalRig, repository: str
+) -> None:
+    rig.engine = rig.with_delay(restart_delay=60)
+    source = {"repository": repository, "path": "/trainyard-code", "branch": "nobody"}
+    launched = rig.submit(mounting(rig, "true", retries=1, git=[source]))
+
+    def seen() -> Cause | None:
+        observed = rig.engine.observe(launched.handle)
+        return observed.cause if observed else None
+
+    cause = wait_for(seen, 20, "the cause")
+    assert cause
+    assert (cause.kind, cause.title) == (CauseKind.DATA, "The data could not be fetched")
+    assert "nobody not found" in cause.said
+    assert "nobody not found" in rig.log(launched), "people look there, too"
+
+
 def test_a_fetch_that_never_ends_can_be_stopped(rig: LocalRig, unanswered: str) -> None:
     source = {"repository": unanswered, "path": "/trainyard-code"}
     launched = rig.submit(mounting(rig, "true", git=[source]))
@@ -90,7 +88,7 @@ def test_a_fetch_that_never_ends_can_be_stopped(rig: LocalRig, unanswered: str) 
     assert not rig.processes(launched)
 
 
-def test_a_repository_that_needs_a_password_is_refused(rig: LocalRig) -> None:
+def test_a_repository_that_a_secret_of_kubernetes_opens_is_refused(rig: LocalRig) -> None:
     source = {"repository": "https://h/x", "path": "/x", "secretRef": {"name": "mine"}}
     with pytest.raises(EngineRefused, match="no Secrets") as refusal:
         rig.engine.submit(mounting(rig, "true", git=[source]))

@@ -61,6 +61,16 @@ def test_the_values_are_in_the_secret_of_the_workload() -> None:
     }
 
 
+def test_the_known_hosts_of_a_key_are_in_it_too_where_it_has_any() -> None:
+    known = SECRETS | {KEY: SECRETS[KEY] | {"known_hosts": "example.com ssh-ed25519 AAAA"}}
+    documents = manifests(replace(opened(), secrets=known), prefix="")
+    (secret,) = of_kind(documents, "Secret")
+    key = "worker.git-1.known_hosts"
+    assert b64decode(secret["data"][key]).decode() == "example.com ssh-ed25519 AAAA"
+    by_key = variables(pod(documents)["initContainers"][1])
+    assert by_key["SSH_KNOWN_HOSTS"]["secretKeyRef"]["key"] == key
+
+
 def test_each_fetcher_gets_those_of_its_own() -> None:
     launched = opened()
     name = secret_name(launched)
@@ -74,7 +84,7 @@ def test_each_fetcher_gets_those_of_its_own() -> None:
         assert by_password["GIT_USER"] == key("git-0.User")
         assert by_password["GIT_PASSWORD"] == key("git-0.Password")
         assert by_key["SSH_KEY_FILE"] == "/etc/trainyard-git/ssh"
-        assert "SSH_KNOWN_HOSTS" not in by_key
+        assert by_key["SSH_KNOWN_HOSTS"]["secretKeyRef"]["optional"], "where the key has some"
         assert bucket["AWS_SECRET_ACCESS_KEY"] == key("s3-0.SecretKey")
         (volume,) = (it["secret"] for it in spec["volumes"] if it["name"] == "git-1-key")
         assert volume["secretName"] == name

@@ -1,0 +1,91 @@
+"""Repositories, cloned by the git program. What opens them is in variables and in files that go
+right after, never on a command line."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from engines.local.volumes.volume import Fetcher, Keys, Volume
+from spec.credential import KNOWN_HOSTS, CredentialKind, opens
+
+STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
+#: Nobody is there to be asked for a password.
+ALONE = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+SSH = ("-o", "BatchMode=yes")
+#: Asked by git itself, and for this server alone: a redirect elsewhere takes nothing along.
+HELPER = '!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
+
+
+def steps(volume: Volume, target: Path) -> Iterator[list[str]]:
+    branch = ["--branch", volume.branch] if volume.branch else []
+    yield [
+        "git",
+        *_helper(volume),
+        "clone",
+        "--progress",
+        *branch,
+        "--",
+        volume.origin,
+        str(target),
+    ]
+    if volume.revision:
+        quiet = ["-c", "advice.detachedHead=false"]
+        yield ["git", "-C", str(target), *quiet, "checkout", "--quiet", volume.revision]
+
+
+def _helper(volume: Volume) -> list[str]:
+    """Who tells git the password; those that this server's user has set up are not asked then."""
+    if not volume.credential or _is_by_ssh(volume):
+        return []
+    server = "{0.scheme}://{0.netloc}".format(urlsplit(volume.origin))
+    return ["-c", "credential.helper=", "-c", f"credential.{server}.helper={HELPER}"]
+
+
+def variables(volume: Volume, keys: Keys, scratch: Path) -> dict[str, str]:
+    if _is_by_ssh(volume):
+        return {**ALONE, "GIT_SSH_COMMAND": shlex.join(["ssh", *SSH, *_ssh(volume, keys, scratch)])}
+    if not volume.credential:
+        return ALONE
+    return {**ALONE, "GIT_USER": keys["User"], "GIT_PASSWORD": keys["Password"]}
+
+
+def _ssh(volume: Volume, keys: Keys, scratch: Path) -> list[str]:
+    """With a key of its own it has none of this server's user; a host that is met for the first
+    time is trusted unless the key names its hosts."""
+    if not volume.credential:
+        return ["-o", "StrictHostKeyChecking=accept-new"]
+    key, hosts = scratch / "key", scratch / "hosts"
+    key.touch(mode=0o600)
+    key.write_text(f"{keys['ssh'].rstrip()}\n")  # without a line break at its end it is none
+    words = ["-F", "none", "-i", str(key), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none"]
+    if KNOWN_HOSTS not in keys:
+        return [*words, "-o", "StrictHostKeyChecking=accept-new"]
+    hosts.write_text(f"{keys[KNOWN_HOSTS]}\n")
+    quoted = str(hosts).replace("%", "%%")
+    only = [f'UserKnownHostsFile="{quoted}"', "GlobalKnownHostsFile=none"]
+    return [*words, "-o", "StrictHostKeyChecking=yes", *(it for one in only for it in ("-o", one))]
+
+
+def _is_by_ssh(volume: Volume) -> bool:
+    return opens("git", volume.origin) is CredentialKind.SSH_KEY
+
+
+def progress(said: str) -> str:
+    stages = STAGE.findall(said)
+    return f"{stages[-1][0].lower()} {stages[-1][1]} %" if stages else ""
+
+
+def trouble(volume: Volume, said: str) -> str:
+    lines = re.split(r"[\r\n]+", said.strip())
+    grave = [line for line in lines if line.startswith(("fatal:", "error:", "Host key"))] or lines
+    at = f" at {volume.revision or volume.branch}" if volume.revision or volume.branch else ""
+    check = "its address, its credential," if volume.credential else "its address,"
+    return (
+        f"The repository {volume.origin}{at} could not be fetched for {volume.place}. Check "
+        f"{check} and the branch or revision. git: {' '.join(grave[-3:]).rstrip('.')}."
+    )
+
+
+GIT = Fetcher(steps, variables, progress, trouble)

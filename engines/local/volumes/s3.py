@@ -1,0 +1,55 @@
+"""Buckets, copied by a program of ours, which is told the keys in its environment."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from engines.local.volumes.volume import Fetcher, Keys, Volume
+
+PROGRAM = "engines.local.volumes.download"
+#: What this server's user has set up for himself opens nothing here.
+ALONE = {
+    "AWS_CONFIG_FILE": "/dev/null",
+    "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+def steps(volume: Volume, target: Path) -> Iterator[list[str]]:
+    address = [volume.url] if volume.url else []
+    yield [
+        sys.executable,
+        "-m",
+        PROGRAM,
+        volume.origin.removeprefix("s3://"),
+        str(target),
+        *address,
+    ]
+
+
+def variables(volume: Volume, keys: Keys, scratch: Path) -> dict[str, str]:
+    if not volume.credential:
+        return ALONE
+    opened = {
+        "AWS_ACCESS_KEY_ID": keys["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": keys["SecretKey"],
+    }
+    return {**ALONE, **opened}
+
+
+def progress(said: str) -> str:
+    return said.rstrip().rpartition("\n")[2]
+
+
+def trouble(volume: Volume, said: str) -> str:
+    at = f" of {volume.url}" if volume.url else ""
+    check = "its name, the service URL and the credential"
+    if not volume.credential:
+        check = "its name and the service URL, and choose a credential if it is not public"
+    return (
+        f"The bucket {volume.origin}{at} could not be fetched for {volume.place}. Check {check}. "
+        f"S3: {progress(said).rstrip('.')}."
+    )
+
+
+S3 = Fetcher(steps, variables, progress, trouble)

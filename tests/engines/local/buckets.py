@@ -1,0 +1,55 @@
+"""A bucket of a real service (moto's), as ranks of this machine fetch it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import boto3
+from moto import settings
+from moto.core.authorization import ActionAuthenticatorMixin
+from moto.server import ThreadedMotoServer
+
+
+@dataclass(frozen=True)
+class Store:
+    """A service with the bucket ``sets``, and who may read it."""
+
+    url: str
+    access_key: str
+    secret_key: str
+
+
+@contextmanager
+def store(objects: dict[str, bytes]) -> Iterator[Store]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        url = f"http://{host}:{port}"
+        words = {"endpoint_url": url, "region_name": "us-east-1"}
+        words |= {"aws_access_key_id": "made", "aws_secret_access_key": "made"}
+        s3, iam = boto3.client("s3", **words), boto3.client("iam", **words)
+        s3.create_bucket(Bucket="sets")
+        for key, body in objects.items():
+            s3.put_object(Bucket="sets", Key=key, Body=body, ACL="public-read")
+        iam.create_user(UserName="ada")
+        may = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [may]})
+        iam.put_user_policy(UserName="ada", PolicyName="read", PolicyDocument=policy)
+        made = iam.create_access_key(UserName="ada")["AccessKey"]
+        yield Store(url, made["AccessKeyId"], made["SecretAccessKey"])
+    finally:
+        server.stop()
+
+
+@contextmanager
+def asking_who() -> Iterator[None]:
+    """Every call has to be signed by someone who may make it."""
+    before = settings.INITIAL_NO_AUTH_ACTION_COUNT
+    settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
+    ActionAuthenticatorMixin.request_count = 0
+    try:
+        yield
+    finally:
+        settings.INITIAL_NO_AUTH_ACTION_COUNT = before
