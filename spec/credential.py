@@ -7,7 +7,8 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from spec.part import Part
-from spec.storage import Name, is_by_ssh
+from spec.places import Name
+from spec.storage import is_by_ssh
 
 
 class CredentialKind(StrEnum):

@@ -5,8 +5,9 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from spec.files import ConfigMapVolume, SecretVolume
 from spec.part import Part
-from spec.storage import S3, ConfigMapVolume, Git, HostPath, Nfs, Pvc, SecretVolume
+from spec.storage import S3, Git, HostPath, Nfs, Pvc
 from spec.variable import NamedCredential
 
 
@@ -62,8 +63,8 @@ class DataSourceSpec(Part):
 
     @property
     def credential(self) -> NamedCredential | None:
-        """What opens it, where it names one of the gallery."""
-        part = self.git or self.s3
+        """What opens it, or is in its files, where it names one of the gallery."""
+        part = self.git or self.s3 or self.secret_volume
         return part.credential if part else None
 
     @property

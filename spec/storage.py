@@ -7,33 +7,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from spec.files import ConfigMapVolume, SecretVolume
 from spec.part import Flag, Part
-from spec.patterns import BUCKET, K8S_NAME, MODE, SERVER, WEB_ADDRESS_ALONE
+from spec.patterns import BUCKET, SERVER, WEB_ADDRESS_ALONE
+from spec.places import Name, Place, Title
 from spec.quantities import Quantity
-from spec.variable import NamedCredential
-
-Name = Annotated[str, Field(min_length=1, max_length=253, pattern=K8S_NAME)]
-Title = Annotated[str, Field(max_length=63)]
-Mode = Annotated[str, Field(pattern=MODE)]
-LONGEST_PATH = 4096
-
-
-def _place(path: str) -> str:
-    """A folder that can be mounted: absolute, and without what would lead elsewhere."""
-    if not path.startswith("/") or path.rstrip("/") == "" or ":" in path or "\0" in path:
-        raise ValueError(f"{path!r} is not a path below /; write one like /data")
-    if ".." in path.split("/"):
-        raise ValueError(f"{path!r} must not contain ..")
-    return path
-
-
-Place = Annotated[str, Field(max_length=LONGEST_PATH), AfterValidator(_place)]
-
-
-def _inside(path: str) -> str:
-    if path.startswith("/") or ".." in path.split("/"):
-        raise ValueError(f"{path!r} must be a path inside the volume, such as conf/train.yaml")
-    return path
+from spec.variable import ONE_OF_BOTH, NamedCredential
 
 
 def _repository(url: str) -> str:
@@ -59,9 +38,6 @@ def _revision(name: str) -> str:
 
 
 Revision = Annotated[str, Field(min_length=1, max_length=250), AfterValidator(_revision)]
-
-
-ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
 
 
 class AccessModes(Part):
@@ -217,21 +193,6 @@ class Git(Part):
         secret = self.secret_ref
         says_so = secret is not None and secret.authentication_method is GitMethod.SSH_KEY
         return secret if is_by_ssh(self.repository) or says_so else None
-
-
-class ConfigMapVolume(Part):
-    name: Title = ""
-    config_map: Name
-    mount_path: Place
-    sub_path: Annotated[str, Field(min_length=1), AfterValidator(_inside)] | None = None
-    default_mode: Mode | None = None
-
-
-class SecretVolume(Part):
-    name: Title = ""
-    secret: Name
-    mount_path: Place
-    default_mode: Mode | None = None
 
 
 class Medium(StrEnum):

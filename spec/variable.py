@@ -13,6 +13,7 @@ from spec.patterns import K8S_NAME
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
 SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs from the left
+ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
 MASK = "***"  # is shown for the value of a variable whose name looks like a secret's
 
 
@@ -71,6 +72,13 @@ class CredentialKey(NamedCredential):
         if not self.key:
             raise ValueError("key: is required")
         return self
+
+
+class CredentialFiles(NamedCredential):
+    """The keys of a credential that become files; which, is settled as well, where none is named:
+    all of them."""
+
+    keys: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = ()
 
 
 class FieldRef(Part):

@@ -18,6 +18,7 @@ from spec.kind import WorkloadKind
 from spec.labels import Annotation, Label
 from spec.part import Flag, Part, Whole
 from spec.patterns import WEB_ADDRESS
+from spec.places import Place
 from spec.probes import Probes
 from spec.pulls import PullSecret
 from spec.scheduling import (
@@ -32,7 +33,7 @@ from spec.scheduling import (
     Topology,
 )
 from spec.setup import Setup
-from spec.storage import Place, Storage
+from spec.storage import Storage
 
 MAX_WORKERS = 512
 NO_PROGRAM = "is required"  # of an image, where there is no command

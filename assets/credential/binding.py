@@ -16,7 +16,9 @@ from spec.draft import Values
 from spec.errors import Path, Problem
 from spec.stored import mapping
 
-PULLS, STORAGE = "imagePullSecrets", "storage"
+PULLS, STORAGE, FILES = "imagePullSecrets", "storage", "secretVolume"
+
+ONLY_PULLS = "is only for image pulls; choose another"
 
 
 @dataclass
@@ -40,8 +42,8 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
     variables, pulls = _items(document, VARIABLES), _items(document, PULLS)
     named = [it["credential"] for it in variables if _names_one(it)]
     named += [it for it in pulls if _is_pull(it)]
-    fetched = {key: _items(mapping(document.get(STORAGE)), key) for key in FETCHED}
-    named += [it["credential"] for items in fetched.values() for it in items if _names_one(it)]
+    stored = {key: _items(mapping(document.get(STORAGE)), key) for key in (*FETCHED, FILES)}
+    named += [it["credential"] for items in stored.values() for it in items if _names_one(it)]
     if not named:
         return bound
     usable, where = Usable.among(named, project, user), f"in {project.name}" if project else "here"
@@ -51,14 +53,17 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
     for number, pull in enumerate(pulls):
         if _is_pull(pull):
             pulls[number] = _bound_pull(pull, bound, usable, where, (*at, PULLS, number, "name"))
-    for key, items in fetched.items():
+    for key, items in stored.items():
         for number, item in enumerate(items):
             if _names_one(item):
                 where_to = (*at, STORAGE, key, number)
-                items[number] = _bound_fetch(key, item, bound, usable, where, where_to)
+                if key == FILES:
+                    items[number] = _bound_files(item, bound, usable, where, where_to)
+                else:
+                    items[number] = _bound_fetch(key, item, bound, usable, where, where_to)
     its: Values = {VARIABLES: variables, PULLS: pulls}
-    if any(fetched.values()):
-        its[STORAGE] = document[STORAGE] | {key: items for key, items in fetched.items() if items}
+    if any(stored.values()):
+        its[STORAGE] = document[STORAGE] | {key: items for key, items in stored.items() if items}
     bound.document = document | {key: items for key, items in its.items() if items}
     return bound
 
@@ -133,6 +138,28 @@ def _from_existing(item: Values, secret: str, kind: CredentialKind) -> Values:
     return others | {"secretRef": {"name": secret, **keys}}
 
 
+def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
+    """The files of a credential as the spec has them: those keys that are named, or all."""
+    given, at = item["credential"], (*at, "credential")
+    credential = _find(given, bound, usable, where, at)
+    if credential is None:
+        return item
+    spec = credential.spec
+    if spec.is_registry:
+        bound.problems.append(Problem(at, f"{credential.name} {ONLY_PULLS}"))
+        return item
+    bound.credentials.append(credential)
+    keys = [str(key) for key in given.get("keys") or () if key]
+    if spec.existing_secret and not item.get("secret"):
+        others = {name: value for name, value in item.items() if name != "credential"}
+        return others | {"secret": spec.existing_secret}  # which is mounted whole
+    if wrong := sorted(set(keys) - set(spec.names)):
+        message = f"{credential.name} has no key {wrong[0]!r}; it has {', '.join(spec.names)}"
+        bound.problems.append(Problem((*at, "keys"), message))
+    named = {"assetId": str(credential.pk), "name": credential.name}
+    return item | {"credential": named | {"keys": keys or list(spec.names)}}
+
+
 def _bound(variable: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
     """The variable as the spec has it; as it is, where something is wrong with it. A key that is
     the only one need not be named."""
@@ -143,8 +170,7 @@ def _bound(variable: Values, bound: Bound, usable: Usable, where: str, at: Path)
         return variable
     spec = credential.spec
     if spec.is_registry:
-        message = f"{credential.name} is only for image pulls; choose another"
-        bound.problems.append(Problem(at, message))
+        bound.problems.append(Problem(at, f"{credential.name} {ONLY_PULLS}"))
         return variable
     bound.credentials.append(credential)
     if not key and len(spec.names) == 1:

@@ -39,9 +39,16 @@ def _named(spec: WorkloadSpec) -> Iterator[CredentialKey]:
         for variable in replica.environment_variables:
             if variable.credential:
                 yield variable.credential
-        for credential, keys in _fetched(replica):
+        for credential, keys in (*_fetched(replica), *_mounted(replica)):
             of = credential.model_dump(include={"asset_id", "name"})
             yield from (CredentialKey(**of, key=key) for key in keys)
+
+
+def _mounted(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
+    """Those that are files, with the keys that are."""
+    for item in replica.storage.secret_volume:
+        if item.credential:
+            yield item.credential, item.credential.keys
 
 
 def _fetched(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:

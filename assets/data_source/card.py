@@ -21,7 +21,11 @@ WHERE = {
 def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     spec = source.spec
     icon, name, key = WHERE[spec.kind]
-    facts = [(icon, name, str(spec.item[key]))]
+    facts = [(icon, name, str(spec.item[key]))] if spec.item[key] else []
+    if spec.config_map_volume and (texts := spec.config_map_volume.texts):
+        facts.append(("files", "Files", ", ".join(texts)))
+    if spec.secret_volume and (credential := spec.secret_volume.credential):
+        facts.append(("key", "Credential", credential.name))
     if spec.nfs:
         facts.append(("folder", "Path on the server", spec.nfs.path))
     if spec.git and (spec.git.revision or spec.git.branch):

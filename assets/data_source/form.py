@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
+import yaml
+
 from accounts.models import User
 from assets.credential.usable import in_words, that_open, visible_at
 from assets.data_source.model import DataSource
@@ -11,8 +13,9 @@ from core.forms.field import Field, Input, Option, Values
 from core.forms.items import Offered
 from core.forms.shown import Shown
 from projects.scopes import Place
-from spec.credential import FETCHED, CredentialKind
+from spec.credential import CredentialKind
 from spec.data_source import SourceKind
+from spec.documents import to_yaml
 from spec.stored import mapping
 
 KINDS: tuple[Option, ...] = (
@@ -113,21 +116,42 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
         _read_only("hostPath"),
     ),
     SourceKind.CONFIG_MAP: (
-        _text("configMapVolume.configMap", "ConfigMap", required=True),
+        Field(
+            "configMapVolume.files",
+            "Files",
+            Input.LINES,
+            "As YAML, each name with its text, as in the data of a ConfigMap. They travel with "
+            "each workload, and who sees it can read them: no place for passwords.",
+            alias="configMapVolume_files",
+            placeholder="train.yaml: |\n  lr: 0.1",
+            literal=True,
+        ),
+        _text(
+            "configMapVolume.configMap",
+            "Existing ConfigMap",
+            hint="Instead of files: the name of a ConfigMap in the namespace of each project.",
+        ),
         _text("configMapVolume.subPath", "Single file", "train.yaml"),
         _place("configMapVolume.mountPath"),
     ),
     SourceKind.SECRET: (
-        _text("secretVolume.secret", "Secret", required=True),
+        _credential(SourceKind.SECRET, "Each of its keys becomes a file."),
+        _text(
+            "secretVolume.secret",
+            "Existing Secret",
+            hint="Instead of a credential: the name of a Secret in the namespace of each project.",
+        ),
         _place("secretVolume.mountPath"),
     ),
 }
 
 
+MOUNTED = tuple(kind for kind in CredentialKind if kind is not CredentialKind.REGISTRY)
 #: What the credentials of each kind may be of.
 OPENED_BY = {
     SourceKind.GIT: (CredentialKind.PASSWORD, CredentialKind.SSH_KEY),
     SourceKind.S3: (CredentialKind.ACCESS_KEY,),
+    SourceKind.SECRET: MOUNTED,
 }
 
 
@@ -159,6 +183,13 @@ class DataSourceForm(AssetForm):
             for of, kinds in OPENED_BY.items()
         }
 
+    def check(self) -> None:
+        super().check()
+        text = mapping(self.values.get(SourceKind.CONFIG_MAP)).get("files")
+        if self.values.get("kind") == SourceKind.CONFIG_MAP and _texts(text) is None:
+            example = "train.yaml: |, and below it the text, each line behind two spaces"
+            self.add_error("configMapVolume_files", f"Write names with their texts: {example}.")
+
     def document(self, *, without: Collection[str] = ()) -> Values:
         """What the fields of the other kinds hold is no part of it."""
         whole = super().document(without=without)
@@ -168,11 +199,25 @@ class DataSourceForm(AssetForm):
             item["existingPvc"] = True
         if not (item.get("secretRef") or {}).get("name"):
             item.pop("secretRef", None)
-        if kind in FETCHED:
+        if kind == SourceKind.CONFIG_MAP and "files" in item:
+            texts = _texts(item["files"]) or {}
+            item["files"] = [{"name": name, "content": text} for name, text in texts.items()]
+        if kind in OPENED_BY:
             chosen = str((item.pop("credential", None) or {}).get("assetId") or "")
             if chosen:
                 item["credential"] = {"assetId": chosen, "name": self._names.get(chosen, "")}
         return {"kind": kind, kind: item}
+
+
+def _texts(text: object) -> dict[str, str] | None:
+    """What the YAML says; ``None`` where it is no mapping of names to texts."""
+    try:
+        data = yaml.safe_load(str(text or ""))
+    except yaml.YAMLError:
+        return None
+    data = {} if data is None else data
+    is_text = isinstance(data, dict) and all(isinstance(it, str) for it in data.values())
+    return {str(name): it for name, it in data.items()} if is_text else None
 
 
 def blank() -> Values:
@@ -181,4 +226,9 @@ def blank() -> Values:
 
 def initial(source: DataSource) -> dict[str, Any]:
     document = mapping(source.spec_json)
-    return {key: value for key, value in document.items() if value is not None}
+    values = {key: value for key, value in document.items() if value is not None}
+    conf = mapping(values.get(SourceKind.CONFIG_MAP))
+    if files := conf.get("files"):
+        texts = {file["name"]: file["content"] for file in files}
+        values[SourceKind.CONFIG_MAP.value] = conf | {"files": to_yaml(texts)}
+    return values

@@ -35,6 +35,9 @@ def _lacks(source: DataSource) -> Iterator[Problem]:
             path,
             f"the credential {name} cannot be used in {place}; choose another, or another scope",
         )
+    elif spec.kind not in FETCHED:
+        if credential.spec.is_registry:
+            yield Problem(path, f"{credential.name} is only for image pulls; choose another")
     elif problem := unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
         yield Problem(path, problem)
 

@@ -21,7 +21,7 @@ LACKS: dict[SourceKind, Mapping[str, str]] = {
         "credentialId": OURS,
         "passwordAssetId": OURS,
     },
-    SourceKind.SECRET: {"credentialAssetId": "is not supported; name a Secret in secret"},
+    SourceKind.SECRET: {"credentialAssetId": OURS},
 }
 
 

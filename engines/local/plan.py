@@ -3,9 +3,7 @@
 from dataclasses import asdict, dataclass, field, replace
 
 from engines.local.layout import Json
-from engines.local.volumes.volume import Volume
-
-KEYS = "keys"  # among the secrets, next to the names of ranks
+from engines.local.volumes.volume import FILES, Volume
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,8 @@ class GangPlan:
     setup: list[str] = field(default_factory=list)  # lines of a shell, before each program
     #: What opens volumes, by the ids of credentials. Written apart, as the secrets of ranks are.
     keys: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    #: What is in volumes of files, by their sources; likewise.
+    files: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def has_master(self) -> bool:
@@ -64,7 +64,7 @@ class GangPlan:
     def to_json(self) -> Json:
         """All but the secrets."""
         document = asdict(self)
-        del document["keys"]
+        del document["keys"], document["files"]
         for rank in document["ranks"]:
             del rank["secrets"]
         return document
@@ -72,21 +72,24 @@ class GangPlan:
     @property
     def lacks_secrets(self) -> bool:
         """Whether the file with their values is gone."""
-        needed = {it.credential for rank in self.ranks for it in rank.volumes if it.credential}
+        volumes = [volume for rank in self.ranks for volume in rank.volumes]
         lost = any(set(rank.secret_names) - set(rank.secrets) for rank in self.ranks)
-        return lost or bool(needed - set(self.keys))
+        lost |= any(it.credential not in self.keys for it in volumes if it.credential)
+        return lost or any(it.source not in self.files for it in volumes if it.kind == FILES)
 
     @property
     def secrets(self) -> Json:
-        """By the names of ranks, those that have any; and the keys, where there are some."""
+        """By the names of ranks, those that have any; and keys and files, where there are some."""
+        apart = {"keys": self.keys, "files": self.files}
         of_ranks = {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
-        return of_ranks | ({KEYS: self.keys} if self.keys else {})
+        return of_ranks | {name: held for name, held in apart.items() if held}
 
     @classmethod
     def from_json(cls, document: Json, secrets: Json | None = None) -> "GangPlan":
         secrets = secrets or {}
         ranks = [_rank(rank, secrets) for rank in document["ranks"]]
-        return cls(**{**document, "ranks": ranks, "keys": secrets.get(KEYS, {})})
+        apart = {name: secrets.get(name, {}) for name in ("keys", "files")}
+        return cls(**{**document, "ranks": ranks, **apart})
 
 
 def _rank(document: Json, secrets: Json) -> RankPlan:

@@ -56,6 +56,7 @@ class Planner:
             processes=spec.processes_per_pod or 1,
             setup=list(spec.setup),
             keys=planning.keys(launch),
+            files=planning.files(launch),
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:

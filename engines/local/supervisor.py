@@ -102,6 +102,7 @@ class Supervisor:
         try:
             if trouble := self._fetch() or self._install():
                 return trouble
+            view.write_files(self.folder, self.plan)
             gang.start()
             self.journal.move(Phase.RUNNING, Reason.NONE, "")
             return self._tend(gang)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import yaml
 from django.test import Client
 
 from accounts.models import User
@@ -87,6 +88,28 @@ def test_a_data_source_without_its_values_says_so_at_its_fields(
     assert not form.non_field_errors
     assert {name.partition("_")[0] for name in form.errors} == {kind}
     assert not DataSource.objects.exists()
+
+
+def test_a_config_map_holds_its_files_or_names_one_that_exists(
+    client: Client, project: Project
+) -> None:
+    def create(text: str, name: str = "") -> Any:
+        fields = {"configMapVolume_configMap": name, "configMapVolume_files": text}
+        return client.post("/data-sources/new/", posted(project, "configMapVolume") | fields)
+
+    for text in ("just text", "a: 1", "a: [", "- a", "a/b: |\n  x"):
+        assert "configMapVolume_files" in create(text).context["form"].errors, text
+    assert "not both" in str(create("a: x", "settings").context["form"].errors)
+    text = "train.yaml: |\n  lr: 0.1\n  decay: 0\nempty: ''"
+    assert create(text).status_code == 302
+    source = DataSource.objects.get()
+    texts = {"train.yaml": "lr: 0.1\ndecay: 0\n", "empty": ""}
+    assert source.spec.config_map_volume
+    assert source.spec.config_map_volume.texts == texts
+    assert "train.yaml, empty" in client.get("/data-sources/").content.decode()
+    edit = client.get(f"/data-sources/{source.pk}/edit/")
+    shown = edit.context["form"]["configMapVolume_files"].value
+    assert yaml.safe_load(shown) == texts
 
 
 WRONG = [

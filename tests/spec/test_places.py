@@ -84,6 +84,8 @@ def toleration(**item: Any) -> Document:
 
 
 GIT = {"path": "/src"}
+A, B = {"name": "a", "content": "x"}, {"name": "b", "content": "x"}
+BIG = {"name": "big", "content": "x" * 499_999}
 WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
     (storage("pvc", path="data", claimInfo={"size": "1G"}), "path", "below /"),
     (storage("pvc", path="/", claimInfo={"size": "1G"}), "path", "below /"),
@@ -105,6 +107,26 @@ WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
     (storage("s3", bucket="b", path="/s"), "bucket", "at least 3 characters long"),
     (storage("s3", bucket="sets", path="/s", url="https://me@s3"), "url", "without a user"),
     (storage("secretVolume", secret="s", mountPath="/s", defaultMode="777"), "defaultMode", ""),
+    (storage("secretVolume", mountPath="/s"), "secret", "is required"),
+    (
+        storage("secretVolume", secret="s", credential={"name": "c"}, mountPath="/s"),
+        "credential",
+        "not both",
+    ),
+    (storage("configMapVolume", mountPath="/c"), "configMap", "is required"),
+    (
+        storage("configMapVolume", configMap="c", files=[A], mountPath="/c"),
+        "configMap",
+        "not both",
+    ),
+    (
+        storage("configMapVolume", files=[{"name": "a/b", "content": ""}], mountPath="/c"),
+        "files.0.name",
+        "no name of a file",
+    ),
+    (storage("configMapVolume", files=[A, A], mountPath="/c"), "files", "a is there twice"),
+    (storage("configMapVolume", files=[A, BIG, B], mountPath="/c"), "files", "500 KB"),
+    (storage("configMapVolume", files=[A], subPath="b", mountPath="/c"), "subPath", "no file b"),
     (storage("emptyDirVolume", path="/t", medium="Tape"), "medium", "must be one of"),
     (
         storage("configMapVolume", configMap="c", mountPath="/c", subPath="../x"),

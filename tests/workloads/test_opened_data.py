@@ -176,3 +176,35 @@ def test_the_known_hosts_of_a_key_travel_with_it_as_they_are_now(
     named = git(SSH, {"name": "key"})
     workload = submit(draft(project, storage=named), by=user)
     assert launch_of(workload).secrets == {key.pk: {"ssh": "k", "known_hosts": hosts}}
+
+
+def test_a_credential_as_files_says_which_keys_become_them(user: User, project: Project) -> None:
+    values = {"token": HIDDEN, "url": "https://x.org"}
+    spec = {"kind": "genericSecret", "keys": ["token", "url"]}
+    hub = CredentialFactory.create(home=project, name="hub", spec_json=spec, entered=values)
+    kept = CredentialFactory.create(
+        home=project, name="kept", spec_json={"kind": "genericSecret", "existingSecret": "mine"}
+    )
+    files = {"credential": {"name": "hub"}, "mountPath": "/keys"}
+    one = {"credential": {"name": "hub", "keys": ["url"]}, "mountPath": "/one"}
+    there = {"credential": {"name": "kept"}, "mountPath": "/mine"}
+    workload = submit(draft(project, storage={"secretVolume": [files, one, there]}), by=user)
+    by_path = {it.mount_path: it for it in workload.spec.worker.storage.secret_volume}
+    found = {
+        path: (it.secret, it.credential and it.credential.keys) for path, it in by_path.items()
+    }
+    named = {"/keys": (None, ("token", "url")), "/one": (None, ("url",)), "/mine": ("mine", None)}
+    assert found == named
+    assert launch_of(workload).secrets == {hub.pk: values}
+    assert {it.asset_id for it in workload.assets.all()} == {hub.pk, kept.pk}
+    assert HIDDEN not in str(workload.spec_json)
+    wrong = {"credential": {"name": "hub", "keys": ["pin"]}, "mountPath": "/keys"}
+    at = ("worker", "storage", "secretVolume", 0, "credential")
+    said = refusals(draft(project, storage={"secretVolume": [wrong]}), user)
+    assert "hub has no key 'pin'; it has token, url" in said[*at, "keys"]
+    CredentialFactory.create(
+        home=project, name="images", spec_json={"kind": "dockerRegistry", "server": "r.example.com"}
+    )
+    pulls = {"credential": {"name": "images"}, "mountPath": "/keys"}
+    said = refusals(draft(project, storage={"secretVolume": [pulls]}), user)
+    assert "only for image pulls" in said[at]

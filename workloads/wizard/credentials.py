@@ -58,6 +58,11 @@ class Credentials:
     def of_buckets(self) -> list[Option]:
         return self._of(CredentialKind.ACCESS_KEY)
 
+    @property
+    def of_files(self) -> list[Option]:
+        """For what is mounted: all but registries."""
+        return self._of(*(kind for kind in CredentialKind if kind is not CredentialKind.REGISTRY))
+
     def _of(self, *kinds: CredentialKind) -> list[Option]:
         """The nearest of each name is the first."""
         words: dict[str, str] = {}

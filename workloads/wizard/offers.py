@@ -72,6 +72,7 @@ class Offer:
             "registries": pulls,
             "git_credentials": self.credentials.of_repositories,
             "access_keys": self.credentials.of_buckets,
+            "mounted_credentials": self.credentials.of_files,
         }
 
     def _data_sources(self) -> list[Option]:

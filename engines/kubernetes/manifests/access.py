@@ -4,7 +4,7 @@ of the workload's own, which has the values of credentials."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engines.base import Launch
+from engines.base import Launch, Manifest
 from engines.kubernetes.labels import secret_name, source_of
 from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
 from spec.storage import S3, Git, Storage
@@ -60,6 +60,27 @@ def hidden(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, 
         yield from zip(_own(role, name, kind), values, strict=True)
         if hosts := launch.value_of(credential, KNOWN_HOSTS):
             yield _key(role, name, KNOWN_HOSTS), hosts
+    for name, files in _files(launch, storage):
+        yield from ((_key(role, name, number), text) for number, text in enumerate(files.values()))
+
+
+def mounted(launch: Launch, role: Role, name: str) -> Manifest:
+    """The files of a volume that are in the workload's own Secret; ``role`` is that of the pod."""
+    source = source_of(launch, role)
+    replica = launch.spec.master if source is Role.MASTER else launch.spec.worker
+    files = dict(_files(launch, replica.storage))[name] if replica else {}
+    items = [{"key": _key(source, name, n), "path": file} for n, file in enumerate(files)]
+    return {"secretName": secret_name(launch), "items": items}
+
+
+def _files(launch: Launch, storage: Storage) -> Iterator[tuple[str, dict[str, str]]]:
+    """The name of each such volume, and its files."""
+    for number, conf in enumerate(storage.config_map_volume):
+        if conf.files:
+            yield f"config-map-{number}", conf.texts
+    for number, held in enumerate(storage.secret_volume):
+        if at := held.credential:
+            yield f"secret-{number}", {key: launch.value_of(at, key) for key in at.keys}
 
 
 def _named(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialKind]]:
@@ -75,5 +96,5 @@ def _own(role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:
     return tuple(_key(role, name, key) for key in KEYS[kind])
 
 
-def _key(role: Role, name: str, key: str) -> str:
+def _key(role: Role, name: str, key: object) -> str:
     return f"{role}.{name}.{key}"

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.labels import EPHEMERAL, claim_name, labels, source_of, without_empty
+from engines.kubernetes.manifests import access
 from engines.kubernetes.manifests.env import HOME
+from spec.files import ConfigMapVolume, SecretVolume
 from spec.storage import AccessModes, Propagation, Pvc, Storage
 from spec.workload import Replica, Role
 
@@ -39,7 +41,7 @@ def mounts(launch: Launch, replica: Replica, role: Role) -> Mounts:
         mounted.add("home", HOME, {"emptyDir": {}})
     _claims(mounted, launch, replica.storage, source_of(launch, role))
     _network(mounted, replica.storage)
-    _objects(mounted, replica.storage)
+    _objects(mounted, launch, replica.storage, role)
     for name, path in fetched(replica.storage):
         mounted.add(name, path, {"emptyDir": {}})
     return mounted
@@ -82,17 +84,27 @@ def _network(mounted: Mounts, storage: Storage) -> None:
         )
 
 
-def _objects(mounted: Mounts, storage: Storage) -> None:
+def _objects(mounted: Mounts, launch: Launch, storage: Storage, role: Role) -> None:
+    """ConfigMaps and Secrets; what the spec or a credential holds is in the workload's Secret."""
     for number, item in enumerate(storage.config_map_volume):
-        source = without_empty({"name": item.config_map, "defaultMode": _mode(item.default_mode)})
         name = f"config-map-{number}"
-        mounted.add(name, item.mount_path, {"configMap": source}, subPath=item.sub_path)
+        own = {"secret": access.mounted(launch, role, name)} if item.files else {}
+        source = own or {"configMap": {"name": item.config_map}}
+        mounted.add(name, item.mount_path, _with(item, source), subPath=item.sub_path)
     for number, held in enumerate(storage.secret_volume):
-        source = without_empty({"secretName": held.secret, "defaultMode": _mode(held.default_mode)})
-        mounted.add(f"secret-{number}", held.mount_path, {"secret": source}, readOnly=True)
+        name = f"secret-{number}"
+        own = access.mounted(launch, role, name) if held.credential else {}
+        source = {"secret": own or {"secretName": held.secret}}
+        mounted.add(name, held.mount_path, _with(held, source), readOnly=True)
     for number, empty in enumerate(storage.empty_dir_volume):
         source = without_empty({"medium": str(empty.medium), "sizeLimit": empty.size_limit})
         mounted.add(f"empty-{number}", empty.path, {"emptyDir": source})
+
+
+def _with(item: ConfigMapVolume | SecretVolume, source: dict[str, Manifest]) -> Manifest:
+    """Its mode, where it says one."""
+    mode = {"defaultMode": _mode(item.default_mode)}
+    return {kind: without_empty({**where, **mode}) for kind, where in source.items()}
 
 
 def _mode(octal: str | None) -> int | None:

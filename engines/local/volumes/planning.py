@@ -7,8 +7,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from engines.base import Launch
-from engines.local.volumes.volume import EMPTY, FOLDER, GIT, MEMORY, S3, Volume
+from engines.local.volumes.volume import EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
 from spec.credential import FETCHED, KEYS, KNOWN_HOSTS, opens
+from spec.files import ConfigMapVolume, SecretVolume
 from spec.quantities import to_bytes
 from spec.storage import S3 as Bucket
 from spec.storage import Git as Repository
@@ -18,6 +19,7 @@ from spec.workload import Pod, Role
 
 Complaint = tuple[str, str]  # place below the replica, message
 SETTING = "TRAINYARD_LOCAL_PATHS"
+OWN_MODE = "0600"  # of files
 OWN = "runs/{run}/volumes/{rank}"
 
 
@@ -41,16 +43,18 @@ def complaints(storage: Storage, paths: Sequence[str]) -> Iterator[Complaint]:
     for number, bucket in enumerate(storage.s3):
         if bucket.access_key_secret:
             yield f"storage.s3[{number}].accessKeySecret", KEPT_ELSEWHERE
-    for kind in ("config_map_volume", "secret_volume"):
-        if getattr(storage, kind):
-            yield f"storage.{LACKING[kind][0]}", LACKING[kind][1]
+    for number, conf in enumerate(storage.config_map_volume):
+        place = f"storage.configMapVolume[{number}]"
+        if conf.config_map:
+            yield f"{place}.configMap", "this machine has no ConfigMaps; give its files instead"
+        elif conf.sub_path:
+            yield f"{place}.subPath", "this machine mounts folders; leave out the single file"
+    for number, held in enumerate(storage.secret_volume):
+        if held.secret:
+            yield f"storage.secretVolume[{number}].secret", KEPT_ELSEWHERE
 
 
 KEPT_ELSEWHERE = "this machine has no Secrets; choose a credential that has the values"
-LACKING = {
-    "config_map_volume": ("configMapVolume", "this machine has no ConfigMaps"),
-    "secret_volume": ("secretVolume", "this machine has no Secrets"),
-}
 
 
 def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
@@ -82,7 +86,35 @@ def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
     ]
     repositories = [_repository(it, f"{OWN}/git-{number}") for number, it in enumerate(storage.git)]
     buckets = [_bucket(it, f"{role}-s3-{number}") for number, it in enumerate(storage.s3)]
-    return claims + hosts + shares + repositories + buckets + own
+    written = [
+        Volume(
+            FILES, it.mount_path, source, read_only=True, mode=int(it.default_mode or OWN_MODE, 8)
+        )
+        for source, it, _ in _written(launch, role, storage)
+    ]
+    return claims + hosts + shares + repositories + buckets + written + own
+
+
+def files(launch: Launch) -> dict[str, dict[str, str]]:
+    """By the source of a volume: names and texts of the files in it."""
+    each = ((Role.WORKER, launch.spec.worker), (Role.MASTER, launch.spec.master))
+    return {
+        source: texts
+        for role, replica in each
+        for source, _, texts in (_written(launch, role, replica.storage) if replica else ())
+    }
+
+
+def _written(
+    launch: Launch, role: Role, storage: Storage
+) -> Iterator[tuple[str, ConfigMapVolume | SecretVolume, dict[str, str]]]:
+    place = f"runs/{{run}}/volumes/{role}"
+    for number, conf in enumerate(storage.config_map_volume):
+        yield f"{place}-config-map-{number}", conf, conf.texts
+    for number, held in enumerate(storage.secret_volume):
+        if at := held.credential:
+            texts = {key: launch.value_of(at, key) for key in at.keys}
+            yield f"{place}-secret-{number}", held, texts
 
 
 def keys(launch: Launch) -> dict[str, dict[str, str]]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engines.local.layout import Folder
-from engines.local.plan import RankPlan
+from engines.local.plan import GangPlan, RankPlan
 from engines.local.volumes import private
 from engines.local.volumes.private import Binding
-from engines.local.volumes.volume import MEMORY, Volume
+from engines.local.volumes.volume import FILES, MEMORY, Volume
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,19 @@ def arrange(folder: Folder, run: int, rank: RankPlan) -> View:
         _link(own / volume.place.strip("/"), path)
     variables = {it.variable: str(path) for it, path in sources.items()}
     return View(_through(work, sources), variables=variables, said=_linked(sources, trouble))
+
+
+def write_files(folder: Folder, plan: GangPlan) -> None:
+    """What the launch brings, into folders that nobody else can open; anew for each attempt."""
+    for volume in {it for rank in plan.ranks for it in rank.volumes if it.kind == FILES}:
+        place = source(volume, folder, plan.run, "")
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(mode=0o700, parents=True)
+        for name, text in plan.files[volume.source].items():
+            file = place / name
+            file.touch(mode=0o600)
+            file.write_text(text)
+            file.chmod(volume.mode)
 
 
 def discard(folder: Folder, run: int) -> None:

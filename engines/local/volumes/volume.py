@@ -10,6 +10,7 @@ S3 = "s3"  # a bucket, likewise
 MEMORY = "memory"  # empty at each start, in memory where it is mounted
 EMPTY = "empty"  # empty at the start of each run
 FOLDER = "folder"
+FILES = "files"  # that the launch brings, written before the ranks start
 Keys = Mapping[str, str]  # what a credential holds, by the names of its keys
 
 
@@ -29,6 +30,7 @@ class Volume:
     branch: str = ""
     revision: str = ""
     credential: str = ""  # the id of the one that opens it
+    mode: int = 0o600  # of the files that the launch brings
 
     @property
     def variable(self) -> str:

@@ -56,7 +56,10 @@ PROBE = {"readiness": {"handler": {"httpGet": {"port": 80}}}}
 REPLICA_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"restartPolicy": "Never"}, "restartPolicy"),
     ({"probes": PROBE}, "probes.readiness"),
-    ({"storage": {"secretVolume": [{"secret": "s", "mountPath": "/s"}]}}, "storage.secretVolume"),
+    (
+        {"storage": {"secretVolume": [{"secret": "s", "mountPath": "/s"}]}},
+        "storage.secretVolume[0].secret",
+    ),
     ({"nodeType": "dgx"}, "nodeType"),
 ]
 WHOLE_REFUSED: list[tuple[dict[str, Any], str]] = [

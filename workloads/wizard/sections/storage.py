@@ -118,7 +118,7 @@ SOURCES = (
         "ConfigMap",
         "CONFIGMAP",
         (
-            _text("configMap", "ConfigMap", required=True),
+            _text("configMap", "ConfigMap"),
             _path("mountPath"),
             _text("subPath", "Single file", "train.yaml"),
         ),
@@ -128,7 +128,8 @@ SOURCES = (
         "Secret",
         "SECRET",
         (
-            _text("secret", "Secret", required=True),
+            _credential("mounted_credentials"),
+            _text("secret", "Or existing Secret"),
             _path("mountPath"),
         ),
     ),

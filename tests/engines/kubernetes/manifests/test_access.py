@@ -71,6 +71,29 @@ def test_the_known_hosts_of_a_key_are_in_it_too_where_it_has_any() -> None:
     assert by_key["SSH_KNOWN_HOSTS"]["secretKeyRef"]["key"] == key
 
 
+def test_keys_and_settings_become_files_of_the_program() -> None:
+    conf = {"name": "a.yaml", "content": "x: 1"}
+    keys = {"credential": {"assetId": str(KEY), "name": "any", "keys": ["ssh"]}}
+    storage = {
+        "secretVolume": [{"secret": "site", "mountPath": "/s"}, {**keys, "mountPath": "/k"}],
+        "configMapVolume": [{"files": [conf], "mountPath": "/c", "defaultMode": "0400"}],
+    }
+    launched = replace(loaded(worker={"image": "i", "storage": storage}), secrets=SECRETS)
+    documents = manifests(launched, prefix="")
+    (secret,) = of_kind(documents, "Secret")
+    data = {key: b64decode(value).decode() for key, value in secret["data"].items()}
+    assert data == {"worker.secret-1.0": "hidden-key\n", "worker.config-map-0.0": "x: 1"}
+    name = secret_name(launched)
+    for role in ("Worker", "Master"):
+        volumes = {it["name"]: it["secret"] for it in pod(documents, role)["volumes"]}
+        assert volumes["secret-0"] == {"secretName": "site"}
+        ssh = [{"key": "worker.secret-1.0", "path": "ssh"}]
+        assert volumes["secret-1"] == {"secretName": name, "items": ssh}
+        own = {"secretName": name, "items": [{"key": "worker.config-map-0.0", "path": "a.yaml"}]}
+        assert volumes["config-map-0"] == {**own, "defaultMode": 0o400}
+    assert "hidden" not in str(masked(documents))
+
+
 def test_each_fetcher_gets_those_of_its_own() -> None:
     launched = opened()
     name = secret_name(launched)

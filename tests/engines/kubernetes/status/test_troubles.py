@@ -15,9 +15,10 @@ from engines.kubernetes.watch import reflector, watcher
 from engines.kubernetes.watch.watcher import GROUP
 from spec.causes import Cause, CauseKind
 from spec.compute import Compute
+from spec.files import SecretVolume
 from spec.framework import Framework
 from spec.phases import Phase, Reason
-from spec.storage import Pvc, SecretVolume, Storage
+from spec.storage import Pvc, Storage
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.engines.kubernetes.launches import with_spec
 from tests.waiting import wait_for
