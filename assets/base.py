@@ -109,6 +109,8 @@ class AssetKind(Generic[A]):
     links: type[AssetLink] | None = None
     #: Whether its card counts GPUs, which are virtual on some clusters.
     counts_gpus: bool = False
+    #: Whether people have some of their own, which nobody else sees.
+    personal: bool = False
     #: How REST speaks of it. Without one it has no calls there.
     wire: AssetWire | None = None
 

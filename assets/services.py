@@ -149,7 +149,8 @@ def _put(
     description: str,
     document: Document | None,
 ) -> None:
-    access.require(by, "assets.create", *place.scope_keys)
+    if not place.is_open_to(by, "assets.create"):
+        raise PermissionDenied(access.missing("assets.create"))
     asset.put(place)
     asset.name, asset.description = name.strip(), description.strip()
     asset.created_by = asset.updated_by = by
@@ -214,5 +215,7 @@ def _same_name(kind: AssetKind[A], asset: A) -> bool:
 
 
 def _taken(asset: Asset) -> Problem:
-    message = f"{asset.name!r} already exists in {asset.scope_name}; enter a different name"
+    place = Place.of(asset)
+    where = "among your own" if place.owner else f"in {place}"
+    message = f"{asset.name!r} already exists {where}; enter a different name"
     return Problem(("name",), message)

@@ -12,11 +12,11 @@ from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind
 from assets.cards import cards
-from assets.forms.base import EVERY
+from assets.forms.base import EVERY, ME
 from assets.links import tables, used_by
 from core.forms.field import Option
 from core.query import search_text
-from projects.scopes import Scope, ScopedQuerySet
+from projects.scopes import ONLY_YOU, Scope, ScopedQuerySet
 
 AT_ONCE = 500  # rows of an export
 MOST_AUTHORS = 100  # offered by the filter
@@ -64,7 +64,8 @@ class GalleryState:
         self.kind, self.user = kind, user
         self.columns = columns_of(kind)
         self.text = search_text(asked)
-        self.scope = _known(asked.get("scope", ""), Scope.values)
+        self.scopes = [*Scope.choices, *([(ME, ONLY_YOU)] if kind.personal else [])]
+        self.scope = _known(asked.get("scope", ""), dict(self.scopes))
         self.type = _known(asked.get("type", ""), dict(kind.types))
         self.by = asked.get("by", "")
         self.order = asked.get("order", FIRST)
@@ -79,12 +80,17 @@ class GalleryState:
     def rows(self) -> ScopedQuerySet[Any]:
         rows = self.kind.visible_to(self.user)
         rows = rows.search(self.text) if self.text else rows
-        rows = rows.filter(scope=self.scope) if self.scope else rows
+        rows = rows.filter(**self._scoped()) if self.scope else rows
         rows = rows.filter(**{f"{self.kind.column}__kind": self.type}) if self.type else rows
         rows = rows.filter(created_by__username=self.by) if self.by else rows
         down = "-" if self.order.startswith("-") else ""
         fields = self.by_key[self.order.removeprefix("-")]
         return rows.order_by(*(f"{down}{field}" for field in fields), "name", "pk")
+
+    def _scoped(self) -> dict[str, Any]:
+        if self.scope == ME:
+            return {"owner": self.user}
+        return {"scope": self.scope} | ({"owner": None} if self.kind.personal else {})
 
     def authors(self) -> list[Option]:
         """Who created any that the user sees."""

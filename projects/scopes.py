@@ -24,6 +24,7 @@ def scopes() -> Choices:
     return Scope.choices
 
 
+ONLY_YOU = "Only you"  # nobody else is shown what belongs to one person
 M = TypeVar("M", bound=models.Model)
 Holder = Cluster | Department | Project
 
@@ -31,14 +32,17 @@ Holder = Cluster | Department | Project
 @dataclass(frozen=True)
 class Place:
     """Where an asset belongs: to a cluster, a department or a project; without a ``holder``, to the
-    whole account, which is every cluster."""
+    whole account, which is every cluster, or to its ``owner`` alone, who uses it everywhere."""
 
     holder: Holder | None = None
+    owner: User | None = None
 
     @classmethod
     def of(cls, asset: "Scoped") -> Self:
         """Where an asset that exists belongs."""
-        return cls() if asset.scope == Scope.ACCOUNT else cls(getattr(asset, asset.scope))
+        if asset.scope == Scope.ACCOUNT:
+            return cls(owner=getattr(asset, "owner", None))
+        return cls(getattr(asset, asset.scope))
 
     @property
     def scope(self) -> Scope:
@@ -54,8 +58,34 @@ class Place:
     def scope_keys(self) -> tuple[str, ...]:
         return self.holder.scope_keys if self.holder else ()
 
+    def is_open_to(self, user: User, action: str) -> bool:
+        """Whether the user may do this to assets there."""
+        return self.owner == user if self.owner else access.may(user, action, *self.scope_keys)
+
     def __str__(self) -> str:
+        if self.owner:
+            return ONLY_YOU
         return f"{self.scope.label} {self.holder}" if self.holder else self.scope.label
+
+
+def seen_by(user: User) -> Q:
+    """What :meth:`ScopedQuerySet.visible_to` asks of the scope."""
+    if access.may(user, "assets.read"):
+        return Q()
+    projects = Project.objects.open_to(user, "assets.read")
+    return (
+        Q(scope=Scope.PROJECT, project__in=projects)
+        | Q(scope=Scope.DEPARTMENT, department__in=projects.values("department"))
+        | Q(scope=Scope.CLUSTER, cluster__in=projects.values("cluster"))
+        | (Q(scope=Scope.ACCOUNT) if access.anywhere(user, "assets.read") else Q(pk__in=[]))
+    )
+
+
+def changed_by(user: User, action: str) -> Q:
+    """And :meth:`ScopedQuerySet.editable_by`."""
+    if access.may(user, action):
+        return Q()
+    return Q(scope=Scope.PROJECT, project__in=Project.objects.open_to(user, action))
 
 
 class ScopedQuerySet(models.QuerySet[M]):
@@ -63,15 +93,7 @@ class ScopedQuerySet(models.QuerySet[M]):
 
     def visible_to(self, user: User) -> Self:
         """Assets whose scope holds a project in which the user sees assets."""
-        if access.may(user, "assets.read"):
-            return self
-        projects = Project.objects.open_to(user, "assets.read")
-        return self.filter(
-            Q(scope=Scope.PROJECT, project__in=projects)
-            | Q(scope=Scope.DEPARTMENT, department__in=projects.values("department"))
-            | Q(scope=Scope.CLUSTER, cluster__in=projects.values("cluster"))
-            | (Q(scope=Scope.ACCOUNT) if access.anywhere(user, "assets.read") else Q(pk__in=[]))
-        )
+        return self.filter(seen_by(user))
 
     def usable_in(self, project: Project) -> Self:
         """Assets whose scope holds this project."""
@@ -96,13 +118,11 @@ class ScopedQuerySet(models.QuerySet[M]):
 
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
         """Assets that belong to where the user may do this to assets, not what is shared there."""
-        if access.may(user, action):
-            return self
-        projects = Project.objects.open_to(user, action)
-        return self.filter(scope=Scope.PROJECT, project__in=projects)
+        return self.filter(changed_by(user, action))
 
     def named(self, name: str, place: Place) -> Self:
-        """Those of a name in one place, of which there is one at most."""
+        """Those of a name in one place, of which there is one at most. A kind whose assets may be
+        somebody's own tells these apart."""
         rows = self.filter(name=name, scope=place.scope)
         return rows.filter(**{place.scope: place.holder}) if place.holder else rows
 
@@ -110,12 +130,14 @@ class ScopedQuerySet(models.QuerySet[M]):
         return self.filter(Q(name__icontains=text) | Q(description__icontains=text))
 
 
-def scope_constraints(kind: str) -> list[models.BaseConstraint]:
-    """A name is unique within its scope, and only the whole account has no cluster."""
+def scope_constraints(kind: str, shared: Q | None = None) -> list[models.BaseConstraint]:
+    """A name is unique within its scope, and only the whole account has no cluster. ``shared`` is
+    what tells that of the whole account from somebody's own, where there is any."""
+    account = Q(scope=Scope.ACCOUNT) & shared if shared else Q(scope=Scope.ACCOUNT)
     unique = [
         models.UniqueConstraint(
             fields=["name"] if scope == Scope.ACCOUNT else [scope, "name"],
-            condition=Q(scope=scope),
+            condition=account if scope == Scope.ACCOUNT else Q(scope=scope),
             name=f"{kind}_name_in_{scope}",
         )
         for scope in Scope.values

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import yaml
 
+from accounts.models import User
 from assets.credential import registries
 from assets.credential.model import Credential
 from assets.credential.values import MissingValue, values_for
@@ -25,7 +26,7 @@ def launch_of(workload: Workload) -> Launch:
     one cannot be had, or the spec was written under other rules."""
     launch, pulls = _launch(workload)
     try:
-        secrets = values_for(launch.spec)
+        secrets = values_for(launch.spec, workload.created_by)
         return replace(launch, secrets=secrets, registries=registries.opened(pulls))
     except (MissingValue, Unreadable) as error:
         raise EngineRefused(f"{error} {AGAIN}") from error
@@ -42,7 +43,7 @@ def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
         spec = workload.spec
     except SpecError as error:
         raise EngineRefused(f"The spec is no longer valid: {error}. {AGAIN}") from error
-    pulls = pulled_with(spec, workload.project, on=workload.cluster)
+    pulls = pulled_with(spec, workload.project, on=workload.cluster, by=workload.created_by)
     launch = Launch(
         handle=workload.handle,
         run=workload.run,
@@ -56,9 +57,11 @@ def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
     return launch, pulls
 
 
-def pulled_with(spec: WorkloadSpec, project: Project, *, on: Cluster) -> list[Credential]:
+def pulled_with(
+    spec: WorkloadSpec, project: Project, *, on: Cluster, by: User | None
+) -> list[Credential]:
     """The credentials of registries for its images; none where the cluster pulls no image."""
-    return registries.applied(spec, project) if on.definition.pulls_images else []
+    return registries.applied(spec, project, by) if on.definition.pulls_images else []
 
 
 def manifest(cluster: Cluster, launch: Launch) -> str:

@@ -61,6 +61,7 @@ class Plan:
     came from: ``user``, ``environment pytorch-dt``, ``template base``."""
 
     draft: WorkloadDraft
+    by: User
     cluster: Cluster | None = None
     project: Project | None = None
     template: Template | None = None
@@ -112,7 +113,7 @@ def plan(
 
     ``find`` looks a project up; who plans many passes one that remembers.
     """
-    result = Plan(draft)
+    result = Plan(draft, by)
     project = _find_project(result, find or partial(visible_project, by=by))
     cluster = result.cluster or _find_cluster(result, project, by)
     _resolve(result, project, by)

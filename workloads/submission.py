@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import User
+from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
 from projects.quotas import Demand
@@ -19,6 +20,7 @@ from spec import documents
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from workloads import enqueue, events
+from workloads.launch import pulled_with
 from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
 from workloads.plan import Plan, Ready, contest, plan, visible_project
@@ -88,6 +90,10 @@ def _references(planned: Plan) -> Iterator[Reference]:
     for (role, kind), asset in planned.assets.items():
         yield role, kind, asset.pk
     yield from planned.linked
+    if planned.spec and planned.project:
+        cluster = planned.project.cluster
+        for pull in pulled_with(planned.spec, planned.project, on=cluster, by=planned.by):
+            yield "", CREDENTIAL.slug, pull.pk
     if planned.template:
         yield "", "template", planned.template.pk
 

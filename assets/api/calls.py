@@ -25,13 +25,12 @@ from assets.links import users_of
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, unchanged
 from core.api import ApiError, Issue, judged, not_found
 from core.filters import narrow, order
-from projects.scopes import ScopedQuerySet
+from projects.scopes import Place, ScopedQuerySet
 from spec.errors import Path, Problem, SpecError
 from spec.merge import filled
 from spec.stored import mapping
 
 META = ("name", "description")
-NEVER = ("private", "auto_delete")
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,8 @@ class Calls:
 
     def create(self, body: AssetIn, user: User) -> AssetOut:
         given = self._given(body.spec, None)
-        place, wrong = place_of(body.meta, user)
-        wrong += [*_unsaid(body.meta, self.wire), *_issues(given.problems)]
+        place, wrong = place_of(body.meta, user, personal=self.kind.personal)
+        wrong += [*self._unsaid(body.meta), *_issues(given.problems)]
         if place is None:
             raise self._refused(wrong)
         columns = given.columns | self._supported(body.meta, wrong)
@@ -83,7 +82,8 @@ class Calls:
         return self.read(asset.pk, user, usage=False)
 
     def update(self, pk: UUID, body: AssetChange, user: User) -> AssetOut:
-        asset, wrong = self.find(pk, user), _unsaid(body.meta, self.wire)
+        asset = self.find(pk, user)
+        wrong = [*self._unsaid(body.meta), *_kept_private(asset, body.meta)]
         changes: dict[str, Any] = {}
         place: Callable[[Path], Path] = unchanged
         if body.spec is not None:
@@ -133,6 +133,14 @@ class Calls:
         wrong += _issues(given.problems, "meta", "workloadSupportedTypes")
         return given.columns
 
+    def _unsaid(self, meta: AssetMetaChange) -> list[Issue]:
+        """What Run:ai has and Trainyard has not."""
+        never = ("auto_delete",) if self.kind.personal else ("private", "auto_delete")
+        wrong = [_not_here(name) for name in never if getattr(meta, name)]
+        if self.wire.supported is None and meta.workload_supported_types is not None:
+            wrong.append(_not_here("workload_supported_types"))
+        return wrong
+
     @contextmanager
     def _judged(self, wrong: list[Issue], place: Callable[[Path], Path]) -> Iterator[None]:
         """What a verb refuses, with what else is wrong; then nothing of it stays."""
@@ -172,12 +180,11 @@ def _issues(problems: Iterable[Problem], *within: str) -> list[Issue]:
     return [Issue(field=".".join(map(str, (*at, *it.path))), details=it.message) for it in problems]
 
 
-def _unsaid(meta: AssetMetaChange, wire: AssetWire) -> list[Issue]:
-    """What Run:ai has and Trainyard has not."""
-    wrong = [_not_here(name) for name in NEVER if getattr(meta, name)]
-    if wire.supported is None and meta.workload_supported_types is not None:
-        wrong.append(_not_here("workload_supported_types"))
-    return wrong
+def _kept_private(asset: Any, meta: AssetMetaChange) -> list[Issue]:
+    is_own = Place.of(asset).owner is not None
+    if meta.private in (None, is_own) or not hasattr(asset, "owner"):
+        return []
+    return [Issue(field="meta.private", details="cannot be changed; create another credential")]
 
 
 def _not_here(name: str) -> Issue:

@@ -26,8 +26,13 @@ HOLDERS: dict[AssetScope, Callable[[User], Any]] = {
 WIRE = {"cluster_id": "clusterId", "department_id": "departmentId", "project_id": "projectId"}
 
 
-def place_of(meta: AssetMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
-    """The place, or what is wrong with it. The other ids may be given as far as they are true."""
+def place_of(
+    meta: AssetMetaIn, user: User, *, personal: bool = False
+) -> tuple[Place | None, list[Issue]]:
+    """The place, or what is wrong with it. The other ids may be given as far as they are true.
+    ``personal``: people may have such an asset for themselves."""
+    if meta.private and personal:
+        return _own(meta, user)
     holder: Any = None
     if meta.scope is not AssetScope.TENANT:
         column = f"{meta.scope}_id"
@@ -44,6 +49,13 @@ def place_of(meta: AssetMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
         if getattr(meta, column) not in (None, own[column])
     ]
     return (None if wrong else Place(holder)), wrong
+
+
+def _own(meta: AssetMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
+    if meta.scope is not AssetScope.TENANT:
+        said = "must be tenant for what is private: it can be used in all projects"
+        return None, [Issue(field="meta.scope", details=said)]
+    return Place(owner=user), []
 
 
 def _wrong(column: str, details: str) -> Issue:

@@ -11,7 +11,7 @@ from assets.asset import Asset
 from assets.wire import AssetWire, WireType
 from core.api import Closed, Pages, Parameters, Wire
 from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted
-from projects.scopes import Scope
+from projects.scopes import Place, Scope
 from spec import documents
 
 Number = Annotated[int, Field(ge=0, lt=10**18)]
@@ -55,7 +55,8 @@ class SupportedTypes(Closed):
 
 
 class AssetMetaChange(Closed):
-    """Missing fields do not change. ``private`` and ``autoDelete`` are always false here."""
+    """Missing fields do not change. A ``private`` credential is yours alone, and of the scope
+    ``tenant``; other assets are not private. ``autoDelete`` is always false here."""
 
     name: str | None = None
     description: str | None = None
@@ -98,6 +99,7 @@ class AssetMeta(Wire):
     department_id: str | None
     project_id: int | None
     workload_supported_types: dict[str, Any] | None
+    private: bool
     created_by: str
     created_at: datetime
     updated_by: str
@@ -125,6 +127,7 @@ class AssetOut(Wire):
             department_id=str(asset.department_id) if asset.department_id else None,
             project_id=asset.project_id,
             workload_supported_types=supported,
+            private=Place.of(asset).owner is not None,
             created_by=asset.created_by.username if asset.created_by else "",
             created_at=asset.created_at,
             updated_by=asset.updated_by.username if asset.updated_by else "",

@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
-from assets.credential.usable import Usable, unfit
+from assets.credential.usable import ANOTHERS, Usable, unfit
 from projects.models import Project
 from spec.credential import FETCHED, KEYS, CredentialKind
 from spec.documents import VARIABLES
@@ -81,9 +81,9 @@ def _bound_pull(given: Values, bound: Bound, usable: Usable, where: str, at: Pat
     """A pull secret as the spec has it."""
     credential = usable.find({**given, "name": str(given["name"])})
     if credential is None or not credential.spec.is_registry:
-        name = str(given["name"])
         what = "is no docker registry" if credential else f"cannot be used {where}"
-        bound.problems.append(Problem(at, f"the credential {name} {what}; choose another"))
+        what = ANOTHERS if usable.is_anothers(given) else f"{what}; choose another"
+        bound.problems.append(Problem(at, f"the credential {given['name']} {what}"))
         return given
     bound.credentials.append(credential)
     if existing := credential.spec.existing_secret:
@@ -102,8 +102,11 @@ def _find(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> 
         return None
     credential = usable.find(given)
     if credential is None:
-        what = f"no credential {name!r}" if name else f"no credential {given['assetId']}"
-        bound.problems.append(Problem(at, f"{what} can be used {where}; choose another"))
+        what = repr(name) if name else str(given["assetId"])
+        said = f"no credential {what} can be used {where}; choose another"
+        if usable.is_anothers(given):
+            said = f"the credential {what} {ANOTHERS}"
+        bound.problems.append(Problem(at, said))
     return credential
 
 

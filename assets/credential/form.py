@@ -4,10 +4,12 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from accounts.models import User
 from assets.credential.model import Credential
-from assets.forms.base import AssetForm
+from assets.forms.base import ME, AssetForm
 from core.forms.field import Field, Input, Option, Values
 from core.forms.shown import Shown
+from projects.scopes import Place
 from spec.credential import KEYS, CredentialKind
 from spec.stored import mapping
 
@@ -90,6 +92,9 @@ class CredentialForm(AssetForm):
         ),
     )
     BESIDE = (VALUES, "keys")
+
+    def places_for(self, user: User) -> dict[str, Place]:
+        return super().places_for(user) | {ME: Place(owner=user)}
 
     @property
     def parts(self) -> list[tuple[str, str, list[Shown]]]:

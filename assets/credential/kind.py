@@ -44,4 +44,5 @@ CREDENTIAL = AssetKind(
     stays_while_used=True,
     lacks=_lacks,
     wire=WIRE,
+    personal=True,
 )

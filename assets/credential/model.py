@@ -1,29 +1,70 @@
 """The row of a credential, and that of its values."""
 
-from typing import Any
+from typing import Any, Self
 
 from django.db import models, transaction
+from django.db.models import Q
 from django.urls import reverse
 
+from accounts.models import User
 from assets.asset import Asset
 from core.fields import EncryptedTextField
-from projects.scopes import ScopedQuerySet, scope_constraints
+from projects.scopes import Place, Scope, ScopedQuerySet, changed_by, scope_constraints, seen_by
 from spec.credential import CredentialSpec
+
+SHARED = Q(owner=None)
+
+
+class CredentialQuerySet(ScopedQuerySet["Credential"]):
+    """Of all that is somebody's own, nobody else gets any."""
+
+    def shared(self) -> Self:
+        return self.filter(SHARED)
+
+    def visible_to(self, user: User) -> Self:
+        return self.filter(seen_by(user) & SHARED | Q(owner=user)).select_related("owner")
+
+    def editable_by(self, user: User, action: str = "assets.update") -> Self:
+        return self.filter(changed_by(user, action) & SHARED | Q(owner=user))
+
+    def named(self, name: str, place: Place) -> Self:
+        return super().named(name, place).filter(owner=place.owner)
 
 
 class Credential(Asset):
     """What is known of it (``spec.credential``). ``values_version`` grows with each change of the
-    values, so that the audit log tells of it without them."""
+    values, so that the audit log tells of it without them. With an ``owner`` it is that person's
+    own: nobody else sees or uses it, and it can be used in all projects."""
 
     spec_json = models.JSONField(default=dict)
     values_version = models.PositiveIntegerField(default=0, editable=False)
+    owner = models.ForeignKey(
+        User,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="own_credentials",
+    )
 
-    objects = ScopedQuerySet["Credential"].as_manager()
+    objects = CredentialQuerySet.as_manager()
     _entered: dict[str, str] | None = None
 
     class Meta:
         ordering = ["name"]
-        constraints = scope_constraints("credential")
+        constraints = [
+            *scope_constraints("credential", shared=SHARED),
+            models.UniqueConstraint(
+                fields=["owner", "name"], condition=~SHARED, name="credential_name_of_owner"
+            ),
+            models.CheckConstraint(
+                condition=SHARED | Q(scope=Scope.ACCOUNT), name="own_credential_everywhere"
+            ),
+        ]
+
+    def put(self, place: Place) -> None:
+        super().put(place)
+        self.owner = place.owner
 
     def get_absolute_url(self) -> str:
         return reverse("credential-detail", args=[self.pk])

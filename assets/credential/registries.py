@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 
-from assets.credential.kind import CREDENTIAL
-from assets.credential.model import Credential, SecretValue
-from assets.credential.usable import NEAREST, fault_of
+from django.db.models import Q
+
+from accounts.models import User
+from assets.credential.model import SHARED, Credential, SecretValue
+from assets.credential.usable import distance, fault_of
 from assets.credential.values import MissingValue
 from engines.base import Registry
 from projects.models import Project
-from projects.scopes import Scope, ScopedQuerySet
+from projects.scopes import ScopedQuerySet
 from spec.credential import CredentialKind
 from spec.registry import host_of, registry_of
 from spec.workload import WorkloadSpec
@@ -19,16 +21,17 @@ def among(rows: ScopedQuerySet[Credential]) -> list[Credential]:
     rows = rows.filter(spec_json__kind=CredentialKind.REGISTRY.value)
     placed = rows.select_related("cluster", "department", "project")
     valid = [row for row in placed if not fault_of(row)]
-    return sorted(valid, key=lambda row: NEAREST.index(Scope(row.scope)))
+    return sorted(valid, key=distance)
 
 
-def applied(spec: WorkloadSpec, project: Project) -> list[Credential]:
+def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Credential]:
     """Those that it names, and one for each registry that its images come from, the nearest that
-    the project can use."""
+    the project can use. What is a person's own is used where its owner, ``by``, named it."""
     replicas = list(filter(None, (spec.worker, spec.master)))
     named = {it.asset_id for replica in replicas for it in replica.image_pull_secrets}
     hosts = {registry_of(replica.image) for replica in replicas if replica.image}
-    rows = among(CREDENTIAL.rows.usable_in(project))
+    own = Q(owner=by, pk__in=[it for it in named if it]) if by else Q(pk__in=[])
+    rows = among(Credential.objects.usable_in(project).filter(SHARED | own))
     by_host: dict[str, Credential] = {}
     for row in sorted(rows, key=lambda it: it.pk not in named):
         host = host_of(row.spec.server or "")

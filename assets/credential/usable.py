@@ -15,8 +15,9 @@ from projects.models import Project
 from projects.scopes import Place, Scope, ScopedQuerySet
 from spec.credential import CredentialKind, opens
 
-#: The nearest first: of two with one name the project's own is meant.
+#: The nearest first, after one's own: of two with one name the project's own is meant.
 NEAREST = (Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT)
+ANOTHERS = "is another person's own; choose one of yours, or of the project"
 #: What each kind opens, in words.
 ADDRESSES = {
     CredentialKind.PASSWORD: "a repository by https",
@@ -69,18 +70,30 @@ def that_open(
 
 def nearest_first(rows: Iterable[Credential]) -> list[Credential]:
     """By name, of one name the nearest first."""
-    return sorted(rows, key=lambda row: (row.name, NEAREST.index(Scope(row.scope))))
+    return sorted(rows, key=lambda row: (row.name, distance(row)))
+
+
+def distance(credential: Credential) -> int:
+    """Less is nearer."""
+    return -1 if credential.owner_id else NEAREST.index(Scope(credential.scope))
 
 
 def visible_at(place: Place | None, user: User) -> ScopedQuerySet[Credential]:
-    """Those that what belongs there can use; without a place all that the user sees."""
-    rows = CREDENTIAL.rows.visible_to(user)
+    """Those that what belongs there can use, which is nobody's own; without a place all that the
+    user sees."""
+    rows = Credential.objects.visible_to(user).shared()
     return rows.usable_at(place) if place else rows
 
 
 def at(place: Place, pk: object) -> Credential | None:
     """The one of an id, where it can be used there."""
-    return CREDENTIAL.rows.usable_at(place).filter(pk__in=uuids([str(pk)])).first()
+    return Credential.objects.shared().usable_at(place).filter(pk__in=uuids([str(pk)])).first()
+
+
+def is_anothers(pk: object, user: User) -> bool:
+    """Whether the one of an id is somebody else's own."""
+    rows = Credential.objects.filter(pk__in=uuids([str(pk)])).exclude(owner=None)
+    return rows.exclude(owner=user).exists()
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,7 @@ class Usable:
     """Those of several that are named, the nearest first, in one query."""
 
     rows: list[Credential]
+    user: User
 
     @classmethod
     def among(cls, named: Iterable[Named], project: Project | None, user: User) -> Self:
@@ -95,10 +109,14 @@ class Usable:
         ids = uuids([str(it.get("assetId")) for it in named if it.get("assetId")])
         names = {str(it.get("name") or "") for it in named} - {""}
         if not (ids or names):
-            return cls([])
+            return cls([], user)
         rows = usable(project, user).select_related("cluster", "department", "project")
         them = rows.filter(Q(pk__in=ids) | Q(name__in=names))
-        return cls(sorted(them, key=lambda row: NEAREST.index(Scope(row.scope))))
+        return cls(sorted(them, key=distance), user)
+
+    def is_anothers(self, named: Named) -> bool:
+        """Whether what is named by its id is somebody else's own."""
+        return is_anothers(named.get("assetId"), self.user)
 
     def find(self, named: Named) -> Credential | None:
         """By its id, where there is one. What is no longer valid is none."""

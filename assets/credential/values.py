@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from assets.credential.model import Credential, SecretValue
+from django.db.models import Q
+
+from accounts.models import User
+from assets.credential.model import SHARED, Credential, SecretValue
 from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
 from spec.variable import CredentialKey, NamedCredential
 from spec.workload import Replica, WorkloadSpec
@@ -13,15 +16,18 @@ class MissingValue(Exception):
     """A credential or its key is gone; the text says which."""
 
 
-def values_for(spec: WorkloadSpec) -> dict[UUID, dict[str, str]]:
+def values_for(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[str, str]]:
     """By credential and key: as they are now, so that a workload that is run again has the new ones
-    after a change. SSH keys come with their known hosts, where they have any. ``MissingValue``;
-    ``Unreadable`` where ``SECRET_KEY`` is another."""
+    after a change. Of own credentials those of ``by``, who submitted it. SSH keys come with their
+    known hosts, where they have any. ``MissingValue``; ``Unreadable`` where ``SECRET_KEY`` is
+    another."""
     named = list(_named(spec))
     if not named:
         return {}
     values: dict[UUID, dict[str, str]] = {}
-    for row in SecretValue.objects.filter(credential__in={it.asset_id for it in named}):
+    rows = Credential.objects.filter(pk__in={it.asset_id for it in named})
+    usable = rows.filter(SHARED | Q(owner=by)) if by else rows.shared()
+    for row in SecretValue.objects.filter(credential__in=usable):
         values.setdefault(row.credential_id, {})[row.key] = row.value
     for it in named:
         if it.asset_id is None or it.key not in values.get(it.asset_id, {}):

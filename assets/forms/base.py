@@ -29,6 +29,7 @@ WHERE = (
 )
 
 EVERY = "All clusters"
+ME = "me"  # the scope of what is one's own
 
 
 class AssetForm(Form):
@@ -47,8 +48,9 @@ class AssetForm(Form):
         initial: Values,
         fixed: Collection[str] = (),
     ) -> None:
-        self.places = places_of(user)
-        clusters = {cluster_key(it): str(it.cluster or EVERY) for it in self.places.values()}
+        self.places = self.places_for(user)
+        shared = [it for it in self.places.values() if not it.owner] or self.places.values()
+        clusters = {cluster_key(it): str(it.cluster or EVERY) for it in shared}
         asked = str(initial.get("cluster") or "") if len(clusters) > 1 else ""
         groups = grouped(self.places, asked)
         offered = {
@@ -64,6 +66,10 @@ class AssetForm(Form):
         if self.is_bound:
             self.check()
 
+    def places_for(self, user: User) -> dict[str, Place]:
+        """Where this user may create one, by the value of the scope field."""
+        return places_of(user)
+
     def offers(self, user: User, place: Place | None) -> Offered:
         """Choices of its own fields; ``place`` is where it belongs, where that is settled."""
         return {}
@@ -71,7 +77,7 @@ class AssetForm(Form):
     def check(self) -> None:
         """What a browser that runs our scripts would not send."""
         place, cluster = self.places.get(self.values.get("scope", "")), self.values.get("cluster")
-        if place is None or not cluster or cluster_key(place) == cluster:
+        if place is None or place.owner or not cluster or cluster_key(place) == cluster:
             return
         if place.cluster:
             self.add_error("scope", f"{place.holder} belongs to the cluster {place.cluster}.")
@@ -112,6 +118,8 @@ class AssetForm(Form):
 
 
 def key(place: Place) -> str:
+    if place.owner:
+        return ME
     return f"{place.scope}:{place.holder.pk}" if place.holder else place.scope.value
 
 
@@ -137,9 +145,9 @@ def grouped(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Opti
     clusters = {place.cluster.pk for place in places.values() if place.cluster}
     several = len(clusters) > 1 and not cluster
     for value, place in places.items():
-        if cluster and cluster_key(place) != cluster:
+        if cluster and not place.owner and cluster_key(place) != cluster:
             continue
-        label = Scope(place.scope).label
+        label = str(place) if place.owner else Scope(place.scope).label
         heading = f"{place.cluster} · {label}" if several and place.cluster else label
         groups.setdefault(heading, []).append((value, str(place)))
     return list(groups.items())

@@ -9,11 +9,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_http_methods
 
-from accounts import access
 from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
-from assets.forms.base import AssetForm
+from assets.forms.base import ME, AssetForm
 from core.pages import came_from, chosen, done, form_page
 from core.query import whole_number
 from projects.models import Project
@@ -28,7 +27,7 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """A new asset. The query may say ``project``, ``slot`` (who asked) and ``next``."""
     initial = kind.blank() | {"cluster": request.GET.get("cluster", "")}
-    form = _form(request, kind, initial, place=_asked_place(request))
+    form = _form(request, kind, initial, place=_asked_place(request, kind))
     if request.method == "POST" and form.is_valid():
         try:
             asset = services.create(
@@ -81,7 +80,7 @@ def copy(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     initial = _initial(kind, asset) | {"name": services.free_name(kind, asset)}
     place = Place.of(asset)
-    may = access.may(request.user, "assets.create", *place.scope_keys)
+    may = place.is_open_to(request.user, "assets.create")
     form = _form(request, kind, initial, place=place if may else None)
     if request.method == "POST" and form.is_valid():
         where: dict[str, Any] = {
@@ -118,8 +117,10 @@ def _initial(kind: AssetKind[A], asset: A) -> dict[str, Any]:
     return {"name": asset.name, "description": asset.description, **kind.initial(asset)}
 
 
-def _asked_place(request: Request) -> Place | None:
-    """The project that the query names; else the only one there is."""
+def _asked_place(request: Request, kind: AssetKind[A]) -> Place | None:
+    """The person, or the project, that the query names; else the only project there is."""
+    if kind.personal and request.GET.get("scope") == ME:
+        return Place(owner=request.user)
     projects = Project.objects.visible_to(request.user).for_list()
     asked = whole_number(request.GET.get("project", ""))
     if asked is not None:

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_safe
 from accounts.http import Request
 from assets.base import A, AssetCard, AssetKind
 from assets.cards import cards
+from assets.forms.base import ME
 from assets.links import used_by
 from assets.table import GalleryState
 from core.http import render_partial
 from core.sheets import line_writer
-from projects.scopes import Scope
 
 CARDS_A_PAGE = 24
 ROWS_A_PAGE = 50
@@ -43,10 +43,10 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
             (asset, [(it.key, it.text(asset, card)) for it in state.columns[1:]])
             for asset, card in (drawn if look == TABLE else [])
         ],
-        "scopes": Scope.choices,
+        "scopes": state.scopes,
         "authors": state.authors(),
         "address": kind.address("list"),
-        "create_address": kind.address("create") if kind.has_form else "",
+        "create_address": _create_address(kind, state),
         "begin_address": reverse(kind.begins_at) if kind.begins_at else "",
     }
     return render_partial(request, "assets/gallery.html", "cards", context)
@@ -61,6 +61,12 @@ def export(request: Request, kind: AssetKind[A]) -> HttpResponse:
     name = f"{kind.path}-{timezone.now():%Y%m%d-%H%M%S}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _create_address(kind: AssetKind[A], state: GalleryState) -> str:
+    """Where one's own are listed, one of them is created."""
+    own = f"?scope={ME}" if state.scope == ME else ""
+    return f"{kind.address('create')}{own}" if kind.has_form else ""
 
 
 def _look(request: Request) -> str:

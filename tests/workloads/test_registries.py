@@ -202,3 +202,16 @@ def test_a_variable_takes_nothing_from_it(user: User, project: Project) -> None:
     saved.save()
     page = wizard.open(wizard.at(2)).page
     assert "<option disabled>ours (only for image pulls)</option>" in page
+
+
+def test_the_registry_that_is_applied_names_the_workload_that_uses_it(
+    user: User, project: Project
+) -> None:
+    ours = registry(project)
+    other = registry(project, name="other", spec_json={"kind": "dockerRegistry", "server": "r.io"})
+    submit(draft(project), by=user)
+    web = signed_in(user)
+    assert "Used by 1 workload" in web.get("/credentials/").content.decode()
+    with pytest.raises(services.AssetInUse, match="workload train"):
+        services.delete(CREDENTIAL, ours, by=user)
+    services.delete(CREDENTIAL, other, by=user)

@@ -66,12 +66,13 @@ def manifest_of(planned: Plan, by: User) -> str:
     """What the cluster would get; empty while the draft cannot be submitted."""
     if not (planned.submittable and planned.spec and planned.project and planned.cluster):
         return ""
+    spec, project, cluster = planned.spec, planned.project, planned.cluster
     launch = Launch(
         handle=Handle(UNSAVED, planned.draft.name, planned.project.name),
         run=1,
         spec=planned.spec,
         submitted_by=by.username,
         site=site_of(planned.cluster, planned.spec),
-        registries=registries.shown(pulled_with(planned.spec, planned.project, on=planned.cluster)),
+        registries=registries.shown(pulled_with(spec, project, on=cluster, by=by)),
     )
     return manifest(planned.cluster, launch)

@@ -6,7 +6,15 @@ from functools import cached_property
 
 from accounts.models import User
 from assets.credential.model import Credential
-from assets.credential.usable import Usable, fault_of, in_words, nearest_first, that_open, usable
+from assets.credential.usable import (
+    Usable,
+    fault_of,
+    in_words,
+    is_anothers,
+    nearest_first,
+    that_open,
+    usable,
+)
 from clusters.models import Cluster
 from core.forms.field import Option, Values
 from core.forms.items import ShownCell, ShownItem
@@ -120,7 +128,10 @@ class Credentials:
         if cell.value and cell.value not in dict(options):
             where = f"in {self.project.name}" if self.project else "here"
             name = chosen.name if chosen else str(given.get("name") or given.get("assetId"))
-            options.append((cell.value, f"{name} (cannot be used {where})"))
+            why = f"cannot be used {where}"
+            if not chosen and is_anothers(given.get("assetId"), self.by):
+                why = "another person's own"
+            options.append((cell.value, f"{name} ({why})"))
         cell.options = [SELECT, *options]
         barred = ((row.name, self.bars(row)) for row in self.rows)
         cell.barred = [f"{name} ({why})" for name, why in barred if why]

@@ -164,10 +164,18 @@ def test_faults_of_a_credential_have_the_paths_of_the_request(
     assert not SecretValue.objects.exists()
 
 
-def test_a_private_credential_of_one_user_is_refused(call: Caller, meta: Meta) -> None:
-    body = {"meta": meta(private=True), "spec": SPECS["generic-secret"]}
-    status, answer = call("POST", f"{PATH}/generic-secret", body)
+def test_a_private_credential_is_its_owners_alone(call: Caller, meta: Meta) -> None:
+    here, own = f"{PATH}/generic-secret", {"name": "hub", "scope": "tenant", "private": True}
+    status, answer = call("POST", here, {"meta": own, "spec": SPECS["generic-secret"]})
+    assert (status, answer["meta"]["private"]) == (201, True)
+    row = Credential.objects.get()
+    assert row.owner == row.created_by
+    change = {"meta": {"private": False}}
+    status, answer = call("PUT", f"{here}/{row.pk}", change)
     assert (status, answer["complianceIssues"][0]["field"]) == (400, "meta.private")
+    body = {"meta": meta(private=True), "spec": SPECS["generic-secret"]}
+    status, answer = call("POST", here, body)
+    assert (status, answer["complianceIssues"][0]["field"]) == (400, "meta.scope")
 
 
 def test_an_ssh_key_of_the_gallery_is_among_the_generic_secrets(

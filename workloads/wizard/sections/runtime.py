@@ -24,7 +24,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     if role == "master":
         return
     if plan.project and plan.cluster:
-        credentials = pulled_with(spec, plan.project, on=plan.cluster)
+        credentials = pulled_with(spec, plan.project, on=plan.cluster, by=plan.by)
         if names := ", ".join(it.name for it in credentials):
             yield "Image pull credentials", names, ""
     if spec.clean_pod_policy:

@@ -1,0 +1,176 @@
+"""Credentials of one person: nobody else sees or uses them."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from assets import services
+from assets.credential.kind import CREDENTIAL
+from assets.data_source.kind import DATA_SOURCE
+from assets.models import Credential
+from engines.base import EngineRefused
+from projects.models import Project
+from projects.scopes import Place
+from spec.draft import WorkloadDraft
+from spec.errors import SpecError
+from tests.factories import CredentialFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
+from workloads.launch import launch_of
+from workloads.models import Draft
+from workloads.plan import plan
+from workloads.services import submit
+
+pytestmark = pytest.mark.django_db
+HIDDEN = "tr41n-l1ke-nobody-reads"
+
+
+@pytest.fixture
+def ada() -> User:
+    return UserFactory.create(username="ada")
+
+
+@pytest.fixture
+def bob() -> User:
+    return UserFactory.create(username="bob")
+
+
+@pytest.fixture
+def project(ada: User, bob: User) -> Project:
+    return ProjectFactory.create(members=[ada, bob], cluster__kind="kubernetes")
+
+
+def own(user: User, name: str = "hub", **more: Any) -> Credential:
+    document = {"kind": "genericSecret", "keys": ["token"], **more}
+    return services.create(
+        CREDENTIAL,
+        by=user,
+        name=name,
+        place=Place(owner=user),
+        document=document,
+        entered={"token": HIDDEN},
+    )
+
+
+def draft(project: Project, credential: dict[str, Any]) -> WorkloadDraft:
+    variable = {"name": "HF_TOKEN", "credential": credential}
+    worker = {"values": {"image": "train:1", "environmentVariables": [variable]}}
+    place = {"project": project.pk, "cluster": project.cluster_id}
+    return WorkloadDraft.model_validate({"name": "train", **place, "worker": worker})
+
+
+def test_an_own_credential_is_seen_and_changed_by_its_owner_alone(
+    project: Project, ada: User, bob: User
+) -> None:
+    credential = own(ada)
+    admin = UserFactory.create(administrator=True)
+    address = f"/credentials/{credential.pk}/"
+    mine = signed_in(ada)
+    for page in ("/credentials/", "/credentials/?scope=me", "/credentials/export.csv", address):
+        assert "Only you" in mine.get(page).content.decode()
+    for other in (bob, admin):
+        web = signed_in(other)
+        for page in ("", "edit/", "copy/", "delete/", "versions/"):
+            assert web.get(f"{address}{page}").status_code == 404
+        for page in ("/credentials/", "/credentials/?scope=me", "/credentials/export.csv"):
+            assert "hub" not in web.get(page).content.decode()
+        with pytest.raises(services.PermissionDenied):
+            services.update(CREDENTIAL, credential, by=other, name="mine")
+    assert mine.post(f"{address}delete/").status_code == 302
+    assert not Credential.objects.exists()
+
+
+def test_a_person_who_may_not_create_assets_creates_one_of_their_own(project: Project) -> None:
+    reader = UserFactory.create(username="reader")
+    web = signed_in(reader)
+    form = web.get("/credentials/new/?scope=me").context["form"]
+    assert form["scope"].value == "me"
+    posted = {"cluster": "account", "scope": "me", "name": "hub"}
+    posted |= {"kind": "genericSecret", "values-pairs": "token=x"}
+    answer = web.post("/credentials/new/?scope=me", posted)
+    assert answer.status_code == 302, answer.context["form"].errors
+    credential = Credential.objects.get()
+    assert (credential.owner, credential.scope, credential.cluster) == (reader, "account", None)
+    assert "among your own" in str(web.post("/credentials/new/", posted).context["form"].errors)
+
+
+def test_a_name_of_ones_own_is_taken_for_oneself_alone(ada: User, bob: User) -> None:
+    own(ada)
+    own(bob)
+    CredentialFactory.create(name="hub", in_account=True)
+    with pytest.raises(SpecError, match="among your own"):
+        own(ada)
+
+
+def test_a_workload_takes_the_own_value_of_who_submits_it(
+    project: Project, ada: User, bob: User
+) -> None:
+    CredentialFactory.create(home=project, name="hub", entered={"token": "shared"})
+    credential = own(ada)
+    workload = submit(draft(project, {"name": "hub"}), by=ada)
+    assert launch_of(workload).secrets == {credential.pk: {"token": HIDDEN}}
+    theirs = submit(draft(project, {"name": "hub"}).model_copy(update={"name": "b"}), by=bob)
+    assert HIDDEN not in str(launch_of(theirs).secrets), "bob has the one of the project"
+    with pytest.raises(services.AssetInUse, match="workload train"):
+        services.delete(CREDENTIAL, credential, by=ada)
+    workload.created_by = bob
+    with pytest.raises(EngineRefused, match="hub no longer has a value for token"):
+        launch_of(workload)
+
+
+def test_a_copy_or_template_of_somebody_else_says_whose_it_is(
+    project: Project, ada: User, bob: User
+) -> None:
+    credential = own(ada)
+    named = {"assetId": str(credential.pk), "name": "hub", "key": "token"}
+    content = draft(project, named)
+    assert not plan(content, by=ada).problems
+    (problem,) = plan(content, by=bob).problems
+    assert problem.path == ("worker", "environmentVariables", 0, "credential")
+    assert "the credential 'hub' is another person's own; choose one of yours" in problem.message
+    document = content.model_dump(mode="json", by_alias=True)
+    copy = Draft.objects.create(owner=bob, document=document)
+    page = signed_in(bob).get(f"/workloads/drafts/{copy.pk}/2/").content.decode()
+    assert "hub (another person&#x27;s own)" in page
+    assert HIDDEN not in page
+
+
+def test_a_data_source_names_no_credential_of_one_person(project: Project, ada: User) -> None:
+    credential = own(ada)
+    named = {"assetId": str(credential.pk), "name": "hub"}
+    document = {"kind": "secretVolume", "secretVolume": {"mountPath": "/keys", "credential": named}}
+    with pytest.raises(SpecError, match="hub cannot be used in Project"):
+        services.create(DATA_SOURCE, by=ada, name="keys", place=Place(project), document=document)
+
+
+def test_an_own_registry_is_applied_where_its_owner_names_it(
+    project: Project, ada: User, bob: User
+) -> None:
+    registry = services.create(
+        CREDENTIAL,
+        by=ada,
+        name="images",
+        place=Place(owner=ada),
+        document={"kind": "dockerRegistry", "server": "r.example.com"},
+        entered={"username": "ada", "password": HIDDEN},
+    )
+    place = {"project": project.pk, "cluster": project.cluster_id}
+    named = {"imagePullSecrets": [{"name": "images", "credential": True}]}
+
+    def pulls(name: str, by: User, **values: Any) -> str:
+        worker = {"values": {"image": "r.example.com/train:1", **values}}
+        content = WorkloadDraft.model_validate({"name": name, **place, "worker": worker})
+        return str(launch_of(submit(content, by=by)).registries[:1] and HIDDEN)
+
+    assert pulls("named", ada, **named) == HIDDEN
+    assert pulls("unnamed", ada) == pulls("theirs", bob) == "()"
+    assert registry.owner == ada
+
+
+def test_the_wizard_offers_ones_own(project: Project, ada: User, bob: User) -> None:
+    own(ada)
+    document = draft(project, {"name": ""}).model_dump(mode="json", by_alias=True)
+    for user, offered in ((ada, True), (bob, False)):
+        row = Draft.objects.create(owner=user, document=document)
+        page = signed_in(user).get(f"/workloads/drafts/{row.pk}/2/").content.decode()
+        assert ("hub (Generic secret, Only you)" in page) is offered
