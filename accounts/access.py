@@ -94,7 +94,7 @@ def grants(user: User | AnonymousUser, action: str) -> frozenset[str]:
     if action not in PERMISSIONS:
         raise ValueError(f"There is no permission {action}.")
     scopes: frozenset[str] = frozenset()
-    if not user.is_active:  # nor is a stranger
+    if not user.is_active or _beyond_key(user, action):  # a stranger is not active either
         return scopes
     for role in ROLES:
         if action in role.permissions and ACCOUNT not in scopes:
@@ -115,10 +115,12 @@ def anywhere(user: User | AnonymousUser, action: str) -> bool:
 def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
     """``PermissionDenied`` unless someone may do it to what these scopes hold."""
     if not may(user, action, *scopes):
-        raise PermissionDenied(missing(action))
+        raise PermissionDenied(missing(action, user))
 
 
-def missing(action: str) -> str:
+def missing(action: str, user: User | AnonymousUser) -> str:
+    if _beyond_key(user, action):
+        return f"This access key does not have the permission {action}. Use one that has it."
     return f"You need the permission {action} for this. Ask an administrator for it."
 
 
@@ -152,6 +154,12 @@ def _scopes_of(user: Any, role: AccessRole) -> frozenset[str]:
     if role.held_in == ACCOUNT:
         return frozenset({ACCOUNT}) if user.role == role.name else frozenset()
     return _memberships(user)
+
+
+def _beyond_key(user: Any, action: str) -> bool:
+    """Whether a program acts with an access key that leaves this permission out."""
+    key = getattr(user, "acting_key", None)
+    return key is not None and not key.covers(action)
 
 
 def forget(user: User) -> None:

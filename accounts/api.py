@@ -1,16 +1,19 @@
 """REST: tokens and access keys."""
 
-from typing import Any, Literal
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
 
 from allauth.account.adapter import get_adapter
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from ninja import Field, Router, Status
+from ninja import Field, Router
 from ninja.security import HttpBearer
 from pydantic import AliasChoices
 
-from accounts import tokens
+from accounts import access, tokens
 from accounts.models import AccessKey, User
+from accounts.tokens import Granted
 from audit import services as audit
 from core.api import ApiError, Closed, Wire
 
@@ -34,97 +37,117 @@ class ApiRequest(HttpRequest):
 
 
 RETRY_SECONDS = 60  # after too many wrong credentials from one address; of one name it takes longer
-ID = AliasChoices("clientID", "clientId", "AppId", "appID")
-SECRET = AliasChoices("clientSecret", "AppSecret", "appSecret")
+GRANTS = ("password", "app_token", "client_credentials", "refresh_token")
 
 
 class TokenRequest(Closed):
-    """``password`` needs username and password, ``app_token`` an access key's ID and secret."""
+    """``password`` needs username and password, ``app_token`` and ``client_credentials`` an access
+    key's ID and secret, ``refresh_token`` the one of an earlier answer."""
 
-    grant_type: Literal["password", "app_token", "client_credentials"]
+    grant_type: Literal["password", "app_token", "client_credentials", "refresh_token"]
     username: str = ""
     password: str = ""
     client_id: str = Field(
-        "", validation_alias=AliasChoices("clientID", "clientId", "AppId", "appID")
+        "", validation_alias=AliasChoices("clientID", "clientId", "AppId", "appID", "appId")
     )
     client_secret: str = Field(
         "", validation_alias=AliasChoices("clientSecret", "AppSecret", "appSecret")
     )
+    refresh_token: str = ""
 
 
 class Token(Wire):
+    """``expiresIn`` is in seconds. ``refreshToken`` gets the next token until 30 days after the
+    sign-in."""
+
     access_token: str
     id_token: str = ""
-    refresh_token: str = ""
+    refresh_token: str
     expires_in: int
 
 
 @router.post("/token", response=Token, auth=None, by_alias=True)
-def create_token(request: HttpRequest, body: TokenRequest) -> dict[str, Any]:
+def create_token(request: HttpRequest, body: TokenRequest) -> Token:
     """A token for the other calls, valid for 12 hours."""
-    token = _token(request, body)
-    if token is None:
-        raise ApiError(
-            401, "These credentials are wrong.", details="Check the name and the secret."
-        )
-    return {"access_token": token, "expires_in": int(tokens.LIFETIME.total_seconds())}
+    granted = _granted(request, body)
+    if granted is None:
+        raise ApiError(401, "These credentials are wrong.", details=TRY[body.grant_type])
+    return Token(
+        access_token=granted.access, refresh_token=granted.refresh, expires_in=granted.lives
+    )
 
 
-def _token(request: HttpRequest, body: TokenRequest) -> str | None:
+TRY = dict.fromkeys(GRANTS, "Check the name and the secret.") | {
+    "refresh_token": "The refresh token has ended. Sign in again."
+}
+
+
+def _granted(request: HttpRequest, body: TokenRequest) -> Granted | None:
+    if body.grant_type == "refresh_token":
+        renewed = tokens.renew(body.refresh_token)
+        return renewed[1] if renewed else None
     adapter = get_adapter(request)  # it counts failures, as it does for the sign-in page
     try:
         if body.grant_type == "password":
             user = adapter.authenticate(request, username=body.username, password=body.password)
-            return _issued(user) if isinstance(user, User) and user.is_active else None
+            return _signed_in(user) if isinstance(user, User) and user.is_active else None
         key = adapter.key_of(request, body.client_id, body.client_secret)
     except ValidationError as limited:
         raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
-    return _issued(key.user, key) if key else None
+    return _signed_in(key.user, key) if key else None
 
 
-def _issued(user: User, key: AccessKey | None = None) -> str:
+def _signed_in(user: User, key: AccessKey | None = None) -> Granted:
     audit.record(user, "sign in", key or user)
-    return tokens.issue(user, key=key)
+    return tokens.grant(user, key=key)
 
 
-class KeyIn(Closed):
-    name: str = Field(min_length=1, max_length=63)
-
-
-class KeyOut(Wire):
-    id: int
+class ProjectRef(Wire):
+    id: str
     name: str
-    client_id: str
+    cluster_id: UUID
 
 
-class NewKey(KeyOut):
-    client_secret: str
+class KeyRef(Wire):
+    """``scopes`` is empty for a key with all permissions of its owner."""
+
+    id: str
+    name: str
+    expires_at: datetime | None
+    scopes: list[str]
 
 
-@router.get("/access-keys", response=list[KeyOut], by_alias=True)
-def list_keys(request: ApiRequest) -> list[AccessKey]:
-    return list(request.user.access_keys.all())
+class MeOut(Wire):
+    """``permissions`` are those that you have somewhere. ``accessKey`` is the one that this call
+    uses, or null."""
+
+    username: str
+    name: str
+    email: str
+    role: str
+    projects: list[ProjectRef]
+    permissions: list[str]
+    access_key: KeyRef | None
 
 
-@router.post("/access-keys", response={201: NewKey}, by_alias=True)
-def create_key(request: ApiRequest, body: KeyIn) -> Status[dict[str, Any]]:
-    """A new access key. Its secret is in this answer and never shown again."""
-    key, secret = tokens.make_key(request.user, body.name)
-    return Status(
-        201,
-        {
-            "id": key.pk,
-            "name": key.name,
-            "client_id": key.client_id,
-            "client_secret": secret,
-        },
+@router.get("/me", response=MeOut, by_alias=True)
+def get_me(request: ApiRequest) -> MeOut:
+    """Who you are, the projects that you are a member of, and what you may do."""
+    user, key = request.user, request.user.acting_key
+    projects = user.projects.order_by("name").values("pk", "name", "cluster_id")
+    return MeOut(
+        username=user.username,
+        name=user.get_full_name(),
+        email=user.email,
+        role=user.role,
+        projects=[
+            ProjectRef(id=str(it["pk"]), name=it["name"], cluster_id=it["cluster_id"])
+            for it in projects
+        ],
+        permissions=sorted(it for it in access.PERMISSIONS if access.anywhere(user, it)),
+        access_key=KeyRef(
+            id=str(key.pk), name=key.name, expires_at=key.expires_at, scopes=key.scopes
+        )
+        if key
+        else None,
     )
-
-
-@router.delete("/access-keys/{key_id}", response={204: None})
-def delete_key(request: ApiRequest, key_id: int) -> Status[None]:
-    key = request.user.access_keys.filter(pk=key_id).first()
-    if key is None:
-        raise ApiError(404, "This access key does not exist, or it belongs to another user.")
-    tokens.delete_key(key, by=request.user)
-    return Status(204, None)

@@ -1,7 +1,10 @@
 """What the forms about users ask. The verbs in ``accounts.services`` judge the values."""
 
+from datetime import datetime, timedelta
+
 from django.db.models import Q
 from django.http import QueryDict
+from django.utils import timezone
 
 from accounts import access
 from accounts.models import GeneralSettings, GroupMembership, User, UserGroup
@@ -66,9 +69,31 @@ class GroupForm(Form):
         return [self.people[pk] for pk in self.values.get("people", ())]
 
 
-def key_form(posted: QueryDict | None) -> Form:
-    hint = "What it is for, such as nightly-training."
-    return Form((Field("name", "Name", hint=hint, required=True),), {}, posted)
+NEVER, EVERYTHING, READING = "never", "everything", "reading"
+LIVES = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "1 year"), (NEVER, "Never"))
+COVERS = ((EVERYTHING, "Everything that you may do"), (READING, "Reading only"))
+
+
+class KeyForm(Form):
+    """A key of one of a few lives; REST takes any moment, and any choice of permissions."""
+
+    def __init__(self, posted: QueryDict | None) -> None:
+        fields = (
+            Field("name", "Name", hint="Its purpose, such as nightly-training.", required=True),
+            Field("lives", "Expires after", Input.SELECT, options=LIVES),
+            Field("covers", "Permissions", Input.SELECT, options=COVERS),
+        )
+        super().__init__(fields, {"lives": "90", "covers": EVERYTHING}, posted)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        days = str(self.values.get("lives", NEVER))
+        return None if days == NEVER else timezone.now() + timedelta(days=int(days))
+
+    @property
+    def scopes(self) -> list[str]:
+        reading = self.values.get("covers") == READING
+        return [it for it in sorted(access.PERMISSIONS) if it.endswith(".read")] if reading else []
 
 
 def settings_form(posted: QueryDict | None, settings: GeneralSettings) -> Form:

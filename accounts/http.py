@@ -29,7 +29,7 @@ def permission_required(action: str) -> Callable[[View], View]:
         @wraps(view)
         def checked(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not access.anywhere(request.user, action):
-                raise PermissionDenied(access.missing(action))
+                raise PermissionDenied(access.missing(action, request.user))
             return view(request, *args, **kwargs)
 
         return cast(View, login_required(checked))

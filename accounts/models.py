@@ -1,7 +1,9 @@
 """People and their keys."""
 
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils import timezone
 
 from accounts import access
 
@@ -10,13 +12,16 @@ class User(AbstractUser):
     """Someone who signs in. What they may do is asked of ``accounts.access``, not of the role."""
 
     role = models.CharField(max_length=20, choices=access.roles, default=access.RESEARCHER.name)
+    #: By which a program acts for them, on the object that this request has of them.
+    acting_key: "AccessKey | None" = None
 
     def __str__(self) -> str:
         return self.username
 
 
 class AccessKey(models.Model):
-    """A key for programs that act for a person. Only a hash of the secret is kept."""
+    """A key for programs that act for a person. Only a hash of the secret is kept. ``scopes`` are
+    the permissions that it has of the person's; without any it has all of them."""
 
     name = models.CharField(max_length=63)
     client_id = models.CharField(max_length=64, unique=True)
@@ -24,12 +29,34 @@ class AccessKey(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="access_keys")
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    scopes = models.JSONField(default=list, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_ended(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def is_limited(self) -> bool:
+        return bool(self.scopes)
+
+    def covers(self, action: str) -> bool:
+        """Whether a program may do it with this key, if its owner may."""
+        return not self.scopes or action in self.scopes
+
+    def clean(self) -> None:
+        unknown = ", ".join(sorted(set(self.scopes) - access.PERMISSIONS))
+        if unknown:
+            every = ", ".join(sorted(access.PERMISSIONS))
+            raise ValidationError({"scopes": f"There is no permission {unknown}. Known: {every}."})
+        if self._state.adding and self.has_ended:
+            raise ValidationError({"expires_at": "Enter a time in the future."})
 
 
 class UserGroup(models.Model):

@@ -2,7 +2,10 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 import jwt
 from django.conf import settings
@@ -15,71 +18,135 @@ from accounts.models import AccessKey, User
 from audit import services as audit
 
 LIFETIME = timedelta(hours=12)
+REFRESHES_FOR = timedelta(days=30)
 ALGORITHM = "HS256"
 AUDIENCE = "trainyard-api"
+REFRESHING = "trainyard-refresh"
 QUICK = "sha256$"
 
 
+@dataclass(frozen=True)
+class Granted:
+    """``refresh`` gives the next token without the password, until it ends with the sign-in."""
+
+    access: str
+    refresh: str
+    lives: int  # seconds of the access token
+
+
 def issue(user: User, *, key: AccessKey | None = None) -> str:
-    """A signed token. A change of password ends it, as it ends sessions; so does the deletion of
-    the access key that it was made with."""
+    """A signed token. A change of password ends it, as it ends sessions; so do the deletion and the
+    end of the access key that it was made with."""
+    return _signed(user, key, AUDIENCE, timezone.now() + LIFETIME)
+
+
+def grant(user: User, *, key: AccessKey | None = None, until: datetime | None = None) -> Granted:
+    """Both tokens of a sign-in, or of one that goes on ``until`` then."""
     now = timezone.now()
-    claims = {
-        "sub": str(user.pk),
-        "aud": AUDIENCE,
-        "iat": now,
-        "exp": now + LIFETIME,
-        "pwd": _password_mark(user),
-        "key": key.pk if key else None,
-    }
-    return jwt.encode(claims, _signing_key(), algorithm=ALGORITHM)
+    last = until or now + REFRESHES_FOR
+    ends = min(it for it in (now + LIFETIME, last, key and key.expires_at) if it)
+    access = _signed(user, key, AUDIENCE, ends)
+    return Granted(access, _signed(user, key, REFRESHING, last), int((ends - now).total_seconds()))
+
+
+def renew(refresh: str) -> tuple[User, Granted] | None:
+    """New tokens for the one that refreshes; ``None`` when it ended."""
+    if (signed := _read(refresh, REFRESHING)) is None:
+        return None
+    user, claims = signed
+    until = datetime.fromtimestamp(claims["exp"], tz=timezone.get_current_timezone())
+    return user, grant(user, key=user.acting_key, until=until)
 
 
 def owner(token: str) -> User | None:
-    """Whose token it is; ``None`` when it is forged, expired, or its owner may not sign in."""
+    """Whose token it is; ``None`` when it is forged, expired, or its owner may not sign in. What
+    an access key leaves out, they may not do here."""
+    signed = _read(token, AUDIENCE)
+    return signed[0] if signed else None
+
+
+def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
     try:
-        claims = jwt.decode(token, _signing_key(), algorithms=[ALGORITHM], audience=AUDIENCE)
+        claims = jwt.decode(token, _signing_key(), algorithms=[ALGORITHM], audience=audience)
         user = User.objects.get(pk=int(claims["sub"]), is_active=True)
     except (jwt.InvalidTokenError, KeyError, ValueError, User.DoesNotExist):
         return None
     if claims.get("pwd") != _password_mark(user):
         return None
-    key = claims.get("key")
-    return user if key is None or user.access_keys.filter(pk=key).exists() else None
+    if (pk := claims.get("key")) is not None:
+        user.acting_key = key = user.access_keys.filter(pk=pk).first()
+        if key is None or key.has_ended or claims.get("secret") != _secret_mark(key):
+            return None
+    return user, claims
 
 
-def make_key(user: User, name: str) -> tuple[AccessKey, str]:
-    """A new access key and its secret, which is shown this once. ``ValidationError`` names what is
-    wrong."""
+def _signed(user: User, key: AccessKey | None, audience: str, until: datetime) -> str:
+    claims = {
+        "sub": str(user.pk),
+        "aud": audience,
+        "iat": timezone.now(),
+        "exp": until,
+        "pwd": _password_mark(user),
+        "key": key.pk if key else None,
+        "secret": _secret_mark(key) if key else None,
+    }
+    return jwt.encode(claims, _signing_key(), algorithm=ALGORITHM)
+
+
+def make_key(
+    user: User, name: str, *, expires_at: datetime | None = None, scopes: Collection[str] = ()
+) -> tuple[AccessKey, str]:
+    """A new access key and its secret, which is shown this once. Without ``scopes`` it has all
+    permissions of its owner. ``ValidationError`` names what is wrong."""
     secret = secrets.token_urlsafe(32)
     key = AccessKey(
         user=user,
         name=name,
         client_id=f"{user.username[:40]}-{secrets.token_hex(6)}",
         secret_hash=_hash(secret),
+        expires_at=expires_at,
+        scopes=sorted(set(scopes)),
     )
     key.full_clean()
     with transaction.atomic():
         key.save()
-        audit.record(user, "create", key, after={"client_id": key.client_id})
+        audit.record(user, "create", key, after=_facts(key))
     return key, secret
 
 
 def delete_key(key: AccessKey, *, by: User) -> None:
     """Programs that use it lose access immediately."""
     with transaction.atomic():
-        audit.record(by, "delete", key, before={"client_id": key.client_id})
+        audit.record(by, "delete", key, before=_facts(key))
         key.delete()
 
 
+def renew_secret(key: AccessKey, *, by: User) -> str:
+    """A new secret, shown this once. The old one and its tokens open nothing from now on."""
+    secret = secrets.token_urlsafe(32)
+    key.secret_hash = _hash(secret)
+    with transaction.atomic():
+        key.save(update_fields=["secret_hash"])
+        audit.record(by, "renew the secret of", key)
+    return secret
+
+
 def key_of(client_id: str, secret: str) -> AccessKey | None:
-    """The access key of these credentials; ``None`` when they are wrong or its owner is locked."""
+    """The access key of these credentials; ``None`` when they are wrong, it has ended or its owner
+    is locked."""
     key = AccessKey.objects.select_related("user").filter(client_id=client_id).first()
     if key is None or not (_fits(secret, key.secret_hash) and key.user.is_active):
         return None
-    used = {"last_used_at": timezone.now(), "secret_hash": _hash(secret)}
-    AccessKey.objects.filter(pk=key.pk).update(**used)
+    if key.has_ended:
+        return None
+    key.last_used_at, key.secret_hash = timezone.now(), _hash(secret)
+    key.save(update_fields=["last_used_at", "secret_hash"])
     return key
+
+
+def _facts(key: AccessKey) -> dict[str, Any]:
+    ends = key.expires_at.isoformat() if key.expires_at else None
+    return {"client_id": key.client_id, "expires_at": ends, "scopes": key.scopes}
 
 
 def _hash(secret: str) -> str:
@@ -97,6 +164,10 @@ def _fits(secret: str, kept: str) -> bool:
 
 def _password_mark(user: User) -> str:
     return user.get_session_auth_hash()[:16]
+
+
+def _secret_mark(key: AccessKey) -> str:
+    return key.secret_hash[-16:]
 
 
 def _signing_key() -> str:

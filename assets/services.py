@@ -131,7 +131,7 @@ def free_name(kind: AssetKind[A], asset: A) -> str:
 def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "assets.update") -> None:
     """``PermissionDenied`` for whoever may not do this to it, such as one that is only shared."""
     if not kind.rows.editable_by(by, action).filter(pk=asset.pk).exists():
-        raise PermissionDenied(access.missing(action))
+        raise PermissionDenied(access.missing(action, by))
 
 
 def _facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:

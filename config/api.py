@@ -13,16 +13,19 @@ from ninja.parser import Parser
 
 from accounts.api import Bearer
 from accounts.api import router as accounts
+from accounts.key_api import router as access_keys
 from assets.api.routes import router_of as asset_router_of
 from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
 from clusters.api.nodes import router as nodes
 from config import refusals
+from config.about import API_VERSION
+from config.about import router as about
 from core.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
 from core.text import UnfitJson, loads
 from projects.api.departments import router as departments
 from projects.api.projects import router as projects
-from spec.errors import WORDS
+from spec.errors import BROKEN_RULES, WORDS
 from spec.kind import WorkloadKind
 from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
@@ -42,7 +45,7 @@ class Json(Parser):
 
 api = NinjaAPI(
     title="Trainyard",
-    version="1.0.0",
+    version=API_VERSION,
     description="Submit, monitor and control distributed training. Paths and JSON are Run:ai's.",
     docs_url=None,  # ninja's page loads its scripts from elsewhere
     openapi_url="/openapi.json",
@@ -58,6 +61,8 @@ api.add_router("", nodes)
 api.add_router("", decisions)
 api.add_router("", departments)
 api.add_router("", projects)
+api.add_router("", access_keys)
+api.add_router("", about)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workloads", batches)
@@ -98,7 +103,9 @@ def _issue(item: dict[str, Any]) -> Issue:
     # ninja puts where the value stood (body, query, path) and mostly the argument's name first
     steps = [str(step) for step in item["loc"][1:]]
     field = ".".join(steps[1:] or steps)
-    return Issue(field=field, details=WORDS.get(item["type"], item["msg"]))
+    kind = item["type"]
+    details, rule = WORDS.get(kind, item["msg"]), BROKEN_RULES.get(kind, "")
+    return Issue(field=field, details=details, rule=rule)
 
 
 @api.exception_handler(RequestDataTooBig)

@@ -25,7 +25,8 @@ from django.db import connection, connections
 from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
-API = "/api/"
+from core.api import CALLS
+
 SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
 READS = {"GET", "HEAD", "OPTIONS"}
 LATE_SECONDS = 1.0  # so long nothing waits for a thread but when those before it wait for a lock
@@ -97,7 +98,7 @@ class Handler(ASGIHandler):
     def threads_for(self, path: str, method: str) -> ThreadPoolExecutor:
         if path == SIGN_IN:
             return self.sign_ins
-        if path.startswith(API):
+        if path.startswith(CALLS):
             return self.calls if method in READS else self.call_changes
         return self.pages if method in READS else self.page_changes
 

@@ -12,12 +12,11 @@ from django.template.loader import render_to_string
 from django.views.defaults import server_error
 
 from core import storage
-from core.api import ErrorBody
+from core.api import CALLS, ErrorBody
 from core.storage import StorageTrouble
 
 log = logging.getLogger(__name__)
 
-API = "/api/"
 SAFE = {"GET", "HEAD", "OPTIONS"}
 #: What a reserve of the disk is kept for: signing in, and whatever ends or deletes something.
 MAKES_ROOM = {
@@ -78,7 +77,7 @@ def meet(request: HttpRequest, error: BaseException | None) -> StorageTrouble | 
 def answer(request: HttpRequest, met: StorageTrouble) -> HttpResponse:
     status, wait = status_of(request, met), met.trouble.retry_after
     headers = {"Retry-After": str(wait)} if wait else {}
-    if request.path.startswith(API):
+    if request.path.startswith(CALLS):
         body = ErrorBody(code=status, message=met.trouble.title, details=met.trouble.text)
         return JsonResponse(body.model_dump(by_alias=True), status=status, headers=headers)
     # No context processor, which may need the database or the broker.

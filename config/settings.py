@@ -1,5 +1,6 @@
 """Every setting of Trainyard on one page. Each has a default that suits a laptop."""
 
+import tomllib
 from pathlib import Path
 
 from django.contrib.messages import constants as message_levels
@@ -8,6 +9,7 @@ from config import embedded
 from config.env import env_bool, env_database, env_int, env_list, env_str, secret_keys
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 HOME = Path(env_str("TRAINYARD_HOME", str(BASE_DIR / ".trainyard"))).expanduser().resolve()
 HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -53,6 +55,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "core.correlation.RequestIdMiddleware",
     "core.middleware.HeadersMiddleware",
     "core.static.StaticFilesMiddleware",
     "core.middleware.TextMiddleware",
@@ -225,16 +228,23 @@ KUBERNETES_S3_IMAGE = env_str("TRAINYARD_S3_IMAGE")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "format": "{asctime} {levelname} {name}: {message}{request_id}",
+            "style": "{",
+            "defaults": {"request_id": ""},
+        }
+    },
     "filters": {
         "without_health": {"()": "core.logs.WithoutHealth"},
         "brief_refusals": {"()": "core.logs.BriefRefusals"},
+        "with_request_id": {"()": "core.correlation.WithRequestId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["without_health", "brief_refusals"],
+            "filters": ["without_health", "brief_refusals", "with_request_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO")},

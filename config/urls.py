@@ -14,7 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("health/notice/", health_notice, name="health-notice"),
     path("api/v1/", api.urls),
-    re_path("^api/(?P<rest>.*)$", csrf_exempt(nowhere)),
+    re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(nowhere)),
     path("accounts/", include("allauth.urls")),
     path("", include("accounts.urls")),
     path("", include("assets.urls")),

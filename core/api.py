@@ -1,10 +1,10 @@
 """What all parts of the REST API share: the error body, paging, sorting words."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from types import MethodType
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from django.http import HttpRequest
@@ -12,10 +12,24 @@ from ninja import Field, Schema
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
+from core import correlation
+
+CALLS = ("/api/", "/v1/")  # below them programs ask, who read JSON and no page
 PAGE_LIMIT = 500
 LAST_OFFSET = 10**9
 LONGEST = 4096  # characters of a text of a body that says nothing else
 LONGEST_PARAMETER = 500
+#: Run:ai's word for the rule that a value breaks, by Django's code.
+BROKEN_RULES = {
+    "required": "required",
+    "blank": "required",
+    "null": "required",
+    "min_value": "min",
+    "min_length": "min",
+    "max_value": "max",
+    "max_length": "max",
+    "invalid_choice": "options",
+}
 STRAYS = "stray_parameters"  # of a request: what its call does not take
 
 
@@ -42,7 +56,7 @@ class Issue(Wire):
 
     field: str
     details: str
-    rule: str = ""
+    rule: Annotated[str, Field(description="required, min, max, options, step; else empty")] = ""
 
 
 class ErrorBody(Wire):
@@ -50,6 +64,9 @@ class ErrorBody(Wire):
     message: str
     details: str = ""
     compliance_issues: list[Issue] = []
+    request_id: str = Field(
+        default_factory=correlation.current, description="As in X-Request-Id and in the log"
+    )
 
 
 class ApiError(Exception):
@@ -93,15 +110,21 @@ def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
     except conflicts as error:
         raise ApiError(409, str(error)) from error
     except ValidationError as error:
-        raise ApiError(400, refusal, issues=issues_of(error.message_dict)) from error
+        raise ApiError(400, refusal, issues=issues_of(error)) from error
 
 
-def issues_of(errors: Mapping[str, Iterable[Any]]) -> list[Issue]:
+def issues_of(error: ValidationError) -> list[Issue]:
     """By field, in the words of a form or a model; what is about the whole has no field."""
+    by_field = error.error_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: [error]}
     return [
-        Issue(field="" if field == NON_FIELD_ERRORS else to_camel(field), details=str(text))
-        for field, texts in errors.items()
-        for text in texts
+        Issue(
+            field="" if field == NON_FIELD_ERRORS else to_camel(field),
+            details=text,
+            rule=BROKEN_RULES.get(str(one.code), ""),
+        )
+        for field, errors in by_field.items()
+        for one in errors
+        for text in one.messages
     ]
 
 

@@ -11,10 +11,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
-from core.api import ApiError, Issue
+from core.api import CALLS, ApiError, Issue
 from core.text import fault_of
 
-API = "/api/"
 Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
@@ -99,7 +98,7 @@ class ApiMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         answer = self.get_response
-        if iscoroutinefunction(self) or not request.path.startswith(API):
+        if iscoroutinefunction(self) or not request.path.startswith(CALLS):
             return answer(request)  # no call of the API is a coroutine
         is_head = request.method == "HEAD"
         if is_head:
@@ -123,7 +122,7 @@ async def _later(response: HttpResponse) -> HttpResponse:
 def _faults(request: HttpRequest) -> Iterator[tuple[str, str]]:
     """Name and fault of each text that is unfit."""
     texts = [("address", request.path)]
-    is_form = request.method == "POST" and not request.path.startswith(API)
+    is_form = request.method == "POST" and not request.path.startswith(CALLS)
     for several in (request.GET, request.POST) if is_form else (request.GET,):
         texts += [(name, text) for name, values in several.lists() for text in (name, *values)]
     texts += [("cookie", text) for pair in request.COOKIES.items() for text in pair]
@@ -138,7 +137,7 @@ def _faults(request: HttpRequest) -> Iterator[tuple[str, str]]:
 
 def _refusal(request: HttpRequest, faults: dict[str, str]) -> HttpResponse:
     details = "; ".join(f"{name} {fault}" for name, fault in faults.items())
-    if not request.path.startswith(API):
+    if not request.path.startswith(CALLS):
         return HttpResponse(render_to_string("400.html", {"details": details}), status=400)
     issues = [Issue(field=name, details=fault) for name, fault in faults.items()]
     error = ApiError(400, "The request could not be read.", details=details, issues=issues)

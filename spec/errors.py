@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
@@ -21,6 +21,21 @@ WORDS = {
     "string_type": "must be text",
     "tuple_type": "must be a list",
 }
+#: Run:ai's word for the rule that a value breaks, by pydantic's kind of error.
+BROKEN_RULES = {
+    "missing": "required",
+    "too_short": "required",
+    "string_too_short": "required",
+    "greater_than": "min",
+    "greater_than_equal": "min",
+    "less_than": "max",
+    "less_than_equal": "max",
+    "string_too_long": "max",
+    "too_long": "max",
+    "enum": "options",
+    "literal_error": "options",
+    "multiple_of": "step",
+}
 
 
 @dataclass(frozen=True)
@@ -30,7 +45,7 @@ class Problem:
 
     path: Path
     message: str
-    rule: str = ""
+    rule: str = field(default="", compare=False)
     source: str = ""
 
     @property
@@ -78,7 +93,7 @@ def _problem(
         field, colon, rest = message.partition(": ")
         if colon and field.replace("_", "").isalnum() and " " not in field:
             path, message = (*path, _camel(field)), rest
-        return Problem(path, message)
+        return Problem(path, message, "required" if message.startswith("is required") else "")
     unit = "items" if context.get("field_type") == "Tuple" else "characters"
     limits = {
         "greater_than_equal": f"must be at least {context.get('ge')}",
@@ -92,7 +107,8 @@ def _problem(
         if (least := context.get("min_length")) == 1
         else f"must be at least {least} characters long",
     }
-    return Problem(path, WORDS.get(kind) or limits.get(kind) or _sentence(message))
+    text = WORDS.get(kind) or limits.get(kind) or _sentence(message)
+    return Problem(path, text, BROKEN_RULES.get(kind, ""))
 
 
 def _camel(name: str) -> str:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from accounts import tokens
-from accounts.forms import key_form
+from accounts.forms import KeyForm
 from accounts.http import Request
 from accounts.models import AccessKey
 from core import curl
@@ -32,10 +32,15 @@ def listing(request: Request) -> HttpResponse:
 @login_required
 def create(request: Request) -> HttpResponse:
     """The answer shows the secret, once; so it is a page of its own and never a redirect."""
-    form = key_form(request.POST if request.method == "POST" else None)
+    form = KeyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with judged(form):
-            key, secret = tokens.make_key(request.user, form.values.get("name", ""))
+            key, secret = tokens.make_key(
+                request.user,
+                form.values.get("name", ""),
+                expires_at=form.expires_at,
+                scopes=form.scopes,
+            )
             response = render(request, "accounts/key.html", _shown(request, key, secret))
             response["Cache-Control"] = "no-store"
             return response

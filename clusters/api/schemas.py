@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 from pydantic import ValidationError as SchemaError
 from pydantic.alias_generators import to_camel
@@ -17,7 +18,7 @@ from clusters.kinds.form import ConnectionForm, as_posted
 from clusters.kinds.wire import Connecting
 from clusters.models import Cluster, ConnectionTest
 from core.api import ApiError, Issue, Wire, issues_of, judged
-from spec.errors import WORDS
+from spec.errors import problems
 
 REFUSED = "The cluster cannot be saved."
 
@@ -156,8 +157,8 @@ def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
         return kind.wire.model_validate(body.model_extra)
     except SchemaError as error:
         issues = [
-            Issue(field=".".join(map(str, it["loc"])), details=WORDS.get(it["type"], it["msg"]))
-            for it in error.errors(include_input=False)
+            Issue(field=problem.field, details=problem.message, rule=problem.rule)
+            for problem in problems(error)
         ]
         raise ApiError(400, "The request could not be read.", issues=issues) from error
 
@@ -176,6 +177,6 @@ def form_of(
     form = kind.form(kind, first, as_posted(first), editing=cluster is not None)
     if not form.is_valid():
         risks = f"It {'; it '.join(form.risks)}." if form.risks else ""
-        issues = issues_of(form.errors)
+        issues = issues_of(ValidationError(form.errors))
         raise ApiError(400, REFUSED, details=risks, issues=issues)
     return form

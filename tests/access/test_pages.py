@@ -139,7 +139,7 @@ TABLE = r"""
 155555 1444+4 /workloads/views/<int:pk>/delete/
 155555 1????? /workloads/bulk/
 3+++++ 555555 /stream/
-444444 444444 /^api/(?P<rest>.*)$
+444444 444444 /^(api|v1)/(?P<rest>.*)$
 444444 444444 /accounts/^confirm-email/(?P<key>[-:\w]+)/$
 444444 444444 /accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$
 555555 144+++ /compute-resources/<uuid:pk>/versions/<int:number>/restore/

@@ -31,7 +31,9 @@ TABLE = """
 1+++++ 1 +++++ GET    /org-unit/projects
 1+++++ 1 +++++ GET    /workloads
 1+++++ 1 +++++ GET    /workloads/count
-1+++++ 1 +++++ POST   /access-keys
+1+++++ 1 33333 POST   /access-keys
+1+++++ 1 +++++ GET    /me
+1+++++ 1 +++++ GET    /version
 1+++++ 1 +++++ POST   /workloads/batch
 111111 1 11111 POST   /token
 13333+ 1 3333+ GET    /cluster-tests/{test_id}
@@ -107,6 +109,8 @@ TABLE = """
 14433? 1 4433? POST   /node-pools
 14433? 1 4433? PUT    /clusters/{cluster_id}
 1444+4 1 444+4 DELETE /access-keys/{key_id}
+1444+4 1 444+4 GET    /access-keys/{key_id}
+1444+4 1 44434 POST   /access-keys/{key_id}/secret
 144??? 1 44??? POST   /workloads/distributed/{workload_id}/resume
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
 144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume

@@ -26,6 +26,11 @@ def _delete_key(s: Scene) -> None:
     tokens.delete_key(key, by=s.boss)
 
 
+def _renew_secret(s: Scene) -> None:
+    key, _ = tokens.make_key(s.boss, "ci")
+    tokens.renew_secret(key, by=s.boss)
+
+
 PEOPLE: Verbs = {
     "accounts.services.create_user": ("create user", _user),
     "accounts.services.update_user": ("update user", _update_user),
@@ -58,6 +63,7 @@ PEOPLE: Verbs = {
         "update user",
         lambda s: groups.take_from_provider(s.boss, ["vision"]),
     ),
+    "accounts.tokens.renew_secret": ("renew the secret of access key", _renew_secret),
     "accounts.tokens.make_key": ("create access key", lambda s: tokens.make_key(s.boss, "ci")),
     "accounts.tokens.delete_key": ("delete access key", _delete_key),
 }

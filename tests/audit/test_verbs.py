@@ -29,6 +29,8 @@ BY_NOBODY = {"accounts.services.make_administrator", "clusters.services.add_at_o
 #: Public functions there that people cause nothing by, and why.
 NO_VERBS = {
     "accounts.general.current": "reads",
+    "accounts.tokens.grant": "tokens are not kept; accounts.api records the sign-in",
+    "accounts.tokens.renew": "a sign-in that goes on",
     "accounts.tokens.issue": "a token is not kept; accounts.api records the sign-in",
     "accounts.tokens.owner": "reads",
     "accounts.tokens.key_of": "notes when a key was used last",

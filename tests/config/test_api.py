@@ -71,6 +71,30 @@ def test_a_method_that_an_address_does_not_have_is_refused_in_json(call: Caller)
     assert "accepts GET" in answer["details"]
 
 
+@pytest.mark.parametrize(
+    ("change", "field", "rule"),
+    [
+        ({"numWorkers": 0}, "spec.numWorkers", "min"),
+        ({"numWorkers": 10**6}, "spec.numWorkers", "max"),
+        ({"distributedFramework": "Chainer"}, "spec.distributedFramework", "options"),
+        ({"image": ""}, "spec.image", "required"),
+    ],
+)
+def test_an_issue_names_the_rule_that_a_value_breaks(
+    call: Caller, seed_body: Body, change: dict[str, Any], field: str, rule: str
+) -> None:
+    body = seed_body()
+    body["spec"] |= change
+    _, answer = call("POST", "/workloads/distributed", body)
+    assert {it["field"]: it["rule"] for it in answer["complianceIssues"]} == {field: rule}
+
+
+def test_an_issue_of_a_body_names_the_rule_too(call: Caller) -> None:
+    _, answer = call("POST", "/workloads/batch", {"action": "stop"})
+    rules = {it["field"]: it["rule"] for it in answer["complianceIssues"]}
+    assert rules == {"ids": "required", "action": "options"}
+
+
 def test_head_is_get_without_its_body(call: Caller) -> None:
     status, answer = call("HEAD", "/workloads")
     assert (status, answer.content) == (200, b"")

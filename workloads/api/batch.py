@@ -69,7 +69,7 @@ def _drafts(body: BatchIn, by: User) -> list[WorkloadDraft]:
 
 def _refused(error: submission.BatchError, body: BatchIn) -> ApiError:
     issues = [
-        Issue(field=_field(at, problem, body), details=problem.message)
+        Issue(field=_field(at, problem, body), details=problem.message, rule=problem.rule)
         for at, problem in error.problems
     ]
     return ApiError(400, CANNOT, details=f"{issues[0].field}: {issues[0].details}", issues=issues)

@@ -119,7 +119,7 @@ def _unsaid(body: DistributedIn) -> Iterator[Problem]:
         False,
         False,
     ):
-        yield Problem(("master",), "is required when masterSpecSameAsWorker is false")
+        yield Problem(("master",), "is required when masterSpecSameAsWorker is false", "required")
     yield from unsaid(body, KIND)
 
 

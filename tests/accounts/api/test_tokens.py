@@ -1,11 +1,14 @@
 """Tokens: who gets one, and what ends it."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.auth.hashers import make_password
 from django.test import Client
+from django.utils import timezone
 
 from accounts import tokens
 from accounts.models import User
@@ -105,6 +108,27 @@ def test_a_new_password_or_a_closed_account_ends_a_token(user: User) -> None:
     assert read(token) == 401
 
 
+def test_a_refresh_token_gives_the_next_token_and_opens_nothing_itself(user: User) -> None:
+    _, first = ask(grantType="password", username="mara", password=SECRET)
+    assert read(first["refreshToken"]) == 401
+    status, second = ask(grantType="refresh_token", refreshToken=first["refreshToken"])
+    assert (status, read(second["accessToken"])) == (200, 200)
+    assert ask(grantType="refresh_token", refreshToken=first["accessToken"])[0] == 401
+
+
+def test_refreshing_ends_thirty_days_after_the_sign_in_and_with_the_password(user: User) -> None:
+    refresh = tokens.grant(user).refresh
+    with time_machine.travel(timezone.now() + timedelta(days=29, hours=23)):
+        status, last = ask(grantType="refresh_token", refreshToken=refresh)
+        assert (status, last["expiresIn"] <= 3600) == (200, True)
+    with time_machine.travel(timezone.now() + timedelta(days=30, minutes=1)):
+        status, answer = ask(grantType="refresh_token", refreshToken=last["refreshToken"])
+        assert (status, answer["details"]) == (401, "The refresh token has ended. Sign in again.")
+    user.set_password("another long password")
+    user.save()
+    assert ask(grantType="refresh_token", refreshToken=refresh)[0] == 401
+
+
 @pytest.mark.parametrize("token", ["", "nonsense", "a.b.c"])
 def test_a_forged_token_is_refused_with_what_to_do(db: None, token: str) -> None:
     answer = Client().get("/api/v1/clusters", headers={"Authorization": f"Bearer {token}"})
@@ -117,12 +141,15 @@ def test_the_description_is_open(db: None) -> None:
     assert "/api/v1/workloads/distributed" in paths
 
 
-@pytest.mark.parametrize("path", ["v1/nothing", "v1/workloads/not-an-id", "v2/clusters"])
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/nothing", "/api/v1/workloads/not-an-id", "/api/v2/clusters", "/v1/k8s/setting"],
+)
 def test_an_address_that_is_not_there_answers_in_json(db: None, path: str) -> None:
-    answer = Client().get(f"/api/{path}")
+    answer = Client().get(path)
     assert answer.status_code == 404
     assert answer.json()["message"] == "Path not found."
-    assert Client(enforce_csrf_checks=True).post(f"/api/{path}").status_code == 404
+    assert Client(enforce_csrf_checks=True).post(path).status_code == 404
 
 
 def key_of(user: User) -> dict[str, str]:

@@ -1,0 +1,119 @@
+"""REST: a person's own access keys."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from ninja import Field, Router, Status
+from pydantic import AwareDatetime
+
+from accounts import tokens
+from accounts.api import ApiRequest
+from accounts.models import AccessKey
+from core.api import ApiError, Closed, Wire, judged
+
+router = Router(tags=["Access"])
+
+REFUSED = "The access key cannot be saved."
+BY_KEY = "An access key cannot create or change keys. Use a token from a password."
+Permission = Annotated[str, Field(max_length=64)]
+
+
+class KeyIn(Closed):
+    """``scopes`` are the permissions that the key has of yours, such as ``workloads.read``; without
+    any it has all of them. It never ends unless ``expiresAt`` is given."""
+
+    name: str = Field(min_length=1, max_length=63)
+    expires_at: AwareDatetime | None = None
+    scopes: list[Permission] = Field([], max_length=64)
+
+
+class KeyOut(Wire):
+    """``lastLogin`` is when it got a token last."""
+
+    id: str
+    name: str
+    client_id: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_login: datetime | None
+    scopes: list[str]
+
+    @classmethod
+    def of(cls, key: AccessKey) -> "KeyOut":
+        return cls(**_facts(key))
+
+
+class NewKey(KeyOut):
+    """The only answer that has the secret."""
+
+    client_secret: str
+
+
+class KeyList(Wire):
+    access_keys: list[KeyOut]
+
+
+@router.get("/access-keys", response=KeyList, by_alias=True)
+def list_access_keys(request: ApiRequest) -> KeyList:
+    """Your own, the newest first."""
+    return KeyList(access_keys=[KeyOut.of(key) for key in request.user.access_keys.all()])
+
+
+@router.post("/access-keys", response={201: NewKey}, by_alias=True)
+def create_access_key(request: ApiRequest, body: KeyIn) -> Status[NewKey]:
+    """A new access key. Its secret is in this answer and never shown again."""
+    _by_the_person(request)
+    with judged(REFUSED):
+        key, secret = tokens.make_key(
+            request.user, body.name, expires_at=body.expires_at, scopes=body.scopes
+        )
+    return Status(201, NewKey(client_secret=secret, **_facts(key)))
+
+
+@router.get("/access-keys/{key_id}", response=KeyOut, by_alias=True)
+def get_access_key(request: ApiRequest, key_id: int) -> KeyOut:
+    """One of your own, without its secret."""
+    return KeyOut.of(_key(request, key_id))
+
+
+@router.delete("/access-keys/{key_id}", response={204: None})
+def delete_access_key(request: ApiRequest, key_id: int) -> Status[None]:
+    """Programs that use it lose access immediately. A key may delete itself, and no other."""
+    key = _key(request, key_id)
+    if key != request.user.acting_key:
+        _by_the_person(request)
+    tokens.delete_key(key, by=request.user)
+    return Status(204, None)
+
+
+@router.post("/access-keys/{key_id}/secret", response=NewKey, by_alias=True)
+def renew_access_key_secret(request: ApiRequest, key_id: int) -> NewKey:
+    """A new secret for it. The old one and its tokens end immediately."""
+    key = _key(request, key_id)
+    _by_the_person(request)
+    return NewKey(client_secret=tokens.renew_secret(key, by=request.user), **_facts(key))
+
+
+def _key(request: ApiRequest, pk: int) -> AccessKey:
+    key: AccessKey | None = request.user.access_keys.filter(pk=pk).first()
+    if key is None:
+        raise ApiError(404, "This access key does not exist, or it belongs to another user.")
+    return key
+
+
+def _by_the_person(request: ApiRequest) -> None:
+    """Else the deletion of a key that leaked would leave the keys that were made with it."""
+    if request.user.acting_key:
+        raise ApiError(403, BY_KEY)
+
+
+def _facts(key: AccessKey) -> dict[str, Any]:
+    return {
+        "id": str(key.pk),
+        "name": key.name,
+        "client_id": key.client_id,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "last_login": key.last_used_at,
+        "scopes": key.scopes,
+    }

@@ -1,0 +1,62 @@
+"""The id of a request, by which its answer, the body of its error and the lines of the log about it
+find each other."""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from uuid import uuid4
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+HEADER = "X-Request-Id"
+FIT = re.compile(r"[\w.-]{1,64}", re.ASCII)
+Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+_current: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def current() -> str:
+    """Of the request that is being answered; empty where there is none, as in the worker."""
+    return _current.get()
+
+
+class RequestIdMiddleware:
+    """The caller's own id where it is one that a log can show, else a new one.
+
+    It stays until the next request of this thread or task: Django logs a refusal after the
+    middleware is through.
+    """
+
+    sync_capable = async_capable = True
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        given = request.headers.get(HEADER, "")
+        _current.set(name := given if FIT.fullmatch(given) else str(uuid4()))
+        answer = self.get_response(request)
+        return _later(answer, name) if isinstance(answer, Awaitable) else _named(answer, name)
+
+
+class WithRequestId(logging.Filter):
+    """Adds the id to each line that is written about a request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        name = current()
+        record.request_id = f" [{name}]" if name else ""
+        return True
+
+
+async def _later(answer: Awaitable[HttpResponseBase], name: str) -> HttpResponseBase:
+    return _named(await answer, name)
+
+
+def _named(response: HttpResponseBase, name: str) -> HttpResponseBase:
+    response[HEADER] = name
+    return response
