@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts import access
+from core.fields import EncryptedTextField
 
 
 class User(AbstractUser):
@@ -57,6 +58,24 @@ class AccessKey(models.Model):
             raise ValidationError({"scopes": f"There is no permission {unknown}. Known: {every}."})
         if self._state.adding and self.has_ended:
             raise ValidationError({"expires_at": "Enter a time in the future."})
+
+
+class KeptAnswer(models.Model):
+    """What a call with an ``Idempotency-Key`` was answered, encrypted, as the answer of a new
+    access key has its secret. ``asked`` is a hash of the request."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="kept_answers")
+    key = models.CharField(max_length=255)
+    asked = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(default=0)
+    body = EncryptedTextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "key"], name="one_answer_of_a_key")]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.user}"
 
 
 class UserGroup(models.Model):

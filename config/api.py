@@ -13,6 +13,7 @@ from ninja.parser import Parser
 
 from accounts.api import Bearer
 from accounts.api import router as accounts
+from accounts.idempotency import once
 from accounts.key_api import router as access_keys
 from assets.api.routes import router_of as asset_router_of
 from assets.kinds import KINDS
@@ -22,6 +23,7 @@ from config import refusals
 from config.about import API_VERSION
 from config.about import router as about
 from core.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
+from core.edits import carefully
 from core.text import UnfitJson, loads
 from projects.api.departments import router as departments
 from projects.api.projects import router as projects
@@ -53,7 +55,10 @@ api = NinjaAPI(
     urls_namespace="api",
     parser=Json(),
 )
+# The last one is outermost: a key is judged before what it is a key for.
 api.add_decorator(note_strays, mode="view")
+api.add_decorator(carefully, mode="view")
+api.add_decorator(once, mode="view")
 api.add_decorator(refuse_strays)
 api.add_router("", accounts)
 api.add_router("", clusters)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from inspect import unwrap
 from types import MethodType
 from typing import Annotated, Any, cast
 
@@ -19,6 +20,7 @@ PAGE_LIMIT = 500
 LAST_OFFSET = 10**9
 LONGEST = 4096  # characters of a text of a body that says nothing else
 LONGEST_PARAMETER = 500
+TAKEN = "unique"
 #: Run:ai's word for the rule that a value breaks, by Django's code.
 BROKEN_RULES = {
     "required": "required",
@@ -29,7 +31,10 @@ BROKEN_RULES = {
     "max_value": "max",
     "max_length": "max",
     "invalid_choice": "options",
+    "unique": TAKEN,
+    "unique_together": TAKEN,
 }
+DRY_RUN = "dryRun"
 STRAYS = "stray_parameters"  # of a request: what its call does not take
 
 
@@ -56,7 +61,9 @@ class Issue(Wire):
 
     field: str
     details: str
-    rule: Annotated[str, Field(description="required, min, max, options, step; else empty")] = ""
+    rule: Annotated[
+        str, Field(description="required, min, max, options, step or unique; else empty")
+    ] = ""
 
 
 class ErrorBody(Wire):
@@ -101,8 +108,8 @@ def not_found(what: str) -> ApiError:
 
 @contextmanager
 def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
-    """A verb's verdict as an answer: 403, 409 for ``conflicts``, else 400 with ``refusal`` and the
-    fields that are wrong."""
+    """A verb's verdict as an answer: 403, 409 for ``conflicts`` and for names that are taken, else
+    400 with ``refusal`` and the fields that are wrong."""
     try:
         yield
     except PermissionDenied as error:
@@ -110,22 +117,32 @@ def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
     except conflicts as error:
         raise ApiError(409, str(error)) from error
     except ValidationError as error:
-        raise ApiError(400, refusal, issues=issues_of(error)) from error
+        raise refused_for(refusal, issues_of(error)) from error
+
+
+def refused_for(refusal: str, issues: list[Issue], details: str = "") -> ApiError:
+    """409 where all that is wrong is that someone else has the name."""
+    clash = issues and all(issue.rule == TAKEN for issue in issues)
+    return ApiError(409 if clash else 400, refusal, details=details, issues=issues)
 
 
 def issues_of(error: ValidationError) -> list[Issue]:
     """By field, in the words of a form or a model; what is about the whole has no field."""
     by_field = error.error_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: [error]}
     return [
-        Issue(
-            field="" if field == NON_FIELD_ERRORS else to_camel(field),
-            details=text,
-            rule=BROKEN_RULES.get(str(one.code), ""),
-        )
+        Issue(field=_place(field, one), details=text, rule=BROKEN_RULES.get(str(one.code), ""))
         for field, errors in by_field.items()
         for one in errors
         for text in one.messages
     ]
+
+
+def _place(field: str, error: ValidationError) -> str:
+    """Of columns that are unique together the name is the one that someone can change."""
+    if field != NON_FIELD_ERRORS:
+        return to_camel(field)
+    together = (error.params or {}).get("unique_check", ())
+    return "name" if "name" in together else ""
 
 
 class Pages(Parameters):
@@ -143,7 +160,11 @@ class Pages(Parameters):
 
 def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
     """Before a call is judged: which of its query parameters it does not accept."""
-    taken, lists = _parameters(cast(MethodType, run).__self__)
+    operation = operation_of(run)
+    taken, lists = query_of(operation)
+    judges_dry = DRY_RUN in taken
+    if not judges_dry and is_write(operation):
+        taken = {*taken, DRY_RUN}
     takes = f"it accepts {', '.join(sorted(taken))}" if taken else "it accepts none"
 
     @wraps(run)
@@ -152,6 +173,8 @@ def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
         wrong = dict.fromkeys(unknown, f"is not a parameter of this call; {takes}")
         twice = (name for name in taken - lists if len(request.GET.getlist(name)) > 1)
         wrong |= dict.fromkeys(twice, "is given more than once")
+        if not judges_dry and request.GET.get(DRY_RUN, "true") not in {"true", "false"}:
+            wrong.setdefault(DRY_RUN, "must be true or false")
         issues = [Issue(field=name, details=text) for name, text in wrong.items()]
         setattr(request, STRAYS, issues)
         return run(request, *args, **values)
@@ -180,7 +203,17 @@ def unreadable(issues: list[Issue]) -> ApiError:
     return ApiError(400, "The request could not be read.", details=first, issues=issues)
 
 
-def _parameters(operation: Any) -> tuple[set[str], set[str]]:
+def is_write(operation: Any) -> bool:
+    """Whether it changes something for someone who has signed in, and so can be tried first."""
+    return operation.methods != ["GET"] and operation.auth_param is not None
+
+
+def operation_of(run: Callable[..., Any]) -> Any:
+    """Ninja's operation, of its ``run`` or what stands around that."""
+    return cast(MethodType, unwrap(run)).__self__
+
+
+def query_of(operation: Any) -> tuple[set[str], set[str]]:
     """The names of the query parameters of ninja's operation, and which may be repeated."""
     models = [it for it in operation.models if it.__ninja_param_source__ == "query"]
     taken = {name for model in models for name in model.__ninja_flatten_map__}

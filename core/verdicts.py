@@ -1,9 +1,12 @@
 """What several rules say against the same values, at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import Model
 
 
 def judge_all(*rules: Callable[[], None]) -> None:
@@ -16,3 +19,15 @@ def judge_all(*rules: Callable[[], None]) -> None:
             wrong = error.update_error_dict(wrong)
     if wrong:
         raise ValidationError(wrong)
+
+
+@contextmanager
+def unless_taken(row: Model) -> Iterator[None]:
+    """Saves ``row``, which was judged. Who takes a name a moment later than somebody else is told
+    as usual: by ``ValidationError``."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        row.full_clean()
+        raise

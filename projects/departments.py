@@ -12,6 +12,7 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
+from core.verdicts import unless_taken
 from core.words import some
 from projects import queues
 from projects.models import Department, Project
@@ -129,5 +130,6 @@ def obstacle_to_delete(department: Department) -> str:
 
 def _save(department: Department) -> None:
     department.full_clean()
-    department.save()
+    with unless_taken(department):
+        department.save()
     queues.ask(department.cluster)

@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
 from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.verdicts import judge_all
+from core.verdicts import judge_all, unless_taken
 from core.words import some
 from projects import queues
 from projects.models import Department, Project
@@ -154,7 +154,8 @@ def _save(
         lambda: _put_in_department(project, department.strip(), by),
         lambda: project.full_clean(exclude=["department"]),
     )
-    project.save()
+    with unless_taken(project):
+        project.save()
     project.members.set(members)
     queues.ask(project.cluster)
 
@@ -177,6 +178,10 @@ def _department(cluster: Cluster, name: str, by: User) -> Department:
         department.full_clean()
     except ValidationError as error:
         raise ValidationError({"department": error.message_dict.get("name", [])}) from error
-    department.save()
+    try:
+        with transaction.atomic():
+            department.save()
+    except IntegrityError:  # somebody was quicker
+        return Department.objects.get(cluster=cluster, name=name)
     audit.record(by, "create", department, after=audit.facts(department))
     return department

@@ -21,6 +21,7 @@ WORDS = {
     "string_type": "must be text",
     "tuple_type": "must be a list",
 }
+TAKEN = "unique"  # the rule that a name breaks which somebody else has
 #: Run:ai's word for the rule that a value breaks, by pydantic's kind of error.
 BROKEN_RULES = {
     "missing": "required",

@@ -26,7 +26,7 @@ from projects.models import Project
 from projects.quotas import Demand
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import Problem, SpecError
+from spec.errors import TAKEN, Problem, SpecError
 from spec.framework import Framework
 from spec.merge import USER, Merged, given_path
 from spec.names import check_name
@@ -268,7 +268,7 @@ def _odd_name(name: str, workers: int) -> list[Problem]:
 def _taken(name: str, project: Project) -> list[Problem]:
     if Workload.objects.filter(project=project, name=name, deleted_at=None).exists():
         message = f"{name!r} already exists in {project.name}; enter a different name"
-        return [Problem(("name",), message)]
+        return [Problem(("name",), message, TAKEN)]
     return []
 
 

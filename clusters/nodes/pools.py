@@ -9,6 +9,7 @@ from audit import services as audit
 from clusters import services
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from clusters.nodes import store
+from core.verdicts import unless_taken
 from core.words import some
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."
@@ -75,7 +76,8 @@ def _save(pool: NodePool, label_key: str, label_value: str) -> None:
         raise ValidationError({"name": DEFAULT_NAME})
     pool.label_key, pool.label_value = label_key, label_value
     pool.full_clean()
-    pool.save()
+    with unless_taken(pool):
+        pool.save()
     store.sort(pool.cluster)
     if not pool.nodes.exists():  # their labels may be newer than the last look at them
         services.ask(pool.cluster)

@@ -2,38 +2,19 @@
 
 from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.test import Client
 from pydantic import AliasChoices, BaseModel, ValidationError
 
-from config.api import api
 from core.api import Closed, Parameters
 from tests.caller import Body, Caller, call, project, researcher, seed_body
+from tests.calls import address, calls
 from tests.factories import UserFactory
 from workloads.models import Workload
 
 BODIES: dict[str, Any] = {"/api/v1/org-unit/departments/{department_id}/resources": []}
 __all__ = ["call", "project", "researcher", "seed_body"]
-
-METHODS = ("get", "post", "put", "patch", "delete")
-
-
-def calls() -> list[tuple[str, str]]:
-    paths: dict[str, Any] = api.get_openapi_schema()["paths"]
-    every = ((method, path) for path, methods in paths.items() for method in methods)
-    return sorted((method.upper(), path) for method, path in every if method in METHODS)
-
-
-def address(path: str) -> str:
-    """Of something that does not exist."""
-    for name in ("workload_id", "cluster_id", "test_id", "asset_id"):
-        path = path.replace(f"{{{name}}}", str(uuid4()))
-    for name in ("department_id", "project_id", "pool_id", "key_id"):
-        path = path.replace(f"{{{name}}}", "7")
-    assert "{" not in path, "a parameter that this test does not know"
-    return path.removeprefix("/api/v1")
 
 
 @pytest.mark.parametrize(("method", "path"), calls(), ids=" ".join)

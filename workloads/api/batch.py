@@ -4,7 +4,7 @@ from ninja import Query, Router, Status
 
 from accounts.api import ApiRequest
 from accounts.models import User
-from core.api import ApiError, Issue
+from core.api import ApiError, Issue, refused_for
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from workloads import submission
@@ -72,7 +72,7 @@ def _refused(error: submission.BatchError, body: BatchIn) -> ApiError:
         Issue(field=_field(at, problem, body), details=problem.message, rule=problem.rule)
         for at, problem in error.problems
     ]
-    return ApiError(400, CANNOT, details=f"{issues[0].field}: {issues[0].details}", issues=issues)
+    return refused_for(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
 
 
 def _field(at: int | None, problem: Problem, body: BatchIn) -> str:

@@ -10,7 +10,7 @@ from ninja import Query, Router, Status
 
 from accounts.api import ApiRequest
 from accounts.models import User
-from core.api import ApiError, Issue, Wire, not_found
+from core.api import ApiError, Issue, Wire, not_found, refused_for
 from core.query import whole_number
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -161,7 +161,7 @@ def refused(error: SpecError, body: OnePodIn) -> ApiError:
         Issue(field=wire_field(p, body), details=p.message, rule=p.rule) for p in error.problems
     ]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
-    return ApiError(400, CANNOT, details=first, issues=issues)
+    return refused_for(CANNOT, issues, first)
 
 
 def wire_field(problem: Problem, body: OnePodIn) -> str:

@@ -46,7 +46,7 @@ def test_pools_are_made_changed_and_deleted(boss: Caller, cluster: Cluster) -> N
     listed = boss("GET", f"/node-pools?clusterId={cluster.pk}")[1]["nodepools"]
     assert [pool["name"] for pool in listed] == ["default", "fast"]
     status, wrong = boss("POST", "/node-pools", new)
-    assert status == 400
+    assert status == 409
     assert wrong["complianceIssues"]
     status, changed = boss("PUT", f"/node-pools/{made['id']}", {"labelKey": "zone"})
     assert (status, changed["phase"]) == (200, "Empty")

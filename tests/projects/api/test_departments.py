@@ -104,7 +104,7 @@ def test_a_department_updated_by_rest_changes_only_in_what_is_given(
     assert boss("PUT", path, {"resources": []})[0] == 200
     assert own(department) == (None, None, None)
     DepartmentFactory(cluster=cluster, name="taken")
-    assert boss("PUT", path, {"name": "taken"})[0] == 400
+    assert boss("PUT", path, {"name": "taken"})[0] == 409
     department.refresh_from_db()
     assert department.name == "renamed"
 

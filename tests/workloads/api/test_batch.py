@@ -94,7 +94,7 @@ def test_a_taken_name_keeps_a_whole_batch_back(
 ) -> None:
     WorkloadFactory.create(project=project, name="b")
     status, answer = call("POST", PATH, sweep(seed_body, "a", "b", "c"))
-    assert status == 400
+    assert status == 409
     assert "different name" in issues(answer)["workloads.1.name"]
     assert Workload.objects.count() == 1
 
@@ -103,7 +103,7 @@ def test_the_same_request_twice_makes_one_batch(call: Caller, seed_body: Body) -
     body = sweep(seed_body, "b", "a")
     assert call("POST", PATH, body)[0] == 202
     status, answer = call("POST", PATH, body)
-    assert status == 400
+    assert status == 409
     assert set(issues(answer)) == {"workloads.0.name", "workloads.1.name"}
     assert Workload.objects.count() == Event.objects.count() == 2
 

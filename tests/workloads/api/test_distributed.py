@@ -173,7 +173,7 @@ def test_an_unknown_key_of_the_request_is_an_error(call: Caller, seed_body: Body
 def test_a_taken_name_asks_for_another(call: Caller, seed_body: Body) -> None:
     call("POST", "/workloads/distributed", seed_body())
     status, answer = call("POST", "/workloads/distributed", seed_body())
-    assert status == 400
+    assert status == 409
     assert "different name" in answer["complianceIssues"][0]["details"]
     assert Workload.objects.count() == 1
 

@@ -55,3 +55,15 @@ def test_runapys_words_for_nothing_are_taken(call: Caller, seed_body: Body) -> N
     }
     status, answer = call("POST", "/workloads/distributed", seed_body(spec=spec(**items)))
     assert status == 202, answer
+
+
+def test_a_name_that_is_taken_is_a_conflict_unless_more_is_wrong(
+    call: Caller, seed_body: Body
+) -> None:
+    call("POST", "/workloads/distributed", seed_body())
+    status, answer = call("POST", "/workloads/distributed", seed_body())
+    (issue,) = answer["complianceIssues"]
+    assert (status, issue["field"], issue["rule"]) == (409, "name", "unique")
+    body = seed_body()
+    body["spec"]["numWorkers"] = 0
+    assert call("POST", "/workloads/distributed", body)[0] == 400

@@ -1,0 +1,24 @@
+"""Every call of the REST API, as its OpenAPI document lists them."""
+
+from typing import Any
+from uuid import uuid4
+
+from config.api import api
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def calls() -> list[tuple[str, str]]:
+    paths: dict[str, Any] = api.get_openapi_schema()["paths"]
+    every = ((method, path) for path, methods in paths.items() for method in methods)
+    return sorted((method.upper(), path) for method, path in every if method in METHODS)
+
+
+def address(path: str) -> str:
+    """Of something that does not exist."""
+    for name in ("workload_id", "cluster_id", "test_id", "asset_id"):
+        path = path.replace(f"{{{name}}}", str(uuid4()))
+    for name in ("department_id", "project_id", "pool_id", "key_id"):
+        path = path.replace(f"{{{name}}}", "7")
+    assert "{" not in path, "a parameter that this test does not know"
+    return path.removeprefix("/api/v1")
