@@ -145,6 +145,10 @@ def _place(field: str, error: ValidationError) -> str:
     return "name" if "name" in together else ""
 
 
+class Count(Wire):
+    count: int
+
+
 class Pages(Parameters):
     """``offset`` and ``limit`` of a list; ``next`` of the answer is the next offset or null."""
 

@@ -42,6 +42,8 @@ class Department(models.Model):
         "CPU memory quota", null=True, blank=True, validators=[MinValueValidator(0)]
     )
     over_quota = models.BooleanField("Over-quota", default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
 
     if TYPE_CHECKING:
         projects: RelatedManager["Project"]

@@ -1,73 +1,70 @@
 """REST: departments, for administrators, with their quotas and what is held of them."""
 
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from ninja import Body, Query, Router, Status
-from pydantic import Field
 
 from accounts import access
 from accounts.api import ApiRequest
 from clusters.models import Cluster
-from core.api import ApiError, Closed, Issue, Pages, Wire, judged, not_found
+from core.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
+from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 from projects import departments
-from projects.api.projects import QuotaOut
+from projects.api.resources import (
+    One,
+    OrgResources,
+    OrgResourcesOut,
+    QuotaOut,
+    TotalResources,
+    amounts,
+)
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department
 
 router = Router(tags=["Departments"])
 REFUSED = "The department cannot be saved."
-UNITS = {"B": 1, "MB": 10**6, "MiB": 2**20, "Mib": 2**20, "GB": 10**9}
-LARGEST = 10**18  # in bytes more than this would not fit into a column, and nobody has it
-Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
-
-
-class Deserved(Closed):
-    """Null means the sum of the projects' quotas."""
-
-    deserved: Amount | None = None
-
-
-class DeservedMemory(Deserved):
-    """In bytes unless ``units`` says otherwise."""
-
-    deserved: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = None
-    units: Literal["B", "MB", "MiB", "Mib", "GB"] = "B"
-
-    def in_bytes(self) -> int | None:
-        if self.deserved is None:
-            return None
-        return min(round(self.deserved * UNITS[self.units]), LARGEST)
-
-
-class DepartmentResources(Closed):
-    """GPUs, CPU cores and memory of the entire cluster: node pools have no quotas of their own."""
-
-    gpu: Deserved = Deserved()
-    cpu: Deserved = Deserved()
-    memory: DeservedMemory = DeservedMemory()
-
-    def values(self) -> dict[str, Any]:
-        """What was given, as the verbs take it."""
-        every = {
-            "gpu": self.gpu.deserved,
-            "cpu": self.cpu.deserved,
-            "memory": self.memory.in_bytes(),
-        }
-        return {f"{name}_quota": every[name] for name in self.model_fields_set}
-
-
-One = Annotated[list[DepartmentResources], Field(max_length=1)]
 NONE_OF_ITS_OWN = {"gpu_quota": None, "cpu_quota": None, "memory_quota": None}
+
+
+FIELDS: Fields = {
+    "id": ("pk", NUMBER),
+    "name": ("name", TEXT),
+    "clusterId": ("cluster_id", ID),
+    "totalGpuQuota": ("gpu_quota", NUMBER),
+    "createdAt": ("created_at", DATE),
+    "updatedAt": ("updated_at", DATE),
+}
+NOT_HERE = "is not supported here; leave it out"
 
 
 class DepartmentChange(Closed):
     """Missing fields do not change. ``resources`` has one item, or none for the sums of the
-    projects' quotas. ``overQuota`` false caps the total of the projects."""
+    projects' quotas. ``overQuota`` false caps the total of the projects. Run:ai's other fields can
+    only be null."""
 
     name: str = ""
     over_quota: bool = True
     resources: One = []
+    description: str | None = None
+    default_node_pools: list[str] | None = None
+    scheduling_rules: dict[str, Any] | None = None
+    node_types: dict[str, Any] | None = None
+    overtime_data: dict[str, Any] | None = None
+
+    def unsaid(self, *, over_quota: bool) -> list[Issue]:
+        names = {
+            "description": self.description,
+            "defaultNodePools": self.default_node_pools,
+            "schedulingRules": self.scheduling_rules,
+            "nodeTypes": self.node_types,
+            "overtimeData": self.overtime_data,
+        }
+        wrong = [Issue(field=name, details=NOT_HERE) for name, value in names.items() if value]
+        allowed = self.over_quota if "over_quota" in self.model_fields_set else over_quota
+        return wrong + [it for one in self.resources for it in one.unsaid(over_quota=allowed)]
 
 
 class DepartmentIn(DepartmentChange):
@@ -86,36 +83,30 @@ class DepartmentOut(Wire):
     gpu: QuotaOut
     cpu: QuotaOut
     memory: QuotaOut
-    resources: list[DepartmentResources]
+    resources: list[OrgResourcesOut]
+    total_resources: TotalResources
+    created_at: datetime
+    updated_at: datetime
     projects: int
     projects_gpu_quota: float
     warning: str
 
     @classmethod
     def of(cls, share: DepartmentShare) -> "DepartmentOut":
-        department, holds, held = share.department, share.quota, share.held
-
-        def quota(deserved: float | None, allocated: float) -> QuotaOut:
-            limit = None if department.over_quota else deserved
-            return QuotaOut(deserved=deserved, limit=limit, allocated=allocated)
-
-        own = DepartmentResources(
-            gpu=Deserved(deserved=department.gpu_quota),
-            cpu=Deserved(deserved=department.cpu_quota),
-            memory=DeservedMemory(deserved=department.memory_quota),
-        )
+        department, over_quota = share.department, share.department.over_quota
         return cls(
             id=str(department.pk),
             name=department.name,
             cluster_id=department.cluster_id,
-            over_quota=department.over_quota,
-            gpu=quota(holds.gpus, held.gpus),
-            cpu=quota(holds.cpu, held.cpu),
-            memory=quota(holds.memory, held.memory),
-            resources=[own],
+            over_quota=over_quota,
+            resources=[OrgResourcesOut.of(department, over_quota=over_quota, rank=None)],
+            total_resources=TotalResources.of(share.quota),
+            created_at=department.created_at,
+            updated_at=department.updated_at,
             projects=len(share.projects),
             projects_gpu_quota=share.gpus_of_projects,
             warning=share.warning,
+            **amounts(share.quota, share.held, over_quota=over_quota),
         )
 
 
@@ -124,12 +115,31 @@ class DepartmentList(Wire):
     next: int | None
 
 
+class DepartmentNarrowing(Filtered):
+    def rows(self) -> QuerySet[Department]:
+        rows = narrow(Department.objects.all(), self.filter_by, FIELDS)
+        return rows.filter(name__icontains=self.search) if self.search else rows
+
+
+class DepartmentListing(Pages, Sorted, DepartmentNarrowing):
+    sort_by: str = "name"
+
+
 @router.get("/org-unit/departments", response=DepartmentList, by_alias=True)
-def list_departments(request: ApiRequest, pages: Query[Pages]) -> DepartmentList:
+def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> DepartmentList:
+    """All departments. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
+    ``totalGpuQuota`` and the times."""
     _check(request, "departments.read")
-    page, following = pages.cut(Department.objects.order_by("name", "pk"))
+    page, following = listing.cut(order(listing.rows(), listing, FIELDS))
     shown = [DepartmentOut.of(share) for share in shares_of(page)]
     return DepartmentList(departments=shown, next=following)
+
+
+@router.get("/org-unit/departments/count", response=Count, by_alias=True)
+def count_departments(request: ApiRequest, narrowing: Query[DepartmentNarrowing]) -> Count:
+    """How many pass the filters."""
+    _check(request, "departments.read")
+    return Count(count=narrowing.rows().count())
 
 
 @router.post("/org-unit/departments", response={201: DepartmentOut}, by_alias=True)
@@ -139,27 +149,27 @@ def create_department(request: ApiRequest, body: DepartmentIn) -> Status[Departm
     _check(request, "departments.create")
     cluster = Cluster.objects.filter(pk=body.cluster_id).first()
     if cluster is None:
-        issue = Issue(field="clusterId", details="Cluster not found.")
-        raise ApiError(400, REFUSED, issues=[issue])
+        raise refused_for(REFUSED, [Issue(field="clusterId", details="Cluster not found.")])
+    _refuse(body.unsaid(over_quota=body.over_quota))
     with judged(REFUSED):
         department = departments.create_department(by=request.user, cluster=cluster, **_given(body))
     return Status(201, _shown(department))
 
 
-@router.get("/org-unit/departments/{department_id}", response=DepartmentOut, by_alias=True)
+@router.get("/org-unit/departments/{int:department_id}", response=DepartmentOut, by_alias=True)
 def get_department(request: ApiRequest, department_id: int) -> DepartmentOut:
     return _shown(_department(request, department_id))
 
 
-@router.put("/org-unit/departments/{department_id}", response=DepartmentOut, by_alias=True)
+@router.put("/org-unit/departments/{int:department_id}", response=DepartmentOut, by_alias=True)
 def update_department(
     request: ApiRequest, department_id: int, body: DepartmentChange
 ) -> DepartmentOut:
     """Change the given fields: the name, whether it may go over its quota, its quotas."""
-    return _change(request, department_id, _given(body))
+    return _change(request, department_id, body, _given(body))
 
 
-@router.delete("/org-unit/departments/{department_id}", response={204: None})
+@router.delete("/org-unit/departments/{int:department_id}", response={204: None})
 def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
     """Remove it with its assets. 409 while it has projects."""
     department = _department(request, department_id)
@@ -169,19 +179,25 @@ def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
 
 
 @router.put(
-    "/org-unit/departments/{department_id}/resources", response=DepartmentOut, by_alias=True
+    "/org-unit/departments/{int:department_id}/resources", response=DepartmentOut, by_alias=True
 )
-def replace_resources(request: ApiRequest, department_id: int, body: Body[One]) -> DepartmentOut:
+def replace_department_resources(
+    request: ApiRequest, department_id: int, body: Body[One]
+) -> DepartmentOut:
     """Its quotas, all three: a missing one becomes the sum of its projects' quotas."""
-    return _change(request, department_id, NONE_OF_ITS_OWN | _quotas(body))
+    given = NONE_OF_ITS_OWN | _quotas(body)
+    return _change(request, department_id, DepartmentChange(resources=body), given)
 
 
 @router.patch(
-    "/org-unit/departments/{department_id}/resources", response=DepartmentOut, by_alias=True
+    "/org-unit/departments/{int:department_id}/resources", response=DepartmentOut, by_alias=True
 )
-def change_resources(request: ApiRequest, department_id: int, body: Body[One]) -> DepartmentOut:
+def change_department_resources(
+    request: ApiRequest, department_id: int, body: Body[One]
+) -> DepartmentOut:
     """Its quotas: a missing one does not change."""
-    return _change(request, department_id, _quotas(body))
+    given = _quotas(body)
+    return _change(request, department_id, DepartmentChange(resources=body), given)
 
 
 def _given(body: DepartmentChange) -> dict[str, Any]:
@@ -191,13 +207,21 @@ def _given(body: DepartmentChange) -> dict[str, Any]:
     return given
 
 
-def _quotas(resources: list[DepartmentResources]) -> dict[str, Any]:
+def _quotas(resources: list[OrgResources]) -> dict[str, Any]:
     return resources[0].values() if resources else {}
 
 
-def _change(request: ApiRequest, pk: int, given: dict[str, Any]) -> DepartmentOut:
+def _refuse(wrong: list[Issue]) -> None:
+    if wrong:
+        raise refused_for(REFUSED, wrong)
+
+
+def _change(
+    request: ApiRequest, pk: int, body: DepartmentChange, given: dict[str, Any]
+) -> DepartmentOut:
     department = _department(request, pk)
     kept = {key: getattr(department, key) for key in ("name", "over_quota", *NONE_OF_ITS_OWN)}
+    _refuse(body.unsaid(over_quota=department.over_quota))
     with judged(REFUSED):
         departments.update_department(department, by=request.user, **kept | given)
     return _shown(department)

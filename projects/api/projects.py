@@ -1,36 +1,76 @@
 """REST: the projects that the caller may see, with their quota and what they hold."""
 
 from datetime import datetime
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from ninja import Query, Router
+from django.db.models import Q
+from ninja import Body, Field, Query, Router, Status
 
+from accounts import access
 from accounts.api import ApiRequest
-from core.api import Pages, Wire, not_found
-from projects.models import Project
-from projects.quotas import Usage, usage_of
+from accounts.models import User
+from clusters.models import Cluster
+from core.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
+from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.query import whole_number
+from projects import services
+from projects.api.resources import (
+    One,
+    OrgResources,
+    OrgResourcesOut,
+    QuotaOut,
+    TotalResources,
+    amounts,
+)
+from projects.models import Department, Project, ProjectQuerySet
+from projects.quotas import Usage, quota_of, usage_of
+from projects.ranks import ProjectRank
 
 router = Router(tags=["Projects"])
+REFUSED = "The project cannot be saved."
+NOT_HERE = "is not supported here; leave it out"
+FIELDS: Fields = {
+    "id": ("pk", NUMBER),
+    "name": ("name", TEXT),
+    "clusterId": ("cluster_id", ID),
+    "departmentId": ("department_id", NUMBER),
+    "parentId": ("department_id", NUMBER),
+    "parentName": ("department__name", TEXT),
+    "totalGpuQuota": ("gpu_quota", NUMBER),
+    "createdAt": ("created_at", DATE),
+    "updatedAt": ("updated_at", DATE),
+}
 
 
-class QuotaOut(Wire):
-    """``deserved`` is the quota, ``limit`` is never exceeded; null means unlimited."""
+class ParentRef(Wire):
+    id: str
+    name: str
+    type: Literal["department"] = "department"
 
-    deserved: float | None
-    limit: float | None
-    allocated: float
+
+class ProjectStatus(Wire):
+    phase: Literal["Ready"] = "Ready"
 
 
 class ProjectOut(Wire):
+    """``resources`` are what ``PUT`` takes; ``gpu``, ``cpu`` and ``memory`` tell besides what
+    workloads hold, CPU in cores and memory in bytes."""
+
     id: str
     name: str
     description: str
     cluster_id: UUID
     parent_id: str
+    parent: ParentRef
     department_name: str
     over_quota: bool
-    rank: str
+    rank: ProjectRank
     default_node_pools: list[str]
+    members: list[str] = Field(description="Usernames")
+    resources: list[OrgResourcesOut]
+    total_resources: TotalResources
+    status: ProjectStatus
     gpu: QuotaOut
     cpu: QuotaOut
     memory: QuotaOut
@@ -39,25 +79,26 @@ class ProjectOut(Wire):
 
     @classmethod
     def of(cls, project: Project, usage: Usage) -> "ProjectOut":
-        def quota(deserved: float | None, allocated: float) -> QuotaOut:
-            limit = None if project.over_quota else deserved
-            return QuotaOut(deserved=deserved, limit=limit, allocated=allocated)
-
+        quota, rank = quota_of(project), ProjectRank(project.rank)
+        department = project.department
         return cls(
             id=str(project.pk),
             name=project.name,
             description=project.description,
             cluster_id=project.cluster_id,
             parent_id=str(project.department_id),
-            department_name=project.department.name,
+            parent=ParentRef(id=str(department.pk), name=department.name),
+            department_name=department.name,
             over_quota=project.over_quota,
-            rank=project.rank,
+            rank=rank,
             default_node_pools=project.default_node_pools,
-            gpu=quota(project.gpu_quota, usage.held.gpus),
-            cpu=quota(project.cpu_quota, usage.held.cpu),
-            memory=quota(project.memory_quota, usage.held.memory),
+            members=sorted(member.username for member in project.members.all()),
+            resources=[OrgResourcesOut.of(project, over_quota=project.over_quota, rank=rank)],
+            total_resources=TotalResources.of(quota),
+            status=ProjectStatus(),
             created_at=project.created_at,
             updated_at=project.updated_at,
+            **amounts(quota, usage.held, over_quota=project.over_quota),
         )
 
 
@@ -66,20 +107,192 @@ class ProjectList(Wire):
     next: int | None
 
 
+class ProjectChange(Closed):
+    """Missing fields do not change. ``parentId`` is the department. Run:ai's ``schedulingRules``,
+    ``nodeTypes`` and ``requestedNamespace`` can only be null, ``enforceRunaiScheduler`` true."""
+
+    name: str | None = None
+    description: str | None = None
+    parent_id: str | None = None
+    over_quota: bool | None = None
+    rank: ProjectRank | None = None
+    default_node_pools: list[str] | None = None
+    members: Annotated[list[str] | None, Field(description="Usernames; all of them")] = None
+    resources: One | None = None
+    scheduling_rules: dict[str, Any] | None = None
+    node_types: dict[str, Any] | None = None
+    requested_namespace: str | None = None
+    enforce_runai_scheduler: bool | None = None
+
+
+class ProjectIn(ProjectChange):
+    """Without ``parentId`` the project is in the department ``default``, which is created if the
+    cluster has none."""
+
+    name: str
+    cluster_id: UUID
+
+
+class ProjectNarrowing(Filtered):
+    def rows(self, user: User) -> ProjectQuerySet:
+        rows = narrow(Project.objects.visible_to(user), self.filter_by, FIELDS)
+        matches = Q(name__icontains=self.search) | Q(department__name__icontains=self.search)
+        return rows.filter(matches) if self.search else rows
+
+
+class ProjectListing(Pages, Sorted, ProjectNarrowing):
+    sort_by: str = "name"
+
+
 @router.get("/org-unit/projects", response=ProjectList, by_alias=True)
-def list_projects(request: ApiRequest, pages: Query[Pages]) -> ProjectList:
-    visible = Project.objects.visible_to(request.user).for_list()
-    page, following = pages.cut(visible)
+def list_projects(request: ApiRequest, listing: Query[ProjectListing]) -> ProjectList:
+    """The projects that you can see. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
+    ``departmentId``, ``parentName``, ``totalGpuQuota`` and the times."""
+    rows = order(_with_all(listing.rows(request.user)), listing, FIELDS)
+    page, following = listing.cut(rows)
     usage = usage_of(page)
     return ProjectList(
         projects=[ProjectOut.of(project, usage[project.pk]) for project in page], next=following
     )
 
 
-@router.get("/org-unit/projects/{project_id}", response=ProjectOut, by_alias=True)
+@router.get("/org-unit/projects/count", response=Count, by_alias=True)
+def count_projects(request: ApiRequest, narrowing: Query[ProjectNarrowing]) -> Count:
+    """How many pass the filters."""
+    return Count(count=narrowing.rows(request.user).count())
+
+
+@router.post("/org-unit/projects", response={201: ProjectOut}, by_alias=True)
+def create_project(request: ApiRequest, body: ProjectIn) -> Status[ProjectOut]:
+    """Create a project on a cluster. 400 lists every invalid field."""
+    with judged(REFUSED):
+        access.require(request.user, "projects.create")
+    cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
+    if cluster is None:
+        raise refused_for(REFUSED, [Issue(field="clusterId", details="Cluster not found.")])
+    given = _given(body, cluster)
+    with judged(REFUSED):
+        project = services.create_project(by=request.user, cluster=cluster, **given)
+    return Status(201, _shown(project))
+
+
+@router.get("/org-unit/projects/{int:project_id}", response=ProjectOut, by_alias=True)
 def get_project(request: ApiRequest, project_id: int) -> ProjectOut:
-    visible = Project.objects.visible_to(request.user).for_list()
-    project = visible.filter(pk=project_id).first()
+    """One project, with its quota and what its workloads hold."""
+    return _shown(_project(request, project_id))
+
+
+@router.put("/org-unit/projects/{int:project_id}", response=ProjectOut, by_alias=True)
+def update_project(request: ApiRequest, project_id: int, body: ProjectChange) -> ProjectOut:
+    """Change the given fields. A smaller quota ends nothing that runs."""
+    return _change(request, project_id, body)
+
+
+@router.put("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
+def replace_project_resources(request: ApiRequest, project_id: int, body: Body[One]) -> ProjectOut:
+    """Its quotas, all of them: a missing one becomes 0 GPUs, and no limit of CPU and memory."""
+    return _change(request, project_id, ProjectChange(resources=body))
+
+
+@router.patch("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
+def change_project_resources(request: ApiRequest, project_id: int, body: Body[One]) -> ProjectOut:
+    """Its quotas: a missing one does not change."""
+    return _change(request, project_id, ProjectChange(resources=body), whole=False)
+
+
+@router.delete("/org-unit/projects/{int:project_id}", response={204: None})
+def delete_project(request: ApiRequest, project_id: int) -> Status[None]:
+    """Remove it with its assets and what is kept of deleted workloads. 409 while it has
+    workloads."""
+    project = _project(request, project_id)
+    with judged(REFUSED, services.HasWorkloads):
+        services.delete_project(project, by=request.user)
+    return Status(204, None)
+
+
+def _change(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = True) -> ProjectOut:
+    project = _project(request, pk)
+    with judged(REFUSED):
+        access.require(request.user, "projects.update", *project.scope_keys)
+    kept: dict[str, Any] = {
+        "name": project.name,
+        "department": project.department.name,
+        "description": project.description,
+        "gpu_quota": project.gpu_quota,
+        "cpu_quota": project.cpu_quota,
+        "memory_quota": project.memory_quota,
+        "over_quota": project.over_quota,
+        "members": list(project.members.all()),
+    }
+    given = _given(body, project.cluster, whole=whole, over_quota=project.over_quota)
+    with judged(REFUSED):
+        services.update_project(project, by=request.user, **kept | given)
+    return _shown(_project(request, pk))
+
+
+def _given(
+    body: ProjectChange, cluster: Cluster, *, whole: bool = True, over_quota: bool | None = None
+) -> dict[str, Any]:
+    """What the verbs take, of what is given. ``ApiError`` 400 names what cannot be."""
+    names = ("name", "description", "over_quota", "rank", "default_node_pools")
+    given = {key: value for key in names if (value := getattr(body, key)) is not None}
+    wrong = [*_unsupported(body)]
+    if body.parent_id is not None:
+        department = _department(cluster, body.parent_id)
+        given["department"] = department.name if department else ""
+        if department is None:
+            wrong.append(Issue(field="parentId", details=f"{cluster} has no such department."))
+    if body.members is not None:
+        people = {it.username: it for it in User.objects.filter(username__in=body.members)}
+        given["members"] = list(people.values())
+        if unknown := ", ".join(sorted(set(body.members) - set(people))):
+            wrong.append(Issue(field="members", details=f"There is no user {unknown}."))
+    if body.resources is not None:
+        allowed = over_quota if body.over_quota is None else body.over_quota
+        given |= _quotas(body.resources, whole=whole)
+        for one in body.resources:
+            wrong += one.unsaid(over_quota=allowed)
+    if wrong:
+        raise refused_for(REFUSED, wrong)
+    return given
+
+
+def _unsupported(body: ProjectChange) -> list[Issue]:
+    names = {
+        "schedulingRules": body.scheduling_rules,
+        "nodeTypes": body.node_types,
+        "requestedNamespace": body.requested_namespace,
+        "enforceRunaiScheduler": body.enforce_runai_scheduler is False,
+    }
+    return [Issue(field=name, details=NOT_HERE) for name, value in names.items() if value]
+
+
+def _quotas(resources: list[OrgResources], *, whole: bool) -> dict[str, Any]:
+    values: dict[str, Any] = resources[0].values() if resources else {}
+    if whole:
+        values = {"gpu_quota": 0.0, "cpu_quota": None, "memory_quota": None} | values
+    if values.get("gpu_quota", 0.0) is None:
+        values["gpu_quota"] = 0.0
+    if resources and resources[0].priority:
+        values["rank"] = resources[0].priority
+    return values
+
+
+def _department(cluster: Cluster, pk: str) -> Department | None:
+    number = whole_number(pk)
+    return None if number is None else cluster.departments.filter(pk=number).first()
+
+
+def _project(request: ApiRequest, pk: int) -> Project:
+    project = _with_all(Project.objects.visible_to(request.user)).filter(pk=pk).first()
     if project is None:
         raise not_found("The project")
+    return project
+
+
+def _with_all(rows: ProjectQuerySet) -> ProjectQuerySet:
+    return rows.for_list().prefetch_related("members")
+
+
+def _shown(project: Project) -> ProjectOut:
     return ProjectOut.of(project, usage_of([project])[project.pk])

@@ -29,6 +29,7 @@ TABLE = """
 1+++++ 1 +++++ GET    /node-pools
 1+++++ 1 +++++ GET    /nodes
 1+++++ 1 +++++ GET    /org-unit/projects
+1+++++ 1 +++++ GET    /org-unit/projects/count
 1+++++ 1 +++++ GET    /workloads
 1+++++ 1 +++++ GET    /workloads/count
 1+++++ 1 33333 POST   /access-keys
@@ -38,12 +39,18 @@ TABLE = """
 111111 1 11111 POST   /token
 13333+ 1 3333+ GET    /cluster-tests/{test_id}
 13333+ 1 3333+ GET    /org-unit/departments
+13333+ 1 3333+ GET    /org-unit/departments/count
 13333+ 1 3333+ GET    /org-unit/departments/{department_id}
 13333+ 1 3333+ PATCH  /org-unit/departments/{department_id}/resources
 13333+ 1 3333+ POST   /cluster-tests
 13333+ 1 3333+ POST   /org-unit/departments
 13333+ 1 3333+ PUT    /org-unit/departments/{department_id}
 13333+ 1 3333+ PUT    /org-unit/departments/{department_id}/resources
+13333+ 1 3333+ POST   /org-unit/projects
+14433? 1 4433? DELETE /org-unit/projects/{project_id}
+14433+ 1 4433+ PUT    /org-unit/projects/{project_id}
+14433+ 1 4433+ PUT    /org-unit/projects/{project_id}/resources
+14433+ 1 4433+ PATCH  /org-unit/projects/{project_id}/resources
 13333? 1 3333? DELETE /org-unit/departments/{department_id}
 13333? 1 3333? POST   /clusters
 144+++ 1 44+++ DELETE /asset/compute/{asset_id}

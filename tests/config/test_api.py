@@ -40,10 +40,10 @@ def test_a_dry_run_submits_nothing_and_the_parameters_of_a_list_are_named(
     status, answer = call("POST", "/workloads/distributed?dryRun=true", seed_body())
     assert (status, answer["dryRun"]) == (200, True)
     assert not Workload.objects.exists()
-    status, answer = call("GET", "/org-unit/projects?filterBy=name==none&search=x")
+    status, answer = call("GET", "/node-pools?filterBy=name==none&search=x")
     assert status == 400
     assert [issue["field"] for issue in answer["complianceIssues"]] == ["filterBy", "search"]
-    assert "it accepts limit, offset" in answer["details"]
+    assert "it accepts clusterId" in answer["details"]
 
 
 def test_a_method_that_an_address_does_not_have_is_refused_in_json(call: Caller) -> None:

@@ -56,6 +56,8 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/{pool_id}": {"labelKey": "gpu", "labelValue": "x"},
         "/departments": {"name": "d", "clusterId": pool["clusterId"], "resources": quotas},
         "/{department_id}": {"name": "d", "overQuota": True, "resources": quotas},
+        "/projects": {"name": "p", "clusterId": pool["clusterId"], "resources": quotas},
+        "/{project_id}": {"name": "p", "rank": "high", "members": [], "resources": quotas},
         "/resources": quotas,
         "/clusters": cluster,
         "/{cluster_id}": cluster,

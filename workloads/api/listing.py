@@ -8,7 +8,7 @@ from ninja import Field, Query, Router
 
 from accounts.api import ApiRequest
 from accounts.models import User
-from core.api import ApiError, Closed, Issue, Pages, Parameters, Wire, not_found, unreadable
+from core.api import ApiError, Closed, Count, Issue, Pages, Parameters, Wire, not_found, unreadable
 from core.filters import Filtered, Sorted, order
 from projects.models import Project
 from workloads import logs, services
@@ -49,10 +49,6 @@ class PagesOfOne(Pages, Which):
 class WorkloadList(Wire):
     workloads: list[WorkloadOut]
     next: int | None
-
-
-class Count(Wire):
-    count: int
 
 
 @router.get("", response=WorkloadList, by_alias=True)

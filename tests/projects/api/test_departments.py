@@ -52,9 +52,11 @@ def test_a_department_is_created_by_rest_with_its_quota(boss: Caller, cluster: C
     assert answer["cpu"] == no_bound, "nor have projects that are not there"
     assert answer["resources"] == [
         {
-            "gpu": {"deserved": 8},
-            "cpu": {"deserved": None},
-            "memory": {"deserved": 1_500_000_000, "units": "B"},
+            "nodePool": {"id": "default", "name": "default"},
+            "gpu": {"deserved": 8, "limit": 8, "overQuotaWeight": None},
+            "cpu": {"deserved": None, "limit": None, "overQuotaWeight": None},
+            "memory": {"deserved": 1500, "limit": 1500, "overQuotaWeight": None, "units": "MB"},
+            "priority": None,
         }
     ]
     status, answer = boss("POST", PATH, new(cluster, name="plain"))

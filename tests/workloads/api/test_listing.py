@@ -61,6 +61,14 @@ def test_a_moment_that_was_answered_is_found_by_it(
     assert len(names(call, filterBy=[f"createdAt{operator}{told}"])) == expected
 
 
+def test_filters_joined_with_a_comma_add_up_and_another_comma_is_part_of_a_value(
+    call: Caller, three: list[Workload]
+) -> None:
+    assert names(call, filterBy="requestedGPU>=2,phase==Failed") == ["gamma"]
+    assert names(call, filterBy="requestedGPU>=2, name=^b") == ["beta"]
+    assert names(call, filterBy="name!=a,b", sortBy="name") == ["alpha", "beta", "gamma"]
+
+
 def test_filters_add_up_and_search_looks_everywhere(call: Caller, three: list[Workload]) -> None:
     assert names(call, filterBy=["requestedGPU>=2", "phase==Failed"]) == ["gamma"]
     assert names(call, search="MNIST", sortBy="name", sortOrder="desc")[0] == "gamma"
@@ -79,8 +87,7 @@ def test_filters_add_up_and_search_looks_everywhere(call: Caller, three: list[Wo
         "filterBy=clusterId==here",
         "filterBy=clusterId=@a",
         "filterBy=createdAt>=0001-01-01T00:00:00%2B14:00",
-        "filterBy=name==alpha,phase==Failed",
-        "filterBy=requestedGPU>=1,%20phase==Failed",
+        "filterBy=colour==red,name==alpha",
         "sortBy=colour",
     ],
 )

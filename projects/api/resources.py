@@ -1,0 +1,175 @@
+"""Quotas of projects and departments, as Run:ai's REST objects have them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from clusters.models import DEFAULT_POOL
+from core.api import Closed, Issue, Wire
+from projects.models import Department, Project
+from projects.quotas import Demand, Quota
+from projects.ranks import ProjectRank
+
+UNITS = {"B": 1, "MB": 10**6, "MiB": 2**20, "GB": 10**9}
+LARGEST = 10**18  # in bytes more than this would not fit into a column, and nobody has it
+WHOLE = "quotas are for entire clusters; leave it out, or give the default node pool"
+ONE_LIMIT = "must be null, or equal to deserved where overQuota is false"
+NO_WEIGHT = "must be null: what is over quota is not shared by weight"
+Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+#: Run:ai writes one of them in two ways.
+Unit = Annotated[
+    Literal["B", "MB", "MiB", "GB"],
+    BeforeValidator(lambda it: "MiB" if it == "Mib" else it),
+    WithJsonSchema({"type": "string", "enum": list(UNITS)}),
+]
+
+
+class QuotaOut(Wire):
+    """``deserved`` is the quota, ``limit`` is never exceeded; null means unlimited."""
+
+    deserved: float | None
+    limit: float | None
+    allocated: float
+
+
+class PoolRef(Closed):
+    """Only the cluster's ``default``: node pools have no quotas of their own."""
+
+    id: str = ""
+    name: str | None = None
+
+    @property
+    def is_default(self) -> bool:
+        by_id = self.id.endswith(f"-{DEFAULT_POOL}") or self.id in {"", DEFAULT_POOL}
+        return by_id and self.name in {None, "", DEFAULT_POOL}
+
+
+class Deserved(Closed):
+    """Null means no quota of its own. ``limit`` is equal to ``deserved`` without over quota, else
+    null; ``overQuotaWeight`` is always null."""
+
+    deserved: Amount | None = None
+    limit: Amount | None = None
+    over_quota_weight: Amount | None = None
+
+
+class DeservedMemory(Deserved):
+    """In bytes unless ``units`` says otherwise."""
+
+    deserved: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = None
+    limit: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = None
+    units: Unit = "B"
+
+    def in_bytes(self) -> int | None:
+        if self.deserved is None:
+            return None
+        return min(round(self.deserved * UNITS[self.units]), LARGEST)
+
+
+class OrgResources(Closed):
+    """GPUs, CPU cores and memory of the entire cluster. ``priority`` is the rank of a project."""
+
+    node_pool: PoolRef | None = None
+    gpu: Deserved | None = None
+    cpu: Deserved | None = None
+    memory: DeservedMemory | None = None
+    priority: ProjectRank | None = None
+
+    def values(self) -> dict[str, Any]:
+        """What was given, as the verbs take it."""
+        quotas = {
+            "gpu_quota": self.gpu and self.gpu.deserved,
+            "cpu_quota": self.cpu and self.cpu.deserved,
+            "memory_quota": self.memory and self.memory.in_bytes(),
+        }
+        return {key: quotas[key] for key in quotas if key.removesuffix("_quota") in self.given}
+
+    @property
+    def given(self) -> set[str]:
+        return {name for name in self.model_fields_set if getattr(self, name) is not None}
+
+    def unsaid(self, *, over_quota: bool | None) -> list[Issue]:
+        """What it says that Trainyard cannot keep."""
+        wrong = []
+        if self.node_pool and not self.node_pool.is_default:
+            wrong.append(Issue(field="resources.0.nodePool", details=WHOLE))
+        for name in ("gpu", "cpu", "memory"):
+            one: Deserved | None = getattr(self, name)
+            if one is None:
+                continue
+            if one.over_quota_weight is not None:
+                field = f"resources.0.{name}.overQuotaWeight"
+                wrong.append(Issue(field=field, details=NO_WEIGHT))
+            if one.limit is not None and (over_quota or one.limit != one.deserved):
+                wrong.append(Issue(field=f"resources.0.{name}.limit", details=ONE_LIMIT))
+        return wrong
+
+
+class DeservedOut(Wire):
+    deserved: float | None
+    limit: float | None
+    over_quota_weight: None = None
+
+
+class DeservedMemoryOut(DeservedOut):
+    units: Literal["MB"] = "MB"
+
+
+class DefaultPoolOut(Wire):
+    id: str = DEFAULT_POOL
+    name: str = DEFAULT_POOL
+
+
+class OrgResourcesOut(Wire):
+    """What can be sent back; null means no quota of its own. ``priority`` is a project's."""
+
+    node_pool: DefaultPoolOut = DefaultPoolOut()
+    gpu: DeservedOut
+    cpu: DeservedOut
+    memory: DeservedMemoryOut
+    priority: ProjectRank | None
+
+    @classmethod
+    def of(
+        cls, owner: Project | Department, *, over_quota: bool, rank: ProjectRank | None
+    ) -> "OrgResourcesOut":
+        def bounds(amount: float | None) -> dict[str, Any]:
+            return {"deserved": amount, "limit": None if over_quota else amount}
+
+        memory = None if owner.memory_quota is None else owner.memory_quota / UNITS["MB"]
+        return cls(
+            gpu=DeservedOut(**bounds(owner.gpu_quota)),
+            cpu=DeservedOut(**bounds(owner.cpu_quota)),
+            memory=DeservedMemoryOut(**bounds(memory)),
+            priority=rank,
+        )
+
+
+class TotalResources(Wire):
+    """Of all node pools: GPUs, CPU cores, MB of memory."""
+
+    gpu_quota: float
+    cpu_quota: float | None
+    memory_quota: float | None
+
+    @classmethod
+    def of(cls, quota: Quota) -> "TotalResources":
+        memory = None if quota.memory is None else quota.memory / UNITS["MB"]
+        return cls(gpu_quota=quota.gpus or 0, cpu_quota=quota.cpu, memory_quota=memory)
+
+
+One = Annotated[list[OrgResources], Field(max_length=1)]
+
+
+def amounts(quota: Quota, held: Demand, *, over_quota: bool) -> dict[str, QuotaOut]:
+    """``gpu``, ``cpu`` and ``memory``, with what is held of each."""
+
+    def one(deserved: float | None, allocated: float) -> QuotaOut:
+        limit = None if over_quota else deserved
+        return QuotaOut(deserved=deserved, limit=limit, allocated=allocated)
+
+    return {
+        "gpu": one(quota.gpus, held.gpus),
+        "cpu": one(quota.cpu, held.cpu),
+        "memory": one(quota.memory, held.memory),
+    }

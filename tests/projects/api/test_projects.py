@@ -1,0 +1,158 @@
+"""REST: projects, which their members see and administrators keep, in Run:ai's words."""
+
+from typing import Any
+
+import pytest
+
+from clusters.models import Cluster
+from projects.models import Project
+from tests.caller import Caller
+from tests.factories import (
+    ClusterFactory,
+    DepartmentFactory,
+    ProjectFactory,
+    UserFactory,
+    WorkloadFactory,
+)
+
+pytestmark = pytest.mark.django_db
+PATH = "/org-unit/projects"
+MEMORY = {"deserved": 64, "units": "GB", "limit": None, "overQuotaWeight": None}
+
+
+@pytest.fixture
+def boss() -> Caller:
+    return Caller(UserFactory(administrator=True))
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return ClusterFactory()
+
+
+def new(cluster: Cluster, **also: Any) -> dict[str, Any]:
+    return {"name": "vision", "clusterId": str(cluster.pk), "resources": []} | also
+
+
+def quotas(project: Project) -> tuple[Any, ...]:
+    project.refresh_from_db()
+    return project.gpu_quota, project.cpu_quota, project.memory_quota
+
+
+def test_a_project_is_created_by_rest_with_its_quota_and_members(
+    boss: Caller, cluster: Cluster
+) -> None:
+    department, member = DepartmentFactory(cluster=cluster, name="research"), UserFactory()
+    gpu = {"deserved": 8, "limit": 8, "overQuotaWeight": None}
+    body = new(
+        cluster,
+        parentId=str(department.pk),
+        description="Images",
+        overQuota=False,
+        members=[member.username],
+        defaultNodePools=["default"],
+        enforceRunaiScheduler=True,
+        schedulingRules=None,
+        resources=[{"gpu": gpu, "cpu": None, "memory": MEMORY, "priority": "high"}],
+    )
+    status, made = boss("POST", PATH, body)
+    assert status == 201, made
+    project = Project.objects.get()
+    assert quotas(project) == (8, None, 64_000_000_000)
+    assert (made["parentId"], made["members"]) == (str(department.pk), [member.username])
+    assert (made["rank"], made["defaultNodePools"]) == ("high", ["default"])
+    assert made["gpu"] == {"deserved": 8, "limit": 8, "allocated": 0}
+    assert made["totalResources"] == {"gpuQuota": 8, "cpuQuota": None, "memoryQuota": 64_000}
+    assert Caller(member)("GET", f"{PATH}/{made['id']}")[1]["name"] == "vision"
+
+
+def test_a_project_can_be_sent_back_as_it_was_answered(boss: Caller, cluster: Cluster) -> None:
+    _, made = boss("POST", PATH, new(cluster, overQuota=False, resources=[{"memory": MEMORY}]))
+    path = f"{PATH}/{made['id']}"
+    again = {key: made[key] for key in ("resources", "members", "rank", "parentId", "overQuota")}
+    status, answer = boss("PUT", path, again)
+    assert status == 200, answer
+    assert {**answer, "updatedAt": ""} == {**made, "updatedAt": ""}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": "The Lab"}, "name"),
+        ({"clusterId": "00000000-0000-0000-0000-000000000000"}, "clusterId"),
+        ({"parentId": "999999"}, "parentId"),
+        ({"members": ["nobody"]}, "members"),
+        ({"rank": "first"}, "rank"),
+        ({"defaultNodePools": ["moon"]}, "defaultNodePools"),
+        ({"schedulingRules": {"trainingJobTimeLimitSeconds": 3}}, "schedulingRules"),
+        ({"enforceRunaiScheduler": False}, "enforceRunaiScheduler"),
+        ({"resources": [{"nodePool": {"id": "7"}}]}, "resources.0.nodePool"),
+        ({"resources": [{"gpu": {"deserved": 1, "limit": 3}}]}, "resources.0.gpu.limit"),
+        ({"resources": [{"cpu": {"overQuotaWeight": 2}}]}, "resources.0.cpu.overQuotaWeight"),
+        ({"parent": "1"}, "parent"),
+    ],
+)
+def test_creating_a_project_by_rest_names_what_is_wrong(
+    boss: Caller, cluster: Cluster, change: dict[str, Any], field: str
+) -> None:
+    status, answer = boss("POST", PATH, new(cluster) | change)
+    assert (status, [issue["field"] for issue in answer["complianceIssues"]]) == (400, [field])
+    assert not Project.objects.exists()
+
+
+def test_a_project_updated_by_rest_changes_only_in_what_is_given(
+    boss: Caller, cluster: Cluster
+) -> None:
+    member = UserFactory()
+    project = ProjectFactory(cluster=cluster, gpu_quota=8, cpu_quota=4, members=[member])
+    path = f"{PATH}/{project.pk}"
+    status, answer = boss("PUT", path, {"name": "renamed", "overQuota": False})
+    assert (status, answer["name"], answer["overQuota"]) == (200, "renamed", False)
+    assert (quotas(project), answer["members"]) == ((8, 4, None), [member.username])
+    assert boss("PATCH", f"{path}/resources", [{"cpu": {"deserved": 2}}])[0] == 200
+    assert quotas(project) == (8, 2, None)
+    assert boss("PUT", f"{path}/resources", [{"gpu": {"deserved": 3}}])[0] == 200
+    assert quotas(project) == (3, None, None)
+    assert boss("PUT", path, {"members": []})[1]["members"] == []
+    ProjectFactory(cluster=cluster, name="taken")
+    assert boss("PUT", path, {"name": "taken"})[0] == 409
+
+
+def test_a_project_is_deleted_by_rest_once_its_workloads_are(boss: Caller) -> None:
+    workload = WorkloadFactory(name="mnist", completed=True)
+    path = f"{PATH}/{workload.project_id}"
+    status, answer = boss("DELETE", path)
+    assert (status, "mnist" in answer["message"]) == (409, True)
+    workload.delete()
+    assert boss("DELETE", path)[0] == 204
+    assert boss("GET", path)[0] == 404
+
+
+def test_members_see_their_project_and_change_nothing_of_it(call: Caller, cluster: Cluster) -> None:
+    project = ProjectFactory(cluster=cluster, members=[call.user])
+    path = f"{PATH}/{project.pk}"
+    assert call("GET", path)[0] == 200
+    for method, where, body in (
+        ("POST", PATH, new(cluster)),
+        ("PUT", path, {"name": "mine"}),
+        ("PATCH", f"{path}/resources", []),
+        ("DELETE", path, None),
+    ):
+        assert call(method, where, body)[0] == 403, (method, where)
+
+
+def test_projects_are_found_sorted_and_counted(boss: Caller, cluster: Cluster) -> None:
+    department = DepartmentFactory(cluster=cluster, name="research")
+    for name, quota in (("alpha", 1), ("beta", 8), ("gamma", 4)):
+        ProjectFactory(cluster=cluster, name=name, gpu_quota=quota, department=department)
+    ProjectFactory(name="elsewhere")
+    mine = f"filterBy=clusterId=={cluster.pk}"
+
+    def names(query: str) -> list[str]:
+        return [it["name"] for it in boss("GET", f"{PATH}?{query}")[1]["projects"]]
+
+    assert names(f"{mine}&sortBy=totalGpuQuota&sortOrder=desc") == ["beta", "gamma", "alpha"]
+    assert names(f"{mine}&filterBy=totalGpuQuota>=4") == ["beta", "gamma"]
+    assert names("filterBy=parentName==research,name=@ph") == ["alpha"]
+    assert names("search=else") == ["elsewhere"]
+    assert boss("GET", f"{PATH}/count?{mine}")[1] == {"count": 3}
