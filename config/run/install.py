@@ -39,6 +39,19 @@ VENDOR_FILES = {
     "uplot/dist/uPlot.min.css": "uplot/uPlot.min.css",
 }
 
+#: Starts the command line of this checkout, also where a path has a space.
+LAUNCHER = """\
+#!/bin/sh
+'''exec' "{python}" "$0" "$@"
+' '''
+import sys
+
+sys.path.insert(0, {root!r})
+from trainyard_cli.__main__ import script
+
+script()
+"""
+
 
 class Missing(Exception):
     """Something only the person at the keyboard can install; the message says how."""
@@ -51,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with one_at_a_time():
             install_python(dev=options.dev)
+            install_command_line()
             install_front_end()
     except Missing as error:
         print(f"\n{error}", file=sys.stderr)
@@ -94,6 +108,15 @@ def install_python(*, dev: bool) -> None:
         )
     for lock in locks:
         stamp(VENV, lock)
+
+
+def install_command_line() -> None:
+    """``.venv/bin/trainyard``, as ``pip install ./trainyard_cli`` brings it elsewhere."""
+    program = VENV / "bin" / "trainyard"
+    text = LAUNCHER.format(python=VENV / "bin" / "python", root=str(ROOT))
+    if not program.exists() or program.read_text() != text:
+        program.write_text(text)
+        program.chmod(0o755)
 
 
 def works(python: Path) -> bool:

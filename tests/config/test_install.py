@@ -73,6 +73,30 @@ def test_an_installation_for_tests_holds_what_running_needs(commands: list[list[
     assert not [one for one in commands if "pip" in one]
 
 
+def test_the_command_line_is_installed_and_starts_in_this_checkout(
+    commands: list[list[str]], checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install.main([])
+    program = checkout / ".venv" / "bin" / "trainyard"
+    assert str(checkout) in program.read_text()
+    monkeypatch.undo()
+    venv = checkout / "with a space"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(sys.executable)
+    monkeypatch.setattr(install, "VENV", venv)
+    install.install_command_line()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [venv / "bin" / "trainyard", "--version"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("trainyard ")
+
+
 def test_front_end_files_come_without_source_maps(
     commands: list[list[str]], checkout: Path
 ) -> None:

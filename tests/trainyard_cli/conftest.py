@@ -1,0 +1,34 @@
+"""A researcher at a terminal, in one project of a cluster with four virtual GPUs."""
+
+from pathlib import Path
+
+import pytest
+import redis
+from pytest_django.live_server_helper import LiveServer
+
+from accounts.models import User
+from projects.models import Project
+from tests.factories import PASSWORD, ProjectFactory, UserFactory
+from tests.trainyard_cli.terminal import Terminal
+
+
+@pytest.fixture
+def researcher(transactional_db: None) -> User:
+    return UserFactory(username="ada")
+
+
+@pytest.fixture
+def project(researcher: User) -> Project:
+    return ProjectFactory(name="team-a", gpu_quota=2, members=[researcher])
+
+
+@pytest.fixture
+def nobody(live_server: LiveServer, tmp_path: Path, valkey: redis.Redis) -> Terminal:
+    """Not signed in. The broker counts the sign-ins of other tests from here: it is emptied."""
+    return Terminal(live_server.url, tmp_path / "config" / "trainyard.json")
+
+
+@pytest.fixture
+def terminal(nobody: Terminal, project: Project, researcher: User) -> Terminal:
+    nobody.sign_in(researcher.username, PASSWORD)
+    return nobody

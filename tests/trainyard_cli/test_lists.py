@@ -1,0 +1,80 @@
+"""Lists: as tables that other programs read, as documents, as names."""
+
+import json
+import shlex
+
+import pytest
+import yaml
+
+from accounts.models import User
+from projects.models import Project
+from tests.factories import ProjectFactory, WorkloadFactory
+from tests.trainyard_cli.terminal import Terminal
+
+
+def test_jobs_of_the_project_are_listed_with_what_they_hold(
+    terminal: Terminal, project: Project, researcher: User
+) -> None:
+    WorkloadFactory(project=project, name="mnist", running=True, created_by=researcher)
+    elsewhere = ProjectFactory(cluster=project.cluster, members=[researcher])
+    WorkloadFactory(project=elsewhere, name="other")
+    done = terminal("list jobs")
+    assert done.out.splitlines()[0] == "Showing jobs for project team-a"
+    heads, row = done.out.splitlines()[1:]
+    assert heads.split("  ")[0] == "NAME"
+    cells = [cell for cell in row.split("  ") if cell]
+    assert [cells[0], cells[1].strip()] == ["mnist", "Running"]
+    assert "PyTorch" in row
+    assert {"mnist", "other"} == set(terminal("list jobs -A -o name").out.split())
+    assert terminal(f"list jobs -p {elsewhere.name} -o name").out.split() == ["other"]
+
+
+def test_jobs_are_filtered_by_status_and_text(terminal: Terminal, project: Project) -> None:
+    WorkloadFactory(project=project, name="one", running=True)
+    WorkloadFactory(project=project, name="two", failed=True)
+    assert terminal("list jobs --status Failed -o name").out == "two\n"
+    assert terminal("list jobs --search on -o name").out == "one\n"
+
+
+def test_more_jobs_than_were_asked_for_are_announced(terminal: Terminal, project: Project) -> None:
+    for number in range(3):
+        WorkloadFactory(project=project, name=f"run-{number}")
+    done = terminal("list jobs --limit 2 --no-headers")
+    assert [row[0] for row in done.rows] == ["run-2", "run-1"]
+    assert done.err == "There are more: --offset 2\n"
+    assert terminal("list jobs --limit 2 --offset 2 -o name").out == "run-0\n"
+
+
+LISTS = "list jobs|list projects|project list|cluster list|node list|nodepool list"
+
+
+@pytest.mark.parametrize("line", LISTS.split("|"))
+def test_every_list_has_every_form(terminal: Terminal, project: Project, line: str) -> None:
+    WorkloadFactory(project=project, name="mnist")
+    as_json, as_yaml = terminal(f"{line} -o json").out, terminal(f"{line} -o yaml").out
+    every = json.loads(as_json)
+    assert [it.keys() for it in every] == [it.keys() for it in yaml.safe_load(as_yaml)] != []
+    names = terminal(f"{line} -o name").out.split()
+    assert names == [it["name"] for it in every]
+    plain, wide = terminal(line).out, terminal(f"{line} -o wide").out
+    assert len(plain.splitlines()[-1]) <= len(wide.splitlines()[-1])
+    without = terminal(f"{line} --no-headers").out
+    assert without.split() == " ".join(plain.splitlines()[-len(names) :]).split()
+
+
+def test_a_list_costs_at_most_two_requests(terminal: Terminal, project: Project) -> None:
+    WorkloadFactory(project=project, name="mnist")
+    terminal("whoami")
+    for line in LISTS.split("|"):
+        calls = terminal(f"--debug {line}").err.splitlines()
+        assert len(calls) <= 2, calls
+
+
+def test_a_command_that_does_not_exist_suggests_one_that_does(nobody: Terminal) -> None:
+    done = nobody("nodes list", code=2)
+    assert "Did you mean" in done.err
+    assert shlex.quote("node") in done.err
+
+
+def test_words_after_two_dashes_belong_to_submissions_alone(nobody: Terminal) -> None:
+    assert "takes nothing after --" in nobody("list jobs -- python", code=2).err

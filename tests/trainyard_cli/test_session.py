@@ -1,0 +1,117 @@
+"""Signing in, staying signed in, signing out: what is kept, and what is never shown."""
+
+import json
+import stat
+import time
+
+import pytest
+
+from accounts.models import AccessKey, User
+from projects.models import Project
+from tests.factories import PASSWORD, ProjectFactory
+from tests.trainyard_cli.terminal import Terminal
+
+
+def test_signing_in_keeps_a_key_that_only_its_owner_can_read(
+    nobody: Terminal, project: Project, researcher: User
+) -> None:
+    done = nobody.sign_in("ada", PASSWORD)
+    assert "Signed in" in done.err
+    kept = nobody.config.read_text()
+    assert stat.S_IMODE(nobody.config.stat().st_mode) == 0o600
+    assert stat.S_IMODE(nobody.config.parent.stat().st_mode) == 0o700
+    assert PASSWORD not in kept
+    assert json.loads(kept)["client_id"] == researcher.access_keys.get().client_id
+    assert nobody("whoami").rows[0] == ["User:", "ada"]
+
+
+def test_neither_password_nor_key_is_printed(nobody: Terminal, project: Project) -> None:
+    signed = nobody.sign_in("ada", PASSWORD)
+    secret = json.loads(nobody.config.read_text())["client_secret"]
+    lines = [signed, nobody("--debug list jobs"), nobody("whoami -o json"), nobody("logout")]
+    printed = "".join(done.out + done.err for done in lines)
+    assert PASSWORD not in printed
+    assert secret not in printed
+    assert "Bearer" not in printed
+    assert "GET /api/v1/workloads 200" in printed
+
+
+def test_a_password_is_not_accepted_on_the_command_line(nobody: Terminal) -> None:
+    nobody(f"login --server {nobody.server} -u ada --password secret", code=2)
+    assert "--password " not in nobody("login --help").out.replace("--password-stdin", "")
+
+
+def test_the_only_project_is_set_at_sign_in(nobody: Terminal, project: Project) -> None:
+    nobody.sign_in("ada", PASSWORD)
+    assert nobody("whoami").rows[2] == ["Project:", "team-a"]
+
+
+def test_of_several_projects_one_is_set_by_name(
+    nobody: Terminal, project: Project, researcher: User
+) -> None:
+    ProjectFactory(name="team-b", cluster=project.cluster, members=[researcher])
+    assert "trainyard project set" in nobody.sign_in("ada", PASSWORD).err
+    nobody("list jobs", code=2)
+    nobody("config project team-b")
+    assert nobody("whoami").rows[2] == ["Project:", "team-b"]
+    assert "Yours: team-a, team-b." in nobody("project set team-c", code=4).err
+
+
+def test_wrong_credentials_are_refused_with_what_to_do(nobody: Terminal, project: Project) -> None:
+    done = nobody(f"login --server {nobody.server} -u ada --password-stdin", typed="no", code=3)
+    assert "These credentials are wrong." in done.err
+    assert not nobody.config.exists()
+
+
+def test_a_token_that_ends_is_replaced_unseen(terminal: Terminal) -> None:
+    terminal("whoami")
+    kept = json.loads(terminal.config.read_text())
+    first = kept["token"]
+    terminal.config.write_text(json.dumps(kept | {"token": "old", "expires": time.time() + 9e9}))
+    terminal("whoami")  # the server says that it is none
+    terminal.config.write_text(json.dumps(kept | {"expires": 0}))
+    terminal("whoami")
+    assert json.loads(terminal.config.read_text())["expires"] > time.time()
+    assert first != "old"
+
+
+def test_signing_in_again_leaves_one_key_and_signing_out_none(terminal: Terminal) -> None:
+    terminal.sign_in("ada", PASSWORD)
+    assert AccessKey.objects.count() == 1
+    terminal("logout")
+    assert AccessKey.objects.count() == 0
+    assert 'client_secret": ""' in terminal.config.read_text()
+    assert "trainyard login" in terminal("whoami", code=3).err
+
+
+def test_a_key_that_was_deleted_elsewhere_asks_to_sign_in(terminal: Terminal) -> None:
+    AccessKey.objects.all().delete()
+    assert "Sign in: trainyard login" in terminal("list jobs", code=3).err
+
+
+def test_programs_sign_in_by_their_environment(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = json.loads(terminal.config.read_text())
+    terminal.config.unlink()
+    for name, value in (
+        ("SERVER", terminal.server),
+        ("CLIENT_ID", kept["client_id"]),
+        ("CLIENT_SECRET", kept["client_secret"]),
+    ):
+        monkeypatch.setenv(f"TRAINYARD_{name}", value)
+    assert "team-a" in terminal("project list -o name").out
+    assert not terminal.config.exists(), "there is nothing to keep"
+    terminal("project set team-a")
+    assert kept["client_secret"] not in terminal.config.read_text()
+
+
+def test_a_server_that_does_not_answer_is_named(nobody: Terminal) -> None:
+    line = "login --server http://127.0.0.1:9 -u ada --password-stdin"
+    assert "Cannot reach Trainyard at http://127.0.0.1:9" in nobody(line, typed="x", code=5).err
+
+
+def test_a_sign_in_file_that_cannot_be_read_says_what_to_do(nobody: Terminal) -> None:
+    nobody.config.parent.mkdir()
+    nobody.config.write_text("{")
+    assert "sign in again: trainyard login" in nobody("whoami", code=3).err

@@ -1,0 +1,93 @@
+"""The command line, put together: each first word has a module, and only that one is loaded."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainyard_cli import __version__
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.invocation import Invocation, of
+
+PROGRAM = "trainyard"
+#: By module, the first words that it adds.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "session": ("login", "logout", "whoami"),
+    "places": ("config", "project", "cluster", "node", "nodepool"),
+    "jobs": ("list",),
+}
+WITH_WORDS = {"submit", "submit-dist"}  # which take what follows --
+HELP = "Submit, follow and control distributed training on Trainyard. Start with: trainyard login"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        head, words = split(arguments)
+        with closing(Invocation(words)) as invocation:
+            build(head)(args=head, prog_name=PROGRAM, obj=invocation)
+    except CliError as error:
+        print(f"trainyard: {error}", file=sys.stderr)
+        return error.code
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 1
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    return 0
+
+
+def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """What is ours, and what comes after ``--``: the command of a workload."""
+    if "--" not in arguments:
+        return arguments, ()
+    at = arguments.index("--")
+    head, words = arguments[:at], tuple(arguments[at + 1 :])
+    if words and not WITH_WORDS & set(head):
+        raise wrong_use(f"This command takes nothing after --, such as {words[0]}.")
+    return head, words
+
+
+def build(head: Sequence[str]) -> typer.Typer:
+    """With the commands of the first word, or with all of them, such as for help."""
+    app = typer.Typer(
+        help=HELP,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    first = next((word for word in head if not word.startswith("-")), "")
+    wanted = [name for name, words in COMMANDS.items() if first in words]
+    for name in wanted or COMMANDS:
+        import_module(f"trainyard_cli.commands.{name}").add(app)
+    return app
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"trainyard {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    context: typer.Context,
+    config_file: Annotated[
+        Path | None,
+        typer.Option(help="Where the sign-in is kept; also TRAINYARD_CONFIG.", show_default=False),
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", "-d", help="Tell each request on standard error.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    invocation = of(context)
+    invocation.debug = debug
+    if config_file:
+        invocation.config = config_file.expanduser()

@@ -1,0 +1,163 @@
+"""Calls of the REST API, with a token that is renewed as it is needed."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+
+from trainyard_cli import __version__
+from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.profile import Profile
+
+PATIENCE_SECONDS = 60.0
+EARLY_SECONDS = 120.0  # before its end a token is renewed
+PAGE = 500
+SIGN_IN = "Sign in: trainyard login"
+
+
+class RestClient:
+    """``debug`` tells each call on standard error: method, path, status, milliseconds."""
+
+    def __init__(self, profile: Profile, *, debug: bool = False) -> None:
+        self.profile, self.debug = profile, debug
+        self.http = httpx.Client(
+            base_url=f"{profile.server}/api/v1",
+            timeout=httpx.Timeout(PATIENCE_SECONDS, connect=10.0),
+            headers={"User-Agent": f"trainyard-cli/{__version__}"},
+        )
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.send("GET", path, query=query)
+
+    def post(self, path: str, body: Any = None, **query: Any) -> Any:
+        return self.send("POST", path, body, query=query)
+
+    def delete(self, path: str) -> Any:
+        return self.send("DELETE", path)
+
+    def send(self, method: str, path: str, body: Any = None, *, query: Any = None) -> Any:
+        """The answer's JSON; ``CliError`` says what was refused."""
+        answer = self._authorized(method, path, body, query)
+        return answer.json() if answer.content else None
+
+    def pages(self, path: str, key: str, **query: Any) -> Iterator[Any]:
+        """Every item of a list, whatever its length."""
+        offset: int | None = 0
+        while offset is not None:
+            page = self.get(path, offset=offset, limit=PAGE, **query)
+            yield from page[key]
+            offset = page.get("next")
+
+    @contextmanager
+    def stream(self, path: str, **query: Any) -> Iterator[Iterator[str]]:
+        """The lines of an answer that comes bit by bit."""
+        with _reaching(self.profile.server):
+            request = self.http.build_request(
+                "GET", path, params=_given(query), headers=self._bearer()
+            )
+            request.extensions["timeout"] = httpx.Timeout(PATIENCE_SECONDS, read=None).as_dict()
+            answer = self.http.send(request, stream=True)
+            try:
+                if answer.is_error:
+                    answer.read()
+                    raise refusal(answer)
+                yield answer.iter_lines()
+            finally:
+                answer.close()
+
+    def sign_in(self, body: dict[str, str]) -> None:
+        """Keep the token that these credentials give."""
+        answer = self._send("POST", "/token", body, None, {})
+        if answer.is_error:
+            raise refusal(answer)
+        token = answer.json()
+        self.profile.token = token["accessToken"]
+        self.profile.expires = time.time() + token["expiresIn"]
+
+    def _authorized(self, method: str, path: str, body: Any, query: Any) -> httpx.Response:
+        answer = self._send(method, path, body, query, self._bearer())
+        if answer.status_code == 401:  # it ended early, such as with a new password
+            self.profile.expires = 0.0
+            answer = self._send(method, path, body, query, self._bearer())
+        if answer.is_error:
+            raise refusal(answer)
+        return answer
+
+    def _bearer(self) -> dict[str, str]:
+        profile = self.profile
+        if not profile.token or time.time() > profile.expires - EARLY_SECONDS:
+            if not profile.is_signed_in:
+                raise CliError("You are not signed in.", SIGN_IN, code=ExitCode.SIGNED_OUT)
+            self.sign_in(
+                {
+                    "grantType": "app_token",
+                    "clientID": profile.client_id,
+                    "clientSecret": profile.client_secret,
+                }
+            )
+            if not profile.from_environment:
+                profile.save()
+        return {"Authorization": f"Bearer {profile.token}"}
+
+    def _send(
+        self, method: str, path: str, body: Any, query: Any, headers: dict[str, str]
+    ) -> httpx.Response:
+        began = time.monotonic()
+        with _reaching(self.profile.server):
+            answer = self.http.request(
+                method, path, json=body, params=_given(query or {}), headers=headers
+            )
+        if self.debug:
+            spent = (time.monotonic() - began) * 1000
+            print(
+                f"{method} {answer.url.path} {answer.status_code} {spent:.0f} ms", file=sys.stderr
+            )
+        return answer
+
+
+@contextmanager
+def _reaching(server: str) -> Iterator[None]:
+    todo = "Check that it runs and that the address is right: trainyard login --server URL"
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        message = f"Trainyard at {server} did not answer in time."
+        raise CliError(message, "Try again.", code=ExitCode.UNREACHABLE) from error
+    except (httpx.TransportError, httpx.InvalidURL) as error:
+        message = f"Cannot reach Trainyard at {server}: {error}"
+        raise CliError(message, todo, code=ExitCode.UNREACHABLE) from error
+
+
+def _given(query: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in query.items() if value is not None}
+
+
+def refusal(answer: httpx.Response) -> CliError:
+    """What the server said, with the fields that it named."""
+    try:
+        body = answer.json()
+        message, details = str(body["message"]), str(body.get("details") or "")
+        issues = [(it["field"], it["details"]) for it in body.get("complianceIssues") or []]
+    except (ValueError, KeyError, TypeError):
+        message, details = f"{answer.url.host} answered {answer.status_code}, not as Trainyard.", ""
+        issues = []
+    if answer.status_code == 401:
+        return CliError(message, SIGN_IN, code=ExitCode.SIGNED_OUT)
+    code = ExitCode.NOT_FOUND if answer.status_code == 404 else ExitCode.REFUSED
+    if answer.status_code >= 500:
+        code = ExitCode.UNREACHABLE
+    return Refusal(message, "" if issues else details, code=code, issues=issues)
+
+
+class Refusal(CliError):
+    """``issues`` name the fields of the request that are wrong, and what is wrong with each."""
+
+    def __init__(
+        self, message: str, todo: str, *, code: int, issues: list[tuple[str, str]]
+    ) -> None:
+        lines = [f"  {field}: {text}" if field else f"  {text}" for field, text in issues]
+        super().__init__(message, todo, code=code, lines=lines)
+        self.issues = issues

@@ -1,0 +1,127 @@
+"""Where workloads run: projects, clusters, nodes and node pools."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from trainyard_cli.invocation import NoHeaders, Output, of
+from trainyard_cli.show import Item, TextColumn, listing, memory, number
+
+PROJECT_ARGUMENT = Annotated[str, typer.Argument(help="The name of a project.")]
+PROJECTS = (
+    TextColumn("PROJECT", lambda it: it["name"]),
+    TextColumn("DEPARTMENT", lambda it: it["departmentName"]),
+    TextColumn("GPU QUOTA", lambda it: _quota(it["gpu"]["deserved"])),
+    TextColumn("ALLOCATED GPUS", lambda it: number(it["gpu"]["allocated"])),
+    TextColumn("ALLOCATED CPU", lambda it: number(it["cpu"]["allocated"]), wide=True),
+    TextColumn("ALLOCATED MEMORY", lambda it: memory(it["memory"]["allocated"]), wide=True),
+    TextColumn("OVER QUOTA", lambda it: "yes" if it["overQuota"] else "no", wide=True),
+    TextColumn("ID", lambda it: it["id"], wide=True),
+    TextColumn("CLUSTER ID", lambda it: it["clusterId"], wide=True),
+)
+CLUSTERS = (
+    TextColumn("CLUSTER", lambda it: it["name"]),
+    TextColumn("KIND", lambda it: it.get("kind", "–")),
+    TextColumn("STATUS", lambda it: _state(it)),
+    TextColumn("ID", lambda it: it["uuid"]),
+)
+NODES = (
+    TextColumn("NODE", lambda it: it["name"]),
+    TextColumn("STATUS", lambda it: it["status"]),
+    TextColumn("NODE POOL", lambda it: it["nodePool"]),
+    TextColumn("GPU TYPE", lambda it: it["gpuInfo"]["gpuType"] or "–"),
+    TextColumn("GPUS", lambda it: number(it["allocatable"]["gpu"])),
+    TextColumn("ALLOCATED GPUS", lambda it: number(it["allocated"]["gpu"])),
+    TextColumn("CPU", lambda it: number(it["allocatable"]["cpu"])),
+    TextColumn("MEMORY", lambda it: memory(it["allocatable"]["memory"])),
+    TextColumn("ALLOCATED CPU", lambda it: number(it["allocated"]["cpu"]), wide=True),
+    TextColumn("ALLOCATED MEMORY", lambda it: memory(it["allocated"]["memory"]), wide=True),
+    TextColumn("CLUSTER ID", lambda it: it["clusterUuid"], wide=True),
+)
+POOLS = (
+    TextColumn("NODE POOL", lambda it: it["name"]),
+    TextColumn("STATUS", lambda it: it["phase"]),
+    TextColumn("NODES", lambda it: str(it["nodes"])),
+    TextColumn("GPUS", lambda it: number(it["allocatable"]["gpu"])),
+    TextColumn("ALLOCATED GPUS", lambda it: number(it["allocated"]["gpu"])),
+    TextColumn("LABEL", lambda it: _label(it), wide=True),
+    TextColumn("CLUSTER ID", lambda it: it["clusterId"], wide=True),
+)
+
+
+def add(app: typer.Typer) -> None:
+    config = typer.Typer(help="What commands assume.", no_args_is_help=True)
+    config.command("project")(set_project)
+    app.add_typer(config, name="config")
+    project = typer.Typer(help="Projects, and the one that commands use.", no_args_is_help=True)
+    project.command("set")(set_project)
+    project.command("list")(list_projects)
+    app.add_typer(project, name="project")
+    for name, what, command in (
+        ("cluster", "Clusters.", list_clusters),
+        ("node", "Nodes.", list_nodes),
+        ("nodepool", "Node pools.", list_pools),
+    ):
+        group = typer.Typer(help=what, no_args_is_help=True)
+        group.callback()(_group)  # so that its only command keeps its name
+        group.command("list")(command)
+        app.add_typer(group, name=name)
+
+
+def _group() -> None:
+    pass
+
+
+def set_project(context: typer.Context, name: PROJECT_ARGUMENT) -> None:
+    """Set the project that commands use."""
+    invocation = of(context)
+    project = invocation.find_project(name)
+    kept = invocation.client.profile
+    kept.project = project
+    kept.save()
+    print(f"Project {project['name']} is set.", file=sys.stderr)
+
+
+def list_projects(
+    context: typer.Context, output: Output = None, no_headers: NoHeaders = False
+) -> None:
+    """Projects that you have access to, with their quota."""
+    every = list(of(context).client.pages("/org-unit/projects", "projects"))
+    listing(every, PROJECTS, output, headers=not no_headers, empty="No projects yet.")
+
+
+def list_clusters(
+    context: typer.Context, output: Output = None, no_headers: NoHeaders = False
+) -> None:
+    """Clusters of your projects."""
+    every = of(context).client.get("/clusters")
+    listing(every, CLUSTERS, output, headers=not no_headers, empty="No clusters yet.")
+
+
+def list_nodes(
+    context: typer.Context, output: Output = None, no_headers: NoHeaders = False
+) -> None:
+    """Nodes, what they have, and what workloads hold of it."""
+    every = list(of(context).client.pages("/nodes", "nodes"))
+    listing(every, NODES, output, headers=not no_headers, empty="No nodes yet.")
+
+
+def list_pools(
+    context: typer.Context, output: Output = None, no_headers: NoHeaders = False
+) -> None:
+    """Node pools, as --node-pools takes them."""
+    every = of(context).client.get("/node-pools")["nodepools"]
+    listing(every, POOLS, output, headers=not no_headers, empty="No node pools yet.")
+
+
+def _quota(deserved: float | None) -> str:
+    return "unlimited" if deserved is None else number(deserved)
+
+
+def _state(cluster: Item) -> str:
+    return str(cluster["status"]["state"])
+
+
+def _label(pool: Item) -> str:
+    return f"{pool['labelKey']}={pool['labelValue']}" if pool["labelKey"] else "–"

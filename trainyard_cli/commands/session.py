@@ -1,0 +1,156 @@
+"""Signing in and out. A password is asked for, or read; it is never on a command line."""
+
+import getpass
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from trainyard_cli import profile
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.invocation import SET_PROJECT, Output, of
+from trainyard_cli.profile import DEFAULT_SERVER, Profile
+from trainyard_cli.show import document, facts
+
+if TYPE_CHECKING:
+    from trainyard_cli.client import RestClient
+
+LOCAL = {"127.0.0.1", "localhost", "::1"}
+LONGEST_NAME = 63
+
+
+def add(app: typer.Typer) -> None:
+    app.command()(login)
+    app.command()(logout)
+    app.command()(whoami)
+
+
+def login(
+    context: typer.Context,
+    server: Annotated[
+        str, typer.Option(help="Address of Trainyard; also TRAINYARD_SERVER.", show_default=False)
+    ] = "",
+    user: Annotated[str, typer.Option("--user", "-u", help="User name.", show_default=False)] = "",
+    password_stdin: Annotated[
+        bool, typer.Option(help="Read the password from standard input.")
+    ] = False,
+) -> None:
+    """Sign in with user name and password.
+
+    The password is asked for, or taken from standard input or TRAINYARD_PASSWORD, and used once:
+    what is kept is an access key of this machine, in a file that only you can read. Programs sign
+    in with a key of their own, in TRAINYARD_SERVER, TRAINYARD_CLIENT_ID and
+    TRAINYARD_CLIENT_SECRET.
+    """
+    kept = profile.load(of(context).config)
+    address = _address(server or kept.server or _asked("Server", DEFAULT_SERVER))
+    name = user or (kept.user if kept.server == address else "") or _asked("User name", "")
+    password = _password(from_stdin=password_stdin)
+    fresh = Profile(kept.path, server=address, user=name)
+    client = of(context).connect(fresh)
+    client.sign_in({"grantType": "password", "username": name, "password": password})
+    key = client.post(
+        "/access-keys", {"name": f"trainyard on {socket.gethostname()}"[:LONGEST_NAME]}
+    )
+    fresh.key_id, fresh.client_id = key["id"], key["clientId"]
+    fresh.client_secret = key["clientSecret"]
+    _forget(kept, client)
+    fresh.expires = 0.0  # the next token is the key's: it ends with it
+    if kept.server == address and kept.user == name:
+        fresh.project = kept.project
+    fresh.save()
+    print(f"Signed in to {address} as {name}.", file=sys.stderr)
+    _suggest_project(client, fresh)
+
+
+def _address(text: str) -> str:
+    address = (text if "://" in text else f"https://{text}").rstrip("/")
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise wrong_use(f"{text} is not an address; write one like {DEFAULT_SERVER}")
+    if parts.scheme == "http" and parts.hostname not in LOCAL:
+        print("Note: http:// sends the password unencrypted; prefer https://.", file=sys.stderr)
+    return address
+
+
+def _asked(what: str, default: str) -> str:
+    if not sys.stdin.isatty():
+        if default:
+            return default
+        raise wrong_use(f"{what} is missing.", "Pass it: trainyard login --user NAME")
+    answer = input(f"{what} [{default}]: " if default else f"{what}: ").strip()
+    return answer or default
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if given := os.environ.get("TRAINYARD_PASSWORD"):
+        return given
+    if not sys.stdin.isatty():
+        raise wrong_use(
+            "There is no terminal to ask for the password.",
+            "Pass it on standard input with --password-stdin, or in TRAINYARD_PASSWORD.",
+        )
+    return getpass.getpass("Password: ")
+
+
+def _forget(kept: Profile, client: "RestClient") -> None:
+    """The key of an earlier sign-in at the same place, which nobody would use any more."""
+    now = client.profile
+    if not kept.key_id or (kept.server, kept.user) != (now.server, now.user):
+        return
+    try:
+        client.delete(f"/access-keys/{kept.key_id}")
+    except CliError as error:
+        if error.code != ExitCode.NOT_FOUND:
+            raise
+
+
+def _suggest_project(client: "RestClient", fresh: Profile) -> None:
+    """With one project there is nothing to choose."""
+    if fresh.project:
+        print(f"Project: {fresh.project['name']}", file=sys.stderr)
+        return
+    every = list(client.pages("/org-unit/projects", "projects"))
+    if len(every) != 1:
+        print(SET_PROJECT, file=sys.stderr)
+        return
+    fresh.project = {key: every[0][key] for key in ("id", "name", "clusterId")}
+    fresh.save()
+    print(f"Project: {fresh.project['name']}, the only one you have.", file=sys.stderr)
+
+
+def logout(context: typer.Context) -> None:
+    """Delete the key of this machine, here and at Trainyard."""
+    kept = profile.load(of(context).config)
+    if kept.from_environment or not kept.is_signed_in:
+        print("You are not signed in by a file; nothing was changed.", file=sys.stderr)
+        return
+    try:
+        if kept.key_id:
+            of(context).client.delete(f"/access-keys/{kept.key_id}")
+    except CliError as error:
+        if error.code not in {ExitCode.NOT_FOUND, ExitCode.SIGNED_OUT}:
+            raise
+    Profile(kept.path, server=kept.server, user=kept.user).save()
+    print(f"Signed out of {kept.server}.", file=sys.stderr)
+
+
+def whoami(context: typer.Context, output: Output = None) -> None:
+    """Who is signed in, where, and in which project."""
+    client = of(context).client
+    client.get("/access-keys")  # the sign-in still holds
+    kept = client.profile
+    values = {
+        "user": kept.user or kept.client_id,
+        "server": kept.server,
+        "project": kept.project.get("name", ""),
+    }
+    if output == "name":
+        print(values["user"])
+    elif not document(values, output):
+        facts([(key.capitalize(), value) for key, value in values.items()])

@@ -1,0 +1,96 @@
+"""What there is to know of workloads, and to do with them."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from trainyard_cli.invocation import (
+    AllProjects,
+    NoHeaders,
+    Output,
+    ProjectName,
+    of,
+)
+from trainyard_cli.show import Format, Item, TextColumn, age, duration, listing, number
+
+Status = Annotated[
+    str, typer.Option("--status", help="Only those in this phase, such as Running or Failed.")
+]
+Search = Annotated[str, typer.Option("--search", help="Only those with this in name or image.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=500, help="How many at most.")]
+Offset = Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")]
+
+COLUMNS = (
+    TextColumn("NAME", lambda it: it["name"]),
+    TextColumn("STATUS", lambda it: it["phase"]),
+    TextColumn("AGE", lambda it: age(it["createdAt"])),
+    TextColumn("IMAGE", lambda it: ", ".join(it["images"])),
+    TextColumn("TYPE", lambda it: type_of(it)),
+    TextColumn("PROJECT", lambda it: it["projectName"]),
+    TextColumn("USER", lambda it: it["submittedBy"]),
+    TextColumn("GPUS ALLOCATED (REQUESTED)", lambda it: _gpus(it)),
+    TextColumn("PODS RUNNING (PENDING)", lambda it: pods_of(it)),
+    TextColumn("RUNNING FOR", lambda it: duration(it["totalRunningTimeSeconds"]), wide=True),
+    TextColumn("REASON", lambda it: it["phaseReason"] or "–", wide=True),
+    TextColumn("ID", lambda it: it["id"], wide=True),
+)
+
+
+def list_every(
+    context: typer.Context,
+    project: ProjectName = "",
+    all_projects: AllProjects = False,
+    status: Status = "",
+    search: Search = "",
+    limit: Limit = 50,
+    offset: Offset = 0,
+    output: Output = None,
+    no_headers: NoHeaders = False,
+) -> None:
+    """List workloads, the newest first."""
+    invocation = of(context)
+    filters = [f"phase=={status}"] if status else []
+    where = ""
+    if not all_projects:
+        one = invocation.project(project)
+        filters.append(f"projectId=={one['id']}")
+        where = one["name"]
+    page = invocation.client.get(
+        "/workloads",
+        filterBy=filters,
+        search=search or None,
+        sortBy="createdAt",
+        sortOrder="desc",
+        limit=limit,
+        offset=offset,
+    )
+    _show(page, output, where, headers=not no_headers)
+
+
+def _show(page: Item, output: Format | None, where: str, *, headers: bool) -> None:
+    is_table = output in {None, Format.WIDE}
+    if where and is_table and headers:
+        print(f"Showing jobs for project {where}")
+    none = f"No workloads in project {where} yet." if where else "No workloads yet."
+    listing(page["workloads"], COLUMNS, output, headers=headers, empty=none)
+    if page["next"] and is_table:
+        print(f"There are more: --offset {page['next']}", file=sys.stderr)
+
+
+def type_of(workload: Item) -> str:
+    """As people know it: the framework, or that there is none."""
+    return str(workload["distributedFramework"] or workload["type"])
+
+
+def pods_of(workload: Item) -> str:
+    running, requested = workload["runningPods"], workload["requestedPods"]["number"]
+    pending = requested - running if workload["actionsSupport"]["suspend"] else 0
+    return f"{running} ({pending})"
+
+
+def _gpus(workload: Item) -> str:
+    allocated, requested = (
+        number(workload[key]["gpu"]) for key in ("allocatedResources", "workloadRequestedResources")
+    )
+    return f"{allocated} ({requested})"

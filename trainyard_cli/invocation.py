@@ -1,0 +1,94 @@
+"""What a command gets from its command line: who calls, in which project, and what to run."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trainyard_cli import profile
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.show import Format
+
+if TYPE_CHECKING:
+    from trainyard_cli.client import RestClient
+
+Output = Annotated[
+    Format | None,
+    typer.Option("--output", "-o", help="Print json, yaml, names alone, or a wide table."),
+]
+NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Leave out the line of headers.")]
+ProjectName = Annotated[
+    str, typer.Option("--project", "-p", help="A project, instead of the one that is set.")
+]
+AllProjects = Annotated[
+    bool, typer.Option("--all-projects", "--all", "-A", help="All projects that you can see.")
+]
+Project = dict[str, str]
+SET_PROJECT = "Set one: trainyard project set NAME. List them: trainyard project list"
+
+
+@dataclass
+class Invocation:
+    """``words`` are what came after ``--``."""
+
+    words: tuple[str, ...] = ()
+    config: Path = field(default_factory=profile.default_path)
+    debug: bool = False
+    _client: Any = None
+
+    @property
+    def client(self) -> "RestClient":
+        """Signed in; ``CliError`` where nobody is."""
+        if self._client is None:
+            kept = profile.load(self.config)
+            if not kept.is_signed_in:
+                message, todo = "You are not signed in.", "Sign in: trainyard login"
+                raise CliError(message, todo, code=ExitCode.SIGNED_OUT)
+            return self.connect(kept)
+        client: RestClient = self._client
+        return client
+
+    def connect(self, kept: profile.Profile) -> "RestClient":
+        from trainyard_cli.client import RestClient  # which takes its time to load
+
+        self.close()
+        self._client = client = RestClient(kept, debug=self.debug)
+        return client
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.http.close()
+
+    def project(self, name: str = "") -> Project:
+        """The one that is named, or else set: its ``id``, ``name`` and ``clusterId``."""
+        kept = self.client.profile.project
+        if not name or name in {kept.get("id"), kept.get("name")}:
+            if not kept:
+                raise wrong_use("No project is set.", SET_PROJECT)
+            return kept
+        return self.find_project(name)
+
+    def find_project(self, name: str) -> Project:
+        every = list(self.client.pages("/org-unit/projects", "projects"))
+        named = [it for it in every if it["name"] == name] or [
+            it for it in every if it["id"] == name
+        ]
+        if not named:
+            there = ", ".join(it["name"] for it in every[:10]) or "none"
+            raise CliError(
+                f"There is no project {name} that you have access to.",
+                f"Yours: {there}.",
+                code=ExitCode.NOT_FOUND,
+            )
+        if len(named) > 1:
+            ids = ", ".join(it["id"] for it in named)
+            raise wrong_use(
+                f"{len(named)} projects are called {name}.", f"Use one of their ids: {ids}"
+            )
+        return {key: named[0][key] for key in ("id", "name", "clusterId")}
+
+
+def of(context: typer.Context) -> Invocation:
+    invocation: Invocation = context.obj
+    return invocation

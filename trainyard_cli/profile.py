@@ -1,0 +1,88 @@
+"""Who is signed in where, and in which project: a file that only its owner can read."""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from trainyard_cli.errors import CliError, ExitCode
+
+DEFAULT_SERVER = "http://127.0.0.1:8000"
+#: From the environment, for machines where nobody signs in: they win over the file.
+VARIABLES = {
+    "server": "TRAINYARD_SERVER",
+    "client_id": "TRAINYARD_CLIENT_ID",
+    "client_secret": "TRAINYARD_CLIENT_SECRET",
+}
+
+
+@dataclass
+class Profile:
+    """``token`` is valid until ``expires``, in seconds since 1970; the key gets the next one.
+    ``project`` has the ``id``, ``name`` and ``clusterId`` of the one that is set."""
+
+    path: Path
+    server: str = ""
+    user: str = ""
+    key_id: int | None = None
+    client_id: str = ""
+    client_secret: str = ""
+    token: str = ""
+    expires: float = 0.0
+    project: dict[str, str] = field(default_factory=dict)
+    from_environment: bool = False
+
+    @property
+    def is_signed_in(self) -> bool:
+        return bool(self.server and self.client_id and self.client_secret)
+
+    def save(self) -> None:
+        """Written in full next to the old one, then put in its place."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        values = {key: value for key, value in asdict(self).items() if key in _kept()}
+        if self.from_environment:  # what the environment says stays there
+            values |= dict.fromkeys((*VARIABLES, "token"), "") | {"expires": 0.0}
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w") as file:
+            json.dump(values, file, indent=2)
+        draft.replace(self.path)
+
+
+def _kept() -> set[str]:
+    return {it.name for it in fields(Profile)} - {"path", "from_environment"}
+
+
+def default_path() -> Path:
+    if given := os.environ.get("TRAINYARD_CONFIG"):
+        return Path(given).expanduser()
+    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(home).expanduser() / "trainyard" / "config.json"
+
+
+def load(path: Path) -> Profile:
+    values = _read(path)
+    given = {key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)}
+    profile = Profile(path, **{key: values[key] for key in _kept() & values.keys()})
+    if "client_id" in given and given["client_id"] != profile.client_id:
+        profile.token, profile.expires, profile.from_environment = "", 0.0, True
+        profile.user = ""
+    for key, value in given.items():
+        setattr(profile, key, value)
+    profile.server = profile.server.rstrip("/")
+    return profile
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise CliError(
+            f"{path} cannot be read: {error}",
+            "Remove it and sign in again: trainyard login",
+            code=ExitCode.SIGNED_OUT,
+        ) from error
+    return values if isinstance(values, dict) else {}
