@@ -1,5 +1,6 @@
 """The command line, put together: each first word has a module, and only that one is loaded."""
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -18,7 +19,9 @@ PROGRAM = "trainyard"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami"),
     "places": ("config", "project", "cluster", "node", "nodepool"),
+    "alias": ("alias",),
     "jobs": ("list",),
+    "kinds": ("submit-dist", "distributed", "training", "workspace"),
 }
 WITH_WORDS = {"submit", "submit-dist"}  # which take what follows --
 HELP = "Submit, follow and control distributed training on Trainyard. Start with: trainyard login"
@@ -61,11 +64,18 @@ def build(head: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    first = next((word for word in head if not word.startswith("-")), "")
-    wanted = [name for name, words in COMMANDS.items() if first in words]
+    head = completed() or head
+    wanted = [name for name, words in COMMANDS.items() if set(words) & set(head)]
     for name in wanted or COMMANDS:
-        import_module(f"trainyard_cli.commands.{name}").add(app)
+        import_module(f"trainyard_cli.commands.{name}").add(app, head)
     return app
+
+
+def completed() -> list[str]:
+    """The line that a shell wants to complete, where it is that."""
+    if "_TRAINYARD_COMPLETE" not in os.environ:
+        return []
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()
 
 
 def _version(asked: bool) -> None:

@@ -1,6 +1,7 @@
 """Where workloads run: projects, clusters, nodes and node pools."""
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -50,7 +51,7 @@ POOLS = (
 )
 
 
-def add(app: typer.Typer) -> None:
+def add(app: typer.Typer, _: Sequence[str]) -> None:
     config = typer.Typer(help="What commands assume.", no_args_is_help=True)
     config.command("project")(set_project)
     app.add_typer(config, name="config")

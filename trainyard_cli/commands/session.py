@@ -4,6 +4,7 @@ import getpass
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ LOCAL = {"127.0.0.1", "localhost", "::1"}
 LONGEST_NAME = 63
 
 
-def add(app: typer.Typer) -> None:
+def add(app: typer.Typer, _: Sequence[str]) -> None:
     app.command()(login)
     app.command()(logout)
     app.command()(whoami)

@@ -1,0 +1,177 @@
+"""Any spec as a command line: typed into this program, it is the same spec again."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from spec import documents
+from spec.kind import WorkloadKind
+from spec.merge import filled
+from spec.workload import WorkloadSpec
+from tests.spec.any_spec import specs
+from trainyard_cli import app
+from trainyard_cli.commands import submit
+from trainyard_cli.destinations import Destination
+from trainyard_cli.flags.body import laid_over
+from trainyard_cli.flags.line import command_line, typed_of
+from trainyard_cli.flags.table import FLAGS
+
+Body = dict[str, Any]
+
+
+class Receiver:
+    """In the place of the server: keeps what would be sent to it."""
+
+    def __init__(self, config: Path) -> None:
+        self.config = config
+        self.path, self.body = "", Body()
+        kept = {"server": "http://127.0.0.1:9", "client_id": "a", "client_secret": "b"}
+        project = {"id": "1", "name": "team-a", "clusterId": "c"}
+        config.write_text(json.dumps({**kept, "project": project}))
+
+    def send(self, _: Any, to: Destination, body: Body, *__: Any, rehearses: bool) -> None:
+        self.path, self.body = to.path, body
+
+    def typed(self, line: str) -> WorkloadSpec:
+        program, *words = shlex.split(line.replace("\\\n", ""))
+        assert program == "trainyard"
+        assert app.main(["--config-file", str(self.config), *words]) == 0
+        kind = next(it for it in WorkloadKind if it.traits.path == self.path)
+        body = self.body
+        if not kind.is_gang:
+            document = documents.one_pod_from_wire(body["spec"], kind) | {"kind": kind.value}
+        else:
+            no_master, master = body.get("noMaster", False), body.get("masterSpec")
+            document = documents.from_wire(body["spec"], no_master=no_master, master=master)
+        return documents.load(document)
+
+
+@pytest.fixture
+def receiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Receiver:
+    receiver = Receiver(tmp_path / "config.json")
+    monkeypatch.setattr(submit, "_send", receiver.send)
+    return receiver
+
+
+def body_of(spec: WorkloadSpec) -> Body:
+    """What a program sends for it, as the wizard's summary has it."""
+    document = documents.brief(documents.dump(spec))
+    body: Body = {"name": "train", "spec": filled(documents.to_wire(document))}
+    if document.get("architecture") == "workers_only":
+        body["noMaster"] = True
+    if (master := documents.master_to_wire(document)) is not None:
+        body["masterSpec"] = filled(master)
+    return body
+
+
+def line_of(spec: WorkloadSpec) -> str:
+    return command_line(body_of(spec), spec.kind.traits.path, "team-a")
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(spec=specs())
+def test_any_request_is_made_of_what_is_typed_for_it(spec: WorkloadSpec) -> None:
+    body = body_of(spec)
+    body.pop("name")
+    body["spec"].pop("distributedFramework", None)
+    assert laid_over({}, typed_of(body), {}) == body
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(spec=specs())
+def test_any_spec_comes_back_from_its_command_line(spec: WorkloadSpec, receiver: Receiver) -> None:
+    line = line_of(spec)
+    assert receiver.typed(line) == spec, line
+
+
+def test_the_line_is_one_that_people_write() -> None:
+    spec = documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "numWorkers": 2,
+            "worker": {
+                "image": "kubeflow/pytorch-dist-mnist:latest",
+                "compute": {
+                    "gpuDevicesRequest": 1,
+                    "gpuRequestType": "portion",
+                    "gpuPortionRequest": 0.1,
+                },
+                "environmentVariables": [{"name": "A", "value": "1 2"}],
+                "command": "python train.py --epochs 3",
+            },
+            "timeLimitSeconds": 7200,
+        }
+    )
+    assert line_of(spec) == (
+        "trainyard training pytorch submit train \\\n"
+        "  --project team-a --workers 2 --gpu-devices-request 1 --gpu-request-type portion \\\n"
+        "  --gpu-portion-request 0.1 --image kubeflow/pytorch-dist-mnist:latest \\\n"
+        "  --environment-variable 'A=1 2' --time-limit 2h --command -- python train.py --epochs 3"
+    )
+
+
+def test_a_master_of_its_own_is_said_in_flags_for_it_alone(receiver: Receiver) -> None:
+    worker = {"image": "a:1", "compute": {"gpuDevicesRequest": 2}, "args": "-v"}
+    spec = documents.load(
+        {
+            "distributedFramework": "PyTorch",
+            "worker": worker,
+            "master": {**worker, "compute": {"gpuDevicesRequest": 0, "cpuCoreRequest": 4.0}},
+        }
+    )
+    line = line_of(spec)
+    assert "--master-cpu-core-request 4" in line
+    assert "--master-image" not in line
+    assert receiver.typed(line) == spec
+
+
+def test_secret_values_are_taken_from_the_shell(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = [{"name": "HF_TOKEN", "value": "***"}]
+    body = {"name": "a", "spec": {"image": "a:1", "environmentVariables": variables}}
+    line = command_line(body, "trainings", "team-a")
+    assert "--environment-variable HF_TOKEN" in line
+    monkeypatch.setenv("HF_TOKEN", "hf_abc")
+    typed = receiver.typed(line)
+    assert typed.worker.environment_variables[0].value == "hf_abc"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"image": 5, "labels": "no list", "compute": None},
+        {"compute": {"gpuDevicesRequest": "many"}, "storage": {"pvc": [1, None, {}]}},
+        {"command": "'open", "args": "$(id)", "numWorkers": "x"},
+    ],
+)
+def test_a_draft_that_is_no_spec_yet_has_a_line_too(spec: Body) -> None:
+    line = command_line({"name": "", "spec": spec}, "distributed")
+    assert line.startswith("trainyard distributed submit")
+    assert shlex.split(line.replace("\\\n", ""))
+
+
+def test_every_field_that_people_know_has_a_flag_of_its_own() -> None:
+    """``--set`` alone is for these, which are objects deep down."""
+    own = {flag.path for flag in FLAGS} | {"command", "distributedFramework"}
+    every = set()
+    for kind in WorkloadKind:
+        spec: Body = {"kind": kind, "worker": {"image": "a:1"}}
+        spec |= {"distributedFramework": "PyTorch"} if kind.is_gang else {}
+        document = documents.to_wire(documents.dump(documents.load(spec)))
+        every |= {
+            f"{key}.{inner}" if isinstance(value, dict) else key
+            for key, value in document.items()
+            for inner in (value if isinstance(value, dict) else [""])
+        }
+    only_set = {it for it in every - own if not it.startswith("probes.")}
+    assert only_set == {"nodeAffinityRequired"}

@@ -1,0 +1,67 @@
+"""Workloads by kind: ``training pytorch submit``, ``distributed submit``, ``submit-dist mpi``."""
+
+from collections.abc import Callable, Sequence
+
+import typer
+
+from trainyard_cli.commands.submit import command_of
+from trainyard_cli.destinations import (
+    DISTRIBUTED,
+    FRAMEWORKS,
+    STANDARD,
+    WORKSPACES,
+    Destination,
+    gang_of,
+)
+
+
+def add(app: typer.Typer, head: Sequence[str]) -> None:
+    """Each submission has a hundred flags, so only those that are meant."""
+    meant = [word for word in FRAMEWORKS if word in head]
+    for name, group_of in GROUPS.items():
+        if name in head or not GROUPS.keys() & set(head):
+            app.add_typer(group_of(meant or list(FRAMEWORKS)), name=name)
+
+
+def _submit_dist(words: Sequence[str]) -> typer.Typer:
+    old = typer.Typer(help="Submit a distributed training.", no_args_is_help=True)
+    old.callback()(_group)
+    for word in words:
+        old.command(word, hidden=word == "tf")(command_of(gang_of(word)))
+    return old
+
+
+def _training(words: Sequence[str]) -> typer.Typer:
+    training = _of_kind(STANDARD, "Trainings, standard ones and those of a framework.")
+    training.add_typer(_of_kind(STANDARD, "Standard trainings, of one pod."), name="standard")
+    for word in words:
+        group = _of_kind(gang_of(word), f"{FRAMEWORKS[word]} trainings.")
+        training.add_typer(group, name=word, hidden=word == "tf")
+    return training
+
+
+def _distributed(_: Sequence[str]) -> typer.Typer:
+    return _of_kind(DISTRIBUTED, "Distributed trainings.")
+
+
+def _workspace(_: Sequence[str]) -> typer.Typer:
+    return _of_kind(WORKSPACES, "Workspaces.")
+
+
+def _of_kind(to: Destination, text: str) -> typer.Typer:
+    group = typer.Typer(help=text, no_args_is_help=True)
+    group.callback()(_group)  # so that its only command keeps its name
+    group.command("submit")(command_of(to))
+    return group
+
+
+def _group() -> None:
+    pass
+
+
+GROUPS: dict[str, Callable[[Sequence[str]], typer.Typer]] = {
+    "training": _training,
+    "distributed": _distributed,
+    "workspace": _workspace,
+    "submit-dist": _submit_dist,
+}

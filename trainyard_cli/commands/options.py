@@ -1,0 +1,162 @@
+"""The parameters of a submission, made of the table of flags, as Typer reads them."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from trainyard_cli.destinations import Destination
+from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS, CliFlag
+from trainyard_cli.invocation import Output, ProjectName
+
+#: Words of Run:ai that are understood, and what to use instead.
+REFUSED = {
+    "--mig-profile": "MIG profiles are gone; use --gpu-portion-request or --gpu-memory-request.",
+    "--pvc": "It is gone; use --existing-pvc or --new-pvc.",
+    "--parallelism": "A standard training is one pod; use --workers of a distributed one.",
+    "--runs": "Submit each run, such as in a loop of your shell.",
+    "--privileged": "Privileged containers are not supported; add a --capability.",
+    "--template": "Templates are used in the browser; the wizard prints the command line.",
+    "--compute": "Compute resources are used in the browser; use --gpu and --cpu-core-request.",
+    "--datasource": "Data sources are used in the browser; use --nfs, --git-sync and others.",
+}
+MASTER = "master_"  # before the key of a flag for the master
+RUN, MASTER_PANEL = "Submission", "Master: as the workers, unless"
+MAYBE = Optional[str]  # noqa: UP045 -- read at run time
+SWITCHED = Optional[bool]  # noqa: UP045 -- read at run time
+OTHER, NEGATED = "__other", "__negated"  # behind the key of a flag
+Parameter = inspect.Parameter
+
+
+def parameter(key: str, annotation: Any, option: Any, default: Any = None) -> Parameter:
+    return Parameter(
+        key, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, option]
+    )
+
+
+def _option(panel: str, *names: str, text: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, show_default=False, **more)
+
+
+def _common(*, file_names: list[str]) -> list[Parameter]:
+    """Of every submission, besides the fields of its request."""
+    name = typer.Argument(help="Name; without one, one is generated.", show_default=False)
+    prefix = _option(
+        RUN, "--name-prefix", "--job-name-prefix", text="How the generated name begins."
+    )
+    file = _option(
+        RUN,
+        *file_names,
+        text="A request in YAML or JSON, as the wizard shows it; flags lay over it.",
+    )
+    field = _option(
+        RUN,
+        "--set",
+        metavar="PATH=VALUE",
+        text="Any field of the spec, as JSON or text; null removes it.",
+    )
+    command = _option("Container", "--command", "-c", text="What follows -- is the command.")
+    category = _option("Scheduling", "--interactive", text="Of the category Interactive.")
+    return [
+        Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        parameter("name", str, name, ""),
+        parameter("named", str, typer.Option("--name", hidden=True), ""),
+        parameter("name_prefix", str, prefix, ""),
+        Parameter("project", Parameter.KEYWORD_ONLY, annotation=ProjectName, default=""),
+        parameter("file", Optional[Path], file),  # noqa: UP045 -- read at run time
+        parameter(
+            "dry_run", bool, _option(RUN, "--dry-run", text="Submit nothing; try it."), False
+        ),
+        Parameter("output", Parameter.KEYWORD_ONLY, annotation=Output, default=None),
+        parameter("sets", list[str], field, []),
+        parameter("is_command", bool, command, False),
+        parameter("interactive", bool, category, False),
+    ]
+
+
+def _of_gangs() -> list[Parameter]:
+    """What they have and is no field of the table."""
+    command = _option(MASTER_PANEL, "--master-command", metavar="TEXT", text="Its command.")
+    claims = _option(MASTER_PANEL, "--master-no-pvcs", text="None of the workers' PVCs.")
+    field = _option(
+        MASTER_PANEL, "--master-set", metavar="PATH=VALUE", text="Any field of its setup."
+    )
+    workers_only = _option("Workers", "--no-master", text="Workers only.")
+    return [
+        parameter("no_master", bool, workers_only, False),
+        parameter("master_command", MAYBE, command),
+        parameter("master_no_pvcs", bool, claims, False),
+        parameter("master_sets", list[str], field, []),
+        *(
+            row
+            for it in MASTER_FLAGS
+            for row in _parameters(MASTER + it.key, it.master_names, it, MASTER_PANEL)
+        ),
+    ]
+
+
+def parameters_of(to: Destination) -> list[Parameter]:
+    """Of a submission that goes there. Where -f says the framework, a file has its long name."""
+    asks = to.is_gang and not to.framework
+    rows = _common(file_names=["--file"] if asks else ["--file", "-f"])
+    if asks:
+        text = "PyTorch, TF, MPI, XGBoost or JAX."
+        option = _option("Workers", "--framework", "-f", metavar="NAME", text=text)
+        rows.append(parameter("framework", MAYBE, option))
+    own = [flag for flag in FLAGS if not flag.only or flag.only in to.only]
+    for flag in own:
+        rows += _parameters(flag.key, flag.all_names, flag, flag.panel)
+    rows += _of_gangs() if to.is_gang else []
+    return [*rows, *(_refused(name) for name in REFUSED)]
+
+
+def _parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> Iterator[Parameter]:
+    """Its own, and hidden ones for its other names: help shows one name for one thing."""
+    kind = flag.kind
+    long = next(it for it in names if it.startswith("--"))
+    shown = [it for it in names if it == long or not it.startswith("--")]
+    others = [it for it in names if it not in shown]
+    words = f" {kind.words.replace(',', ', ')}" if kind.words else ""
+    annotation: Any = list[str] if kind.many else SWITCHED if kind.switch else MAYBE
+    metavar = None if kind.switch else kind.metavar
+    empty: list[str] | None = [] if kind.many else None
+    option = _option(panel, *shown, text=flag.help + words, metavar=metavar)
+    yield parameter(key, annotation, option, empty)
+    if others:
+        yield parameter(f"{key}{OTHER}", annotation, typer.Option(*others, hidden=True), empty)
+    if kind.switch:
+        option = typer.Option(f"--no-{long[2:]}", hidden=True)
+        yield parameter(f"{key}{NEGATED}", SWITCHED, option)
+
+
+def typed_in(values: dict[str, Any], key: str) -> Any:
+    """What was typed of a flag, by any of its names."""
+    if values.get(f"{key}{NEGATED}"):
+        return False
+    value, other = values.get(key), values.get(f"{key}{OTHER}")
+    if isinstance(value, list):
+        return [*value, *(other or [])]
+    return other if value is None else value
+
+
+def _refused(name: str) -> Parameter:
+    def refuse(value: str | None) -> None:
+        if value is not None:
+            raise typer.BadParameter(REFUSED[name])
+
+    option = typer.Option(name, hidden=True, callback=refuse)
+    return parameter(f"refused_{name[2:].replace('-', '_')}", MAYBE, option)
+
+
+def command_with(run: Callable[..., None], text: str, rows: list[Parameter]) -> Callable[..., None]:
+    """The function with these parameters instead of its ``**typed``."""
+
+    def command(**values: Any) -> None:
+        run(**{key: value for key, value in values.items() if not key.startswith("refused_")})
+
+    command.__signature__ = inspect.Signature(rows)  # type: ignore[attr-defined]
+    command.__annotations__ = {it.name: it.annotation for it in rows}
+    command.__doc__ = text
+    return command

@@ -1,0 +1,45 @@
+"""Where submissions go: each kind of workload has calls of its own."""
+
+from dataclasses import dataclass
+
+from trainyard_cli.flags.table import GANG, MPI, PYTORCH, WORKSPACE
+
+FRAMEWORKS = {
+    "pytorch": "PyTorch",
+    "tensorflow": "TF",
+    "tf": "TF",
+    "mpi": "MPI",
+    "xgboost": "XGBoost",
+    "jax": "JAX",
+}
+
+
+@dataclass(frozen=True)
+class Destination:
+    """``path`` is that of its calls, ``type`` the API's word for it, ``noun`` what people say."""
+
+    path: str
+    type: str
+    noun: str
+    framework: str = ""
+
+    @property
+    def is_gang(self) -> bool:
+        return self.path == "distributed"
+
+    @property
+    def only(self) -> frozenset[str]:
+        """Which of the flags that not all have are its own."""
+        if not self.is_gang:
+            return frozenset({WORKSPACE} if self.path == "workspaces" else ())
+        return frozenset({GANG, self.framework} if self.framework else {GANG, PYTORCH, MPI})
+
+
+STANDARD = Destination("trainings", "Training", "standard training")
+WORKSPACES = Destination("workspaces", "Workspace", "workspace")
+DISTRIBUTED = Destination("distributed", "Distributed", "distributed training")
+
+
+def gang_of(word: str) -> Destination:
+    framework = FRAMEWORKS[word]
+    return Destination("distributed", "Distributed", f"{framework} training", framework)

@@ -1,0 +1,162 @@
+"""From flags to the request."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard_cli.flags.items import get, put
+from trainyard_cli.flags.table import (
+    ARGS,
+    COMMAND,
+    FLAGS,
+    MASTER_FLAGS,
+    NO_MASTER,
+    VARIABLE_PATH,
+    WHOLE_KEYS,
+    CliFlag,
+)
+from trainyard_cli.flags.values import BadValue, Environ, json_or_text
+
+Body = dict[str, Any]
+Given = Mapping[str, Any]
+CUSTOM = ("security.runAsUid", "security.runAsGid", "security.supplementalGroups")
+PARTS = (
+    *("compute.gpuRequestType", "compute.gpuPortionRequest", "compute.gpuPortionLimit"),
+    *("compute.gpuMemoryRequest", "compute.gpuMemoryLimit"),
+)
+DEVICES = "compute.gpuDevicesRequest"
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A command line as it was typed. ``flags`` has the text, texts or switch of each flag by its
+    key, ``master`` those of the flags for the master. ``words`` come after ``--``: arguments, or
+    with ``is_command`` the command. ``sets`` are ``PATH=VALUE``, and lay over the rest."""
+
+    flags: Given = field(default_factory=dict)
+    master: Given = field(default_factory=dict)
+    words: Sequence[str] = ()
+    is_command: bool = False
+    master_command: str | None = None
+    no_master: bool | None = None
+    master_no_pvcs: bool = False
+    sets: Sequence[str] = ()
+    master_sets: Sequence[str] = ()
+
+
+def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
+    """The request with what was typed on top; ``BadValue`` names the flag that is wrong."""
+    body = deepcopy(body)
+    spec: Body = body.setdefault("spec", {})
+    _lay(spec, FLAGS, typed.flags, environ)
+    if typed.words or typed.is_command:
+        if not typed.words:
+            raise BadValue("--command: write the command after --, such as -- python train.py")
+        spec[COMMAND if typed.is_command else ARGS] = shlex.join(typed.words)
+    _set(spec, typed.sets, "--set")
+    if typed.no_master is not None:
+        body[NO_MASTER] = typed.no_master
+    if master := _master(body, typed, environ):
+        body["masterSpec"] = master
+    return body
+
+
+def _lay(
+    spec: Body, flags: Iterable[CliFlag], given: Given, environ: Environ, prefix: str = "--"
+) -> None:
+    fresh: set[str] = set()  # lists that this command line began
+    for flag in flags:
+        texts = given.get(flag.key)
+        if texts is None or texts == []:
+            continue
+        name = prefix + flag.name[2:]
+        if flag.kind.switch:
+            put(spec, flag.path, bool(texts))
+        elif not flag.kind.many:
+            put(spec, flag.path, _read(flag, texts, environ, name))
+        else:
+            if flag.path not in fresh and flag.path != VARIABLE_PATH:
+                put(spec, flag.path, [])
+            fresh.add(flag.path)
+            for text in texts:
+                _append(spec, flag, _read(flag, text, environ, name))
+    _settle(spec, {flag.path for flag in flags if given.get(flag.key) not in (None, [])})
+
+
+def _read(flag: CliFlag, text: str, environ: Environ, name: str) -> Any:
+    try:
+        return flag.kind.read(text, environ)
+    except BadValue as error:
+        raise BadValue(f"{name}: {error}") from None
+
+
+def _append(spec: Body, flag: CliFlag, item: Any) -> None:
+    """Node pools may be several words of one text. A variable that is there gets the new value."""
+    every = list(get(spec, flag.path) or [])
+    new = item.replace(",", " ").split() if flag.path == "nodePools" else [item]
+    if flag.path == VARIABLE_PATH:
+        names = [it.get("name") for it in every]
+        if item["name"] in names:
+            every[names.index(item["name"])] = item
+            new = []
+    put(spec, flag.path, every + new)
+
+
+def _settle(spec: Body, given: set[str]) -> None:
+    """What follows from what was given, and need not be said."""
+    if any(path in given for path in CUSTOM) and "security.uidGidSource" not in given:
+        put(spec, "security.uidGidSource", "custom")
+    compute = spec.get("compute")
+    if not isinstance(compute, dict):
+        return
+    if DEVICES in given:
+        for path in PARTS:
+            if path not in given:
+                compute.pop(path.partition(".")[2], None)
+    devices = compute.get("gpuDevicesRequest")
+    if isinstance(devices, float):  # a part of one
+        compute["gpuDevicesRequest"] = 1
+        compute.setdefault("gpuPortionRequest", devices)
+    for part, kind in (("gpuPortionRequest", "portion"), ("gpuMemoryRequest", "memory")):
+        if f"compute.{part}" in given or (isinstance(devices, float) and part in compute):
+            compute.setdefault("gpuRequestType", kind)
+            compute.setdefault("gpuDevicesRequest", 1)
+
+
+def _master(body: Body, typed: Typed, environ: Environ) -> Body | None:
+    """The master's own setup: that of the workers, with what was typed for the master."""
+    given = [value for value in typed.master.values() if value not in (None, [])]
+    if not (given or typed.master_command or typed.master_sets or typed.master_no_pvcs):
+        return None
+    whole = {key: value for key, value in body["spec"].items() if key not in WHOLE_KEYS}
+    master: Body = deepcopy(body.get("masterSpec") or whole)
+    flags = dict(typed.master)
+    dropped = [it[:-2] for it in flags.get("environment_variable") or () if it.endswith("=-")]
+    if dropped:
+        texts = [it for it in flags["environment_variable"] if not it.endswith("=-")]
+        flags["environment_variable"] = texts
+        kept = [it for it in master.get(VARIABLE_PATH, []) if it["name"] not in dropped]
+        master[VARIABLE_PATH] = kept
+    _lay(master, MASTER_FLAGS, flags, environ, "--master-")
+    if typed.master_command is not None:
+        master[COMMAND] = typed.master_command
+    if typed.master_no_pvcs and isinstance(master.get("storage"), dict):
+        master["storage"].pop("pvc", None)
+    _set(master, typed.master_sets, "--master-set")
+    return master
+
+
+def _set(spec: Body, texts: Iterable[str], name: str) -> None:
+    for text in texts:
+        path, equals, value = text.partition("=")
+        if not (path and equals):
+            raise BadValue(f"{name}: {text!r} is not PATH=VALUE, such as probes={{}}")
+        parsed = json_or_text(value)
+        above, _, last = path.rpartition(".")
+        holder = get(spec, above) if above else spec
+        if parsed is not None:
+            put(spec, path, parsed)
+        elif isinstance(holder, dict):
+            holder.pop(last, None)

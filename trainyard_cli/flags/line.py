@@ -1,0 +1,213 @@
+"""From a request to the command line that sends it."""
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from trainyard_cli.flags.body import Body, Typed, laid_over
+from trainyard_cli.flags.items import get
+from trainyard_cli.flags.table import (
+    ARGS,
+    COMMAND,
+    FLAGS,
+    MASTER_FLAGS,
+    NO_MASTER,
+    WHOLE_KEYS,
+    CliFlag,
+)
+from trainyard_cli.flags.values import MASK, Unsayable, as_json
+
+FRAMEWORK = "distributedFramework"
+#: By Run:ai's word of a kind in its paths, or its framework, the command that submits it.
+COMMANDS = {
+    "trainings": "training standard",
+    "workspaces": "workspace",
+    "PyTorch": "training pytorch",
+    "TF": "training tensorflow",
+    "MPI": "training mpi",
+    "XGBoost": "training xgboost",
+    "JAX": "training jax",
+}
+MOST_COLUMNS = 96
+
+
+class _Masked(dict[str, str]):
+    """The shell of whoever pastes the line: its secrets are not known here."""
+
+    def __missing__(self, _: str) -> str:
+        return MASK
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def command_line(body: Body, path: str, project: str = "") -> str:
+    """To paste into a shell. ``path`` is the kind's, such as ``distributed``. Read again, it gives
+    the same request. Secret values are taken from the shell."""
+    spec = body.get("spec", {})
+    framework = spec.get(FRAMEWORK) if path == "distributed" else path
+    command = COMMANDS.get(str(framework), "distributed")
+    if "training" in command or command == "workspace":
+        words = ["trainyard", *command.split(), "submit"]
+    else:
+        words = ["trainyard", "distributed", "submit"]
+    groups: list[list[str]] = [words + ([body["name"]] if body.get("name") else [])]
+    if project:
+        groups.append(["--project", project])
+    wanted = {key: value for key, value in body.items() if key in {"spec", "masterSpec", NO_MASTER}}
+    wanted["spec"] = {key: value for key, value in spec.items() if key != FRAMEWORK}
+    typed = typed_of(wanted)
+    groups += _groups(typed)
+    return _wrapped(groups, list(typed.words))
+
+
+def typed_of(body: Body) -> Typed:
+    """What to type for it, by the flags that can say it, and by ``--set`` for the rest."""
+    spec = body["spec"]
+    typed = Typed(flags=_said(FLAGS, spec), no_master=True if body.get(NO_MASTER) else None)
+    typed = _with_words(typed, spec)
+    built = laid_over({}, typed, _Masked())["spec"]
+    wrong = list(_differing(built, spec))
+    typed = replace(typed, flags=_without(FLAGS, typed.flags, wrong), sets=_sets(spec, wrong))
+    if (master := body.get("masterSpec")) is None:
+        return typed
+    return _with_master(typed, body, master)
+
+
+def _with_master(typed: Typed, body: Body, master: Body) -> Typed:
+    spec = body["spec"]
+    worker = {key: value for key, value in spec.items() if key not in WHOLE_KEYS}
+    changed = [it for it in MASTER_FLAGS if get(worker, it.path) != get(master, it.path)]
+    given = _said((it for it in changed if not it.kind.many), master)
+    typed = replace(typed, master=given)
+    if (command := master.get(COMMAND)) != worker.get(COMMAND) and isinstance(command, str):
+        typed = replace(typed, master_command=command)
+    base = {"spec": deepcopy(worker)}
+    # With nothing of its own the master has its own setup nevertheless, the same as the workers'.
+    built = laid_over(base, Typed(**_master_of(typed)), _Masked()).get("masterSpec", worker)
+    wrong = list(_differing(built, master))
+    sets = _sets(master, wrong)
+    if not (given or typed.master_command or sets):
+        sets = [f"image={as_json(master.get('image', ''))}"]
+    kept = _without(MASTER_FLAGS, given, wrong)
+    return replace(typed, master=kept, master_sets=sets)
+
+
+def _master_of(typed: Typed) -> dict[str, Any]:
+    return {"master": typed.master, "master_command": typed.master_command}
+
+
+def _said(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
+    """By key of each flag what to type for what the spec has at its path."""
+    given: dict[str, Any] = {}
+    at: defaultdict[str, list[CliFlag]] = defaultdict(list)
+    for flag in flags:
+        at[flag.path].append(flag)
+    for path, rows in at.items():
+        value = get(spec, path)
+        if rows[0].kind.many:
+            for item in value if isinstance(value, list) else []:
+                if text := _first(rows, item):
+                    given.setdefault(text[0].key, []).append(text[1])
+        elif rows[0].kind.switch:
+            given |= {rows[0].key: value} if isinstance(value, bool) else {}
+        elif value is not None and (text := _first(rows, value)):
+            given[text[0].key] = text[1]
+    return given
+
+
+def _first(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
+    for flag in rows:
+        try:
+            return flag, flag.kind.write(value)
+        except Unsayable:
+            continue
+    return None
+
+
+def _with_words(typed: Typed, spec: Body) -> Typed:
+    """What comes after ``--``: the command, or the arguments of the image's own."""
+    command, args = spec.get(COMMAND), spec.get(ARGS)
+    if words := _split(command):
+        return replace(typed, words=words, is_command=True)
+    if command is None and (words := _split(args)):
+        flags = {key: value for key, value in typed.flags.items() if key != "args"}
+        return replace(typed, flags=flags, words=words)
+    return typed
+
+
+def _split(text: Any) -> list[str]:
+    """The words of a line that a shell would write just so; none of another."""
+    try:
+        words = shlex.split(text) if isinstance(text, str) else []
+    except ValueError:
+        return []
+    return words if words and shlex.join(words) == text and "--" not in words else []
+
+
+def _differing(built: Body, wanted: Body) -> Iterable[str]:
+    """The paths at which they differ, one below the top at most."""
+    for key in {**wanted, **built}:
+        mine, other = built.get(key), wanted.get(key)
+        if mine == other and (key in built) == (key in wanted):
+            continue
+        if isinstance(mine, dict) and isinstance(other, dict) and other:
+            yield from (f"{key}.{it}" for it in {**other, **mine} if mine.get(it) != other.get(it))
+        else:
+            yield key
+
+
+def _sets(spec: Body, paths: Iterable[str]) -> list[str]:
+    return [f"{path}={as_json(get(spec, path))}" for path in paths]
+
+
+def _without(flags: Iterable[CliFlag], given: Any, paths: list[str]) -> dict[str, Any]:
+    """Without those that ``--set`` says in full."""
+    dropped = {it.key for it in flags if any(_is_within(it.path, path) for path in paths)}
+    return {key: value for key, value in given.items() if key not in dropped}
+
+
+def _is_within(path: str, above: str) -> bool:
+    return path == above or path.startswith(f"{above}.")
+
+
+def _groups(typed: Typed) -> list[list[str]]:
+    """Flag by flag, in the order of the table."""
+    groups = [["--no-master"]] if typed.no_master else []
+    for flag in FLAGS:
+        groups += _typing(flag, flag.name, typed.flags.get(flag.key))
+    groups += [["--set", text] for text in typed.sets]
+    for flag in MASTER_FLAGS:
+        groups += _typing(flag, flag.master_names[0], typed.master.get(flag.key))
+    if typed.master_command is not None:
+        groups.append(_worded("--master-command", typed.master_command))
+    groups += [["--master-set", text] for text in typed.master_sets]
+    return groups + ([["--command"]] if typed.is_command else [])
+
+
+def _typing(flag: CliFlag, name: str, given: Any) -> list[list[str]]:
+    if given is None:
+        return []
+    if flag.kind.switch:
+        return [[name if given else f"--no-{name[2:]}"]]
+    texts = given if isinstance(given, list) else [given]
+    return [_worded(name, text) for text in texts]
+
+
+def _worded(name: str, text: str) -> list[str]:
+    """A text that begins as a flag does stays with its own."""
+    return [f"{name}={text}"] if text.startswith("-") or not text else [name, text]
+
+
+def _wrapped(groups: list[list[str]], words: list[str]) -> str:
+    lines = [shlex.join(groups[0])]
+    for group in [*groups[1:], *([["--", *words]] if words else [])]:
+        text = shlex.join(group)
+        if len(lines[-1]) + len(text) < MOST_COLUMNS and len(lines) > 1 and "\n" not in text:
+            lines[-1] += f" {text}"
+        else:
+            lines.append(text)
+    return " \\\n  ".join(lines)

@@ -1,0 +1,230 @@
+"""Texts of flags as values of a request, and back."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Environ = Mapping[str, str]
+MASK = "***"  # is shown for a value that is secret
+SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1, "": 1}
+DURATION = re.compile(r"(\d+)([dhms]?)")
+
+
+class BadValue(ValueError):
+    """The text of a flag is none of its kind; the message goes on after the flag's name."""
+
+
+class Unsayable(ValueError):
+    """No text of this flag would be read as this value."""
+
+
+@dataclass(frozen=True)
+class ValueKind:
+    """``read`` gives the value of a text, of ``many`` the item that is added; ``write`` its text.
+    A ``switch`` has no text: it is there, or with ``no-`` before its name. ``words`` are what a
+    text with several of them may have."""
+
+    metavar: str
+    read: Callable[[str, Environ], Any]
+    write: Callable[[Any], str]
+    many: bool = False
+    switch: bool = False
+    words: str = ""
+
+
+def _plain(text: str, _: Environ) -> str:
+    return text
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Unsayable
+    return value
+
+
+def _whole(text: str, _: Environ) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise BadValue(f"{text!r} is not a whole number") from None
+
+
+def _write_whole(value: Any) -> str:
+    if type(value) is not int:
+        raise Unsayable
+    return str(value)
+
+
+def number_of(text: str, _: Environ) -> int | float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise BadValue(f"{text!r} is not a number") from None
+    if not math.isfinite(value):
+        raise BadValue(f"{text!r} is not a number")
+    return int(value) if value.is_integer() else value
+
+
+def _write_number(value: Any) -> str:
+    if type(value) not in {int, float} or float(number_of(repr(value), {})) != value:
+        raise Unsayable
+    return repr(number_of(repr(value), {}))
+
+
+def _gpus(text: str, environ: Environ) -> int | float:
+    value = number_of(text, environ)
+    if isinstance(value, float) and not 0 < value < 1:
+        raise BadValue(f"{text} is neither whole GPUs nor a part of one; write 2, or 0.5")
+    return value
+
+
+def _duration(text: str, _: Environ) -> int:
+    if not re.fullmatch(rf"({DURATION.pattern})+", text):
+        raise BadValue(f"{text!r} is not a time; write 90s, 30m, 2h or 7d")
+    return sum(int(count) * SECONDS[unit] for count, unit in DURATION.findall(text))
+
+
+def _write_duration(value: Any) -> str:
+    if type(value) is not int or value < 0:
+        raise Unsayable
+    unit = next(it for it in "dhms" if value % SECONDS[it] == 0) if value else "s"
+    return f"{value // SECONDS[unit]}{unit}"
+
+
+def _pair(text: str, _: Environ) -> dict[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise BadValue(f"{text!r} is not NAME=VALUE")
+    return {"name": name, "value": value}
+
+
+def _write_pair(item: Any) -> str:
+    return f"{_name(item, {'name', 'value'})}={_text(item.get('value'))}"
+
+
+def _variable(text: str, environ: Environ) -> dict[str, str]:
+    """A name alone takes the value that it has here, which then is on no command line."""
+    if "=" in text:
+        return _pair(text, environ)
+    if text not in environ:
+        raise BadValue(f"{text} is not set here; write {text}=VALUE, or export it")
+    return {"name": text, "value": environ[text]}
+
+
+def _write_variable(item: Any) -> str:
+    if isinstance(item, dict) and item.get("value") == MASK:
+        return _name(item, {"name", "value"})
+    return _write_pair(item)
+
+
+def _name(item: Any, keys: set[str]) -> str:
+    if not isinstance(item, dict) or item.keys() != keys:
+        raise Unsayable
+    name = _text(item["name"])
+    if not name or "=" in name:
+        raise Unsayable
+    return name
+
+
+def quantity_pair(text: str, _: Environ) -> dict[str, str]:
+    name, equals, quantity = text.partition("=")
+    if not (name and equals and quantity):
+        raise BadValue(f"{text!r} is not RESOURCE=QUANTITY")
+    return {"resource": name, "quantity": quantity}
+
+
+def _write_quantity(item: Any) -> str:
+    if not isinstance(item, dict) or item.keys() != {"resource", "quantity"}:
+        raise Unsayable
+    return f"{_text(item['resource'])}={_text(item['quantity'])}"
+
+
+def from_key(source: str) -> ValueKind:
+    """A variable with the value of one key of something: ``NAME=SECRET,key=KEY``."""
+
+    def read(text: str, _: Environ) -> dict[str, Any]:
+        name, _equals, rest = text.partition("=")
+        holder, comma, key = rest.partition(",key=")
+        if not (name and holder and comma and key):
+            raise BadValue(f"{text!r} is not NAME={source.upper()},key=KEY")
+        return {"name": name, source: {"name": holder, "key": key}}
+
+    def write(item: Any) -> str:
+        name, inner = _name(item, {"name", source}), item[source]
+        if not isinstance(inner, dict) or inner.keys() != {"name", "key"}:
+            raise Unsayable
+        return f"{name}={_text(inner['name'])},key={_text(inner['key'])}"
+
+    words = f"NAME={source.upper()},key=KEY"
+    return ValueKind("NAME=…", read, write, many=True, words=words)
+
+
+def _pod_field(text: str, environ: Environ) -> dict[str, Any]:
+    pair = _pair(text, environ)
+    return {"name": pair["name"], "podFieldRef": {"path": pair["value"]}}
+
+
+def _write_pod_field(item: Any) -> str:
+    name, inner = _name(item, {"name", "podFieldRef"}), item["podFieldRef"]
+    if not isinstance(inner, dict) or inner.keys() != {"path"}:
+        raise Unsayable
+    return f"{name}={_text(inner['path'])}"
+
+
+def named(**also: Any) -> ValueKind:
+    """An object that a name is enough for."""
+
+    def read(text: str, _: Environ) -> dict[str, Any]:
+        return {"name": text, **also}
+
+    def write(item: Any) -> str:
+        if not isinstance(item, dict) or {**item, "name": ""} != {"name": "", **also}:
+            raise Unsayable
+        return _text(item["name"])
+
+    return ValueKind("NAME", read, write, many=True)
+
+
+def keyed(kind: str) -> ValueKind:
+    """The pod affinity of this kind, by the key of its label."""
+
+    def read(text: str, _: Environ) -> dict[str, str]:
+        return {"type": kind, "key": text}
+
+    def write(value: Any) -> str:
+        if not isinstance(value, dict) or {**value, "key": ""} != {"type": kind, "key": ""}:
+            raise Unsayable
+        return _text(value["key"])
+
+    return ValueKind("KEY", read, write)
+
+
+def json_or_text(text: str) -> Any:
+    """What ``--set`` is given: JSON, or else a text as it stands."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def as_json(value: Any) -> str:
+    """The inverse, as short as it may be."""
+    is_plain = isinstance(value, str) and json_or_text(value) == value and value != ""
+    return value if is_plain else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+TEXT = ValueKind("TEXT", _plain, _text)
+QUANTITY = ValueKind("QUANTITY", _plain, _text)
+WHOLE = ValueKind("NUMBER", _whole, _write_whole)
+NUMBER = ValueKind("NUMBER", number_of, _write_number)
+GPUS = ValueKind("NUMBER", _gpus, _write_whole)
+DURATION_KIND = ValueKind("TIME", _duration, _write_duration)
+SWITCH = ValueKind("", _plain, _text, switch=True)
+TEXTS = ValueKind("TEXT", _plain, _text, many=True)
+PAIRS = ValueKind("NAME=VALUE", _pair, _write_pair, many=True)
+VARIABLES = ValueKind("NAME=VALUE", _variable, _write_variable, many=True)
+POD_FIELDS = ValueKind("NAME=PATH", _pod_field, _write_pod_field, many=True)
+QUANTITIES = ValueKind("RESOURCE=QUANTITY", quantity_pair, _write_quantity, many=True)
