@@ -5,6 +5,7 @@ from typing import Literal
 from uuid import UUID
 
 from allauth.account.adapter import get_adapter
+from asgiref.sync import sync_to_async
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from ninja import Field, Router
@@ -28,6 +29,13 @@ class Bearer(HttpBearer):
         if user:
             request.user = user
         return user
+
+
+class AsyncBearer(Bearer):
+    """The same, for calls that run on the event loop."""
+
+    async def __call__(self, request: HttpRequest) -> Any:
+        return await sync_to_async(super().__call__)(request)
 
 
 class ApiRequest(HttpRequest):

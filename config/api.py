@@ -32,6 +32,7 @@ from spec.kind import WorkloadKind
 from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
 from workloads.api.listing import router as workloads
+from workloads.api.logs import router as logs
 from workloads.api.one_pod import router_of
 from workloads.queue.api import router as decisions
 
@@ -76,6 +77,7 @@ for kind in WorkloadKind:
     if not kind.is_gang:
         api.add_router("/workloads", router_of(kind))
 api.add_router("/workloads", workloads)
+api.add_router("/workloads", logs)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

@@ -151,11 +151,11 @@ def _split(text: Any) -> list[str]:
 def _differing(built: Body, wanted: Body) -> Iterable[str]:
     """The paths at which they differ, one below the top at most."""
     for key in {**wanted, **built}:
-        mine, other = built.get(key), wanted.get(key)
-        if mine == other and (key in built) == (key in wanted):
+        ours, other = built.get(key), wanted.get(key)
+        if ours == other and (key in built) == (key in wanted):
             continue
-        if isinstance(mine, dict) and isinstance(other, dict) and other:
-            yield from (f"{key}.{it}" for it in {**other, **mine} if mine.get(it) != other.get(it))
+        if isinstance(ours, dict) and isinstance(other, dict) and other:
+            yield from (f"{key}.{it}" for it in {**other, **ours} if ours.get(it) != other.get(it))
         else:
             yield key
 

@@ -1,28 +1,24 @@
-"""REST: lists of workloads, and what there is to know of one: events, pods, logs."""
+"""REST: lists of workloads, and what there is to know of one: events, pods."""
 
 from typing import Literal
 from uuid import UUID
 
-from django.http import HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api import ApiRequest
 from accounts.models import User
-from core.api import ApiError, Closed, Count, Issue, Pages, Parameters, Wire, not_found, unreadable
+from core.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_found
 from core.filters import Filtered, Sorted, order
 from projects.models import Project
-from workloads import logs, services
+from workloads import services
 from workloads.api.distributed import find, find_kept
 from workloads.api.filters import FIELDS, narrow
-from workloads.api.schemas import EventOut, PodOut, WorkloadOut
+from workloads.api.schemas import EventOut, ExpandedOut, PodOut, WorkloadOut
 from workloads.api.why import with_cause
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.plan import name_problems
 
 router = Router(tags=["Workloads"])
-
-LOG_LIMIT = 1024 * 1024
-MOST_ATTEMPTS = 10**6
 
 
 class Narrowing(Filtered):
@@ -115,10 +111,20 @@ def batch(request: ApiRequest, body: Batch) -> BatchResult:
     return result
 
 
-@router.get("/{uuid:workload_id}", response=WorkloadOut, by_alias=True)
-def read(request: ApiRequest, workload_id: UUID, which: Query[Which]) -> WorkloadOut:
-    """One workload: its phase, why it waits, its requests and the training's last metrics."""
-    return WorkloadOut.of(find_kept(request, workload_id, deleted=which.deleted))
+class Expanding(Which):
+    expand: str = Field(
+        "",
+        pattern=r"^((spec|pods|events)(,(spec|pods|events))*)?$",
+        description="What to answer as well: spec, pods, events, with commas between",
+    )
+
+
+@router.get("/{uuid:workload_id}", response=ExpandedOut, by_alias=True)
+def read(request: ApiRequest, workload_id: UUID, which: Query[Expanding]) -> ExpandedOut:
+    """One workload: its phase, why it waits, its requests and the training's last metrics. With
+    ``expand`` its spec, its pods and its latest events, too."""
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    return ExpandedOut.with_more(workload, set(which.expand.split(",")))
 
 
 class EventList(Wire):
@@ -144,48 +150,3 @@ def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) 
     workload = find_kept(request, workload_id, deleted=which.deleted)
     page, following = which.cut(workload.ranks.all())
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)
-
-
-class LogQuery(Which):
-    """Which rank's output, of which run and attempt (the latest unless given), and from where."""
-
-    rank: int = Field(0, ge=0)
-    run: int | None = Field(None, ge=1)
-    attempt: int | None = Field(None, ge=0, le=MOST_ATTEMPTS)
-    offset: int = Field(0, ge=0)
-    limit: int = Field(LOG_LIMIT, ge=1)
-
-
-@router.get("/{uuid:workload_id}/logs")
-def read_log(request: ApiRequest, workload_id: UUID, which: Query[LogQuery]) -> HttpResponse:
-    """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to
-    continue.
-
-    Not part of Run:ai's API. Logs are available after the workload has ended, too.
-    """
-    workload = find_kept(request, workload_id, deleted=which.deleted)
-    _check_place(workload, which)
-    stream = logs.Stream(
-        workload.pk,
-        workload.run if which.run is None else which.run,
-        workload.attempt if which.attempt is None else which.attempt,
-        which.rank,
-    )
-    if which.attempt is None:
-        there = logs.latest(workload.pk, stream.run, stream.attempt)
-        stream = there.get(which.rank, stream)
-    offset = max(which.offset, logs.first(stream))
-    data = logs.read(stream, offset, min(which.limit, LOG_LIMIT))
-    response = HttpResponse(data, content_type="text/plain; charset=utf-8")
-    response["X-Next-Offset"] = str(offset + len(data))
-    return response
-
-
-def _check_place(workload: Workload, where: LogQuery) -> None:
-    """400 for a rank or a run that does not exist: no output there would look like silence."""
-    wrong = {
-        "rank": where.rank >= workload.num_pods and f"the ranks are 0 to {workload.num_pods - 1}",
-        "run": (where.run or 1) > workload.run and f"the latest run is {workload.run}",
-    }
-    if issues := [Issue(field=name, details=text) for name, text in wrong.items() if text]:
-        raise unreadable(issues)

@@ -16,6 +16,7 @@ from spec.kind import WorkloadKind
 from spec.merge import filled
 from spec.quantities import readable
 from spec.workload import Pod, WorkloadSpec
+from trainyard_cli.flags.line import command_line
 from workloads.causes import BarShare, bar
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Answer, Fit
@@ -67,6 +68,7 @@ class Summary:
     virtual: bool = False
     cautions: tuple[str, ...] = ()
     yaml: str = ""
+    line: str = ""
     curl: str = ""
 
 
@@ -75,6 +77,7 @@ def of(plan: Plan, address: str = SUBMISSION) -> Summary:
     body, kind = _body(plan), plan.draft.kind
     path = WorkloadKind(kind if kind in set(WorkloadKind) else "distributed").traits.path
     summary = Summary(curl=curl.post(address + path, body), yaml=documents.to_yaml(body))
+    summary.line = command_line(body, path, plan.project.name if plan.project else "")
     summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
     spec = plan.spec or _with_any_image(plan.document)
     if spec:

@@ -170,6 +170,19 @@ def test_a_stranger_finds_no_part_of_a_workload(
     assert call("GET", f"/workloads/{three[0].pk}{part}")[0] == 200
 
 
+def test_a_workload_is_read_with_its_spec_pods_and_events_at_once(
+    call: Caller, three: list[Workload]
+) -> None:
+    plain = call("GET", f"/workloads/{three[0].pk}")[1]
+    assert (plain["spec"], plain["pods"], plain["events"]) == (None, None, None)
+    _, whole = call("GET", f"/workloads/{three[0].pk}?expand=spec,pods,events")
+    assert whole["spec"]["numWorkers"] == 2
+    assert (whole["noMaster"], whole["masterSpec"]) == (False, None)
+    for part in ("pods", "events"):
+        assert whole[part] == call("GET", f"/workloads/{three[0].pk}/{part}")[1][part]
+    assert call("GET", f"/workloads/{three[0].pk}?expand=podz")[0] == 400
+
+
 def test_logs_are_read_on_from_an_offset(call: Caller, three: list[Workload]) -> None:
     logs.append(logs.Stream(three[0].pk, 1, 0, 1), b"hello\nworld\n")
     _, first = call("GET", f"/workloads/{three[0].pk}/logs?rank=1&limit=6")

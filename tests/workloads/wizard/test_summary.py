@@ -139,4 +139,11 @@ def test_the_curl_command_is_safe_to_paste() -> None:
 def test_the_page_shows_the_address_that_programs_submit_to(wizard: Wizard) -> None:
     page = wizard.ready().open(wizard.at(2)).page
     assert "curl -sS http://testserver/api/v1/workloads/distributed" in page
-    assert "trainyard distributed" not in page
+
+
+def test_the_command_line_says_the_same_as_the_request(wizard: Wizard) -> None:
+    line = of(wizard.ready()).line
+    assert line.startswith("trainyard training pytorch submit train")
+    assert "--project team-a --workers 2" in line
+    page = wizard.open(wizard.at(2)).page
+    assert "trainyard training pytorch submit train" in page

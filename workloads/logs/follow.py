@@ -1,0 +1,86 @@
+"""The output of several ranks as one text that goes on: what there is, then what comes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from heapq import merge as merged
+from itertools import islice
+
+from workloads.logs.reading import merge
+from workloads.logs.reading.lines import Line, forward
+from workloads.logs.reading.positions import at
+from workloads.logs.store import Stream, latest, streams
+from workloads.logs.text import shown
+from workloads.models import Workload
+
+LINES_AT_ONCE = 2000
+BYTES_AT_ONCE = 1024 * 1024
+
+
+@dataclass
+class Follower:
+    """Up to where each stream was read. ``names`` are those of the ranks that are wanted.
+    Where the run and attempt are ``fixed``, later ones are left out."""
+
+    names: Mapping[int, str]
+    fixed: bool
+    positions: dict[Stream, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        workload: Workload,
+        names: Mapping[int, str],
+        *,
+        run: int | None,
+        attempt: int | None,
+        tail: int | None,
+        since: datetime | None,
+    ) -> "Follower":
+        """From the last ``tail`` lines on, and none that was collected before ``since``."""
+        fixed = run is not None or attempt is not None
+        number = workload.run if run is None else run
+        there = latest(workload.pk, number, workload.attempt if attempt is None else attempt)
+        chosen = [stream for rank, stream in there.items() if rank in names]
+        starts = [{stream.rank: 0 for stream in chosen}]
+        if tail is not None:
+            starts.append(merge.tail(chosen, limit=tail, unfinished=True).start)
+        if tail == 0:
+            starts.append(merge.ends(chosen, unfinished=True))
+        if since is not None:
+            starts.append(at(chosen, since))
+        begin = {it: max(start.get(it.rank, 0) for start in starts) for it in chosen}
+        return cls(names, fixed, begin)
+
+    def lines(self, workload: Workload) -> list[Line]:
+        """What came since, oldest first: so much at once. The last line of a rank counts without
+        its line break when nothing more will come."""
+        self._look_for_more(workload)
+        over = workload.logs_complete or self.fixed
+        sources = [self._after(stream, unfinished=over) for stream in self.positions]
+        lines, room = list[Line](), BYTES_AT_ONCE
+        for line, stream in islice(merged(*sources, key=lambda it: it[0].order), LINES_AT_ONCE):
+            self.positions[stream] = line.end
+            lines.append(line)
+            room -= len(line.data)
+            if room <= 0:
+                break
+        return lines
+
+    def text(self, line: Line, *, named: bool, timed: bool) -> str:
+        moment = f"{line.at:%Y-%m-%dT%H:%M:%S.%fZ} " if timed else ""
+        name = f"{self.names.get(line.rank, line.rank)} " if named else ""
+        return f"{moment}{name}{shown(line.data)}\n"
+
+    def _after(self, stream: Stream, *, unfinished: bool) -> Iterator[tuple[Line, Stream]]:
+        for line in forward(stream, self.positions[stream], unfinished=unfinished):
+            yield line, stream
+
+    def _look_for_more(self, workload: Workload) -> None:
+        """Ranks that started since, and the streams of later attempts."""
+        if self.fixed:
+            return
+        newest = max(((it.run, it.attempt) for it in self.positions), default=(workload.run, 0))
+        for stream in streams(workload.pk):
+            if stream.rank in self.names and (stream.run, stream.attempt) >= newest:
+                self.positions.setdefault(stream, 0)
