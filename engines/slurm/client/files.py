@@ -1,0 +1,93 @@
+"""Files of the shared directory, by small programs that any POSIX shell runs."""
+
+import io
+import re
+import tarfile
+from collections.abc import Mapping, Sequence
+
+from engines.base import EngineUnavailable
+from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
+
+HEADER = re.compile(r"^==> (.*) <==$", re.MULTILINE)
+PACK = 400  # folders that are looked into by one command
+LONGEST_FACT = 4000  # bytes
+
+FACTS = r"""
+cd "$1" 2>/dev/null || exit 0
+shift
+for d; do
+  [ -d "$d" ] || continue
+  a=; [ -e "$d/attempt" ] && read -r a < "$d/attempt"
+  find "$d" ${a:+"$d/attempt-$a"} -maxdepth 1 -type f ! -name '*.log' ! -name '*.sh' \
+    ! -name '.*' -exec tail -v -c LONGEST {} + 2>/dev/null
+  for f in "$d/batch.log"; do [ -s "$f" ] && { echo; tail -v -c 600 "$f"; }; done
+done
+exit 0
+""".replace("LONGEST", str(LONGEST_FACT))
+
+# The latest run of one workload or, without any, of all.
+LATEST = r"""
+cd "$1" 2>/dev/null || exit 0
+shift
+[ $# -gt 0 ] || set -- workloads/*
+for w; do
+  [ -e "$w/run" ] || continue
+  read -r r < "$w/run" && echo "$w/runs/$r"
+done
+"""
+
+
+def sh(
+    transport: Transport,
+    program: str,
+    *arguments: str,
+    stdin: bytes = b"",
+    timeout: float = TIMEOUT,
+) -> CommandResult:
+    return transport.run(["sh", "-c", program, "sh", *arguments], stdin=stdin, timeout=timeout)
+
+
+def checked(answer: CommandResult, what: str) -> str:
+    """What it printed. ``EngineUnavailable`` where it failed: a directory may be away for now."""
+    if answer.code:
+        raise EngineUnavailable(f"{what}: {answer.said or f'exit code {answer.code}'}")
+    return answer.out
+
+
+def packed(contents: Mapping[str, str]) -> bytes:
+    """A tar archive of files that only their owner may read, by name."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, text in contents.items():
+            data = text.encode()
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(data), 0o600
+            archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def latest_runs(transport: Transport, directory: str, *workloads: str) -> list[str]:
+    """Their folders, relative to the directory."""
+    answer = sh(transport, LATEST, directory, *workloads)
+    return checked(answer, f"{directory} cannot be read").split()
+
+
+def facts(
+    transport: Transport, directory: str, folders: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """What is written in the folders, by folder and name of the file below it."""
+    results: dict[str, dict[str, str]] = {folder: {} for folder in folders}
+    for start in range(0, len(folders), PACK):
+        answer = sh(transport, FACTS, directory, *folders[start : start + PACK])
+        out = checked(answer, f"{directory} cannot be read")
+        _, *parts = HEADER.split(out)
+        for path, text in zip(parts[::2], parts[1::2], strict=True):
+            folder = next((it for it in _parents(path) if it in results), None)
+            if folder:
+                results[folder][path.removeprefix(f"{folder}/")] = text.strip("\n")
+    return results
+
+
+def _parents(path: str) -> list[str]:
+    steps = path.split("/")
+    return ["/".join(steps[:count]) for count in (4, 5) if count < len(steps)]

@@ -1,0 +1,73 @@
+"""Keys, known hosts and the shared connection of a login node, as files that only we may read."""
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.slurm.client.transport import SlurmPrograms, SshTransport
+
+CONNECT_SECONDS = 10
+KEPT_SECONDS = 120  # for which the shared connection stays open when nobody uses it
+
+
+@dataclass(frozen=True)
+class Login:
+    """A login node and who we are there. Without ``key`` ssh uses what the user of this server
+    has; without ``known_hosts`` the first key that the host shows is kept."""
+
+    host: str
+    user: str = ""
+    port: int = 22
+    key: str = ""
+    known_hosts: str = ""
+
+
+def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -> SshTransport:
+    """``folder`` keeps the files; by default one in the temporary folder, ours alone. A path of a
+    socket is short, so the names are."""
+    home = folder or private_folder()
+    words = (login.host, login.user, str(login.port), login.key, login.known_hosts)
+    mark = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+    hosts = home / f"{mark}.hosts"
+    if login.known_hosts:
+        write(hosts, login.known_hosts)
+    settings = {
+        "BatchMode": "yes",
+        "ConnectTimeout": str(CONNECT_SECONDS),
+        "ControlMaster": "auto",
+        "ControlPath": str(home / f"{mark}.s"),
+        "ControlPersist": str(KEPT_SECONDS),
+        "ServerAliveInterval": "5",
+        "ServerAliveCountMax": "3",
+        "StrictHostKeyChecking": "yes" if login.known_hosts else "accept-new",
+        "UserKnownHostsFile": str(hosts),
+        "LogLevel": "ERROR",
+        "Port": str(login.port),
+    }
+    if login.user:
+        settings["User"] = login.user
+    if login.key:
+        key = home / f"{mark}.key"
+        write(key, login.key.replace("\r\n", "\n").strip() + "\n")
+        settings |= {"IdentityFile": str(key), "IdentitiesOnly": "yes"}
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    return SshTransport(login.host, options, programs)
+
+
+def private_folder() -> Path:
+    home = Path(tempfile.gettempdir()) / f"trainyard-ssh-{os.getuid()}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    if home.stat().st_uid != os.getuid():
+        raise PermissionError(f"{home} belongs to another user")
+    home.chmod(0o700)
+    return home
+
+
+def write(path: Path, text: str) -> None:
+    """In one step, for several processes write the same."""
+    number, draft = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(number, "w") as file:
+        file.write(text if text.endswith("\n") else text + "\n")
+    Path(draft).replace(path)

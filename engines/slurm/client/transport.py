@@ -1,0 +1,170 @@
+"""Running a command where Slurm's programs are: on this host, or on a login node by OpenSSH.
+
+OpenSSH's own client, because the site's ProxyJump, certificates and agents hold for it as they do
+for people. One connection is shared by all commands; its sessions are bounded, for an sshd takes
+ten of a connection.
+"""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore
+from typing import Protocol
+
+from engines.base import EngineUnavailable
+
+TIMEOUT = 30.0  # seconds; Slurm's own commands give up after 10
+SESSIONS = 6  # of ten: terminals and tunnels take some as well
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """What a command printed, and how it ended."""
+
+    code: int
+    data: bytes
+    err: str
+
+    @property
+    def out(self) -> str:
+        return self.data.decode(errors="replace")
+
+    @property
+    def said(self) -> str:
+        """Why it failed, in its own words, on one line."""
+        return " ".join((self.err.strip() or self.out.strip()).split())[:500]
+
+
+class Transport(Protocol):
+    """``host`` is where commands run, for people."""
+
+    host: str
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        """``EngineUnavailable`` where the host cannot be reached, or is silent for too long: then
+        nobody knows whether the command did its work."""
+        ...
+
+    def terminal(self, argv: Sequence[str]) -> list[str]:
+        """What to run on this host with a terminal, so that ``argv`` has one there."""
+        ...
+
+    def tunnel(self, host: str, port: int) -> list[str] | None:
+        """What to run so that its input and output lead to a port; ``None``: connect directly."""
+        ...
+
+
+@dataclass(frozen=True)
+class SlurmPrograms:
+    """Where Slurm's programs and their configuration are, where they are not at the usual place."""
+
+    folder: str = ""
+    conf: str = ""
+
+    def around(self, argv: Sequence[str]) -> list[str]:
+        """Times are in UTC, and nothing that Trainyard itself was given by a job comes along."""
+        words = ["env", "TZ=UTC", "LC_ALL=C"]
+        words += [f"SLURM_CONF={self.conf}"] if self.conf else []
+        if self.folder:
+            return [*words, "sh", "-c", 'PATH="$0:$PATH" exec "$@"', self.folder, *argv]
+        return [*words, *argv]
+
+
+@dataclass
+class LocalTransport:
+    """``user`` runs them by sudo-less means of whoever starts Trainyard: as ourselves."""
+
+    programs: SlurmPrograms = SlurmPrograms()
+    host: str = "this host"
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        return run_here(self.programs.around(argv), stdin=stdin, timeout=timeout, host=self.host)
+
+    def terminal(self, argv: Sequence[str]) -> list[str]:
+        return self.programs.around(argv)
+
+    def tunnel(self, host: str, port: int) -> list[str] | None:
+        return None
+
+
+@dataclass
+class SshTransport:
+    """``options`` are those of ``ssh``, with the control connection among them."""
+
+    host: str
+    options: Sequence[str]
+    programs: SlurmPrograms = SlurmPrograms()
+    _sessions: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(SESSIONS))
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        if not self._sessions.acquire(timeout=timeout):
+            raise EngineUnavailable(f"All connections to {self.host} are busy.")
+        try:
+            line = ["ssh", *self.options, self.host, shlex.join(self.programs.around(argv))]
+            answer = run_here(line, stdin=stdin, timeout=timeout, host=self.host)
+        finally:
+            self._sessions.release()
+        if answer.code == 255:
+            raise EngineUnavailable(explained(self.host, answer.said))
+        return answer
+
+    def terminal(self, argv: Sequence[str]) -> list[str]:
+        return ["ssh", "-tt", *self.options, self.host, shlex.join(self.programs.around(argv))]
+
+    def tunnel(self, host: str, port: int) -> list[str] | None:
+        return ["ssh", *self.options, "-W", f"{host}:{port}", self.host]
+
+
+def run_here(line: Sequence[str], *, stdin: bytes, timeout: float, host: str) -> CommandResult:
+    try:
+        done = subprocess.run(
+            line, input=stdin, capture_output=True, timeout=timeout, env=variables()
+        )
+    except subprocess.TimeoutExpired as error:
+        said = f"{host} did not answer within {timeout:g} s."
+        raise EngineUnavailable(said) from error
+    except OSError as error:
+        raise EngineUnavailable(f"{line[0]} cannot be started: {error}.") from error
+    return CommandResult(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+
+
+def variables() -> Mapping[str, str]:
+    """Ours without what a job of Slurm, from which Trainyard may run, has for itself."""
+    kept = {"SLURM_CONF"}
+    inherited = os.environ.items()
+    return {
+        name: value
+        for name, value in inherited
+        if name in kept or not name.startswith(("SLURM_", "SBATCH_", "SQUEUE_", "SACCT_", "SRUN_"))
+    }
+
+
+BROKEN_KEY = "the private key cannot be read; paste it whole, with its first and last line"
+#: What ssh says, and what to do about it.
+SSH_SAYS = {
+    "Permission denied": "the login node does not accept the key; add the public key to the user's "
+    "authorized_keys",
+    "Host key verification failed": "the host key of the login node is not the expected one; enter "
+    "its line of known_hosts, as ssh-keyscan prints it",
+    "Could not resolve hostname": "the name of the login node is unknown here; check it",
+    "Connection refused": "nothing listens at that port of the login node; check host and port",
+    "Connection timed out": "the login node does not answer; check the network and host",
+    "Too many authentication failures": "the login node was offered too many keys",
+    "invalid format": BROKEN_KEY,
+    "error in libcrypto": BROKEN_KEY,
+}
+
+
+def explained(host: str, said: str) -> str:
+    """ssh's words with advice in front of them."""
+    advice = next((words for sign, words in SSH_SAYS.items() if sign in said), "")
+    text = advice or "the login node cannot be reached"
+    return f"{host}: {text}. ssh: {said or 'no message'}"

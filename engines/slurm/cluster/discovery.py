@@ -1,0 +1,34 @@
+"""What a Slurm cluster offers to workloads."""
+
+from engines.base import Capabilities, FrameworkSupport
+from engines.slurm.client.transport import Transport
+from engines.slurm.script.variables import RENDEZVOUS
+from spec.framework import Framework
+from spec.scheduling import PriorityClass
+
+WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kubernetes cluster."
+
+
+def capabilities(transport: Transport) -> Capabilities:
+    """A priority is a QOS of that name which our user may have."""
+    return Capabilities(
+        frameworks=tuple(_support(framework) for framework in Framework),
+        queues=True,
+        priority_classes=tuple(sorted(qos(transport) & set(PriorityClass))),
+        terminal=True,
+    )
+
+
+def qos(transport: Transport) -> set[str]:
+    """Those of our associations; none where accounting is off."""
+    words = ["sh", "-c", 'sacctmgr -nP show assoc user="$(id -un)" format=qos']
+    answer = transport.run(words)
+    lines = answer.out.splitlines() if answer.code == 0 else []
+    return {name for line in lines for name in line.strip().split(",") if name}
+
+
+def _support(framework: Framework) -> FrameworkSupport:
+    if framework in RENDEZVOUS:
+        return FrameworkSupport(framework, available=True, operator="Slurm")
+    why = WHY.format(label=framework.label)
+    return FrameworkSupport(framework, available=False, why=why)

@@ -1,0 +1,68 @@
+"""Nodes as ``scontrol show node --oneliner`` prints them. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from engines.nodes import Allocation, Condition, Gpu, NodeInfo
+from engines.slurm.script.site import FEATURE, PARTITION
+from spec.scheduling import NODE_TYPE
+
+FIELD = re.compile(r"(?:^| )([A-Z][A-Za-z_:/]*)=")
+GPU = re.compile(r"gpu(?::([A-Za-z][^:,(]*))?:(\d+)")
+MIB = 1024 * 1024
+AWAY = ("DOWN", "DRAIN", "FAIL", "NOT_RESPONDING", "UNKNOWN", "POWER", "MAINT", "REBOOT", "INVAL")
+
+
+def fields(line: str) -> dict[str, str]:
+    """``Key=value`` pairs; a value may have spaces in it."""
+    _, *parts = FIELD.split(line)
+    return {key: value.strip() for key, value in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def nodes(text: str) -> tuple[NodeInfo, ...]:
+    return tuple(_nodes(text))
+
+
+def _nodes(text: str) -> Iterator[NodeInfo]:
+    for line in text.splitlines():
+        report = fields(line)
+        if "NodeName" in report:
+            yield _node(report)
+
+
+def _node(report: dict[str, str]) -> NodeInfo:
+    state, reason = report.get("State", ""), report.get("Reason", "")
+    ready = not any(sign in state.upper() for sign in AWAY) and not state.endswith("*")
+    gpus, features = _gpus(report.get("Gres", "")), _list(report.get("ActiveFeatures", ""))
+    labels = {f"{PARTITION}{name}": "" for name in _list(report.get("Partitions", ""))}
+    labels |= {f"{FEATURE}{name}": "" for name in features}
+    if features:
+        labels[NODE_TYPE] = features[0]
+    taken = dict(it.split("=", 1) for it in _list(report.get("AllocTRES", "")) if "=" in it)
+    return NodeInfo(
+        name=report["NodeName"],
+        cpu=float(report.get("CPUEfctv") or report.get("CPUTot") or 1),
+        memory=int(report.get("RealMemory", "1")) * MIB,
+        gpus=gpus,
+        ready=ready,
+        message="" if ready else f"Slurm says {state}" + (f": {reason}" if reason else ""),
+        labels=labels,
+        conditions=(Condition("State", "True" if ready else "False", state, reason),),
+        allocated=Allocation(
+            float(report.get("CPUAlloc", "0")),
+            int(report.get("AllocMem", "0")) * MIB,
+            float(taken.get("gres/gpu", "0")),
+        ),
+    )
+
+
+def _gpus(gres: str) -> tuple[Gpu, ...]:
+    results: list[Gpu] = []
+    for model, count in GPU.findall(gres):
+        first = len(results)
+        results += [Gpu(first + number, model or "GPU", 0) for number in range(int(count))]
+    return tuple(results)
+
+
+def _list(text: str) -> list[str]:
+    return [part for part in text.split(",") if part and part != "(null)"]

@@ -1,0 +1,182 @@
+"""The Slurm engine: gangs as batch jobs, whose ranks are the tasks of one step."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence, Set
+from datetime import datetime
+from threading import Thread
+from uuid import UUID
+
+from engines.base import (
+    Capabilities,
+    ClusterEvent,
+    EngineRefused,
+    EngineUnavailable,
+    Handle,
+    Launch,
+    Manifest,
+    Observation,
+    UsageSample,
+    refuse,
+)
+from engines.findings import Finding
+from engines.logs import Log, LogChunk
+from engines.nodes import NodeInfo
+from engines.queues import Wanted
+from engines.session import Session
+from engines.slurm import unsupported
+from engines.slurm.client import files, programs
+from engines.slurm.client.terminal import PtySession
+from engines.slurm.client.transport import Transport, variables
+from engines.slurm.cluster import checks, discovery
+from engines.slurm.cluster.nodes import nodes
+from engines.slurm.layout import SharedFolder, job_name
+from engines.slurm.logs import LogReader
+from engines.slurm.queue.commands import answered
+from engines.slurm.script.render import manifests
+from engines.slurm.script.site import SlurmSite
+from engines.slurm.submission import Submission
+from engines.slurm.watch.poll import Glance, Looker
+from engines.slurm.watch.watcher import INTERVAL, QueueWatcher
+from spec.errors import Problem
+from spec.tools import Tool
+
+DIAL_SECONDS = 5.0
+KILL_SECONDS = 20.0  # for killed jobs to leave their nodes, before a deletion is tried again
+
+
+class SlurmEngine:
+    """Keeps all it knows on the shared directory, so that any number of processes can use it.
+
+    ``interval`` is the least pause between two looks at the queue, in seconds.
+    """
+
+    def __init__(
+        self, transport: Transport, site: SlurmSite, *, interval: float = INTERVAL
+    ) -> None:
+        self._transport, self._site, self._interval = transport, site, interval
+        self._looker = Looker(transport, site.directory)
+        self._logs = LogReader(transport, site.directory)
+        self._checks = checks.Checks(transport, site)
+
+    def capabilities(self) -> Capabilities:
+        return discovery.capabilities(self._transport)
+
+    def nodes(self) -> tuple[NodeInfo, ...]:
+        answer = self._transport.run(["scontrol", "--oneliner", "show", "node"])
+        return nodes(answered(answer, "scontrol show node"))
+
+    def check(self) -> tuple[Finding, ...]:
+        return self._checks.findings()
+
+    def keep_queues(self, wanted: Wanted) -> None:
+        """Accounts and their limits are the site's own."""
+
+    def render(self, launch: Launch) -> list[Manifest]:
+        return [dict(document) for document in manifests(launch, self._site)]
+
+    def complaints(self, launch: Launch) -> Iterator[Problem]:
+        return unsupported.complaints(launch)
+
+    def submit(self, launch: Launch) -> None:
+        refuse(self.complaints(launch))
+        Submission(self._transport, self._site, launch).submit()
+
+    def watch(self) -> Generator[Observation | None]:
+        looker = Looker(self._transport, self._site.directory)
+        yield from QueueWatcher(looker, interval=self._interval).watch()
+
+    def events(self) -> list[ClusterEvent]:
+        return []
+
+    def observe(self, handle: Handle) -> Observation | None:
+        glance = self._glance(handle)
+        return glance.observation if glance else None
+
+    def _glance(self, handle: Handle) -> Glance | None:
+        return next(iter(self._looker.some([handle.workload_id])), None)
+
+    def stop(self, handle: Handle, *, run: int) -> None:
+        name, folder = job_name(handle.workload_id, run), self._folder(handle).run(run)
+        answer = files.sh(self._transport, programs.STOP, folder, name)
+        files.checked(answer, "It cannot be stopped now")
+
+    def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
+        folder = self._folder(handle)
+        there = files.latest_runs(self._transport, self._site.directory, folder.relative)
+        runs = int(there[0].rpartition("/")[2]) if there else 1
+        names = [job_name(handle.workload_id, run + 1) for run in range(runs)]
+        self._kill(folder, names)
+        if at_rest:
+            at_rest()
+        words = self._site.directory, folder.relative, folder.bell
+        files.checked(files.sh(self._transport, programs.REMOVE, *words), "It cannot be removed")
+
+    def _kill(self, folder: SharedFolder, names: Sequence[str]) -> None:
+        deadline = time.monotonic() + KILL_SECONDS
+        while True:
+            answer = files.sh(self._transport, programs.KILL, folder.path, *names)
+            left = files.checked(answer, "Its job cannot be ended").split()
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                raise EngineUnavailable(f"its job {left[0]} does not end yet; trying again")
+            time.sleep(0.3)
+
+    def news(self) -> Set[UUID]:
+        return self._logs.news()
+
+    def logs(self, handle: Handle, *, run: int) -> Sequence[Log]:
+        return self._logs.logs(self._folder(handle), run)
+
+    def read_log(
+        self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
+    ) -> LogChunk:
+        return self._logs.read(self._folder(handle), log, offset, limit)
+
+    def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
+        job, node = self._running(handle, rank)
+        script = f"{self._folder(handle).run(job[1])}/rank.sh"
+        words = ["srun", f"--jobid={job[0]}", "--overlap", "--nodes=1", "--ntasks=1"]
+        words += [f"--nodelist={node}", "--export=ALL", "--pty", "bash", script, str(rank), *argv]
+        try:
+            return PtySession(self._transport.terminal(words))
+        except OSError as error:
+            raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
+
+    def _running(self, handle: Handle, rank: int) -> tuple[tuple[str, int], str]:
+        """Job and run, and the node of a rank that runs."""
+        glance = self._glance(handle)
+        fact = glance.facts.ranks.get(rank) if glance else None
+        job = glance.job if glance else None
+        if not (glance and job and fact and job.state == "RUNNING" and fact.code is None):
+            raise EngineRefused("The rank is not running.")
+        return (job.id, glance.facts.run), fact.node
+
+    def address(self, handle: Handle, tool: Tool) -> str:
+        return ""
+
+    def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
+        try:
+            _, node = self._running(handle, rank)
+        except EngineRefused as error:
+            raise EngineUnavailable(str(error)) from error
+        tunnel = self._transport.tunnel(node, port)
+        if tunnel is None:
+            try:
+                return socket.create_connection((node, port), timeout=DIAL_SECONDS)
+            except OSError as error:
+                raise EngineUnavailable(f"{node}:{port} does not answer: {error}.") from error
+        ours, theirs = socket.socketpair()
+        with theirs:
+            end, quiet = theirs.fileno(), subprocess.DEVNULL
+            client = subprocess.Popen(tunnel, stdin=end, stdout=end, stderr=quiet, env=variables())
+        Thread(target=client.wait, daemon=True, name="tunnel").start()
+        return ours
+
+    def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
+        return []  # nobody samples what ranks use on Slurm yet
+
+    def _folder(self, handle: Handle) -> SharedFolder:
+        return SharedFolder(self._site.directory, handle.workload_id)

@@ -1,0 +1,58 @@
+"""Names on the cluster: of jobs, and of files on its shared directory. Pure.
+
+<directory>/changed/<workload>              touched when something of it changes
+<directory>/workloads/<workload>/run        the number of its latest run
+<directory>/workloads/<workload>/checkpoints, ranks/<rank>/
+<directory>/workloads/<workload>/runs/<run>/
+    batch.sh rank.sh environment.sh         what Slurm is given; the last one holds secrets
+    launch  job  claim  attempt  stop  limit  finished  ended     facts, a line each
+    batch.log
+    attempt-<n>/rank-<r>.{started,ended,log}
+"""
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+NAME = re.compile(r"^ty-([0-9a-f]{32})-([1-9][0-9]*)$")
+
+
+def job_name(workload_id: UUID, run: int) -> str:
+    """Accounting always keeps a job's name, and seldom its comment."""
+    return f"ty-{workload_id.hex}-{run}"
+
+
+def run_of(name: str) -> tuple[UUID, int] | None:
+    """The workload and the run whose job has this name; ``None`` where it is not ours."""
+    match = NAME.match(name)
+    return (UUID(match[1]), int(match[2])) if match else None
+
+
+@dataclass(frozen=True)
+class SharedFolder:
+    """One workload on the shared directory."""
+
+    directory: str
+    workload_id: UUID
+
+    @property
+    def path(self) -> str:
+        return f"{self.directory}/{self.relative}"
+
+    @property
+    def relative(self) -> str:
+        return f"workloads/{self.workload_id.hex}"
+
+    @property
+    def bell(self) -> str:
+        return f"{self.directory}/changed/{self.workload_id.hex}"
+
+    @property
+    def checkpoints(self) -> str:
+        return f"{self.path}/checkpoints"
+
+    def run(self, run: int) -> str:
+        return f"{self.path}/runs/{run}"
+
+    def log(self, run: int, rank: int, attempt: int) -> str:
+        return f"{self.run(run)}/attempt-{attempt}/rank-{rank}.log"

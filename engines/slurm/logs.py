@@ -1,0 +1,83 @@
+"""What ranks print, read from the shared directory where it left off.
+
+One look tells of all running ranks how long their logs are; a piece is fetched only of those that
+grew.
+"""
+
+import time
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from engines.base import EngineUnavailable
+from engines.logs import Log, LogChunk
+from engines.slurm.client import files
+from engines.slurm.client.transport import Transport
+from engines.slurm.layout import SharedFolder
+
+LOOK_SECONDS = 2.0  # between two looks at the lengths of all logs
+LATE = "The shared directory does not show all of it yet."
+
+# Length and name of each log of the last runs. $1 directory, $2… workloads, or all with a bell.
+LENGTHS = r"""
+cd "$1" 2>/dev/null || exit 0
+shift
+[ $# -gt 0 ] || set -- $(ls changed 2>/dev/null)
+for w; do
+  w="workloads/$w"
+  [ -e "$w/run" ] || continue
+  read -r r < "$w/run"
+  find "$w/runs/$r" -mindepth 2 -maxdepth 2 -name '*.log' -printf '%s %p\n' 2>/dev/null
+done
+exit 0
+"""
+LOGS = r"""
+cd "$1/runs/$2" 2>/dev/null || exit 0
+find . -mindepth 2 -maxdepth 2 -name 'rank-*.log' -printf '%P\n'
+"""
+PIECE = r"""
+if [ -e "$1.ended" ]; then read -r code at size < "$1.ended"; echo "$size"; else echo -; fi
+tail -c "+$2" "$1.log" 2>/dev/null | head -c "$3"
+exit 0
+"""
+
+
+@dataclass
+class LogReader:
+    transport: Transport
+    directory: str
+    _lengths: dict[str, str] = field(default_factory=dict)
+    _looked: float = 0.0
+
+    def news(self) -> Set[UUID]:
+        """Workloads whose logs grew since this was last asked."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_SECONDS:
+            return set()
+        self._looked = now
+        answer = files.sh(self.transport, LENGTHS, self.directory)
+        rows = (line.split(" ", 1) for line in answer.out.splitlines())
+        lengths = {row[1]: row[0] for row in rows if len(row) == 2}
+        grown = {path for path, size in lengths.items() if self._lengths.get(path) != size}
+        self._lengths = lengths
+        return {UUID(path.split("/")[1]) for path in grown}
+
+    def logs(self, folder: SharedFolder, run: int) -> Sequence[Log]:
+        answer = files.sh(self.transport, LOGS, folder.path, str(run))
+        paths = files.checked(answer, "The logs cannot be listed").split()
+        results = [path.removesuffix(".log").split("/rank-") for path in paths]
+        places = sorted((int(rank), int(head.removeprefix("attempt-"))) for head, rank in results)
+        return [Log(run, rank, attempt) for rank, attempt in places]
+
+    def read(self, folder: SharedFolder, log: Log, offset: int, limit: int) -> LogChunk:
+        """A rank says at its end how long its log is, for it may show here later than that."""
+        path = folder.log(log.run, log.rank, log.start).removesuffix(".log")
+        words = ["sh", "-c", PIECE, "sh", path, str(offset + 1), str(limit)]
+        answer = self.transport.run(words)
+        if answer.code:
+            raise EngineUnavailable(f"A log cannot be read: {answer.said}")
+        size, _, data = answer.data.partition(b"\n")
+        if data:
+            return LogChunk(data, str(offset + len(data)))
+        whole = not size.isdigit() or offset >= int(size)
+        return LogChunk(b"", str(offset), ended=whole, late="" if whole else LATE)

@@ -1,0 +1,1 @@
+"""What Slurm says of jobs, in its queue and in its accounting."""

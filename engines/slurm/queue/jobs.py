@@ -1,0 +1,88 @@
+"""Jobs as ``squeue`` and ``sacct`` print them. As text, which stays the same. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+BETWEEN = "\x1f"
+#: Id, name, state, submit time, start, end, nodes and, because it is free text, the reason last.
+SQUEUE = BETWEEN.join(("%i", "%j", "%T", "%V", "%S", "%e", "%N", "%r"))
+SACCT = "JobID,JobName%64,State,Submit,Start,End,NodeList,ExitCode,Reason"
+QUEUED = {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
+OVER = {
+    *("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY"),
+    *("BOOT_FAIL", "PREEMPTED", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL"),
+}
+
+
+@dataclass(frozen=True)
+class BatchJob:
+    """A job of ours. ``state`` is one word in capitals; times are empty where Slurm knows none."""
+
+    id: str
+    name: str
+    state: str
+    submitted: datetime | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    nodes: str = ""
+    reason: str = ""
+    exit: str = ""  # code:signal, where accounting says it
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in OVER
+
+    @property
+    def is_queued(self) -> bool:
+        return self.state in QUEUED
+
+
+def from_squeue(text: str) -> list[BatchJob]:
+    """A line that has another shape is somebody's name or comment with a line end in it."""
+    rows = (line.split(BETWEEN) for line in text.split("\n"))
+    return [_job(row, reason=row[7]) for row in rows if len(row) == 8]
+
+
+def from_sacct(text: str) -> list[BatchJob]:
+    """``-P`` with ``SACCT``. A job that was requeued has a line for each start: the last counts."""
+    rows = (line.split("|", 8) for line in text.split("\n"))
+    return [_job(row, reason=row[8], exit=row[7]) for row in rows if len(row) == 9]
+
+
+def _job(row: Sequence[str], *, reason: str, exit: str = "") -> BatchJob:
+    number, name, state, submitted, start, end, nodes = row[:7]
+    times = _time(submitted), _time(start), _time(end)
+    return BatchJob(number, name, _word(state), *times, nodes, reason, exit)
+
+
+def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
+    results: dict[str, list[BatchJob]] = {}
+    for job in jobs:
+        results.setdefault(job.name, []).append(job)
+    return results
+
+
+def chosen(jobs: Iterable[BatchJob], claim: str) -> BatchJob | None:
+    """The one of several of a name that has the run: by its claim, else the first that is not over,
+    for the scripts of the others leave it alone."""
+    ordered = sorted(jobs, key=lambda job: (job.id != claim, job.is_over, _number(job.id)))
+    return ordered[0] if ordered else None
+
+
+def _word(state: str) -> str:
+    """``CANCELLED by 1000``, ``PENDING+…``: the first word alone."""
+    return state.replace("+", " ").split(" ")[0].upper() if state else ""
+
+
+def _number(job_id: str) -> int:
+    head = job_id.split("+")[0].split("_")[0]
+    return int(head) if head.isdigit() else 0
+
+
+def _time(text: str) -> datetime | None:
+    """Slurm's clock, which is asked in UTC."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -1,0 +1,125 @@
+"""From a launch to the files of its run. Pure: also the preview of an unsaved draft."""
+
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from engines.base import Launch
+from engines.slurm.layout import SharedFolder
+from engines.slurm.script import directives
+from engines.slurm.script.site import SlurmSite
+from engines.slurm.script.variables import defaults, known_names, meeting, own
+from engines.slurm.script.words import line, word
+from spec.workload import Pod
+
+HERE = Path(__file__).parent
+BATCH, RANK, ENVIRONMENT = "batch.sh", "rank.sh", "environment.sh"
+SHEBANG = "#!/bin/bash\n"
+
+
+def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, str]:
+    """By their names. ``shown``: to people, without secrets."""
+    return {
+        BATCH: batch(launch, site),
+        RANK: rank(launch, site),
+        ENVIRONMENT: environment(launch, site, shown=shown),
+    }
+
+
+def batch(launch: Launch, site: SlurmSite) -> str:
+    """What Slurm is given."""
+    folder, spec = SharedFolder(site.directory, launch.handle.workload_id), launch.spec
+    asked = "".join(
+        f"#SBATCH --{name}={_quoted(value)}\n" if value else f"#SBATCH --{name}\n"
+        for name, value in directives.options(launch, site)
+    )
+    values = {
+        "RUN": folder.run(launch.run),
+        "BELL": folder.bell,
+        "GRACE": spec.termination_grace_period_seconds,
+        "BACKOFF_LIMIT": spec.backoff_limit,
+        "TIME_LIMIT": directives.left(launch) or "",
+    }
+    said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
+    step = f"SRUN=({shlex.join(directives.of_step(spec.worker.compute))})\n"
+    return SHEBANG + asked + "\n" + said + "export BELL\n" + step + _text("batch.sh")
+
+
+def rank(launch: Launch, site: SlurmSite) -> str:
+    """What each rank runs: prologue and command, its output in a file of its own."""
+    commands = _cases(launch, lambda pod: _command(launch, site, pod))
+    prologue = site.prologue.replace("\r\n", "\n").strip()
+    return "".join(
+        [
+            SHEBANG,
+            "# Each task of the job is a rank, and runs this.\n",
+            _text("rank.sh"),
+            _pod_name(launch),
+            f". ./{ENVIRONMENT}\n",
+            f"# What the administrators of the cluster want to be run first.\n{prologue}\n"
+            if prologue
+            else "",
+            commands,
+            _text("tail.sh"),
+        ]
+    )
+
+
+def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
+    """Only the owner may read it, and it is removed at the end: values may be secrets."""
+    platform, met = defaults(launch, site), meeting(launch.spec)
+    first = "".join(f"export {name}={value}\n" for name, value in platform.items())
+    users = _cases(
+        launch,
+        lambda pod: [f"export {name}={value}" for name, value in own(launch, pod, shown=shown)],
+    )
+    last = "".join(f"export {name}={value}\n" for name, value in met.items())
+    return first + users + last
+
+
+def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
+    replica = pod.replica
+    names = known_names(launch, pod)
+    words = " ".join(line(each, names) for each in (replica.command, replica.args) if each)
+    own_folder = f"{SharedFolder(site.directory, launch.handle.workload_id).path}/ranks"
+    work = word(replica.working_dir) if replica.working_dir else f'{word(own_folder)}/"$RANK"'
+    home = ['export HOME="$WORK"'] if replica.create_home_dir else []
+    making = [] if replica.working_dir else ['mkdir -p "$WORK"']
+    return [f"WORK={work}", *making, *home, f"program() {{ exec {words}; }}"]
+
+
+def _pod_name(launch: Launch) -> str:
+    name = word(launch.handle.name)
+    if not launch.spec.has_master:
+        return f'export POD_NAME={name}-worker-"$RANK"\n'
+    return (
+        f'if [ "$RANK" = 0 ]; then export POD_NAME={name}-master-0\n'
+        f"else export POD_NAME={name}-worker-$((RANK - 1)); fi\n"
+    )
+
+
+def _cases(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
+    """What master and workers have in common stands once."""
+    pods = launch.spec.pods
+    first, last = lines(pods[0]), lines(pods[-1])
+    if first == last:
+        return "".join(f"{each}\n" for each in first)
+    head, rest = ("".join(f"  {each}\n" for each in part) or "  :\n" for part in (first, last))
+    return f'if [ "$RANK" = 0 ]; then\n{head}else\n{rest}fi\n'
+
+
+def _quoted(value: str) -> str:
+    """As Slurm reads it: one word, in double quotes where a space is in it."""
+    if value and all(c.isalnum() or c in "-_./:,=&|%+@" for c in value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _text(name: str) -> str:
+    return (HERE / name).read_text()
+
+
+def manifests(launch: Launch, site: SlurmSite) -> Iterator[dict[str, str]]:
+    """As documents for people."""
+    for name, text in files(launch, site, shown=True).items():
+        yield {"kind": "File", "name": name, "text": text}

@@ -1,0 +1,115 @@
+"""The variables of a rank: how the ranks meet, what the platform says, and the user's own. Pure."""
+
+import shlex
+from collections.abc import Callable, Iterator
+
+from engines.base import Launch
+from engines.slurm.layout import SharedFolder
+from engines.slurm.script.site import SlurmSite
+from engines.slurm.script.words import word
+from spec.framework import Framework
+from spec.variable import MASK, looks_secret
+from spec.workload import Pod, WorkloadSpec
+
+Variables = dict[str, str]  # values are words of a shell
+
+
+def pytorch(spec: WorkloadSpec) -> Variables:
+    """``env://`` for plain programs, ``PET_*`` so that a bare ``torchrun program.py`` joins too."""
+    processes = spec.processes_per_pod or 1
+    return {
+        "WORLD_SIZE": str(spec.world_size),
+        "LOCAL_RANK": "0",
+        "PET_MASTER_ADDR": '"$MASTER_ADDR"',
+        "PET_MASTER_PORT": '"$MASTER_PORT"',
+        "PET_NODE_RANK": '"$RANK"',
+        "PET_NNODES": str(spec.num_pods),
+        "PET_NPROC_PER_NODE": str(processes),
+    }
+
+
+def xgboost(spec: WorkloadSpec) -> Variables:
+    return {"WORLD_SIZE": str(spec.num_pods)}
+
+
+def jax(spec: WorkloadSpec) -> Variables:
+    return {
+        "COORDINATOR_ADDRESS": '"$MASTER_ADDR"',
+        "COORDINATOR_PORT": '"$MASTER_PORT"',
+        "NUM_PROCESSES": str(spec.num_pods),
+        "PROCESS_ID": '"$RANK"',
+    }
+
+
+#: Each framework whose ranks meet here by variables.
+RENDEZVOUS: dict[Framework, Callable[[WorkloadSpec], Variables]] = {
+    Framework.PYTORCH: pytorch,
+    Framework.XGBOOST: xgboost,
+    Framework.JAX: jax,
+}
+#: What batch and rank script set themselves.
+BY_SCRIPTS = ("RANK", "ATTEMPT", "MASTER_ADDR", "MASTER_PORT", "POD_NAME", "POD_INDEX", "NODE_NAME")
+#: Those by which a gang meets, whatever the user says.
+MET_BY = {"RANK", "MASTER_ADDR", "MASTER_PORT"}
+FIELDS = {
+    "metadata.name": '"$POD_NAME"',
+    "metadata.namespace": '"$RUNAI_PROJECT"',
+    "spec.nodeName": '"$NODE_NAME"',
+    "status.podIP": '"$(hostname -i)"',
+}
+
+
+def meeting(spec: WorkloadSpec) -> Variables:
+    framework = spec.distributed_framework
+    return RENDEZVOUS[framework](spec) if framework else {}
+
+
+def defaults(launch: Launch, site: SlurmSite) -> Variables:
+    """What the platform says about the workload; a variable of the user replaces it."""
+    handle, compute = launch.handle, launch.spec.worker.compute
+    folder = SharedFolder(site.directory, handle.workload_id)
+    uid = str(handle.workload_id)
+    return {
+        "PYTHONUNBUFFERED": "1",
+        "OMP_NUM_THREADS": '"${SLURM_CPUS_PER_TASK:-1}"',
+        "CHECKPOINT_DIR": word(folder.checkpoints),
+        "NODE_NAME": '"$SLURMD_NODENAME"',
+        "RUNAI_PROJECT": word(handle.project),
+        "RUNAI_JOB_NAME": word(handle.name),
+        "RUNAI_JOB_UUID": uid,
+        "RUNAI_NUM_OF_GPUS": str(compute.gpu_devices_request),
+        "JOB_NAME": word(handle.name),
+        "JOB_UUID": uid,
+        "POD_INDEX": '"$RANK"',
+    }
+
+
+def own(launch: Launch, pod: Pod, *, shown: bool) -> Iterator[tuple[str, str]]:
+    """The user's, in their order: a value may name those before it. ``shown``: to people, who see
+    no secret."""
+    names = {*BY_SCRIPTS, *meeting(launch.spec), *_platform()}
+    for variable in pod.replica.environment_variables:
+        if variable.name in MET_BY and launch.spec.kind.is_gang:
+            continue
+        if variable.pod_field_ref:
+            yield variable.name, FIELDS[variable.pod_field_ref.path]
+        elif shown and (variable.credential or looks_secret(variable.name)):
+            yield variable.name, MASK
+        elif variable.credential:
+            yield variable.name, shlex.quote(launch.secret_of(variable))
+        else:
+            yield variable.name, word(variable.value or "", names)
+        names.add(variable.name)
+
+
+def known_names(launch: Launch, pod: Pod) -> set[str]:
+    """All that ``$(NAME)`` in a command may name."""
+    users = {variable.name for variable in pod.replica.environment_variables}
+    return {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *users}
+
+
+def _platform() -> set[str]:
+    return {
+        *("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID"),
+        *("RUNAI_NUM_OF_GPUS", "JOB_NAME", "JOB_UUID", "OMP_NUM_THREADS"),
+    }

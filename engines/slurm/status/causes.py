@@ -1,0 +1,125 @@
+"""Why Slurm lets a job wait, in our words. Its reasons are free text: they are told by how they
+begin, and those that are unknown are shown as they are."""
+
+from datetime import datetime
+
+from spec.causes import Cause, CauseKind
+from spec.phases import Reason
+
+WAIT = "Wait, or ask for fewer or smaller pods."
+EDIT = "It will not start as it is. Copy & edit it"
+#: By how the reason begins: kind, what it means and what to do.
+CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
+    ("Resources", CauseKind.CAPACITY, "The nodes that would do are in use", WAIT),
+    ("Priority", CauseKind.CAPACITY, "Jobs with a higher priority come first", WAIT),
+    ("None", CauseKind.CAPACITY, "Slurm has not looked at it yet", "It does so within seconds."),
+    ("BeginTime", CauseKind.CAPACITY, "Slurm starts it again after a delay", "Wait a moment."),
+    ("Cleaning", CauseKind.CAPACITY, "Slurm is still cleaning up after its last start", "Wait."),
+    (
+        "Nodes required for job are DOWN, DRAINED",
+        CauseKind.NODES,
+        "The nodes that it needs are down, drained or reserved",
+        "Ask the administrators of the cluster, or choose another node pool.",
+    ),
+    (
+        "ReqNodeNotAvail",
+        CauseKind.NODES,
+        "Nodes that it needs are not available",
+        "Ask the administrators of the cluster, or choose another node pool.",
+    ),
+    ("NodeDown", CauseKind.NODES, "A node that it needs is down", "Ask the administrators."),
+    (
+        "PartitionNodeLimit",
+        CauseKind.NODES,
+        "It asks for more nodes than the partition allows",
+        f"{EDIT} with fewer workers, or choose another node pool.",
+    ),
+    (
+        "PartitionTimeLimit",
+        CauseKind.NODES,
+        "Its time limit is longer than the partition allows",
+        f"{EDIT} with a shorter time limit, or choose another node pool.",
+    ),
+    (
+        "PartitionConfig",
+        CauseKind.REFUSED,
+        "Its account or QOS is not allowed in the partition",
+        f"{EDIT} with another node pool, or ask the administrators of the cluster.",
+    ),
+    (
+        "Job's account not permitted",
+        CauseKind.REFUSED,
+        "Its account is not allowed in the partition",
+        f"{EDIT} with another node pool, or ask the administrators of the cluster.",
+    ),
+    (
+        "AccountNotAllowed",
+        CauseKind.REFUSED,
+        "Its account is not allowed in the partition",
+        f"{EDIT} with another node pool, or ask the administrators of the cluster.",
+    ),
+    ("PartitionDown", CauseKind.NODES, "The partition is down", "Ask the administrators."),
+    ("PartitionInactive", CauseKind.NODES, "The partition is inactive", "Ask the administrators."),
+    ("BadConstraints", CauseKind.NODES, "No node is as it asks", f"{EDIT} with another node type."),
+    ("Reservation", CauseKind.CAPACITY, "The nodes are reserved", "Wait until it ends."),
+    ("Licenses", CauseKind.CAPACITY, "A license that it needs is in use", "Wait."),
+    (
+        "JobHeldUser",
+        CauseKind.REFUSED,
+        "The job is held",
+        "Release it on the cluster: scontrol release.",
+    ),
+    (
+        "JobHeldAdmin",
+        CauseKind.REFUSED,
+        "An administrator of the cluster holds the job",
+        "Ask the administrators of the cluster.",
+    ),
+    (
+        "job requeued in held state",
+        CauseKind.REFUSED,
+        "The job was requeued and is held",
+        "Release it on the cluster: scontrol release.",
+    ),
+    (
+        "launch failed requeued held",
+        CauseKind.REFUSED,
+        "A node could not start it, so Slurm holds it",
+        "Ask the administrators of the cluster, then release it: scontrol release.",
+    ),
+    ("QOSMaxWall", CauseKind.NODES, "Its time limit is longer than its QOS allows", EDIT + "."),
+    (
+        "AssocMaxWall",
+        CauseKind.NODES,
+        "Its time limit is longer than its account allows",
+        EDIT + ".",
+    ),
+    ("QOSMax", CauseKind.QUOTA, "A limit of its QOS is reached", "Wait until jobs of it end."),
+    ("QOSGrp", CauseKind.QUOTA, "All that its QOS may use is in use", "Wait until jobs of it end."),
+    ("QOS", CauseKind.QUOTA, "A limit of its QOS is reached", "Wait until jobs of it end."),
+    (
+        "AssocGrp",
+        CauseKind.QUOTA,
+        "All that its account may use is in use",
+        "Wait until jobs of the account end, or have its limit raised.",
+    ),
+    (
+        "Assoc",
+        CauseKind.QUOTA,
+        "A limit of its account is reached",
+        "Wait until jobs of the account end, or have its limit raised.",
+    ),
+    ("MaxMemPerLimit", CauseKind.NODES, "It asks for more memory than allowed", EDIT + "."),
+    ("Dependency", CauseKind.OTHER, "It waits for another job", "Wait until that one ends."),
+)
+
+
+def cause_of(reason: str, start: datetime | None = None) -> Cause:
+    """``start`` is when Slurm expects it to start, where it says so."""
+    when = f" Slurm expects it to start at {start:%Y-%m-%d %H:%M} UTC." if start else ""
+    for sign, kind, title, todo in CAUSES:
+        if reason.startswith(sign):
+            own = Reason.NEVER_FITS if todo.startswith(EDIT) else Reason.NONE
+            return Cause(kind, title, f"{todo}{when}", said=reason, own_reason=own)
+    todo = "The reason is Slurm's own; the administrators of the cluster know it." + when
+    return Cause(CauseKind.OTHER, f"Slurm lets it wait: {reason}", todo, said=reason)

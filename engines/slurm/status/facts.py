@@ -1,0 +1,139 @@
+"""What the scripts of a run wrote down, and what we did. Pure."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from engines.base import Launch
+from engines.slurm.queue.jobs import BatchJob
+from spec.workload import Role
+
+
+@dataclass(frozen=True)
+class RankFact:
+    """One rank of the latest attempt. ``ended_ns`` is by the clock of its node, ``size`` that of
+    its log in bytes when it ended. ``code`` is -N after signal N."""
+
+    node: str = ""
+    started: datetime | None = None
+    code: int | None = None
+    ended_ns: int = 0
+    size: int = 0
+
+    @property
+    def ended(self) -> datetime | None:
+        return _at(self.ended_ns / 1e9) if self.ended_ns else None
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """``roles`` holds role and index of each rank; ``finished`` is when the batch script ended and
+    with which code, ``verdict`` the job as Slurm showed it at last."""
+
+    roles: tuple[tuple[Role, int], ...]
+    run: int
+    created: datetime
+    time_limit: int | None = None
+    job: str = ""
+    claim: str = ""
+    attempt: int = -1
+    stopped: bool = False
+    limited: bool = False
+    finished: tuple[int, datetime] | None = None
+    verdict: BatchJob | None = None
+    ranks: Mapping[int, RankFact] = field(default_factory=dict)
+    batch_log: str = ""
+
+    @property
+    def all_started(self) -> bool:
+        return len(self.ranks) == len(self.roles)
+
+
+def launch_line(launch: Launch, created: datetime) -> str:
+    """What is remembered of a launch, for whoever sees nothing but its folder."""
+    spec = launch.spec
+    return json.dumps(
+        {
+            "run": launch.run,
+            "created": created.timestamp(),
+            "master": spec.has_master,
+            "ranks": spec.num_pods,
+            "limit": spec.time_limit_seconds,
+        }
+    )
+
+
+def facts_of(files: Mapping[str, str]) -> RunFacts | None:
+    """``None`` where nothing was launched, or its line is torn."""
+    try:
+        report = json.loads(files["launch"])
+        master, count = bool(report["master"]), int(report["ranks"])
+        roles = [(Role.MASTER, 0)] if master else []
+        roles += [(Role.WORKER, index) for index in range(count - len(roles))]
+        attempt = int(files.get("attempt", "-1"))
+        return RunFacts(
+            roles=tuple(roles),
+            run=int(report["run"]),
+            created=_at(report["created"]),
+            time_limit=report["limit"],
+            job=files.get("job", ""),
+            claim=files.get("claim", ""),
+            attempt=attempt,
+            stopped="stop" in files,
+            limited="limit" in files,
+            finished=_finished(files.get("finished", "")),
+            verdict=verdict_of(files.get("ended", "")),
+            ranks=_ranks(files, f"attempt-{attempt}/"),
+            batch_log=files.get("batch.log", ""),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _finished(line: str) -> tuple[int, datetime] | None:
+    with suppress(ValueError):
+        _, code, at = line.split()
+        return signed(int(code)), _at(float(at))
+    return None
+
+
+def _ranks(files: Mapping[str, str], folder: str) -> dict[int, RankFact]:
+    results: dict[int, RankFact] = {}
+    for path, text in files.items():
+        name = path.removeprefix(folder)
+        if not (path.startswith(folder) and name.endswith(".started")):
+            continue
+        rank = int(name.removesuffix(".started").removeprefix("rank-"))
+        node, at = text.split()
+        end = files.get(f"{folder}rank-{rank}.ended", "").split()
+        code, ns, size = (signed(int(end[0])), int(end[1]), int(end[2])) if end else (None, 0, 0)
+        results[rank] = RankFact(node, _at(float(at)), code, ns, size)
+    return results
+
+
+def signed(code: int) -> int:
+    """A shell reports a signal as 128 + N."""
+    return 128 - code if 128 < code <= 128 + 31 else code
+
+
+def verdict_line(job: BatchJob) -> str:
+    """The job at its end, kept where it can be read when Slurm has forgotten it."""
+    times = {"start": job.start, "end": job.end, "submitted": job.submitted}
+    stamps = {name: at.timestamp() if at else None for name, at in times.items()}
+    words = {"id": job.id, "name": job.name, "state": job.state, "nodes": job.nodes}
+    return json.dumps(words | stamps | {"reason": job.reason, "exit": job.exit})
+
+
+def verdict_of(line: str) -> BatchJob | None:
+    with suppress(ValueError, TypeError, KeyError):
+        report = json.loads(line)
+        for name in ("start", "end", "submitted"):
+            report[name] = _at(report[name]) if report[name] else None
+        return BatchJob(**report)
+    return None
+
+
+def _at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

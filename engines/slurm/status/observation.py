@@ -1,0 +1,184 @@
+"""A job of Slurm and the facts of its run as an observation.
+
+An end is told by what was written down, so that it reads the same whenever it is looked at; all
+else by when it was looked at.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from engines.base import Observation, RankState
+from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.status import exit
+from engines.slurm.status.causes import cause_of
+from engines.slurm.status.facts import RankFact, RunFacts
+from spec.causes import Cause
+from spec.phases import Phase, RankPhase, Reason
+from spec.time_limit import reached
+from spec.workload import Role
+
+END = 10**16  # later than any look, whose microseconds since 1970 have one digit less
+GONE = END + 1
+BY_OTHERS = {-15, -9}  # ranks that ended so may be victims of the first that failed
+REASONS = {
+    "TIMEOUT": (Reason.DEADLINE_EXCEEDED, "It reached the time limit of its Slurm job."),
+    "DEADLINE": (Reason.DEADLINE_EXCEEDED, "It could not end before its deadline on Slurm."),
+    "NODE_FAIL": (Reason.LOST, "A node of it failed, and Slurm did not start it again."),
+    "OUT_OF_MEMORY": (Reason.OUT_OF_MEMORY, "It used more memory than it asked for."),
+    "BOOT_FAIL": (Reason.LOST, "A node of it did not boot."),
+    "PREEMPTED": (Reason.PREEMPTED, "Slurm gave its nodes to a job with a better claim."),
+}
+UNKNOWN = (
+    "Slurm no longer has its job, and its files do not say how it ended. Stop it, then run it "
+    "again."
+)
+OUT_OF_MEMORY = ("oom-kill", "oom_kill", "exceeded memory limit", "Exceeded job memory limit")
+
+
+def observe(uid: UUID, facts: RunFacts, job: BatchJob | None, at: datetime) -> Observation:
+    """``job`` is ``None`` where Slurm does not know it."""
+    last = job or facts.verdict
+    if facts.finished or (last and last.is_over):
+        return _end(uid, facts, last)
+    phase, reason, message, cause = _now(facts, last, at)
+    return Observation(
+        workload_id=uid,
+        run=facts.run,
+        sequence=int(at.timestamp() * 1e6),
+        phase=phase,
+        at=at,
+        attempt=max(facts.attempt, 0),
+        reason=reason,
+        message=message,
+        ranks=tuple(_ranks(facts, last, phase)),
+        cause=cause,
+    )
+
+
+def _now(
+    facts: RunFacts, job: BatchJob | None, at: datetime
+) -> tuple[Phase, Reason, str, Cause | None]:
+    if job is None:
+        if not facts.job:
+            return Phase.PENDING, Reason.NONE, "", None  # on its way to Slurm
+        return (Phase.STOPPED if facts.stopped else Phase.UNKNOWN), Reason.UNKNOWN, UNKNOWN, None
+    if job.is_queued:
+        start = job.start if job.start and job.start > at else None
+        cause = cause_of(job.reason, start)
+        if facts.attempt >= 0:
+            return (
+                Phase.PENDING,
+                Reason.PREEMPTED,
+                "Slurm took its nodes and queued it again.",
+                cause,
+            )
+        return Phase.PENDING, cause.reason, cause.message, cause
+    if job.state == "CONFIGURING" or not facts.all_started:
+        return Phase.INITIALIZING, Reason.NONE, "", None
+    if job.state in {"SUSPENDED", "STOPPED"}:
+        return Phase.DEGRADED, Reason.NONE, "An operator of the cluster suspended the job.", None
+    return Phase.RUNNING, Reason.NONE, "", None
+
+
+def _end(uid: UUID, facts: RunFacts, job: BatchJob | None) -> Observation:
+    phase, reason, message = _outcome(facts, job)
+    at = facts.finished[1] if facts.finished else (job and job.end) or facts.created
+    return Observation(
+        workload_id=uid,
+        run=facts.run,
+        sequence=END,
+        phase=phase,
+        at=at,
+        attempt=max(facts.attempt, 0),
+        reason=reason,
+        message=message,
+        ranks=tuple(_ranks(facts, job, phase)),
+    )
+
+
+def _outcome(facts: RunFacts, job: BatchJob | None) -> tuple[Phase, Reason, str]:
+    codes = [facts.ranks[rank].code if rank in facts.ranks else None for rank in _all(facts)]
+    code = facts.finished[0] if facts.finished else None
+    if code == 0 and all(code == 0 for code in codes) and not facts.limited:
+        return Phase.COMPLETED, Reason.NONE, ""
+    if facts.stopped:
+        return Phase.STOPPED, Reason.STOPPED_BY_USER, ""
+    if facts.limited:
+        return Phase.FAILED, Reason.DEADLINE_EXCEEDED, reached(facts.time_limit or 0)
+    if code == 0 or (code is None and job and job.state == "COMPLETED"):
+        return Phase.COMPLETED, Reason.NONE, ""
+    if code is None and job and job.state in REASONS:
+        return Phase.FAILED, *REASONS[job.state]
+    if code is None and job and job.state == "CANCELLED":
+        return Phase.STOPPED, Reason.NONE, ""  # by somebody on the cluster
+    return Phase.FAILED, *_failure(facts, job)
+
+
+def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
+    if any(sign in facts.batch_log for sign in OUT_OF_MEMORY):
+        return Reason.OUT_OF_MEMORY, "A rank used more memory than it asked for."
+    if first := first_failure(facts):
+        rank, fact = first
+        role, index = facts.roles[rank]
+        said = exit.ended(fact.code or 0)
+        reason = Reason.COMMAND_NOT_FOUND if fact.code == 127 else Reason.RANK_FAILED
+        return reason, f"{role}-{index} (rank {rank}) {said}."
+    said = exit.of_job(job.exit) if job else ""
+    lines = [line for line in facts.batch_log.splitlines() if line.strip()]
+    last = next((line for line in lines if "error" in line), lines[-1] if lines else "")
+    words = "; ".join(part for part in (said, last.strip()) if part)
+    return (
+        Reason.RANK_FAILED,
+        f"The job failed before its ranks said why{': ' * bool(words)}{words}.",
+    )
+
+
+def first_failure(facts: RunFacts) -> tuple[int, RankFact] | None:
+    """The likely cause: the first that failed by itself, for Slurm ends the others then."""
+    failed = [(rank, fact) for rank, fact in facts.ranks.items() if fact.code]
+    ordered = sorted(failed, key=lambda it: (it[1].code in BY_OTHERS, it[1].ended_ns))
+    return ordered[0] if ordered else None
+
+
+def _all(facts: RunFacts) -> range:
+    return range(len(facts.roles))
+
+
+def _ranks(facts: RunFacts, job: BatchJob | None, phase: Phase) -> Iterator[RankState]:
+    """Those of a job that waits again are those of the next attempt."""
+    waits = bool(job and job.is_queued)
+    for rank, (role, index) in enumerate(facts.roles):
+        fact = RankFact() if waits else facts.ranks.get(rank, RankFact())
+        yield _rank(rank, role, index, fact, phase, max(facts.attempt, 0))
+
+
+def _rank(
+    rank: int, role: Role, index: int, fact: RankFact, phase: Phase, attempt: int
+) -> RankState:
+    failed = bool(fact.code)
+    return RankState(
+        rank=rank,
+        role=role,
+        index=index,
+        phase=_phase(fact, phase),
+        node=fact.node,
+        restarts=attempt,
+        exit_code=fact.code,
+        reason=Reason.RANK_FAILED if failed and phase is not Phase.STOPPED else Reason.NONE,
+        message=exit.ended(fact.code or 0) if failed else "",
+        started_at=fact.started,
+        finished_at=fact.ended,
+    )
+
+
+def _phase(fact: RankFact, phase: Phase) -> RankPhase:
+    if fact.code == 0:
+        return RankPhase.SUCCEEDED
+    if phase is Phase.STOPPED:
+        return RankPhase.STOPPED
+    if fact.code is not None or phase is Phase.FAILED:
+        return RankPhase.FAILED
+    if phase is Phase.COMPLETED:
+        return RankPhase.SUCCEEDED
+    return RankPhase.RUNNING if fact.started else RankPhase.PENDING

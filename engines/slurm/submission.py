@@ -1,0 +1,99 @@
+"""Handing a run to Slurm, once, whatever happens to the answer."""
+
+from datetime import UTC, datetime, timedelta
+
+from engines.base import EngineRefused, EngineUnavailable, Launch
+from engines.slurm.client import files, programs
+from engines.slurm.client.transport import Transport
+from engines.slurm.layout import SharedFolder, job_name
+from engines.slurm.queue.commands import refusal, sacct, squeue
+from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.script.render import files as scripts
+from engines.slurm.script.site import SlurmSite
+from engines.slurm.status.facts import RunFacts, facts_of, launch_line
+
+#: An answer that was lost may still make a job of it for as long as a client waits for one.
+ON_ITS_WAY = timedelta(seconds=30)
+SUBMIT_SECONDS = 60.0
+MAY_COME = "An earlier try may still reach Slurm; looking again in a moment."
+
+
+class Submission:
+    """Of one launch."""
+
+    def __init__(self, transport: Transport, site: SlurmSite, launch: Launch) -> None:
+        self.transport, self.site, self.launch = transport, site, launch
+        self.folder = SharedFolder(site.directory, launch.handle.workload_id)
+        self.name = job_name(launch.handle.workload_id, launch.run)
+
+    def submit(self) -> None:
+        """Where the folder of the run is new, nothing can have been submitted under its name; else
+        Slurm is asked first."""
+        if self.launch.run > 1 and not self._may_follow():
+            return
+        if self._hand_over() == "again":
+            self._once_more()
+
+    def _may_follow(self) -> bool:
+        """Whether the run before is over and this one, or a later one, is not there yet."""
+        before = self._latest()
+        if before is None or before.run == self.launch.run:
+            return True
+        if before.run > self.launch.run:
+            return False  # a late call for a run that is over
+        if not before.finished and not before.verdict:
+            name = job_name(self.launch.handle.workload_id, before.run)
+            jobs = squeue(self.transport, names=[name])
+            if any(not job.is_over for job in jobs):
+                raise EngineUnavailable(f"run {before.run} is still ending")
+        return True
+
+    def _latest(self) -> RunFacts | None:
+        directory = self.site.directory
+        there = files.latest_runs(self.transport, directory, self.folder.relative)
+        results = files.facts(self.transport, directory, there)
+        return facts_of(results[there[0]]) if there else None
+
+    def _hand_over(self, how: str = "") -> str:
+        contents = scripts(self.launch, self.site)
+        line = launch_line(self.launch, datetime.now(UTC))
+        archive = files.packed({**contents, "launch": line + "\n"})
+        answer = files.sh(
+            self.transport,
+            programs.SUBMIT,
+            *(self.site.directory, self.folder.relative, str(self.launch.run), how),
+            stdin=archive,
+            timeout=SUBMIT_SECONDS,
+        )
+        if answer.code == 3:
+            error = refusal(answer.said)
+            if isinstance(error, EngineRefused):
+                self._withdraw()
+            raise error
+        return (
+            files.checked(answer, f"{self.site.directory} cannot be written").split(" ")[0].strip()
+        )
+
+    def _once_more(self) -> None:
+        """Somebody began this run before. It is there, or on its way, or never came to be."""
+        latest = self._latest()
+        if latest and latest.run > self.launch.run:
+            return
+        if latest and (latest.job or latest.claim or latest.finished or latest.verdict):
+            return
+        created = latest.created if latest else datetime.now(UTC) - 2 * ON_ITS_WAY
+        if job := self._found(created):
+            files.sh(self.transport, programs.ADOPT, self.folder.run(self.launch.run), job.id)
+            return
+        if datetime.now(UTC) - created < ON_ITS_WAY:
+            raise EngineUnavailable(MAY_COME)
+        self._hand_over("again")
+
+    def _found(self, created: datetime) -> BatchJob | None:
+        jobs = squeue(self.transport, names=[self.name])
+        since = created - timedelta(minutes=5)
+        jobs = jobs or sacct(self.transport, [self.name], since=since)
+        return min(jobs, key=lambda job: int(job.id), default=None)
+
+    def _withdraw(self) -> None:
+        files.sh(self.transport, programs.WITHDRAW, self.folder.path, str(self.launch.run))

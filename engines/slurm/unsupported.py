@@ -1,0 +1,148 @@
+"""What this engine cannot honour, and says so instead of leaving it out."""
+
+from collections.abc import Iterator
+
+from engines.base import DEFAULT_POOL, Launch
+from engines.slurm.script.site import FEATURE, PARTITION
+from engines.slurm.script.variables import FIELDS, RENDEZVOUS
+from engines.slurm.script.words import is_name
+from spec.environment import ConnectionType, Security
+from spec.errors import Problem, path_of
+from spec.workload import Replica, RestartPolicy, WorkloadSpec
+
+Complaint = tuple[str, str]  # place, message
+ELSEWHERE = "; leave it out, or choose another cluster"
+#: Both lead through Trainyard.
+REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
+#: Lists of storage that Slurm has nothing for.
+VOLUMES = {
+    "pvc": "Slurm makes no volumes; keep files on the shared directory",
+    "nfs": "nodes mount what their administrators mount; use the path that it has there",
+    "s3": "ranks on Slurm do not fetch buckets",
+    "git": "ranks on Slurm do not fetch repositories",
+    "config_map_volume": "Slurm has no ConfigMaps",
+    "secret_volume": "Slurm has no Secrets",
+    "empty_dir_volume": "ranks on Slurm see the directories of their nodes, such as /tmp",
+}
+WIRE = {
+    "config_map_volume": "configMapVolume",
+    "secret_volume": "secretVolume",
+    "empty_dir_volume": "emptyDirVolume",
+}
+
+
+def complaints(launch: Launch) -> Iterator[Problem]:
+    """Everything in the spec that cannot be had, by its place."""
+    spec = launch.spec
+    for place, message in _whole(launch):
+        yield Problem(path_of(place), message)
+    for role, replica in (("worker", spec.worker), ("master", spec.master)):
+        for place, message in _replica(replica) if replica else ():
+            yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
+    if spec.master and spec.master.command is None:
+        yield Problem(path_of("master.command"), NO_COMMAND)
+    if spec.worker.command is None:
+        yield Problem(path_of("worker.command"), NO_COMMAND)
+
+
+NO_COMMAND = (
+    "Slurm runs programs of its nodes and pulls no image; enter the command, such as "
+    "python train.py"
+)
+
+
+def _whole(launch: Launch) -> Iterator[Complaint]:
+    spec = launch.spec
+    framework = spec.distributed_framework
+    if framework and framework not in RENDEZVOUS:
+        label = framework.label
+        yield "distributedFramework", f"Trainyard does not start {label} on Slurm yet{ELSEWHERE}"
+    if spec.is_elastic:
+        field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
+        yield field, f"the ranks of a Slurm job start and end together{ELSEWHERE}"
+    yield from _pools(launch)
+    if spec.topology:
+        yield "topology", f"Slurm places jobs by its own topology{ELSEWHERE}"
+    if spec.priority_class and spec.priority_class not in launch.site.priority_classes:
+        text = (
+            f"the cluster has no QOS {str(spec.priority_class)!r} for Trainyard's user; its "
+            "administrator can add it with sacctmgr"
+        )
+        yield "priorityClass", text
+    if spec.preemptibility:
+        yield "preemptibility", f"on Slurm the QOS and the partition say that{ELSEWHERE}"
+    if spec.terminate_after_preemption:
+        yield "terminateAfterPreemption", f"Slurm queues preempted jobs again{ELSEWHERE}"
+    yield from _unlike(spec)
+
+
+def _pools(launch: Launch) -> Iterator[Complaint]:
+    pools = launch.site.pools
+    for name in launch.spec.node_pools:
+        if name == DEFAULT_POOL:
+            continue
+        if name not in pools:
+            listed = ", ".join([*pools, DEFAULT_POOL])
+            yield "nodePools", f"the cluster has no node pool {name!r}; it has {listed}"
+        elif not pools[name][0].startswith((PARTITION, FEATURE)):
+            key = pools[name][0]
+            text = (
+                f"the node pool {name} goes by the label {key}; on Slurm a pool is a partition "
+                f"({PARTITION}NAME) or a feature ({FEATURE}NAME)"
+            )
+            yield "nodePools", text
+
+
+def _unlike(spec: WorkloadSpec) -> Iterator[Complaint]:
+    """The ranks are the tasks of one job, which ask for the same."""
+    if spec.master and spec.master.compute != spec.worker.compute:
+        text = "all ranks of a Slurm job ask for the same; give the master the workers' resources"
+        yield "master.compute", text
+    if spec.master and spec.master.node_type != spec.worker.node_type:
+        yield "master.nodeType", "all ranks of a Slurm job have nodes of one type"
+
+
+def _replica(replica: Replica) -> Iterator[Complaint]:
+    compute = replica.compute
+    if compute.gpu_request_type:
+        yield "compute.gpuRequestType", "Slurm gives whole GPUs"
+    if compute.extended_resources:
+        yield "compute.extendedResources", "Trainyard asks Slurm for CPU, memory and GPUs only"
+    if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
+        yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
+    for name in type(replica.probes).model_fields:
+        if getattr(replica.probes, name):
+            yield f"probes.{name}", "Slurm has no probes; a rank is healthy while it runs"
+    for name, why in VOLUMES.items():
+        if getattr(replica.storage, name):
+            yield f"storage.{WIRE.get(name, name)}", why
+    for number, host in enumerate(replica.storage.host_path):
+        if host.path.rstrip("/") != host.mount_path.rstrip("/"):
+            text = f"ranks on Slurm see {host.path} where it is; mount it at that path"
+            yield f"storage.hostPath[{number}].mountPath", text
+    if replica.node_affinity_required:
+        yield "nodeAffinityRequired", "Slurm knows features of nodes; choose a node type"
+    if replica.pod_affinity:
+        yield "podAffinity", "Slurm places ranks itself"
+    if replica.stdin or replica.tty:
+        yield "tty" if replica.tty else "stdin", "a rank on Slurm has no terminal of its own"
+    if replica.security != Security():
+        yield "security", "ranks run as the user that Trainyard is on the cluster"
+    yield from _variables(replica)
+    for index, connection in enumerate(replica.connections):
+        if connection.connection_type not in REACHED:
+            kind = connection.connection_type
+            yield f"connections[{index}].connectionType", f"there is no {kind} on Slurm"
+
+
+def _variables(replica: Replica) -> Iterator[Complaint]:
+    for index, variable in enumerate(replica.environment_variables):
+        place = f"environmentVariables[{index}]"
+        if not is_name(variable.name):
+            yield f"{place}.name", f"a shell has no variable named {variable.name}"
+        if variable.secret:
+            yield f"{place}.secret", f"{variable.name} is in a Secret, which only Kubernetes has"
+        if variable.config_map:
+            yield f"{place}.configMap", f"{variable.name} is in a ConfigMap, as Kubernetes has"
+        if variable.pod_field_ref and variable.pod_field_ref.path not in FIELDS:
+            yield f"{place}.podFieldRef", f"it can name {', '.join(FIELDS)}"

@@ -1,0 +1,161 @@
+"""One look at a cluster: the queue, what changed on its shared directory, and what both mean."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from engines.base import Observation
+from engines.slurm.client import files, programs
+from engines.slurm.client.transport import Transport
+from engines.slurm.layout import SharedFolder, job_name
+from engines.slurm.queue.commands import answered, sacct, squeue
+from engines.slurm.queue.jobs import BatchJob, by_name, chosen
+from engines.slurm.status.facts import RunFacts, facts_of, verdict_line
+from engines.slurm.status.observation import observe
+
+#: A job may be on its way into the queue, or out of it, when it is looked for.
+PATIENCE = timedelta(seconds=120)
+MISSED_FOR = timedelta(seconds=15)
+
+# The names of all workloads follow where they are others than at the last look, at $2.
+BELLS = r"""
+cd "$1" 2>/dev/null || exit 0
+find changed -type f -printf '%f %T@\n' 2>/dev/null
+at=$(stat -c %y workloads 2>/dev/null)
+echo "at $at"
+[ "$at" = "$2" ] || ls workloads
+exit 0
+"""
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A workload as it was looked at: the job is ``None`` where Slurm does not know it."""
+
+    uid: UUID
+    facts: RunFacts
+    job: BatchJob | None
+    at: datetime
+
+    @property
+    def observation(self) -> Observation:
+        return observe(self.uid, self.facts, self.job, self.at)
+
+
+@dataclass(frozen=True)
+class Bells:
+    """When something of each workload changed last, as the shared directory has it, and which
+    workloads are there; ``None``: the same as before."""
+
+    rung: dict[UUID, str]
+    there: set[UUID] | None
+    at: str
+
+
+@dataclass
+class Looker:
+    """Looks at workloads of one directory. ``offset`` is how far the cluster's clock is ahead."""
+
+    transport: Transport
+    directory: str
+    _missing: dict[str, datetime] = field(default_factory=dict)
+
+    def jobs(self, *names: str) -> list[BatchJob]:
+        return squeue(self.transport, names=names)
+
+    def bells(self, since: str = "") -> Bells:
+        """``since`` is the ``at`` of an earlier answer, after which names are told again only where
+        workloads came or went."""
+        answer = files.sh(self.transport, BELLS, self.directory, since)
+        rung, there, at = dict[UUID, str](), set[UUID](), ""
+        for line in answered(answer, self.directory).splitlines():
+            name, _, rest = line.partition(" ")
+            if name == "at":
+                at = rest
+            elif len(name) == 32 and rest:
+                rung[UUID(name)] = rest
+            elif len(name) == 32:
+                there.add(UUID(name))
+        return Bells(rung, there if at != since else None, at)
+
+    def all(self) -> list[Glance]:
+        """Every workload that the directory has."""
+        folders = files.latest_runs(self.transport, self.directory)
+        at = datetime.now(UTC)
+        return list(self._glances(folders, self.jobs(), at))
+
+    def some(self, uids: Iterable[UUID], jobs: Sequence[BatchJob] | None = None) -> list[Glance]:
+        """Of these workloads; ``jobs`` is the queue, where it was just asked."""
+        wanted = [SharedFolder(self.directory, uid).relative for uid in uids]
+        if not wanted:
+            return []
+        folders = files.latest_runs(self.transport, self.directory, *wanted)
+        at = datetime.now(UTC)
+        if jobs is None:
+            names = [job_name(*_place(folder)) for folder in folders]
+            jobs = self.jobs(*names) if names else []
+        return list(self._glances(folders, jobs, at))
+
+    def _glances(
+        self, folders: Sequence[str], jobs: Iterable[BatchJob], at: datetime
+    ) -> Iterator[Glance]:
+        """The facts are read after the queue: an end that the queue tells is written by then."""
+        named = by_name(jobs)
+        results: dict[str, tuple[RunFacts, BatchJob | None]] = {}
+        for folder, written in files.facts(self.transport, self.directory, folders).items():
+            if facts := facts_of(written):
+                job = chosen(named.get(job_name(*_place(folder)), ()), facts.claim or facts.job)
+                results[folder] = facts, job
+        results |= self._accounted(results, at)
+        for folder, (facts, job) in results.items():
+            if job and job.is_over and not facts.verdict:
+                self._keep(folder, job)
+            yield Glance(_place(folder)[0], facts, job, at)
+
+    def _accounted(
+        self, results: dict[str, tuple[RunFacts, BatchJob | None]], at: datetime
+    ) -> dict[str, tuple[RunFacts, BatchJob | None]]:
+        """What left the queue without a word is asked of accounting, for a while."""
+        lost = {
+            folder: facts
+            for folder, (facts, job) in results.items()
+            if job is None and facts.job and not facts.verdict and not facts.finished
+        }
+        self._missing = {it: self._missing.get(it, at) for it in lost}
+        asked = {it: facts for it, facts in lost.items() if at - self._missing[it] < PATIENCE}
+
+        def guess(folder: str) -> BatchJob | None:
+            """For a moment it is as it was: it may be on its way into the queue or out of it."""
+            if at - self._missing[folder] > MISSED_FOR:
+                return None
+            facts = asked[folder]
+            state = "RUNNING" if facts.attempt >= 0 else "PENDING"
+            return BatchJob(facts.job, job_name(*_place(folder)), state, reason="None")
+
+        if not asked:
+            return {}
+        names = {job_name(*_place(folder)): folder for folder in asked}
+        since = min(facts.created for facts in asked.values()) - timedelta(minutes=5)
+        accounted = by_name(sacct(self.transport, list(names), since=since))
+        return {
+            folder: (asked[folder], latest(accounted.get(name, ()), asked[folder]) or guess(folder))
+            for name, folder in names.items()
+        }
+
+    def _keep(self, folder: str, job: BatchJob) -> None:
+        bell = SharedFolder(self.directory, _place(folder)[0]).bell
+        path, line = f"{self.directory}/{folder}", verdict_line(job).encode()
+        files.sh(self.transport, programs.ENDED, path, bell, stdin=line)
+
+
+def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
+    """Accounting has a line for each start; of the job that has the run the last one counts."""
+    own = [job for job in jobs if job.id == (facts.claim or facts.job)] or list(jobs)
+    return own[-1] if own else None
+
+
+def _place(folder: str) -> tuple[UUID, int]:
+    """``workloads/<hex>/runs/<run>``."""
+    _, uid, _, run = folder.split("/")
+    return UUID(uid), int(run)

@@ -1,0 +1,120 @@
+"""Every workload once, then what changes: see ``Engine.watch``.
+
+A thread looks, for Slurm may take longer to answer than a watch may be silent.
+"""
+
+import queue
+import time
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from threading import Event, Thread
+from uuid import UUID
+
+from engines.base import EngineError, Observation
+from engines.slurm.layout import run_of
+from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.status.observation import GONE
+from engines.slurm.watch.poll import Bells, Glance, Looker
+from spec.phases import ENDED
+
+TICK = 0.5  # seconds: the longest silence
+INTERVAL = 5.0  # seconds between two looks at the queue; a slow Slurm is asked less often
+SLOW = 1.0  # seconds: an answer that takes longer doubles the pause
+LONGEST = 60.0
+
+
+class QueueWatcher:
+    """Yields what changed. ``interval`` is the least pause between two looks."""
+
+    def __init__(self, looker: Looker, *, interval: float = INTERVAL) -> None:
+        self.looker, self.interval = looker, interval
+        self._told: dict[UUID, Observation] = {}
+        self._bells = Bells({}, set(), "")
+        self._states: dict[UUID, tuple[str, str]] = {}
+
+    def watch(self) -> Generator[Observation | None]:
+        results: queue.SimpleQueue[list[Observation] | EngineError] = queue.SimpleQueue()
+        closing = Event()
+        thread = Thread(target=self._look, args=(results, closing), daemon=True, name="slurm")
+        thread.start()
+        listed = False
+        try:
+            while True:
+                try:
+                    result = results.get(timeout=TICK)
+                except queue.Empty:
+                    if listed or not thread.is_alive():
+                        yield None
+                    continue
+                if isinstance(result, EngineError):
+                    raise result
+                yield from result
+                listed = True
+                yield None
+        finally:
+            closing.set()
+
+    def _look(
+        self, results: "queue.SimpleQueue[list[Observation] | EngineError]", closing: Event
+    ) -> None:
+        pause = self.interval
+        look = self._list
+        while not closing.is_set():
+            began = time.monotonic()
+            try:
+                results.put(list(look()))
+            except EngineError as error:
+                results.put(error)
+                return
+            look = self._changes
+            took = time.monotonic() - began
+            pause = min(LONGEST, pause * 2) if took > SLOW else self.interval
+            closing.wait(pause)
+
+    def _list(self) -> Iterable[Observation]:
+        self._bells = self.looker.bells()
+        return self._news(self.looker.all())
+
+    def _changes(self) -> Iterable[Observation]:
+        """Only what rang its bell, or whose job changed, is looked at."""
+        bells, jobs = self.looker.bells(self._bells.at), self.looker.jobs()
+        states, before = states_of(jobs), self._bells
+        active = {uid for uid, it in self._told.items() if it.phase not in ENDED}
+        changed = {uid for uid, at in bells.rung.items() if before.rung.get(uid) != at}
+        changed |= {uid for uid, state in states.items() if self._states.get(uid) != state}
+        changed |= {uid for uid in active if uid not in states}
+        if bells.there is not None:
+            changed |= bells.there ^ self._told.keys()
+        self._bells, self._states = bells, states
+        glances = self.looker.some(changed, jobs)
+        yield from self._news(glances)
+        for uid in changed - {glance.uid for glance in glances}:
+            if last := self._told.pop(uid, None):
+                yield gone_from(last)
+
+    def _news(self, glances: Iterable[Glance]) -> Iterable[Observation]:
+        for glance in glances:
+            now, before = glance.observation, self._told.get(glance.uid)
+            if before is None or differs(before, now):
+                self._told[glance.uid] = now
+                yield now
+
+
+def states_of(jobs: Iterable[BatchJob]) -> dict[UUID, tuple[str, str]]:
+    """What of the queue is worth another look, by workload."""
+    results: dict[UUID, tuple[str, str]] = {}
+    for job in jobs:
+        if place := run_of(job.name):
+            before = results.get(place[0], ("", ""))
+            results[place[0]] = (before[0] + f"{job.id} {job.state} {job.nodes};", job.reason)
+    return results
+
+
+def differs(before: Observation, now: Observation) -> bool:
+    """Whether people would see a difference."""
+    return replace(before, sequence=0, at=now.at) != replace(now, sequence=0)
+
+
+def gone_from(before: Observation) -> Observation:
+    return Observation(before.workload_id, before.run, GONE, None, datetime.now(UTC))

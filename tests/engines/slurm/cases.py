@@ -1,0 +1,82 @@
+"""Launches with their golden scripts. ``python -m tests.engines.slurm.cases`` writes them anew."""
+
+from pathlib import Path
+from uuid import UUID
+
+from engines.base import Handle, Launch, Site
+from engines.slurm.script.render import files
+from engines.slurm.script.site import SlurmSite
+from spec.compute import Compute
+from spec.framework import Framework
+from spec.kind import WorkloadKind
+from spec.scheduling import PriorityClass
+from spec.variable import CredentialKey, EnvironmentVariable
+from spec.workload import Replica, WorkloadSpec
+
+GOLDEN = Path(__file__).parent / "golden"
+UID = UUID("00000000-0000-4000-8000-000000000001")
+CREDENTIAL = UUID("00000000-0000-4000-8000-000000000002")
+SITE = SlurmSite("/shared/trainyard", account="vision", prologue="module load cuda\nulimit -c 0")
+POOLS = {"fast": ("slurm.partition/gpu", ""), "old": ("slurm.partition/debug", "")}
+HANDLE = Handle(UID, "mnist", "team-a")
+
+
+def training() -> Launch:
+    """All that a distributed training can ask for."""
+    variables = (
+        EnvironmentVariable(name="LEARNING_RATE", value="0.1"),
+        EnvironmentVariable(name="GREETING", value="it's $(JOB_NAME) for $5"),
+        EnvironmentVariable(
+            name="TOKEN", credential=CredentialKey(asset_id=CREDENTIAL, name="hub", key="token")
+        ),
+    )
+    worker = Replica(
+        image="some/image",
+        command="torchrun train.py --rate '$(LEARNING_RATE)' --name \"a b\"",
+        working_dir="/shared/code",
+        environment_variables=variables,
+        compute=Compute(
+            gpu_devices_request=1, cpu_core_request=2, cpu_core_limit=4, cpu_memory_limit="4G"
+        ),
+        node_type="a100",
+    )
+    spec = WorkloadSpec(
+        distributed_framework=Framework.PYTORCH,
+        num_workers=3,
+        processes_per_pod=2,
+        worker=worker,
+        node_pools=("fast", "old"),
+        priority_class=PriorityClass.HIGH,
+        time_limit_seconds=3600,
+        backoff_limit=2,
+    )
+    site = Site(pools=POOLS, priority_classes=("high",))
+    secrets = {CREDENTIAL: {"token": "hunter'2$x"}}
+    return Launch(HANDLE, 2, spec, submitted_by="ada", site=site, ran=600.0, secrets=secrets)
+
+
+def pair() -> Launch:
+    """A master with a command of its own."""
+    worker = Replica(image="some/image", command="python work.py")
+    master = worker.model_copy(update={"command": "python lead.py", "create_home_dir": True})
+    spec = WorkloadSpec(distributed_framework=Framework.JAX, worker=worker, master=master)
+    return Launch(HANDLE, 1, spec)
+
+
+def single() -> Launch:
+    worker = Replica(image="some/image", command="python train.py", args="--epochs 3")
+    return Launch(HANDLE, 1, WorkloadSpec(kind=WorkloadKind.TRAINING, worker=worker))
+
+
+CASES = {"training": training, "pair": pair, "single": single}
+
+
+def scripts(name: str) -> dict[str, str]:
+    """By the names of their golden files."""
+    return {f"{name}-{file}": text for file, text in files(CASES[name](), SITE).items()}
+
+
+if __name__ == "__main__":
+    for name in CASES:
+        for file, text in scripts(name).items():
+            (GOLDEN / file).write_text(text)

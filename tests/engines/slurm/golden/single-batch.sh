@@ -1,0 +1,83 @@
+#!/bin/bash
+#SBATCH --job-name=ty-00000000000040008000000000000001-1
+#SBATCH --comment=team-a/mnist
+#SBATCH --account=vision
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=1
+#SBATCH --chdir=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1
+#SBATCH --output=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1/batch.log
+#SBATCH --open-mode=append
+#SBATCH --requeue
+
+RUN=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1
+BELL=/shared/trainyard/changed/00000000000040008000000000000001
+GRACE=30
+BACKOFF_LIMIT=6
+TIME_LIMIT=''
+export BELL
+SRUN=(--kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1)
+
+# One job has this run. Another one of the same name, from a submission whose answer was lost, ends.
+cd "$RUN" || exit 0
+if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
+  other=$(cat claim)
+  if [ "$other" != "$SLURM_JOB_ID" ]; then
+    until jobs=$(squeue --noheader --name="$SLURM_JOB_NAME" --format=%i); do sleep 5; done
+    if [ -e finished ] || grep -qx "$other" <<< "$jobs"; then
+      echo "Job $other has this run: job $SLURM_JOB_ID leaves it alone."
+      exit 0
+    fi
+    echo "$SLURM_JOB_ID" > claim
+  fi
+fi
+
+fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line, in one step
+ends() { [ -e stop ] || [ -e limit ]; }
+
+finish() {
+  fact finished "$SLURM_JOB_ID $1 $(date +%s)"
+  rm -f environment.sh
+  [ -z "$timer" ] || kill "$timer"
+  exit "$1"
+}
+
+end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
+  ends && [ -n "$step" ] && [ -z "$ending" ] || return
+  ending=yes
+  scancel --signal=TERM "$SLURM_JOB_ID"
+  (sleep "$GRACE"; kill -KILL "$step") 2> /dev/null &
+}
+trap end_ranks TERM
+
+timer= step= ending=
+if [ -n "$TIME_LIMIT" ]; then
+  (sleep "$TIME_LIMIT"; : > limit; : > "$BELL"; kill -TERM $$) 2> /dev/null &
+  timer=$!
+fi
+
+# The first rank's node, by its address: names of nodes need not resolve.
+head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_ADDR=$(scontrol show node "$head" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
+export MASTER_ADDR=${MASTER_ADDR:-$head}
+
+attempt=$(cat attempt 2> /dev/null || echo -1)
+failures=0
+until ends; do
+  attempt=$((attempt + 1))
+  export ATTEMPT=$attempt MASTER_PORT=$((20000 + (SLURM_JOB_ID + attempt) % 10000))
+  mkdir -p "attempt-$attempt"
+  fact attempt "$attempt"
+  srun "${SRUN[@]}" bash "$RUN/rank.sh" &
+  step=$!
+  while kill -0 "$step" 2> /dev/null; do wait "$step"; done # a signal interrupts waiting
+  wait "$step"
+  code=$?
+  step=
+  ends && finish "$code"
+  [ "$code" = 0 ] && finish 0
+  failures=$((failures + 1))
+  [ "$failures" -gt "$BACKOFF_LIMIT" ] && finish "$code"
+  sleep $((failures < 6 ? 2 ** (failures - 1) : 60)) &
+  wait $!
+done
+finish 143

@@ -1,0 +1,51 @@
+"""Jobs are read from what squeue and sacct print, whatever stands between."""
+
+from datetime import UTC, datetime
+
+from engines.slurm.layout import job_name, run_of
+from engines.slurm.queue.commands import refusal
+from engines.slurm.queue.jobs import BETWEEN, BatchJob, chosen, from_sacct, from_squeue
+from tests.engines.slurm.cases import UID
+
+NAME = job_name(UID, 3)
+REASON = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher partitions"
+
+
+def test_a_name_tells_workload_and_run() -> None:
+    assert run_of(NAME) == (UID, 3)
+    assert run_of("allocation") is None
+    assert run_of(f"{NAME}-old") is None
+
+
+def test_a_line_of_the_queue_becomes_a_job_and_a_broken_one_none() -> None:
+    fields = ("17", NAME, "PENDING", "2026-11-22T20:05:01", "N/A", "N/A", "", REASON)
+    text = BETWEEN.join(fields) + "\nsomebody's\nname\n"
+    (job,) = from_squeue(text)
+    assert job == BatchJob(
+        "17", NAME, "PENDING", datetime(2026, 11, 22, 20, 5, 1, tzinfo=UTC), reason=REASON
+    )
+    assert job.is_queued
+
+
+def test_states_of_accounting_lose_their_tail() -> None:
+    text = f"4|{NAME}|CANCELLED by 1001|2026-11-22T20:05:00|Unknown|Unknown|n1|0:15|None\n"
+    (job,) = from_sacct(text)
+    assert (job.state, job.start, job.exit, job.is_over) == ("CANCELLED", None, "0:15", True)
+
+
+def test_of_several_jobs_of_a_name_the_one_that_claimed_the_run_counts() -> None:
+    first, second = BatchJob("9", NAME, "COMPLETED"), BatchJob("10", NAME, "RUNNING")
+    assert chosen([first, second], "9") is first
+    assert chosen([first, second], "") is second
+    assert chosen([], "9") is None
+
+
+def test_a_refusal_names_the_field_and_an_outage_is_none() -> None:
+    said = "sbatch: error: Batch job submission failed: Invalid qos specification"
+    no = refusal(said)
+    assert (str(no), getattr(no, "field", None)) == (
+        "Slurm refuses it: Invalid qos specification",
+        "priorityClass",
+    )
+    away = refusal("sbatch: error: Batch job submission failed: Socket timed out on send/recv")
+    assert not hasattr(away, "field")

@@ -1,0 +1,150 @@
+"""What Slurm and the scripts say of a run, as an observation."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from engines.base import Observation
+from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.status.causes import cause_of
+from engines.slurm.status.facts import (
+    RunFacts,
+    facts_of,
+    launch_line,
+    verdict_line,
+    verdict_of,
+)
+from engines.slurm.status.observation import observe
+from spec.causes import CauseKind
+from spec.phases import Phase, RankPhase, Reason
+from tests.engines.slurm.cases import UID, training
+
+NOW = datetime(2026, 11, 22, 20, 5, tzinfo=UTC)
+JOB = BatchJob("7", "ty", "RUNNING", NOW, NOW, NOW, "n[1-4]", "None")
+FILES = {"launch": launch_line(training(), NOW), "job": "7", "claim": "7"}
+
+
+def facts(**more: str) -> RunFacts:
+    names = {name.replace("__", "/").replace("_of_", "."): text for name, text in more.items()}
+    whole = facts_of(FILES | {name.replace("_", "-"): text for name, text in names.items()})
+    assert whole
+    return whole
+
+
+def started(count: int = 4, **ended: str) -> RunFacts:
+    files = {"attempt": "0"}
+    files |= {f"attempt-0/rank-{rank}.started": f"n{rank} 1700000000" for rank in range(count)}
+    files |= {f"attempt-0/rank-{rank[1:]}.ended": text for rank, text in ended.items()}
+    whole = facts_of(FILES | files)
+    assert whole
+    return whole
+
+
+def seen_as(facts: RunFacts, job: BatchJob | None) -> tuple[Phase | None, Reason]:
+    shown = observe(UID, facts, job, NOW)
+    return shown.phase, shown.reason
+
+
+def test_it_runs_when_all_its_ranks_have_started() -> None:
+    assert seen_as(facts(), replace(JOB, state="CONFIGURING"))[0] is Phase.INITIALIZING
+    assert seen_as(started(3), JOB)[0] is Phase.INITIALIZING
+    shown = observe(UID, started(), JOB, NOW)
+    assert shown.phase is Phase.RUNNING
+    assert [rank.node for rank in shown.ranks] == ["n0", "n1", "n2", "n3"]
+
+
+def test_the_first_rank_that_failed_by_itself_is_named() -> None:
+    gone = started(r0="143 5 10", r1="3 9 10", r2="143 4 0")
+    over = replace(gone, finished=(1, NOW))
+    shown = observe(UID, over, replace(JOB, state="FAILED"), NOW)
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.RANK_FAILED)
+    assert shown.message == "worker-0 (rank 1) exited with code 3."
+    assert [rank.exit_code for rank in shown.ranks] == [-15, 3, -15, None]
+
+
+def test_a_stop_that_we_asked_for_is_one_whatever_the_exit_code() -> None:
+    for code in (0, 1, -15):
+        ended = replace(started(), stopped=True, finished=(code, NOW))
+        assert seen_as(ended, JOB) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
+    done = started(r0="0 5 0", r1="0 5 0", r2="0 5 0", r3="0 5 0")
+    completed = replace(done, stopped=True, finished=(0, NOW))
+    assert seen_as(completed, None) == (Phase.COMPLETED, Reason.NONE)
+
+
+@pytest.mark.parametrize(
+    ("state", "phase", "reason"),
+    [
+        ("TIMEOUT", Phase.FAILED, Reason.DEADLINE_EXCEEDED),
+        ("NODE_FAIL", Phase.FAILED, Reason.LOST),
+        ("OUT_OF_MEMORY", Phase.FAILED, Reason.OUT_OF_MEMORY),
+        ("CANCELLED", Phase.STOPPED, Reason.NONE),
+        ("COMPLETED", Phase.COMPLETED, Reason.NONE),
+        ("FAILED", Phase.FAILED, Reason.RANK_FAILED),
+    ],
+)
+def test_slurms_word_counts_where_the_script_could_not_say_its_own(
+    state: str, phase: Phase, reason: Reason
+) -> None:
+    over = replace(JOB, state=state)
+    assert seen_as(started(), over) == (phase, reason)
+    kept = replace(started(), verdict=verdict_of(verdict_line(over)))
+    assert observe(UID, kept, None, NOW) == observe(UID, started(), over, NOW)
+
+
+def test_an_absent_job_is_unknown_and_never_failed() -> None:
+    assert seen_as(started(), None)[0] is Phase.UNKNOWN
+    assert seen_as(replace(started(), stopped=True), None)[0] is Phase.STOPPED
+
+
+def test_a_job_that_was_queued_again_waits_as_preempted() -> None:
+    again = replace(JOB, state="PENDING", reason="BeginTime")
+    shown = observe(UID, started(), again, NOW)
+    assert (shown.phase, shown.reason) == (Phase.PENDING, Reason.PREEMPTED)
+    assert {rank.phase for rank in shown.ranks} == {RankPhase.PENDING}
+
+
+def test_a_time_limit_of_ours_is_told_with_its_length() -> None:
+    shown = observe(UID, replace(started(), limited=True, finished=(143, NOW)), JOB, NOW)
+    assert shown.message == "It reached its time limit of 1 h."
+
+
+def test_a_missing_output_folder_is_explained() -> None:
+    shown = observe(UID, facts(), replace(JOB, state="FAILED", exit="0:53"), NOW)
+    assert "could not open its output file" in shown.message
+
+
+def test_an_end_reads_the_same_whenever_it_is_looked_at() -> None:
+    over = replace(started(), finished=(0, NOW))
+    later = datetime(2026, 11, 23, tzinfo=UTC)
+    assert observe(UID, over, JOB, NOW) == observe(UID, over, None, later)
+    looks = [observe(UID, started(), JOB, at) for at in (NOW, later)]
+    assert looks[0].sequence < looks[1].sequence < ended(over).sequence
+
+
+def ended(over: RunFacts) -> Observation:
+    return observe(UID, over, None, NOW)
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "never"),
+    [
+        ("Resources", CauseKind.CAPACITY, False),
+        ("ReqNodeNotAvail, UnavailableNodes:n4", CauseKind.NODES, False),
+        ("Job's account not permitted to use this partition (x)", CauseKind.REFUSED, True),
+        ("PartitionTimeLimit", CauseKind.NODES, True),
+        ("QOSMaxWallDurationPerJobLimit", CauseKind.NODES, True),
+        ("AssocGrpGRES", CauseKind.QUOTA, False),
+        ("SomethingNobodyHeardOf", CauseKind.OTHER, False),
+    ],
+)
+def test_reasons_are_told_by_how_they_begin(reason: str, kind: CauseKind, never: bool) -> None:
+    cause = cause_of(reason)
+    assert (cause.kind, cause.said) == (kind, reason)
+    assert (cause.reason is Reason.NEVER_FITS) == never
+
+
+def test_a_torn_file_is_no_run() -> None:
+    assert facts_of({"launch": '{"run": 1'}) is None
+    assert facts_of({}) is None
+    assert verdict_of("{") is None
