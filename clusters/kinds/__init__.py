@@ -3,8 +3,9 @@
 from clusters.kinds.base import ClusterKind
 from clusters.kinds.kubernetes.kind import KUBERNETES
 from clusters.kinds.local import LOCAL
+from clusters.kinds.slurm.kind import SLURM
 
-KINDS: dict[str, ClusterKind] = {kind.slug: kind for kind in (LOCAL, KUBERNETES)}
+KINDS: dict[str, ClusterKind] = {kind.slug: kind for kind in (LOCAL, KUBERNETES, SLURM)}
 
 
 def addable() -> list[ClusterKind]:

@@ -66,6 +66,17 @@ done
 exit 0
 """
 
+# Bells of what ended a while ago say nothing new. $1 directory.
+PRUNE = r"""
+cd "$1/changed" 2>/dev/null || exit 0
+find . -type f -mmin +10 -printf '%f\n' | while read -r w; do
+  d="../workloads/$w"
+  [ -e "$d/run" ] && read -r r < "$d/run" && [ ! -e "$d/runs/$r/finished" ] &&
+    [ ! -e "$d/runs/$r/ended" ] || rm -f "$w"
+done
+exit 0
+"""
+
 # $1 directory, $2 workload's folder, $3 its bell.
 REMOVE = r"""
 cd "$1" || exit 0
@@ -73,10 +84,10 @@ rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 [ ! -e "$2" ]
 """
 
-# What Slurm said of a job at its end is kept, and its secrets go. $1 folder of the run, $2 bell;
-# the line comes on the standard input.
+# What Slurm said of a job at its end is kept, and its secrets go. $1 folder of the run; the line
+# comes on the standard input.
 ENDED = r"""
 cd "$1" || exit 0
 cat > .ended && mv .ended ended
-rm -f environment.sh "$2"
+rm -f environment.sh
 """

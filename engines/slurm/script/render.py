@@ -13,7 +13,7 @@ from engines.slurm.script.words import line, word
 from spec.workload import Pod
 
 HERE = Path(__file__).parent
-BATCH, RANK, ENVIRONMENT = "batch.sh", "rank.sh", "environment.sh"
+BATCH, RANK, ENVIRONMENT, SETUP = "batch.sh", "rank.sh", "environment.sh", "setup.sh"
 SHEBANG = "#!/bin/bash\n"
 
 
@@ -23,6 +23,7 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, 
         BATCH: batch(launch, site),
         RANK: rank(launch, site),
         ENVIRONMENT: environment(launch, site, shown=shown),
+        **({SETUP: "\n".join([*launch.spec.setup, ""])} if launch.spec.setup else {}),
     }
 
 

@@ -3,8 +3,16 @@ if [ -n "$beside" ]; then
   exit 127
 fi
 trap : TERM # it reaches the program as well, which may take its time
+setup() { # lines of the workload, in the shell that becomes its program; the first failure ends it
+  trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2
+    exit "$code"' ERR
+  . "$1"
+  trap - ERR
+}
+run=$PWD
 (
   cd "$WORK" || exit
+  [ ! -e "$run/setup.sh" ] || setup "$run/setup.sh"
   program
 ) &
 child=$!

@@ -29,8 +29,9 @@ class RankFact:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """``roles`` holds role and index of each rank; ``finished`` is when the batch script ended and
-    with which code, ``verdict`` the job as Slurm showed it at last."""
+    """``roles`` holds role and index of each rank; ``finished`` is with which code and when the
+    batch script ended, ``asked`` whether it was asked to, ``verdict`` the job as Slurm showed it at
+    last."""
 
     roles: tuple[tuple[Role, int], ...]
     run: int
@@ -42,6 +43,7 @@ class RunFacts:
     stopped: bool = False
     limited: bool = False
     finished: tuple[int, datetime] | None = None
+    asked: bool = False
     verdict: BatchJob | None = None
     ranks: Mapping[int, RankFact] = field(default_factory=dict)
     batch_log: str = ""
@@ -84,6 +86,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             stopped="stop" in files,
             limited="limit" in files,
             finished=_finished(files.get("finished", "")),
+            asked=files.get("finished", "").endswith(" asked"),
             verdict=verdict_of(files.get("ended", "")),
             ranks=_ranks(files, f"attempt-{attempt}/"),
             batch_log=files.get("batch.log", ""),
@@ -94,7 +97,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
 
 def _finished(line: str) -> tuple[int, datetime] | None:
     with suppress(ValueError):
-        _, code, at = line.split()
+        _, code, at = line.split()[:3]
         return signed(int(code)), _at(float(at))
     return None
 

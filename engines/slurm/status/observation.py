@@ -98,13 +98,11 @@ def _end(uid: UUID, facts: RunFacts, job: BatchJob | None) -> Observation:
 
 
 def _outcome(facts: RunFacts, job: BatchJob | None) -> tuple[Phase, Reason, str]:
-    codes = [facts.ranks[rank].code if rank in facts.ranks else None for rank in _all(facts)]
     code = facts.finished[0] if facts.finished else None
-    if code == 0 and all(code == 0 for code in codes) and not facts.limited:
-        return Phase.COMPLETED, Reason.NONE, ""
-    if facts.stopped:
+    by_itself = facts.finished and not facts.asked
+    if facts.stopped and not by_itself:
         return Phase.STOPPED, Reason.STOPPED_BY_USER, ""
-    if facts.limited:
+    if facts.limited and not by_itself:
         return Phase.FAILED, Reason.DEADLINE_EXCEEDED, reached(facts.time_limit or 0)
     if code == 0 or (code is None and job and job.state == "COMPLETED"):
         return Phase.COMPLETED, Reason.NONE, ""
@@ -139,10 +137,6 @@ def first_failure(facts: RunFacts) -> tuple[int, RankFact] | None:
     failed = [(rank, fact) for rank, fact in facts.ranks.items() if fact.code]
     ordered = sorted(failed, key=lambda it: (it[1].code in BY_OTHERS, it[1].ended_ns))
     return ordered[0] if ordered else None
-
-
-def _all(facts: RunFacts) -> range:
-    return range(len(facts.roles))
 
 
 def _ranks(facts: RunFacts, job: BatchJob | None, phase: Phase) -> Iterator[RankState]:

@@ -81,6 +81,7 @@ class Looker:
 
     def all(self) -> list[Glance]:
         """Every workload that the directory has."""
+        files.sh(self.transport, programs.PRUNE, self.directory)
         folders = files.latest_runs(self.transport, self.directory)
         at = datetime.now(UTC)
         return list(self._glances(folders, self.jobs(), at))
@@ -144,9 +145,8 @@ class Looker:
         }
 
     def _keep(self, folder: str, job: BatchJob) -> None:
-        bell = SharedFolder(self.directory, _place(folder)[0]).bell
         path, line = f"{self.directory}/{folder}", verdict_line(job).encode()
-        files.sh(self.transport, programs.ENDED, path, bell, stdin=line)
+        files.sh(self.transport, programs.ENDED, path, stdin=line)
 
 
 def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:

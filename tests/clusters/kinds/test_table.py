@@ -21,7 +21,7 @@ from tests.factories import ClusterFactory
 from workloads.wizard.sections import table
 
 SECTIONS = {section.key for section in table.SECTIONS}
-ASKS = r"Kind\.(LOCAL|KUBERNETES)|engines\.(local|kubernetes)|cluster\.kind [!=]="
+ASKS = r"Kind\.(LOCAL|KUBERNETES|SLURM)|engines\.(local|kubernetes|slurm)|cluster\.kind [!=]="
 ELSEWHERE = ["clusters/kinds", "engines", "tests", "bench", "*/migrations/*"]
 kinds = pytest.mark.parametrize(
     "kind", [*KINDS.values(), House().kind()], ids=lambda kind: kind.slug
@@ -92,7 +92,7 @@ def test_the_table_gives_the_field_its_choices_and_the_form_its_kinds(
     monkeypatch.setitem(KINDS, "abacus", House().kind())
     assert models.kinds() == [(slug, kind.label) for slug, kind in KINDS.items()]
     assert all(slug == kind.slug for slug, kind in KINDS.items())
-    assert [kind.slug for kind in addable()] == ["kubernetes", "abacus"]
+    assert [kind.slug for kind in addable()] == ["kubernetes", "slurm", "abacus"]
     asked = ("", "abacus", "local", "sundial")
     slugs = [kind.slug if (kind := addable_kind(slug)) else None for slug in asked]
     assert slugs == ["kubernetes", "abacus", None, None]

@@ -49,6 +49,7 @@ def training() -> Launch:
         priority_class=PriorityClass.HIGH,
         time_limit_seconds=3600,
         backoff_limit=2,
+        setup=("module load cuda", "conda activate train"),
     )
     site = Site(pools=POOLS, priority_classes=("high",))
     secrets = {CREDENTIAL: {"token": "hunter'2$x"}}

@@ -46,7 +46,7 @@ def seen_as(facts: RunFacts, job: BatchJob | None) -> tuple[Phase | None, Reason
     return shown.phase, shown.reason
 
 
-def test_it_runs_when_all_its_ranks_have_started() -> None:
+def test_a_job_runs_when_all_its_ranks_have_started() -> None:
     assert seen_as(facts(), replace(JOB, state="CONFIGURING"))[0] is Phase.INITIALIZING
     assert seen_as(started(3), JOB)[0] is Phase.INITIALIZING
     shown = observe(UID, started(), JOB, NOW)
@@ -65,7 +65,7 @@ def test_the_first_rank_that_failed_by_itself_is_named() -> None:
 
 def test_a_stop_that_we_asked_for_is_one_whatever_the_exit_code() -> None:
     for code in (0, 1, -15):
-        ended = replace(started(), stopped=True, finished=(code, NOW))
+        ended = replace(started(), stopped=True, finished=(code, NOW), asked=True)
         assert seen_as(ended, JOB) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
     done = started(r0="0 5 0", r1="0 5 0", r2="0 5 0", r3="0 5 0")
     completed = replace(done, stopped=True, finished=(0, NOW))
@@ -105,7 +105,9 @@ def test_a_job_that_was_queued_again_waits_as_preempted() -> None:
 
 
 def test_a_time_limit_of_ours_is_told_with_its_length() -> None:
-    shown = observe(UID, replace(started(), limited=True, finished=(143, NOW)), JOB, NOW)
+    shown = observe(
+        UID, replace(started(), limited=True, finished=(143, NOW), asked=True), JOB, NOW
+    )
     assert shown.message == "It reached its time limit of 1 h."
 
 

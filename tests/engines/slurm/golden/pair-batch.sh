@@ -31,25 +31,35 @@ if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
   fi
 fi
 
+rm -f finished ended # of an earlier start of this job, which Slurm took back
+
 fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line, in one step
 ends() { [ -e stop ] || [ -e limit ]; }
 
-finish() {
-  fact finished "$SLURM_JOB_ID $1 $(date +%s)"
+finish() { # with an exit code; "asked" where that was asked for
+  fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
   rm -f environment.sh
   [ -z "$timer" ] || kill "$timer"
   exit "$1"
 }
 
+leave_if_taken() { # Slurm may have ended the ranks itself, and then says how the job ended
+  job=$(scontrol --oneliner show job "$SLURM_JOB_ID" 2> /dev/null)
+  if grep -q ' PreemptTime=[0-9]' <<< "$job"; then sleep infinity; fi # until it takes the nodes
+  if [ -n "$job" ] && ! grep -q ' JobState=RUNNING ' <<< "$job"; then exit "$1"; fi
+  [ -z "$cancelled" ] || exit "$1"
+}
+
 end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
-  ends && [ -n "$step" ] && [ -z "$ending" ] || return
+  ends || cancelled=yes
+  [ -z "$cancelled" ] && [ -n "$step" ] && [ -z "$ending" ] || return
   ending=yes
   scancel --signal=TERM "$SLURM_JOB_ID"
   (sleep "$GRACE"; kill -KILL "$step") 2> /dev/null &
 }
 trap end_ranks TERM
 
-timer= step= ending=
+timer= step= ending= cancelled=
 if [ -n "$TIME_LIMIT" ]; then
   (sleep "$TIME_LIMIT"; : > limit; : > "$BELL"; kill -TERM $$) 2> /dev/null &
   timer=$!
@@ -73,11 +83,13 @@ until ends; do
   wait "$step"
   code=$?
   step=
-  ends && finish "$code"
+  [ -z "$ending" ] || finish "$code"
+  leave_if_taken "$code"
   [ "$code" = 0 ] && finish 0
   failures=$((failures + 1))
   [ "$failures" -gt "$BACKOFF_LIMIT" ] && finish "$code"
   sleep $((failures < 6 ? 2 ** (failures - 1) : 60)) &
   wait $!
 done
+ending=yes
 finish 143

@@ -1,0 +1,52 @@
+"""How ``manage.py add_cluster`` connects a Slurm cluster."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from clusters.kinds.slurm.settings import SlurmSecret
+
+#: Settings that are given as they are, by their options.
+WORDS = {
+    "host": ("--login-node", "HOST", "empty where Slurm's commands run on this host"),
+    "user": ("--login-user", "USER", "all jobs run as this user"),
+    "port": ("--ssh-port", "PORT", "default 22"),
+    "directory": ("--directory", "PATH", "shared by the login node and all nodes"),
+    "account": ("--account", "NAME", "empty for the user's default"),
+    "partition": ("--partition", "NAME", "empty for Slurm's default"),
+    "programs": ("--programs", "FOLDER", "where sbatch is, if not found without"),
+    "slurm_conf": ("--slurm-conf", "FILE", "where slurm.conf is, if not at its usual place"),
+}
+#: Settings that are the text of a file.
+FILES = {
+    "known_hosts": ("--known-hosts", "what ssh-keyscan prints of the login node"),
+    "prologue": ("--prologue", "lines of shell that each rank runs before its command"),
+}
+
+
+def arguments(parser: argparse._ArgumentGroup) -> None:
+    for name, (option, metavar, text) in WORDS.items():
+        parser.add_argument(option, dest=name, metavar=metavar, default="", help=text)
+    for name, (option, text) in FILES.items():
+        parser.add_argument(option, dest=name, type=Path, metavar="FILE", help=text)
+    parser.add_argument(
+        "--private-key", type=Path, metavar="FILE", help="of the user; kept encrypted"
+    )
+
+
+def read(options: Mapping[str, Any]) -> tuple[dict[str, Any], SlurmSecret]:
+    settings = {name: options[name] for name in WORDS}
+    settings |= {name: _text(options[name]) for name in FILES}
+    if not settings["directory"]:
+        raise CommandError("Pass --directory PATH, which the login node and all nodes share.")
+    return settings, SlurmSecret(private_key=_text(options["private_key"]))
+
+
+def _text(path: Path | None) -> str:
+    try:
+        return path.read_text().strip() if path else ""
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error

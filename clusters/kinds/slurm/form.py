@@ -1,0 +1,85 @@
+"""The form of a Slurm cluster."""
+
+from clusters.kinds.form import ConnectionForm
+from clusters.kinds.slurm.settings import SlurmSecret
+from core.forms.field import Field, Input
+
+NO_KEY = "This is no private key. Paste the whole file, with its lines BEGIN and END."
+TESTED = "Leave empty to use the one you just entered, which is stored encrypted for an hour."
+PROTECTED = "This key has a passphrase, which nobody could type. Use one without."
+
+
+class SlurmForm(ConnectionForm):
+    FIELDS = (
+        Field(
+            "host",
+            "Login node",
+            hint="Leave empty if Slurm's commands run on this host.",
+            placeholder="login.example.com",
+            literal=True,
+        ),
+        Field("user", "User", hint="All jobs run as this user.", literal=True),
+        Field("port", "SSH port", placeholder="22", literal=True),
+        Field(
+            "private_key",
+            "SSH private key",
+            Input.SECRET_LINES,
+            hint="It is stored encrypted and never shown again. Leave empty to use the keys of the "
+            "user that Trainyard runs as.",
+        ),
+        Field(
+            "known_hosts",
+            "Host keys",
+            Input.LINES,
+            hint="What ssh-keyscan prints of the login node. If empty, the first key that it shows "
+            "is trusted.",
+            literal=True,
+        ),
+        Field(
+            "directory",
+            "Shared directory",
+            hint="For scripts, logs and checkpoints, at one path on the login node and all nodes.",
+            placeholder="/home/trainyard/workloads",
+            required=True,
+            literal=True,
+        ),
+        Field("partition", "Partition", hint="Leave empty to use Slurm's default.", literal=True),
+        Field("account", "Account", hint="Leave empty to use the user's default.", literal=True),
+        Field(
+            "prologue",
+            "Prologue",
+            Input.LINES,
+            hint="Lines of shell that each rank runs before its command.",
+            placeholder="module load cuda\nsource /opt/venv/bin/activate",
+            literal=True,
+        ),
+        Field(
+            "programs",
+            "Slurm's programs",
+            hint="The folder of sbatch, if it is not found without.",
+            placeholder="/opt/slurm/bin",
+            literal=True,
+        ),
+        Field(
+            "slurm_conf",
+            "Slurm's configuration",
+            hint="The path of slurm.conf, if it is not at its usual place.",
+            placeholder="/etc/slurm/slurm.conf",
+            literal=True,
+        ),
+    )
+
+    @property
+    def key_hint(self) -> str:
+        return TESTED if self.test and self.test.secret else ""
+
+    def judge(self) -> None:
+        text = self.text("private_key").strip()
+        if text and not ("BEGIN" in text and "PRIVATE KEY" in text and "END" in text):
+            self.add_error("private_key", NO_KEY)
+        elif "ENCRYPTED" in text:
+            self.add_error("private_key", PROTECTED)
+
+    def given(self) -> SlurmSecret | None:
+        text = "" if self["private_key"].errors else self.text("private_key").strip()
+        return SlurmSecret(private_key=text) if text else None

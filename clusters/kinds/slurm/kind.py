@@ -1,0 +1,89 @@
+"""How Trainyard works with Slurm clusters."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from clusters.kinds.base import ClusterKind, CommandOptions
+from clusters.kinds.slurm import command, names
+from clusters.kinds.slurm.form import SlurmForm
+from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
+from clusters.kinds.slurm.wire import SlurmConnecting
+from core.fields import Unreadable
+from engines.base import Engine, EngineUnavailable, Launch
+from engines.slurm import unsupported
+from engines.slurm.client.ssh import connect as connect_by_ssh
+from engines.slurm.client.transport import LocalTransport
+from engines.slurm.engine import SlurmEngine
+from spec.errors import Problem
+from spec.scheduling import PriorityClass
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+
+LOST = "What connects to this cluster cannot be read; give its private key again."
+NO_PRIORITIES = (
+    "The user of the cluster has none of the QOS "
+    f"{PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH}."
+)
+BY_QOS = "On Slurm the QOS and the partition say who is preempted."
+OWN_TOPOLOGY = "Slurm places jobs by its own topology."
+KEPT_DIRECTORY = (
+    "The files of its workloads are in it, so it cannot change while there are projects."
+)
+
+
+def connect(cluster: "Cluster") -> Engine:
+    try:
+        key = SlurmSecret.of(cluster.connection).private_key
+    except Unreadable as error:
+        raise EngineUnavailable(str(error)) from error
+    except ValidationError as error:
+        raise EngineUnavailable(LOST) from error
+    own = SlurmSettings.of(cluster)
+    if not own.host:
+        return SlurmEngine(LocalTransport(own.slurm_programs), own.site)
+    try:
+        return SlurmEngine(connect_by_ssh(own.login(key), own.slurm_programs), own.site)
+    except OSError as error:
+        raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
+
+
+def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    yield from unsupported.complaints(launch)
+    yield from names.unknown(cluster, launch.spec)
+
+
+def withholds(cluster: "Cluster", field: str) -> str:
+    if field == "priorityClass":
+        return (
+            "" if set(PriorityClass) & set(cluster.capabilities.priority_classes) else NO_PRIORITIES
+        )
+    if field == "preemptibility":
+        return BY_QOS
+    return OWN_TOPOLOGY if field.startswith("topology.") else ""
+
+
+SLURM = ClusterKind(
+    slug="slurm",
+    label="Slurm",
+    connect=connect,
+    complaints=complaints,
+    settings=SlurmSettings,
+    secret=SlurmSecret,
+    form=SlurmForm,
+    form_template="clusters/kinds/slurm.html",
+    wire=SlurmConnecting,
+    command=CommandOptions(command.arguments, command.read),
+    reached_by=frozenset(SlurmSettings.model_fields),
+    fixed={"directory": KEPT_DIRECTORY},
+    server="Login node",
+    lacks={
+        "runtime": "On Slurm ranks run as the user of the connection, and no image is pulled. "
+        "Kubernetes clusters support it.",
+        "readiness": "On Slurm a rank is ready when it runs. Kubernetes clusters support it.",
+    },
+    withholds=withholds,
+    names=names.offered,
+)

@@ -1,0 +1,63 @@
+"""What administrators say of a Slurm cluster."""
+
+from typing import Annotated
+
+from django.core.validators import MaxLengthValidator, RegexValidator
+
+from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
+from engines.slurm.client.ssh import Login
+from engines.slurm.client.transport import SlurmPrograms
+from engines.slurm.script.site import SlurmSite
+
+host_rule = RegexValidator(
+    r"^[A-Za-z0-9]([-A-Za-z0-9.:]*[A-Za-z0-9])?\Z",
+    "Write the name or the address of a host, such as login.example.com.",
+)
+user_rule = RegexValidator(r"^[a-z_][-a-z0-9_.]*\Z", "Write the name of a user of the login node.")
+port_rule = RegexValidator(r"^[1-9][0-9]{0,4}\Z", "Write a number from 1 to 65535.")
+name_rule = RegexValidator(
+    r"^[A-Za-z0-9_][-A-Za-z0-9_.]*\Z", "Use letters, digits, hyphens, underscores and dots."
+)
+path_rule = RegexValidator(
+    r"^/[-A-Za-z0-9_.+/]+\Z",
+    "Write a full path, such as /home/trainyard/workloads, of letters, digits and - _ . +",
+)
+Host = Annotated[str, rules(MaxLengthValidator(253), host_rule)]
+LoginUser = Annotated[str, rules(MaxLengthValidator(64), user_rule)]
+Port = Annotated[str, rules(port_rule)]
+SlurmName = Annotated[str, rules(MaxLengthValidator(63), name_rule)]
+PathOfSite = Annotated[str, rules(MaxLengthValidator(200), path_rule)]
+SharedPath = Annotated[str, rules(MaxLengthValidator(200), path_rule, required=True)]
+Lines = Annotated[str, rules(MaxLengthValidator(20_000))]
+
+
+class SlurmSettings(ConnectionSettings):
+    """An empty ``host`` is this one; ``programs`` and ``slurm_conf`` are for unusual places."""
+
+    host: Host = ""
+    user: LoginUser = ""
+    port: Port = ""
+    known_hosts: Lines = ""
+    directory: SharedPath = "/shared/trainyard"
+    account: SlurmName = ""
+    partition: SlurmName = ""
+    prologue: Lines = ""
+    programs: PathOfSite = ""
+    slurm_conf: PathOfSite = ""
+
+    @property
+    def site(self) -> SlurmSite:
+        return SlurmSite(self.directory.rstrip("/"), self.account, self.partition, self.prologue)
+
+    @property
+    def slurm_programs(self) -> SlurmPrograms:
+        return SlurmPrograms(self.programs, self.slurm_conf)
+
+    def login(self, key: str) -> Login:
+        port = int(self.port or 22)
+        hosts = self.known_hosts.replace("\r\n", "\n")
+        return Login(self.host, self.user, port, key, hosts)
+
+
+class SlurmSecret(ConnectionSecret):
+    private_key: str = ""  # empty: what ssh of this server's own user has

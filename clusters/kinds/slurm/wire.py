@@ -1,0 +1,24 @@
+"""How REST connects a Slurm cluster."""
+
+from pydantic import Field, SecretStr
+
+from clusters.kinds.wire import Connecting
+
+LARGEST = 16 * 1024
+
+
+class SlurmConnecting(Connecting):
+    """How to reach a cluster: a login node with the private key of a user there, or, without a
+    ``host``, the commands of Slurm on Trainyard's own host."""
+
+    host: str = ""
+    user: str = ""
+    port: str = ""
+    private_key: SecretStr = Field(SecretStr(""), max_length=LARGEST)
+    known_hosts: str = ""
+    directory: str = ""
+    account: str = ""
+    partition: str = ""
+    prologue: str = ""
+    programs: str = ""
+    slurm_conf: str = ""

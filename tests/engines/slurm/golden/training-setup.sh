@@ -1,0 +1,2 @@
+module load cuda
+conda activate train

@@ -1,0 +1,97 @@
+"""What jobs do on a real Slurm beyond the contract."""
+
+from dataclasses import replace
+
+import pytest
+
+from engines.slurm.layout import job_name
+from spec.phases import Phase, Reason
+from tests.engines.reading import printed
+from tests.engines.slurm.rig import SlurmRig
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.slurm
+
+
+def test_setup_runs_in_the_shell_of_the_program_and_its_failure_ends_the_rank(
+    rig: SlurmRig,
+) -> None:
+    good = rig.submit(rig.shell("echo $WORD $RANK", setup=("cd /tmp", "export WORD=$PWD")))
+    assert rig.over(good).phase is Phase.COMPLETED
+    assert printed(rig.engine, good, 1) == b"/tmp 1\n"
+    bad = rig.submit(rig.shell("echo never", setup=("true", "(exit 7)")))
+    shown = rig.over(bad)
+    assert "exited with code 7" in shown.message
+    assert b"Setup line 2 ended with exit code 7" in printed(rig.engine, bad)
+
+
+def test_a_gang_that_fails_starts_again_as_often_as_its_backoff_limit(rig: SlurmRig) -> None:
+    script = 'echo try $ATTEMPT; [ "$ATTEMPT" = 1 ]'
+    launched = rig.submit(rig.shell(script, backoff_limit=1))
+    shown = rig.over(launched)
+    assert (shown.phase, shown.attempt) == (Phase.COMPLETED, 1)
+    starts = {one.start for one in rig.engine.logs(launched.handle, run=1)}
+    assert starts == {0, 1}
+
+
+def test_a_stop_gives_ranks_their_grace_period_and_keeps_what_they_wrote(rig: SlurmRig) -> None:
+    script = """
+trap 'sleep 1; echo saved > "$CHECKPOINT_DIR/$RANK"; exit 0' TERM
+[ -e "$CHECKPOINT_DIR/$RANK" ] && cat "$CHECKPOINT_DIR/$RANK" && exit 0
+echo ready; while :; do sleep 0.1; done"""
+    launched = rig.submit(rig.shell(script, termination_grace_period_seconds=20))
+    assert printed(rig.engine, launched, 0, until=b"ready")
+    assert printed(rig.engine, launched, 1, until=b"ready")
+    rig.engine.stop(launched.handle, run=1)
+    shown = rig.over(launched)
+    assert (shown.phase, shown.reason) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
+    again = rig.submit(replace(launched, run=2))
+    assert rig.over(again).phase is Phase.COMPLETED
+    assert printed(rig.engine, again, 1) == b"saved\n"
+
+
+def test_a_rank_that_outlives_its_grace_period_is_killed(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.shell("trap '' TERM; echo ready; while :; do sleep 0.1; done"))
+    assert printed(rig.engine, launched, 0, until=b"ready")
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+
+
+def test_a_job_that_waits_says_why_and_is_stopped_at_once(rig: SlurmRig) -> None:
+    launched = rig.shell("true", num_workers=8)
+    compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
+    worker = launched.spec.worker.model_copy(update={"compute": compute})
+    launched = rig.submit(
+        replace(launched, spec=launched.spec.model_copy(update={"worker": worker}))
+    )
+    shown = rig.seen(launched, Phase.PENDING, Phase.FAILED)
+    assert shown.phase is Phase.PENDING
+    wait_for(lambda: (it := rig.engine.observe(launched.handle)) and it.cause, 20)
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+
+
+def test_a_time_limit_ends_a_run_and_says_so(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.shell("exec sleep 600", time_limit_seconds=2))
+    shown = rig.over(launched)
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.DEADLINE_EXCEEDED)
+    assert shown.message == "It reached its time limit of 2 s."
+
+
+def test_secrets_are_gone_when_a_run_is_over(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.prints())
+    rig.over(launched)
+    folder = f"{rig.site.directory}/workloads/{launched.handle.workload_id.hex}"
+    listed = rig.transport.run(["find", folder, "-name", "environment.sh"])
+    assert listed.out == ""
+    modes = rig.transport.run(["find", folder, "-perm", "/077", "-name", "batch.sh"])
+    assert modes.out == ""
+
+
+def test_somebody_elses_cancel_is_a_stop_that_nobody_asked_trainyard_for(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.endless())
+    rig.seen(launched, Phase.RUNNING)
+    name = job_name(launched.handle.workload_id, 1)
+    rig.transport.run(["scancel", f"--name={name}"])
+    shown = rig.over(launched)
+    assert (shown.phase, shown.message) == (Phase.STOPPED, "")
