@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast test-kubernetes bench bench-kubernetes pictures install install-dev lock clean
+.PHONY: help run check format test test-fast test-kubernetes test-slurm bench bench-kubernetes pictures install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,6 +39,9 @@ test-fast: install-dev ## All tests but those in the browser and those that kill
 
 test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBEBUILDER_ASSETS= without pods)
 	@$(BIN)/python -m tests.kubernetes $(if $(T),"$(T)")
+
+test-slurm: install-dev ## Tests on a Slurm cluster (SLURM_TESTBED=, a program that starts one)
+	@$(BIN)/python -m tests.slurm $(if $(T),"$(T)")
 
 bench: install-dev ## Measure against peers and print a table (B=table: one of them)
 	$(BIN)/python -m tests.browser

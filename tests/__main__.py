@@ -9,10 +9,11 @@ from tests import browser
 
 HERE = Path(__file__).resolve().parent
 NOTHING_COLLECTED = 5  # pytest's exit code
-# Those that need a cluster share it, so they do not run two at a time: see tests/kubernetes.py.
-FAST = ["-n", "2", "-m", "not e2e and not faults and not kubernetes"]
+# Those that need a cluster share it, so they do not run two at a time: see tests/kubernetes.py and
+# tests/slurm.py.
+FAST = ["-n", "2", "-m", "not e2e and not faults and not kubernetes and not slurm"]
 # Two files at a time: the tests of one file share a running product, which is slow to start.
-WHOLE = ["-n", "2", "--dist", "loadfile", "-m", "(e2e or faults) and not kubernetes"]
+WHOLE = ["-n", "2", "--dist", "loadfile", "-m", "(e2e or faults) and not kubernetes and not slurm"]
 
 
 def main() -> int:

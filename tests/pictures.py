@@ -90,6 +90,7 @@ PICTURES = (
     Picture("data-source", "docs/assets.md", _data_source),
     Picture("cluster", "docs/local-engine.md", _cluster),
     Picture("new-cluster", "docs/kubernetes.md", _at("/clusters/new/")),
+    Picture("new-slurm-cluster", "docs/slurm.md", _at("/clusters/new/?kind=slurm")),
     Picture("projects", "docs/deploy.md", _at("/projects/")),
     Picture("audit", "docs/operations.md", _at("/audit/")),
     Picture("access-keys", "docs/rest.md", _at("/access-keys/")),

@@ -70,9 +70,19 @@ def manifest(cluster: Cluster, launch: Launch) -> str:
         rendered = engine_for(cluster).render(launch)
     except EngineError as error:
         return f"# {error}"
-    return yaml.safe_dump_all(
-        json.loads(json.dumps(rendered, default=str)), sort_keys=False, width=100
-    )
+    documents = json.loads(json.dumps(rendered, default=str))
+    return str(yaml.dump_all(documents, Dumper=ScriptDumper, sort_keys=False, width=100))
+
+
+class ScriptDumper(yaml.SafeDumper):
+    """YAML in which a text of several lines, such as a script, stands as it is."""
+
+    def represent_lines(self, text: str) -> yaml.ScalarNode:
+        style = "|" if "\n" in text else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+ScriptDumper.add_representer(str, ScriptDumper.represent_lines)
 
 
 def _devices(workload: Workload) -> dict[int, tuple[int, ...]]:

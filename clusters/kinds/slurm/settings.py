@@ -54,7 +54,7 @@ class SlurmSettings(ConnectionSettings):
         return SlurmPrograms(self.programs, self.slurm_conf)
 
     def login(self, key: str) -> Login:
-        port = int(self.port or 22)
+        port = int(self.port or 0)
         hosts = self.known_hosts.replace("\r\n", "\n")
         return Login(self.host, self.user, port, key, hosts)
 

@@ -14,19 +14,19 @@ KEPT_SECONDS = 120  # for which the shared connection stays open when nobody use
 
 @dataclass(frozen=True)
 class Login:
-    """A login node and who we are there. Without ``key`` ssh uses what the user of this server
-    has; without ``known_hosts`` the first key that the host shows is kept."""
+    """A login node and who we are there; port 0 is ssh's own choice. Without ``key`` ssh uses what
+    the user of this server has; without ``known_hosts`` too, the first key of the host is kept."""
 
     host: str
     user: str = ""
-    port: int = 22
+    port: int = 0
     key: str = ""
     known_hosts: str = ""
 
 
 def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -> SshTransport:
-    """``folder`` keeps the files; by default one in the temporary folder, ours alone. A path of a
-    socket is short, so the names are."""
+    """``folder`` keeps the files; by default one in memory, ours alone. Names are short, for the
+    path of a socket must be."""
     home = folder or private_folder()
     words = (login.host, login.user, str(login.port), login.key, login.known_hosts)
     mark = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
@@ -41,13 +41,13 @@ def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -
         "ControlPersist": str(KEPT_SECONDS),
         "ServerAliveInterval": "5",
         "ServerAliveCountMax": "3",
-        "StrictHostKeyChecking": "yes" if login.known_hosts else "accept-new",
-        "UserKnownHostsFile": str(hosts),
         "LogLevel": "ERROR",
-        "Port": str(login.port),
     }
-    if login.user:
-        settings["User"] = login.user
+    settings |= {"User": login.user} if login.user else {}
+    settings |= {"Port": str(login.port)} if login.port else {}
+    if login.key or login.known_hosts:
+        strict = "yes" if login.known_hosts else "accept-new"
+        settings |= {"StrictHostKeyChecking": strict, "UserKnownHostsFile": str(hosts)}
     if login.key:
         key = home / f"{mark}.key"
         write(key, login.key.replace("\r\n", "\n").strip() + "\n")
@@ -57,7 +57,9 @@ def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -
 
 
 def private_folder() -> Path:
-    home = Path(tempfile.gettempdir()) / f"trainyard-ssh-{os.getuid()}"
+    memory = Path("/dev/shm")  # noqa: S108 -- in memory, and in a folder of our own
+    parent = memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
+    home = parent / f"trainyard-ssh-{os.getuid()}"
     home.mkdir(mode=0o700, exist_ok=True)
     if home.stat().st_uid != os.getuid():
         raise PermissionError(f"{home} belongs to another user")

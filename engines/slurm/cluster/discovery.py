@@ -11,8 +11,9 @@ WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kuber
 
 def capabilities(transport: Transport) -> Capabilities:
     """A priority is a QOS of that name which our user may have."""
+    version = transport.run(["sbatch", "--version"]).out.strip()
     return Capabilities(
-        frameworks=tuple(_support(framework) for framework in Framework),
+        frameworks=tuple(_support(framework, version) for framework in Framework),
         queues=True,
         priority_classes=tuple(sorted(qos(transport) & set(PriorityClass))),
         terminal=True,
@@ -27,8 +28,8 @@ def qos(transport: Transport) -> set[str]:
     return {name for line in lines for name in line.strip().split(",") if name}
 
 
-def _support(framework: Framework) -> FrameworkSupport:
+def _support(framework: Framework, version: str) -> FrameworkSupport:
     if framework in RENDEZVOUS:
-        return FrameworkSupport(framework, available=True, operator="Slurm")
+        return FrameworkSupport(framework, available=True, operator="Slurm", version=version)
     why = WHY.format(label=framework.label)
     return FrameworkSupport(framework, available=False, why=why)

@@ -1,0 +1,119 @@
+"""A job of one task, which tells what a node sees: the shared directory, Python, PyTorch."""
+
+import time
+from collections.abc import Iterator
+
+from engines.findings import PERMISSIONS, Finding, Level
+from engines.slurm.client import files
+from engines.slurm.client.transport import Transport
+from engines.slurm.cluster.lines import Report, lines
+from engines.slurm.script.site import SlurmSite
+
+NODES = "Nodes"
+NAME = "trainyard-test"
+PATIENCE = 15.0  # seconds for the job to run; a busy cluster is not made to wait for
+UNKNOWN = "Not known yet: importing it takes long"
+GLANCE_SECONDS = 0.5
+WAITING = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING"}
+
+# Prints folder and job. $1 directory, $2 partition, $3 account, $4 name; the prologue comes on the
+# standard input.
+TRIAL = r"""
+cd "$1" && folder=$(mktemp -d trial.XXXXXX) && cd "$folder" && cat > prologue.sh || exit 4
+cat > job.sh <<'END'
+#!/bin/bash
+. ./prologue.sh > prologue.log 2>&1
+python=$(command -v python || command -v python3)
+{
+  echo "node $SLURMD_NODENAME"
+  echo "python $python"
+  echo "version $($python --version 2>&1)"
+  for p in srun scancel squeue scontrol; do command -v $p > /dev/null || echo "lacks $p"; done
+} > .seen 2>&1
+mv .seen seen
+torch=$($python -c 'import torch; print(torch.__version__)' 2> /dev/null)
+echo "torch $torch" > .torch && mv .torch torch # which takes seconds to be imported
+END
+id=$(env -i PATH="$PATH" HOME="$HOME" USER="$USER" ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} \
+  sbatch --parsable --export=ALL --job-name="$4" --ntasks=1 --time=2 --no-requeue \
+  --chdir="$PWD" --output="$PWD/job.log" ${2:+--partition="$2"} ${3:+--account="$3"} job.sh) ||
+  { cd "$1" && rm -rf "$folder"; exit 3; }
+echo "$folder ${id%%;*}"
+"""
+TRIED = r"""
+cd "$1/$2" 2>/dev/null || exit 0
+echo "state $(squeue --noheader --jobs="$3" --states=all --format='%T %r' 2>/dev/null)"
+[ -e seen ] && cat seen
+[ -e torch ] && cat torch
+[ -s job.log ] && head -c 500 job.log | sed 's/^/said /'
+exit 0
+"""
+DONE = r"""
+scancel --name="$4" "$3" 2>/dev/null
+cd "$1" && rm -rf "./$2"
+exit 0
+"""
+
+
+def findings(transport: Transport, site: SlurmSite) -> Iterator[Finding]:
+    prologue = site.prologue.replace("\r\n", "\n") + "\n"
+    words = site.directory, site.partition, site.account, NAME
+    result = files.sh(transport, TRIAL, *words, stdin=prologue.encode())
+    if result.code:
+        said = result.said.replace("sbatch: error: ", "")
+        text = f"Slurm refuses a job of one task: {said}. Check account and partition."
+        yield Finding(PERMISSIONS, "Jobs", Level.MISSING, text)
+        return
+    folder, job = result.out.split()[:2]
+    yield Finding(PERMISSIONS, "Jobs", Level.OK, f"Job {job} was accepted")
+    try:
+        report = _wait(transport, site, folder, job)
+    finally:
+        files.sh(transport, DONE, site.directory, folder, job, NAME)
+    yield from _seen(site, report, job)
+
+
+def _wait(transport: Transport, site: SlurmSite, folder: str, job: str) -> Report:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        result = files.sh(transport, TRIED, site.directory, folder, job)
+        report = lines(files.checked(result, "squeue"))
+        state = report.get("state", [""])[0].split(" ")[0]
+        if "torch" in report or state not in WAITING or time.monotonic() > deadline:
+            return report
+        time.sleep(GLANCE_SECONDS)
+
+
+def _seen(site: SlurmSite, report: Report, job: str) -> Iterator[Finding]:
+    if "node" not in report:
+        yield _silent(site, report, job)
+        return
+    node = report["node"][0]
+    yield Finding(NODES, "Shared directory", Level.OK, f"{node} reads and writes it")
+    for program in report.get("lacks", ()):
+        text = f"{program} is not found on {node}. The scripts of jobs need it there."
+        yield Finding(NODES, program, Level.MISSING, text)
+    python = report.get("python", [""])[0]
+    if not python:
+        text = f"No Python on {node}. Name one in the prologue, such as: module load python"
+        yield Finding(NODES, "Python", Level.WARNING, text)
+        return
+    yield Finding(NODES, "Python", Level.OK, f"{report['version'][0]} at {python}")
+    if torch := report.get("torch", [UNKNOWN])[0]:
+        yield Finding(NODES, "PyTorch", Level.OK, torch)
+    else:
+        text = f"{python} on {node} has no PyTorch. The prologue can activate an environment."
+        yield Finding(NODES, "PyTorch", Level.WARNING, text)
+
+
+def _silent(site: SlurmSite, report: Report, job: str) -> Finding:
+    state, _, reason = report.get("state", [""])[0].partition(" ")
+    if state in WAITING:
+        text = f"The test job {job} waited too long ({reason}), so no node was tested."
+        return Finding(NODES, "Test job", Level.WARNING, text)
+    said = " ".join(report.get("said", ())) or state
+    text = (
+        f"The test job {job} ended as {state} and wrote nothing to {site.directory}: {said}. The "
+        "directory must be the same on login node and nodes, and this user must have a home there."
+    )
+    return Finding(NODES, "Shared directory", Level.MISSING, text)

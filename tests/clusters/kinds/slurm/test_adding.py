@@ -1,0 +1,85 @@
+"""A Slurm cluster is added by form, by REST and by the command line, and its key stays secret."""
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from clusters.kinds.slurm.kind import SLURM
+from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
+from clusters.models import Cluster
+from engines.slurm.client.transport import LocalTransport, SshTransport
+from tests.caller import Caller
+from tests.factories import UserFactory
+from tests.web import signed_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
+NEW = "/clusters/new/?kind=slurm"
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----"
+VALUES = {"kind": "slurm", "name": "hpc", "host": "login.example.com", "directory": "/shared/ty"}
+
+
+@pytest.fixture
+def boss() -> Client:
+    return signed_in(UserFactory(administrator=True))
+
+
+def test_the_form_adds_it_and_never_shows_its_key(boss: Client) -> None:
+    boss.post(NEW, {"action": "save", **VALUES, "user": "ty", "private_key": KEY})
+    cluster = Cluster.objects.get()
+    assert SlurmSecret.of(cluster.connection).private_key == KEY
+    assert SlurmSettings.of(cluster).site.directory == "/shared/ty"
+    for page in ("", "edit/", "connection/"):
+        assert "c2VjcmV0" not in boss.get(f"{cluster.get_absolute_url()}{page}").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("host", "-oProxyCommand=evil"),
+        ("user", "a b"),
+        ("port", "zero"),
+        ("directory", "shared"),
+        ("directory", "/shared/'; rm -rf /"),
+        ("partition", "gpu,other"),
+        ("private_key", "ssh-ed25519 AAAA"),
+        ("private_key", KEY.replace("OPENSSH", "ENCRYPTED")),
+    ],
+)
+def test_the_form_says_what_is_wrong(boss: Client, field: str, value: str) -> None:
+    answer = boss.post(NEW, {"action": "save", **VALUES, field: value})
+    assert answer.status_code == 422
+    assert set(answer.context["form"].errors) == {field}
+    assert not Cluster.objects.exists()
+
+
+def test_rest_adds_it_and_changes_where_it_keeps_files() -> None:
+    call = Caller(UserFactory(administrator=True))
+    body: dict[str, Any] = {**VALUES, "privateKey": KEY}
+    status, made = call("POST", "/clusters", body)
+    assert (status, made["kind"], made["settings"]["directory"]) == (201, "slurm", "/shared/ty")
+    assert "c2VjcmV0" not in str(made)
+    status, answer = call("PUT", f"/clusters/{made['uuid']}", {"directory": "here"})
+    assert (status, answer["complianceIssues"][0]["field"]) == (400, "directory")
+
+
+def test_the_command_line_reads_files_and_says_what_lacks(tmp_path: Path) -> None:
+    for options in ({}, {"directory": "/shared", "private_key": tmp_path / "none"}):
+        with pytest.raises(CommandError, match=r"--directory|cannot be read"):
+            call_command("add_cluster", "hpc", kind="slurm", stdout=StringIO(), **options)
+
+
+def test_a_cluster_is_reached_on_this_host_or_by_ssh(boss: Client) -> None:
+    boss.post(NEW, {"action": "save", **VALUES, "private_key": KEY, "known_hosts": "login ssh-x y"})
+    transport = SLURM.connect(Cluster.objects.get())._transport  # type: ignore[attr-defined]  # what it is connected by
+    assert isinstance(transport, SshTransport)
+    words = " ".join(transport.options)
+    assert "StrictHostKeyChecking=yes" in words
+    assert "ControlMaster=auto" in words
+    assert KEY not in words
+    boss.post(NEW, {"action": "save", **VALUES, "name": "here", "host": ""})
+    here = SLURM.connect(Cluster.objects.get(name="here"))
+    assert isinstance(here._transport, LocalTransport)  # type: ignore[attr-defined]  # the same

@@ -1,0 +1,166 @@
+"""The main job on a real Slurm: the same wizard, one master and two workers as tasks of a job."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from config.run.install import ROOT
+from tests import slurm_testbed
+from tests.e2e.walk import begin, make_environment
+from tests.product import Trainyard
+from tests.rest import ENDS, Rest
+from tests.slurm_testbed import NO_SLURM, USER, Testbed
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slurm]
+
+CLUSTER, PROJECT, NAME = "hpc", "research", "under-srun"
+TRAINED = 120_000  # milliseconds; three times torch on a machine that has two cores
+RANKS = ("master-0", "worker-0", "worker-1")
+
+
+@pytest.fixture(scope="module")
+def testbed() -> Testbed:
+    found = Testbed.running()
+    if found is None:
+        pytest.skip(NO_SLURM)
+    return found
+
+
+def directory(testbed: Testbed) -> str:
+    return f"{testbed.told['users'][USER]['home']}/trainyard-e2e"
+
+
+def prologue() -> str:
+    """Ranks run the trainer of this repository by its interpreter."""
+    return f"export PATH={Path(sys.executable).parent}:$PATH PYTHONPATH={ROOT}"
+
+
+@pytest.fixture(scope="module")
+def rest(testbed: Testbed, running_trainyard: Trainyard) -> Iterator[Rest]:
+    """With a cluster and a project on it, both added as the command line does it."""
+    files = running_trainyard.home / "slurm"
+    files.mkdir()
+    login = testbed.login()
+    words: dict[str, str] = {}
+    texts = {"private-key": login.key, "known-hosts": login.known_hosts, "prologue": prologue()}
+    for option, text in texts.items():
+        (files / option).write_text(text)
+        words[option] = str(files / option)
+    words |= {"login-node": login.host, "ssh-port": str(login.port), "login-user": login.user}
+    words |= {"directory": directory(testbed), "slurm-conf": testbed.programs.conf}
+    options = [f"--{name}={value}" for name, value in words.items()]
+    running_trainyard.manage("add_cluster", "hpc2", "--kind", "slurm", *options)
+    running_trainyard.manage("add_project", "physics", "--cluster", "hpc2")
+    with Rest(running_trainyard, "physics") as rest:
+        yield rest
+
+
+def add_cluster(page: Page, testbed: Testbed) -> None:
+    """As its administrator, who tests the connection before adding it."""
+    login = testbed.login()
+    page.goto("/clusters/new/?kind=slurm")
+    page.get_by_label("Cluster name").fill(CLUSTER)
+    page.get_by_label("Login node").fill(login.host)
+    page.get_by_label("User", exact=True).fill(login.user)
+    page.get_by_label("SSH port").fill(str(login.port))
+    page.get_by_label("SSH private key").fill(login.key)
+    page.get_by_label("Host keys").fill(login.known_hosts)
+    page.get_by_label("Shared directory").fill(directory(testbed))
+    page.get_by_label("Prologue").fill(prologue())
+    page.get_by_label("Slurm's configuration").fill(testbed.programs.conf)
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.get_by_text("reads and writes it")).to_be_visible(timeout=60_000)
+    expect(page.get_by_label("SSH private key")).to_have_value("")
+    page.get_by_role("button", name="Create cluster").click()
+    page.wait_for_url(re.compile(r"/clusters/[0-9a-f-]{36}/$"))
+    expect(page.get_by_text("Connected", exact=True).first).to_be_visible(timeout=60_000)
+
+
+def make_compute_resource(page: Page) -> None:
+    page.get_by_role("button", name="+NEW COMPUTE RESOURCE").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Name", exact=True).first.fill("one-gpu-each")
+    drawer.get_by_label("GPU devices per pod").fill("1")
+    drawer.get_by_role("button", name="CREATE COMPUTE RESOURCE").click()
+    expect(page.get_by_role("radio", name="one-gpu-each", exact=True)).to_be_checked()
+
+
+def test_the_quickstart_trains_under_srun(
+    admin_page: Page, testbed: Testbed, running_trainyard: Trainyard
+) -> None:
+    page = admin_page
+    add_cluster(page, testbed)
+    running_trainyard.manage("add_project", PROJECT, "--cluster", CLUSTER, "--gpus", "4")
+    begin(page, NAME, cluster=CLUSTER, project=PROJECT)
+    make_environment(page, "trainer", "some/image")
+    page.get_by_label("Command", exact=True).fill("python -m trainer mnist")
+    page.get_by_label("Arguments", exact=True).fill("--epochs 2")
+    page.get_by_label("Number of workers").fill("2")
+    make_compute_resource(page)
+    page.get_by_role("button", name="CONTINUE").click()
+    page.wait_for_url("**/3/")
+    page.get_by_role("button", name="CREATE TRAINING").click()
+    page.wait_for_url("**/workloads/")
+
+    row = page.locator("tr[data-phase]").filter(has_text=NAME)
+    expect(row).to_have_attribute("data-phase", "Running", timeout=TRAINED)
+    expect(row).to_have_attribute("data-phase", "Completed", timeout=TRAINED)
+    with Rest(running_trainyard, PROJECT) as rest:
+        (row_of_it,) = rest.send("GET", f"/workloads?filterBy=name=={NAME}")["workloads"]
+        uid = str(row_of_it["id"])
+        pods = rest.pods(uid)
+        assert [pod["exitCode"] for pod in pods] == [0, 0, 0]
+        assert all(pod["nodeName"].startswith("n") for pod in pods), pods
+        page.goto(f"/workloads/{uid}/logs/")
+        log = page.get_by_role("log")
+        for rank, name in enumerate(RANKS):
+            expect(log.get_by_text(name, exact=True).first).to_be_visible()
+            expect(log.get_by_text(f"Rank {rank} of 3")).to_be_visible()
+        expect(log.get_by_text("Test accuracy: 0.")).to_be_visible()
+        rest.delete(uid)
+        gone = f"{directory(testbed)}/workloads/{uid.replace('-', '')}"
+        wait_for(lambda: not Path(gone).exists(), 60, "its files to be gone", every=0.2)
+
+
+def slow_training(rest: Rest, name: str) -> str:
+    """Long enough to be interrupted after its first checkpoint."""
+    flags = "-m trainer mnist --epochs 9 --checkpoint-every 5 --step-delay 0.1"
+    return rest.submit(name, workers=1, command="python", args=flags)
+
+
+def has_checkpoint(rest: Rest, uid: str) -> bool:
+    return '"event": "checkpoint"' in rest.log(uid)
+
+
+def was_resumed(rest: Rest, uid: str) -> bool:
+    return '"event": "resumed"' in rest.log(uid)
+
+
+def test_a_stopped_training_goes_on_from_its_checkpoint(rest: Rest) -> None:
+    uid = slow_training(rest, "in-two-parts")
+    wait_for(lambda: has_checkpoint(rest, uid), 90, "a checkpoint", every=0.5)
+    rest.act(uid, "suspend")
+    assert rest.wait(uid, *ENDS) == "Stopped"
+    rest.act(uid, "resume")
+    wait_for(lambda: was_resumed(rest, uid), 90, "it to go on", every=0.5)
+    rest.delete(uid)
+
+
+def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
+    rest: Rest, testbed: Testbed
+) -> None:
+    uid = slow_training(rest, "on-a-bad-node")
+    wait_for(lambda: has_checkpoint(rest, uid), 90, "a checkpoint", every=0.5)
+    node = rest.pods(uid)[0]["nodeName"]
+    slurm_testbed.run("kill", "node", node)
+    try:
+        wait_for(lambda: was_resumed(rest, uid), 150, "it to go on", every=0.5)
+    finally:
+        slurm_testbed.run("start", "node", node)
+    assert rest.read(uid)["phase"] in {"Running", "Completed"}
+    rest.delete(uid)

@@ -1,0 +1,86 @@
+"""What Slurm cannot honour is said by its place, all at once, and nothing else is refused."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engines.base import Launch, Site
+from engines.slurm.unsupported import complaints
+from spec.compute import Compute, GpuRequestType
+from spec.errors import place_of
+from spec.framework import Framework
+from spec.scheduling import Preemptibility, PriorityClass
+from spec.storage import EmptyDirVolume, HostPath, Storage
+from spec.variable import EnvironmentVariable, KeyOf
+from tests.engines.contract import launch
+from tests.engines.slurm.cases import CASES
+
+
+def of_worker(**fields: Any) -> Launch:
+    launched = launch("true")
+    worker = launched.spec.worker.model_copy(update=fields)
+    return replace(launched, spec=launched.spec.model_copy(update={"worker": worker}))
+
+
+def places(launched: Launch) -> list[str]:
+    return [place_of(it.path) for it in complaints(launched)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
+    assert places(CASES[name]()) == []
+
+
+@pytest.mark.parametrize(
+    ("launched", "place"),
+    [
+        (launch(None), "worker.command"),
+        (launch("true", distributed_framework=Framework.TENSORFLOW), "distributedFramework"),
+        (launch("true", max_replicas=3), "maxReplicas"),
+        (launch("true", priority_class=PriorityClass.LOW), "priorityClass"),
+        (launch("true", preemptibility=Preemptibility.PREEMPTIBLE), "preemptibility"),
+        (launch("true", node_pools=("nowhere",)), "nodePools"),
+        (of_worker(stdin=True), "worker.stdin"),
+        (
+            of_worker(
+                compute=Compute(
+                    gpu_devices_request=1,
+                    gpu_request_type=GpuRequestType.PORTION,
+                    gpu_portion_request=0.5,
+                )
+            ),
+            "worker.compute.gpuRequestType",
+        ),
+        (
+            of_worker(storage=Storage(empty_dir_volume=(EmptyDirVolume(path="/a"),))),
+            "worker.storage.emptyDirVolume",
+        ),
+        (
+            of_worker(storage=Storage(host_path=(HostPath(path="/a", mount_path="/b"),))),
+            "worker.storage.hostPath[0].mountPath",
+        ),
+        (
+            of_worker(environment_variables=(EnvironmentVariable(name="a.b", value="x"),)),
+            "worker.environmentVariables[0].name",
+        ),
+        (
+            of_worker(
+                environment_variables=(
+                    EnvironmentVariable(name="A", secret=KeyOf(name="s", key="k")),
+                )
+            ),
+            "worker.environmentVariables[0].secret",
+        ),
+    ],
+    ids=lambda it: it if isinstance(it, str) else "",
+)
+def test_each_refusal_names_its_place(launched: Launch, place: str) -> None:
+    assert places(launched) == [place]
+
+
+def test_a_pool_is_a_partition_or_a_feature() -> None:
+    pools = {"odd": ("example.com/rack", "7"), "gpu": ("slurm.partition/gpu", "")}
+    launched = replace(launch("true", node_pools=("gpu", "odd")), site=Site(pools=pools))
+    (said,) = complaints(launched)
+    assert "slurm.partition/NAME" in said.message

@@ -1,0 +1,50 @@
+"""``python -m tests.slurm``: what ``make test-slurm`` runs; see docs/slurm.md.
+
+The cluster is the one that ``SLURM_TESTBED`` starts, unless one runs already, which is then left
+running. One test at a time, for they share it.
+"""
+
+import sys
+from pathlib import Path
+
+from config.run.install import ROOT
+from tests import browser, slurm_testbed
+from tests.__main__ import choose, run
+from tests.slurm_testbed import TOOL, Testbed
+
+ARGUMENTS = ["-m", "slurm"]
+HOW = f"""\
+There is no Slurm to test on, so nothing was tested: {TOOL} does not exist.
+SLURM_TESTBED names a program that starts one. See docs/slurm.md."""
+
+
+def main() -> int:
+    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "")
+    if not TOOL.exists():
+        print(HOW, file=sys.stderr)
+        return 0
+    was_up = Testbed.running() is not None
+    if not was_up:
+        start()
+    try:
+        return browser.main() or run([*ARGUMENTS, *chosen])
+    finally:
+        if not was_up:
+            slurm_testbed.run("down", "--wipe", check=False)
+
+
+def start() -> None:
+    """With what ranks need of this machine: the interpreter of this environment."""
+    slurm_testbed.run("install")
+    shares = [word for path in closed() for word in ("--share", str(path))]
+    slurm_testbed.run("up", *shares)
+
+
+def closed() -> list[Path]:
+    """Folders that others could not enter, for one above them is closed to them."""
+    needed = {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), ROOT}
+    return sorted(it for it in needed if any(not up.stat().st_mode & 1 for up in it.parents))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
