@@ -31,6 +31,7 @@ from spec.errors import BROKEN_RULES, WORDS
 from spec.kind import WorkloadKind
 from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
+from workloads.api.expanded import router as expanded
 from workloads.api.listing import router as workloads
 from workloads.api.logs import router as logs
 from workloads.api.one_pod import router_of
@@ -77,6 +78,7 @@ for kind in WorkloadKind:
     if not kind.is_gang:
         api.add_router("/workloads", router_of(kind))
 api.add_router("/workloads", workloads)
+api.add_router("/workloads", expanded)
 api.add_router("/workloads", logs)
 
 

@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami"),
     "places": ("config", "project", "cluster", "node", "nodepool"),
     "alias": ("alias",),
-    "jobs": ("list",),
+    "jobs": ("list", "describe", "delete", "logs", "suspend", "resume", "workload"),
     "kinds": ("submit-dist", "distributed", "training", "workspace"),
 }
 WITH_WORDS = {"submit", "submit-dist"}  # which take what follows --

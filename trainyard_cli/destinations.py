@@ -28,6 +28,13 @@ class Destination:
         return self.path == "distributed"
 
     @property
+    def filters(self) -> tuple[str, ...]:
+        """By which the list has these alone."""
+        if self.framework:
+            return (f"distributedFramework=={self.framework}",)
+        return (f"type=={self.type}",)
+
+    @property
     def only(self) -> frozenset[str]:
         """Which of the flags that not all have are its own."""
         if not self.is_gang:
@@ -38,6 +45,8 @@ class Destination:
 STANDARD = Destination("trainings", "Training", "standard training")
 WORKSPACES = Destination("workspaces", "Workspace", "workspace")
 DISTRIBUTED = Destination("distributed", "Distributed", "distributed training")
+#: Of ``trainyard training`` without another word.
+TRAININGS = ("type!=Workspace",)
 
 
 def gang_of(word: str) -> Destination:

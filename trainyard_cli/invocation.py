@@ -30,9 +30,11 @@ SET_PROJECT = "Set one: trainyard project set NAME. List them: trainyard project
 
 @dataclass
 class Invocation:
-    """``words`` are what came after ``--``."""
+    """``words`` are what came after ``--``. ``filters`` narrow workloads to those that the command
+    is about."""
 
     words: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
     config: Path = field(default_factory=profile.default_path)
     debug: bool = False
     _client: Any = None

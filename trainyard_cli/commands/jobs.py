@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from trainyard_cli.commands import places, workloads
+from trainyard_cli.commands import describe, logs, places, verbs, waiting, workloads
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -15,6 +15,35 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     listed.command("clusters")(places.list_clusters)
     listed.command("nodes")(places.list_nodes)
     app.add_typer(listed, name="list")
+    for name, text, command in (
+        ("describe", "Show one workload in full.", describe.describe),
+        ("delete", "Delete workloads.", verbs.delete),
+    ):
+        group = typer.Typer(help=text, no_args_is_help=True)
+        group.callback()(_group)
+        group.command("job")(command)
+        app.add_typer(group, name=name)
+    app.command("logs")(logs.logs)
+    app.command("suspend")(verbs.suspend)
+    app.command("resume")(verbs.resume)
+    workload = typer.Typer(help="Workloads of every kind.", no_args_is_help=True)
+    add_verbs(workload)
+    app.add_typer(workload, name="workload")
+
+
+def add_verbs(group: typer.Typer) -> None:
+    """What there is to do with workloads that are there."""
+    group.command("list")(workloads.list_every)
+    group.command("describe")(describe.describe)
+    group.command("logs")(logs.logs)
+    group.command("watch")(waiting.watch)
+    group.command("suspend")(verbs.suspend)
+    group.command("resume")(verbs.resume)
+    group.command("delete")(verbs.delete)
+
+
+def _group() -> None:
+    pass
 
 
 def _list_all(context: typer.Context) -> None:

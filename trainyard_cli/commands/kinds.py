@@ -4,15 +4,18 @@ from collections.abc import Callable, Sequence
 
 import typer
 
+from trainyard_cli.commands.jobs import add_verbs
 from trainyard_cli.commands.submit import command_of
 from trainyard_cli.destinations import (
     DISTRIBUTED,
     FRAMEWORKS,
     STANDARD,
+    TRAININGS,
     WORKSPACES,
     Destination,
     gang_of,
 )
+from trainyard_cli.invocation import of
 
 
 def add(app: typer.Typer, head: Sequence[str]) -> None:
@@ -32,7 +35,8 @@ def _submit_dist(words: Sequence[str]) -> typer.Typer:
 
 
 def _training(words: Sequence[str]) -> typer.Typer:
-    training = _of_kind(STANDARD, "Trainings, standard ones and those of a framework.")
+    text = "Trainings, standard ones and those of a framework."
+    training = _of_kind(STANDARD, text, TRAININGS)
     training.add_typer(_of_kind(STANDARD, "Standard trainings, of one pod."), name="standard")
     for word in words:
         group = _of_kind(gang_of(word), f"{FRAMEWORKS[word]} trainings.")
@@ -48,15 +52,21 @@ def _workspace(_: Sequence[str]) -> typer.Typer:
     return _of_kind(WORKSPACES, "Workspaces.")
 
 
-def _of_kind(to: Destination, text: str) -> typer.Typer:
+def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer.Typer:
+    """Submitting such workloads, and what there is to do with those that are there."""
+
+    def narrow(context: typer.Context) -> None:
+        of(context).filters = filters or to.filters
+
     group = typer.Typer(help=text, no_args_is_help=True)
-    group.callback()(_group)  # so that its only command keeps its name
+    group.callback()(narrow)
     group.command("submit")(command_of(to))
+    add_verbs(group)
     return group
 
 
 def _group() -> None:
-    pass
+    """Keeps the name of an only command."""
 
 
 GROUPS: dict[str, Callable[[Sequence[str]], typer.Typer]] = {

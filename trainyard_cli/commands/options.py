@@ -28,6 +28,8 @@ MAYBE = Optional[str]  # noqa: UP045 -- read at run time
 SWITCHED = Optional[bool]  # noqa: UP045 -- read at run time
 OTHER, NEGATED = "__other", "__negated"  # behind the key of a flag
 Parameter = inspect.Parameter
+WAIT = "Wait for its end, and exit with its result."
+ATTACH = "Print its logs to the end, and exit with its result."
 
 
 def parameter(key: str, annotation: Any, option: Any, default: Any = None) -> Parameter:
@@ -69,6 +71,8 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
         parameter(
             "dry_run", bool, _option(RUN, "--dry-run", text="Submit nothing; try it."), False
         ),
+        parameter("wait", bool, _option(RUN, "--wait", text=WAIT), False),
+        parameter("attach", bool, _option(RUN, "--attach", text=ATTACH), False),
         Parameter("output", Parameter.KEYWORD_ONLY, annotation=Output, default=None),
         parameter("sets", list[str], field, []),
         parameter("is_command", bool, command, False),

@@ -33,7 +33,19 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
     body = _body(invocation, typed["file"], typed["project"])
     body = _filled(body, _request(typed, invocation.words), framework)
     _name(body, typed["name"] or typed["named"], typed["name_prefix"])
-    _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
+    answer = _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
+    if answer and (typed["wait"] or typed["attach"]):
+        _follow(invocation, answer["workloadId"], attach=typed["attach"])
+
+
+def _follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
+    """To the end, which is that of this command, too."""
+    from trainyard_cli.commands import logs, waiting
+
+    if attach:
+        workload = invocation.client.get(f"/workloads/{workload_id}")
+        logs.write(invocation, workload, rank="all", follow="true")
+    waiting.conclude(invocation, waiting.last_of(invocation, workload_id))
 
 
 def _request(typed: dict[str, Any], words: tuple[str, ...]) -> Typed:
@@ -104,7 +116,8 @@ def _name(body: Body, name: str, prefix: str) -> None:
 
 def _send(
     invocation: Invocation, to: Destination, body: Body, output: Format | None, *, rehearses: bool
-) -> None:
+) -> Any:
+    """What was made, where it was."""
     from trainyard_cli.client import Refusal
 
     try:
@@ -116,11 +129,13 @@ def _send(
         raise
     if rehearses:
         rehearsed(answer, output)
-    elif output is Format.NAME:
+        return None
+    if output is Format.NAME:
         print(answer["name"])
     elif not document(answer, output):
-        print(f"Submitted {answer['name']}.")
+        print(f"Submitted {answer['name']}.", flush=True)
         print(f"Follow it: trainyard describe job {answer['name']}", file=sys.stderr)
+    return answer
 
 
 def rehearsed(answer: Any, output: Format | None) -> None:

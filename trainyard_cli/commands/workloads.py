@@ -29,7 +29,7 @@ COLUMNS = (
     TextColumn("TYPE", lambda it: type_of(it)),
     TextColumn("PROJECT", lambda it: it["projectName"]),
     TextColumn("USER", lambda it: it["submittedBy"]),
-    TextColumn("GPUS ALLOCATED (REQUESTED)", lambda it: _gpus(it)),
+    TextColumn("GPUS ALLOCATED (REQUESTED)", lambda it: gpus_of(it)),
     TextColumn("PODS RUNNING (PENDING)", lambda it: pods_of(it)),
     TextColumn("RUNNING FOR", lambda it: duration(it["totalRunningTimeSeconds"]), wide=True),
     TextColumn("REASON", lambda it: it["phaseReason"] or "–", wide=True),
@@ -50,21 +50,15 @@ def list_every(
 ) -> None:
     """List workloads, the newest first."""
     invocation = of(context)
-    filters = [f"phase=={status}"] if status else []
+    filters = [*invocation.filters, *([f"phase=={status}"] if status else [])]
     where = ""
     if not all_projects:
         one = invocation.project(project)
         filters.append(f"projectId=={one['id']}")
         where = one["name"]
-    page = invocation.client.get(
-        "/workloads",
-        filterBy=filters,
-        search=search or None,
-        sortBy="createdAt",
-        sortOrder="desc",
-        limit=limit,
-        offset=offset,
-    )
+    query = {"filterBy": filters, "search": search or None, "limit": limit, "offset": offset}
+    order = {"sortBy": "createdAt", "sortOrder": "desc"}
+    page = invocation.client.get("/workloads", **query, **order)
     _show(page, output, where, headers=not no_headers)
 
 
@@ -89,7 +83,7 @@ def pods_of(workload: Item) -> str:
     return f"{running} ({pending})"
 
 
-def _gpus(workload: Item) -> str:
+def gpus_of(workload: Item) -> str:
     allocated, requested = (
         number(workload[key]["gpu"]) for key in ("allocatedResources", "workloadRequestedResources")
     )

@@ -6,10 +6,12 @@ from django.db.models import Q
 
 from core import filters
 from core.filters import DATE, ID, NUMBER, TEXT
+from spec.kind import WorkloadKind
 from workloads.models import WorkloadQuerySet
 
 FIELDS: filters.Fields = {
     "name": ("name", TEXT),
+    "type": ("kind", {kind.traits.type: kind.value for kind in WorkloadKind}),
     "phase": ("phase", TEXT),
     "phaseReason": ("reason", TEXT),
     "failureClass": ("failure_class", TEXT),

@@ -13,7 +13,7 @@ from projects.models import Project
 from workloads import services
 from workloads.api.distributed import find, find_kept
 from workloads.api.filters import FIELDS, narrow
-from workloads.api.schemas import EventOut, ExpandedOut, PodOut, WorkloadOut
+from workloads.api.schemas import EventOut, PodOut, WorkloadOut
 from workloads.api.why import with_cause
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.plan import name_problems
@@ -109,22 +109,6 @@ def batch(request: ApiRequest, body: Batch) -> BatchResult:
         except services.NotPossible as error:
             result.failed.append(Failure(id=workload_id, code=409, message=str(error)))
     return result
-
-
-class Expanding(Which):
-    expand: str = Field(
-        "",
-        pattern=r"^((spec|pods|events)(,(spec|pods|events))*)?$",
-        description="What to answer as well: spec, pods, events, with commas between",
-    )
-
-
-@router.get("/{uuid:workload_id}", response=ExpandedOut, by_alias=True)
-def read(request: ApiRequest, workload_id: UUID, which: Query[Expanding]) -> ExpandedOut:
-    """One workload: its phase, why it waits, its requests and the training's last metrics. With
-    ``expand`` its spec, its pods and its latest events, too."""
-    workload = find_kept(request, workload_id, deleted=which.deleted)
-    return ExpandedOut.with_more(workload, set(which.expand.split(",")))
 
 
 class EventList(Wire):

@@ -14,7 +14,6 @@ from workloads.api.why import CauseOut, FailureOut
 from workloads.models import Event, Rank, Workload
 
 MOST_IN_A_BATCH = 100
-MOST_EVENTS = 50  # in the answer about one workload; /events has the others
 
 
 class OnePodIn(Closed):
@@ -273,29 +272,3 @@ class PodOut(Wire):
             completed_at=rank.finished_at,
             gpu_devices=rank.gpu_devices,
         )
-
-
-class ExpandedOut(WorkloadOut):
-    """``spec``, ``masterSpec`` and ``noMaster`` are as in the request, ``events`` the latest 50.
-    What was not asked for is null."""
-
-    spec: dict[str, Any] | None = None
-    master_spec: dict[str, Any] | None = None
-    no_master: bool | None = None
-    pods: list[PodOut] | None = None
-    events: list[EventOut] | None = None
-
-    @classmethod
-    def with_more(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
-        answer = cls.of(workload)
-        if "spec" in wanted:
-            document = documents.masked(workload.spec_json)
-            answer.spec = documents.to_wire(document)
-            answer.master_spec = documents.master_to_wire(document)
-            answer.no_master = document.get("architecture") == "workers_only"
-        if "pods" in wanted:
-            answer.pods = [PodOut.of(rank, workload) for rank in workload.ranks.all()]
-        if "events" in wanted:
-            events = workload.events.select_related("actor")[:MOST_EVENTS]
-            answer.events = [EventOut.of(event) for event in events]
-        return answer

@@ -181,6 +181,9 @@ def test_a_workload_is_read_with_its_spec_pods_and_events_at_once(
     for part in ("pods", "events"):
         assert whole[part] == call("GET", f"/workloads/{three[0].pk}/{part}")[1][part]
     assert call("GET", f"/workloads/{three[0].pk}?expand=podz")[0] == 400
+    _, answer = call("GET", f"/workloads/{three[0].pk}?expand=commandLine")
+    assert answer["commandLine"].startswith(f"trainyard training pytorch submit {three[0].name}")
+    assert "--backoff-limit" not in answer["commandLine"], "that is as by default"
 
 
 def test_logs_are_read_on_from_an_offset(call: Caller, three: list[Workload]) -> None:

@@ -1,0 +1,118 @@
+"""Describing, stopping, running, deleting and waiting, against rows that are there."""
+
+import json
+
+import pytest
+
+from accounts.models import User
+from projects.models import Project
+from spec.phases import Phase
+from tests.factories import ProjectFactory, WorkloadFactory
+from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.commands import waiting
+from workloads.models import Workload
+
+
+@pytest.fixture
+def running(project: Project, researcher: User) -> Workload:
+    return WorkloadFactory(project=project, name="mnist", running=True, created_by=researcher)
+
+
+@pytest.mark.parametrize(
+    "line", ["describe job", "workload describe", "training describe", "training pytorch describe"]
+)
+def test_a_workload_is_described_in_two_requests(
+    terminal: Terminal, running: Workload, line: str
+) -> None:
+    terminal("whoami")
+    done = terminal(f"--debug {line} mnist")
+    assert len(done.err.splitlines()) == 2
+    for words in ("Name:", "Running", "mnist-master-0", "mnist-worker-1", "Command line:"):
+        assert words in done.out
+    assert "trainyard training pytorch submit mnist" in done.out
+
+
+def test_a_description_is_a_document_too(terminal: Terminal, running: Workload) -> None:
+    whole = json.loads(terminal("describe job mnist -o json").out)
+    assert (whole["id"], len(whole["pods"])) == (str(running.pk), 3)
+    assert whole["spec"]["numWorkers"] == 2
+    assert terminal("describe job mnist --pod-limit 1").out.count("mnist-worker") == 0
+
+
+def test_a_workload_is_found_by_its_id_in_any_project(
+    terminal: Terminal, project: Project, researcher: User
+) -> None:
+    other = ProjectFactory(cluster=project.cluster, members=[researcher])
+    elsewhere = WorkloadFactory(project=other, name="mnist")
+    assert terminal(f"describe job {elsewhere.pk} -o name").out == "mnist\n"
+    assert terminal(f"describe job mnist -p {other.name} -o name").out == "mnist\n"
+    done = terminal("describe job mnist", code=4)
+    assert "There is no workload mnist in project team-a." in done.err
+
+
+def test_each_kind_knows_its_own_alone(
+    terminal: Terminal, project: Project, running: Workload
+) -> None:
+    line = "training submit alone -i kubeflow/pytorch-dist-mnist:latest --cpu 0.1 -- sleep 1"
+    terminal(line)
+    assert terminal("training list -o name").out.split() == ["alone", "mnist"]
+    assert terminal("training standard list -o name").out == "alone\n"
+    assert terminal("distributed list -o name").out == "mnist\n"
+    assert terminal("training mpi list -o name").out == ""
+    assert terminal("workspace list -o name").out == ""
+    assert "of this kind" in terminal("workspace describe mnist", code=4).err
+
+
+def test_workloads_are_suspended_resumed_and_deleted(
+    terminal: Terminal, running: Workload, project: Project
+) -> None:
+    terminal("suspend mnist")
+    running.refresh_from_db()
+    assert running.phase == Phase.STOPPING
+    assert "mnist" in terminal("training suspend mnist", code=1).err
+    done = WorkloadFactory(project=project, name="old", stopped=True)
+    terminal("resume old")
+    done.refresh_from_db()
+    assert done.run == 2
+    terminal("delete job mnist old")
+    for workload in (running, done):
+        workload.refresh_from_db()
+        assert workload.phase == Phase.DELETING
+
+
+@pytest.mark.parametrize(
+    ("phase", "exit_code", "code"),
+    [("Completed", 0, 0), ("Failed", 7, 7), ("Failed", None, 1), ("Stopped", 0, 1)],
+)
+def test_the_result_of_a_watched_workload_is_that_of_the_command(
+    terminal: Terminal, running: Workload, phase: str, exit_code: int | None, code: int
+) -> None:
+    running.ranks.filter(rank=1).update(exit_code=exit_code)
+    Workload.objects.filter(pk=running.pk).update(phase=phase)
+    done = terminal("workload watch mnist", code=code)
+    assert done.err.splitlines()[0] == f"mnist: {phase}"
+
+
+def test_a_submission_waits_for_the_end_and_tells_each_phase(
+    terminal: Terminal, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phases = iter(["Pending", "Running", "Running", "Completed"])
+
+    def pass_by(_: float) -> None:
+        Workload.objects.filter(name="train").update(phase=next(phases))
+
+    monkeypatch.setattr(waiting.time, "sleep", pass_by)
+    image = "-i kubeflow/pytorch-dist-mnist:latest"
+    done = terminal(f"training pytorch submit train {image} --wait")
+    assert done.out == "Submitted train.\n"
+    lines = [line for line in done.err.splitlines() if line.startswith("train: ")]
+    assert lines == ["train: Creating", "train: Pending", "train: Running", "train: Completed"]
+
+
+def test_a_workload_that_is_deleted_while_it_is_waited_for_is_no_success(
+    terminal: Terminal, running: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        waiting.time, "sleep", lambda _: Workload.objects.filter(pk=running.pk).delete()
+    )
+    assert "was deleted while" in terminal("workload watch mnist", code=1).err

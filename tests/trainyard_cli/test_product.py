@@ -1,0 +1,113 @@
+"""The command line as a program of its own, against the whole product as it runs."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from config.run.install import ROOT
+from tests.product import Trainyard
+
+pytestmark = pytest.mark.slow
+
+IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
+Run = Callable[..., subprocess.CompletedProcess[str]]
+TIMES = 4  # as long as a program may take that only loads httpx
+ROUNDS = 5
+
+
+@pytest.fixture(scope="module")
+def trainyard(running_trainyard: Trainyard, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Types a line into a shell; the sign-in is that of the administrator."""
+    config = tmp_path_factory.mktemp("config") / "trainyard.json"
+    environment = os.environ | {
+        "TRAINYARD_CONFIG": str(config),
+        "PYTHONPATH": str(ROOT),
+        "TRAINYARD_PASSWORD": running_trainyard.password,
+    }
+
+    def run(line: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            ["bash", "-c", f"{sys.executable} -m trainyard_cli {line}"],  # noqa: S607
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == code, (line, done.stdout, done.stderr)
+        return done
+
+    run(f"login --server {running_trainyard.url} -u {running_trainyard.username}")
+    return run
+
+
+def test_an_attached_submission_prints_all_ranks_to_the_end(trainyard: Run) -> None:
+    line = f"submit-dist pytorch attached --workers=2 -g 0.1 {IMAGE} --attach"
+    done = trainyard(f"{line} -- --epochs 1")
+    assert "Submitted attached." in done.stdout
+    heads = {text.split(" ")[0] for text in done.stdout.splitlines()[1:]}
+    assert heads == {"master-0", "worker-0", "worker-1"}
+    assert "Test accuracy" in done.stdout
+    assert done.stderr.splitlines()[-1] == "attached: Completed"
+    again = trainyard("logs attached").stdout.splitlines()
+    assert sorted(again) == sorted(done.stdout.splitlines()[1:])
+    assert trainyard("logs attached --tail 2").stdout.splitlines() == again[-2:]
+    only = trainyard("logs attached --rank 1,2 --grep 'epoch 1 of 1'").stdout.splitlines()
+    assert sorted(text.split(" ")[0] for text in only) == ["worker-0", "worker-1"]
+    (line,) = trainyard("logs attached --pod worker-1 --grep 'epoch 1 of 1'").stdout.splitlines()
+    assert line.startswith("Rank 2: epoch 1 of 1")
+    assert trainyard("logs attached --since 1s --rank 0").returncode == 0
+    trainyard("logs attached --rank 3", code=1)
+
+
+def test_a_submission_that_is_waited_for_ends_as_its_workload(trainyard: Run) -> None:
+    line = f"training standard submit failing {IMAGE} --cpu 0.1 --backoff-limit 0 --wait"
+    done = trainyard(f"{line} --command -- sh -c 'echo broken; exit 7'", code=7)
+    assert "failing is Failed." in done.stderr
+    assert trainyard("logs failing").stdout == "broken\n"
+
+
+def test_a_list_takes_little_longer_than_loading_httpx(trainyard: Run) -> None:
+    bare = f"{sys.executable} -c 'import httpx'"
+
+    def least(run: Callable[[], object]) -> float:
+        """The machine may have other things to do: its best counts."""
+        times = []
+        for _ in range(ROUNDS):
+            began = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    httpx = least(lambda: subprocess.run(["bash", "-c", bare], check=True))  # noqa: S607
+    assert least(lambda: trainyard("list jobs")) <= TIMES * httpx
+
+
+def test_the_distribution_has_all_its_modules(tmp_path: Path) -> None:
+    """As pip makes it of the folder, without asking an index."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
+    source = tmp_path / "source"
+    subprocess.run(["cp", "-r", ROOT / "trainyard_cli", source], check=True)  # noqa: S607
+    wheels = tmp_path / "wheels"
+    subprocess.run(
+        [*pip, "--no-deps", "--no-build-isolation", "-w", wheels, source], check=True, timeout=120
+    )
+    target = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target]
+    subprocess.run([*install, *wheels.glob("*.whl")], check=True, timeout=120)
+    modules = {path.relative_to(target) for path in target.rglob("trainyard_cli/**/*.py")}
+    ours = {path.relative_to(ROOT) for path in (ROOT / "trainyard_cli").rglob("*.py")}
+    assert modules == ours
+    done = subprocess.run(
+        [target / "bin" / "trainyard", "--version"],
+        env=os.environ | {"PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("trainyard ")

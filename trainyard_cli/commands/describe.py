@@ -1,0 +1,86 @@
+"""One workload in full: what it is, its pods, what happened, and the line that submits it again."""
+
+from typing import Annotated
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.commands.workloads import gpus_of, pods_of, type_of
+from trainyard_cli.invocation import Output, ProjectName, of
+from trainyard_cli.show import Format, Item, age, document, duration, facts, grid, memory
+
+PARTS = "spec,pods,events,commandLine"
+Name = Annotated[str, typer.Argument(help="Name or id of a workload.")]
+
+
+def describe(
+    context: typer.Context,
+    name: Name,
+    project: ProjectName = "",
+    pod_limit: Annotated[int, typer.Option(min=0, help="How many pods to list.")] = 10,
+    event_limit: Annotated[int, typer.Option(min=0, help="How many events to list.")] = 50,
+    output: Output = None,
+) -> None:
+    """Show a workload: its state, its pods, its events, and the line that submits it again."""
+    invocation = of(context)
+    row = lookup.find(invocation, name, project)
+    whole = invocation.client.get(f"/workloads/{row['id']}", expand=PARTS)
+    if output is Format.NAME:
+        print(whole["name"])
+    elif not document(whole, output):
+        show(whole, pod_limit, event_limit)
+
+
+def show(whole: Item, pod_limit: int, event_limit: int) -> None:
+    requested = whole["workloadRequestedResources"]
+    cause, failure = whole["cause"], whole["failure"]
+    facts(
+        [
+            ("Name", whole["name"]),
+            ("Project", whole["projectName"]),
+            ("Type", type_of(whole)),
+            ("Status", whole["phase"]),
+            ("Reason", " ".join(filter(None, (whole["phaseReason"], whole["phaseMessage"])))),
+            ("Waits for", f"{cause['title']} {cause['nextStep']}" if cause else ""),
+            ("Failed because", f"{failure['sentence']} {failure['repair']}" if failure else ""),
+            ("Submitted", f"{age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}"),
+            ("Running for", duration(whole["totalRunningTimeSeconds"])),
+            ("GPUs allocated (requested)", gpus_of(whole)),
+            ("CPU, memory", f"{requested['cpu']:g} cores, {memory(requested['cpuMemory'])}"),
+            ("Pods running (pending)", pods_of(whole)),
+            ("Run, attempt", f"{whole['run']}, {whole['attempt']}"),
+            ("ID", whole["id"]),
+        ]
+    )
+    _pods(whole["pods"], pod_limit)
+    _events(whole["events"][:event_limit])
+    line = whole["commandLine"].replace("\n", "\n  ")
+    print(f"\nCommand line:\n  {line}")
+
+
+def _pods(pods: list[Item], limit: int) -> None:
+    rows = [
+        (pod["name"], pod["k8sPhase"], pod["role"], age(pod["startedAt"]), pod["nodeName"] or "–")
+        for pod in pods[:limit]
+    ]
+    if rows:
+        print("\nPods:")
+        grid([("POD", "STATUS", "TYPE", "AGE", "NODE"), *rows], indent="  ")
+    if len(pods) > limit:
+        print(f"  … {len(pods) - limit} more: --pod-limit {len(pods)}")
+
+
+def _events(events: list[Item]) -> None:
+    """The oldest first, as they are read."""
+    rows = [
+        (
+            age(event["createdAt"]),
+            event["actor"] or event["source"] or "–",
+            event["phase"] or event["type"],
+            " ".join(filter(None, (event["reason"], event["message"]))),
+        )
+        for event in reversed(events)
+    ]
+    if rows:
+        print("\nEvents:")
+        grid([("AGE", "SOURCE", "TYPE", "MESSAGE"), *rows], indent="  ")

@@ -1,0 +1,114 @@
+"""What ranks print, merged, each rank in its color."""
+
+import re
+import sys
+from collections.abc import Iterable
+from datetime import datetime, timedelta, timezone
+from typing import Annotated, Any
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.commands.describe import Name
+from trainyard_cli.errors import wrong_use
+from trainyard_cli.flags.values import DURATION_KIND, BadValue
+from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.show import Item, is_colored
+
+RANK_COLORS = (36, 33, 32, 35, 34, 31, 96, 93)
+POD = re.compile(r"(?:.*-)?(master|worker)-(\d+)$")
+
+
+def logs(
+    context: typer.Context,
+    name: Name,
+    project: ProjectName = "",
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with what is printed, to the end.")
+    ] = False,
+    rank: Annotated[str, typer.Option(help="One rank, several as 0,2, or all.")] = "all",
+    pod: Annotated[str, typer.Option(help="One pod, such as worker-0.")] = "",
+    tail: Annotated[
+        int | None, typer.Option("--tail", "-t", min=-1, help="The last lines, so many.")
+    ] = None,
+    since: Annotated[str, typer.Option(help="Lines of the last 30s, 5m, 2h.")] = "",
+    since_time: Annotated[str, typer.Option(help="Lines since a time in ISO 8601.")] = "",
+    grep: Annotated[str, typer.Option(help="Only lines that match; a regular expression.")] = "",
+    timestamps: Annotated[bool, typer.Option(help="The time of each line.")] = False,
+    previous: Annotated[bool, typer.Option(help="Of the attempt before the latest.")] = False,
+) -> None:
+    """Print what the ranks of a workload print, merged by time."""
+    pattern = _pattern(grep)
+    query = {
+        "tail": None if tail in {None, -1} else tail,
+        "since": _since(since) or since_time or None,
+        "timestamps": "true" if timestamps else None,
+        "previous": "true" if previous else None,
+        "follow": "true" if follow else None,
+    }
+    invocation = of(context)
+    workload = lookup.find(invocation, name, project)
+    asked = _rank_of(invocation, workload, pod) if pod else rank
+    write(invocation, workload, pattern, rank=asked, **query)
+
+
+def write(
+    invocation: Invocation, workload: Item, pattern: re.Pattern[str] | None = None, **query: Any
+) -> None:
+    """Lines as they come; of one pod alone without its name."""
+    several = workload["requestedPods"]["number"] > 1
+    if not several and query.get("rank") == "all":
+        query["rank"] = "0"
+    if not query.get("follow") and query["rank"].isdigit() and query.get("tail") is None:
+        query["since"] = query.get("since") or "1970-01-01T00:00:00Z"  # lines, not bytes
+    with invocation.client.stream(f"/workloads/{workload['id']}/logs", **query) as lines:
+        named, timed = not query["rank"].isdigit(), bool(query.get("timestamps"))
+        try:
+            _print(lines, pattern, named=named, timed=timed)
+        except BrokenPipeError:
+            sys.stderr.close()  # whoever read has enough
+
+
+def _print(
+    lines: Iterable[str], pattern: re.Pattern[str] | None, *, named: bool, timed: bool
+) -> None:
+    colors: dict[str, int] = {}
+    colored = is_colored(sys.stdout)
+    for line in lines:
+        moment, text = line.split(" ", 1) if timed else ("", line)
+        rank, text = text.split(" ", 1) if named else ("", text)
+        if pattern and not pattern.search(text):
+            continue
+        if colored and rank:
+            color = colors.setdefault(rank, RANK_COLORS[len(colors) % len(RANK_COLORS)])
+            rank = f"\033[{color}m{rank}\033[0m"
+        head = " ".join(filter(None, (moment, rank)))
+        print(f"{head} {text}" if head else text, flush=True)
+
+
+def _pattern(text: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text) if text else None
+    except re.error as error:
+        raise wrong_use(f"--grep: {text!r} is no regular expression: {error}.") from error
+
+
+def _since(text: str) -> str:
+    if not text:
+        return ""
+    try:
+        seconds = DURATION_KIND.read(text, {})
+    except BadValue as error:
+        raise wrong_use(f"--since: {error}.") from error
+    return (datetime.now(timezone.utc) - timedelta(seconds=seconds)).isoformat()
+
+
+def _rank_of(invocation: Invocation, workload: Item, pod: str) -> str:
+    """The rank of a pod, by its name or the end of it."""
+    if not POD.match(pod):
+        raise wrong_use(f"--pod: {pod!r} is none; write master-0, worker-0, worker-1 …")
+    pods = invocation.client.get(f"/workloads/{workload['id']}/pods", limit=500)["pods"]
+    for one in pods:
+        if pod in {one["name"], f"{one['role']}-{one['index']}"}:
+            return str(one["rank"])
+    raise wrong_use(f"--pod: {workload['name']} has no pod {pod}.")

@@ -1,0 +1,35 @@
+"""Stopping, running again and deleting workloads."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.invocation import Invocation, ProjectName, of
+
+Names = Annotated[list[str], typer.Argument(help="Names or ids of workloads.")]
+
+
+def delete(context: typer.Context, names: Names, project: ProjectName = "") -> None:
+    """Delete workloads, running ones too."""
+    for workload in lookup.find_all(of(context), names, project):
+        answer = of(context).client.delete(lookup.path_of(workload))
+        print(answer["message"], file=sys.stderr)
+
+
+def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> None:
+    """Stop workloads. What defines them stays, and so do their checkpoints."""
+    _act(of(context), names, project, "suspend")
+
+
+def resume(context: typer.Context, names: Names, project: ProjectName = "") -> None:
+    """Run stopped workloads again."""
+    _act(of(context), names, project, "resume")
+
+
+def _act(invocation: Invocation, names: Sequence[str], project: str, verb: str) -> None:
+    for workload in lookup.find_all(invocation, names, project):
+        answer = invocation.client.post(f"{lookup.path_of(workload)}/{verb}")
+        print(answer["message"], file=sys.stderr)

@@ -1,0 +1,68 @@
+"""Waiting for the end of a workload, whose result is then that of the command."""
+
+import sys
+import time
+from collections.abc import Iterator
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.commands.describe import Name
+from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.show import Item
+
+EVERY_SECONDS = 1.0
+ENDED = {"Completed", "Failed", "Stopped", "Deleted"}
+MOST_PODS = 500
+
+
+def watch(context: typer.Context, name: Name, project: ProjectName = "") -> None:
+    """Tell each change of a workload until it ends; the result is that of the workload."""
+    invocation = of(context)
+    workload = lookup.find(invocation, name, project)
+    conclude(invocation, last_of(invocation, workload["id"]))
+
+
+def last_of(invocation: Invocation, workload_id: str) -> Item:
+    """The workload once it has ended. Every change of its phase is told on standard error."""
+    state = ""
+    for workload in _states(invocation, workload_id):
+        if (line := _line(workload)) != state:
+            state = line
+            print(line, file=sys.stderr)
+        if workload["phase"] in ENDED:
+            return workload
+    raise AssertionError("the states end with the last one")
+
+
+def _states(invocation: Invocation, workload_id: str) -> Iterator[Item]:
+    while True:
+        try:
+            yield invocation.client.get(f"/workloads/{workload_id}")
+        except CliError as error:
+            if error.code == ExitCode.NOT_FOUND:
+                message = "The workload was deleted while it was waited for."
+                raise CliError(message, code=ExitCode.REFUSED) from error
+            raise
+        time.sleep(EVERY_SECONDS)
+
+
+def _line(workload: Item) -> str:
+    cause = workload["cause"]
+    why = cause["title"] if cause else workload["phaseMessage"]
+    return f"{workload['name']}: {workload['phase']}{f' ({why})' if why else ''}"
+
+
+def conclude(invocation: Invocation, workload: Item) -> None:
+    """End as the workload did: with the exit code of the rank that failed, where there is one."""
+    if workload["phase"] == "Completed":
+        return
+    code = int(ExitCode.REFUSED)
+    if workload["phase"] == "Failed":
+        answer = invocation.client.get(f"/workloads/{workload['id']}/pods", limit=MOST_PODS)
+        codes = [pod["exitCode"] for pod in answer["pods"]]
+        code = next((it for it in codes if it and 0 < it < 256), code)
+    failure = workload["failure"]
+    todo = f"{failure['sentence']} {failure['repair']}" if failure else ""
+    raise CliError(f"{workload['name']} is {workload['phase']}.", todo, code=code)

@@ -1,0 +1,48 @@
+"""Workloads by their name: of a project, or by the id."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.invocation import Invocation
+from trainyard_cli.show import Item
+
+PATHS = {"Distributed": "distributed", "Training": "trainings", "Workspace": "workspaces"}
+
+
+def find(invocation: Invocation, name: str, project: str) -> Item:
+    """The workload of this name as the list has it."""
+    return find_all(invocation, [name], project)[0]
+
+
+def find_all(invocation: Invocation, names: Sequence[str], project: str) -> list[Item]:
+    """One request for each name or id. ``CliError`` names the first that is not there."""
+    every: list[Item] = []
+    for name in names:
+        if _is_id(name):
+            every.append(invocation.client.get(f"/workloads/{name}"))
+            continue
+        place = invocation.project(project)
+        filters = [*invocation.filters, f"name=={name}", f"projectId=={place['id']}"]
+        rows = invocation.client.get("/workloads", filterBy=filters, limit=1)["workloads"]
+        if not rows:
+            message = f"There is no workload {name} of this kind in project {place['name']}."
+            if not invocation.filters:
+                message = message.replace(" of this kind", "")
+            todo = "List what there is: trainyard list jobs"
+            raise CliError(message, todo, code=ExitCode.NOT_FOUND)
+        every += rows
+    return every
+
+
+def path_of(workload: Item) -> str:
+    """Of its own calls, such as those that stop it."""
+    return f"/workloads/{PATHS[workload['type']]}/{workload['id']}"
+
+
+def _is_id(name: str) -> bool:
+    try:
+        UUID(name)
+    except ValueError:
+        return False
+    return True
