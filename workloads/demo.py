@@ -29,6 +29,19 @@ NOTEBOOK: dict[str, Any] = {
         }
     ],
 }
+BOARD_IMAGE = "quay.io/jupyter/tensorflow-notebook:latest"
+BOARD: dict[str, Any] = {
+    "image": BOARD_IMAGE,
+    "args": "tensorboard --logdir=/logs",
+    "connections": [
+        {
+            "name": "TensorBoard",
+            "toolType": "tensorboard",
+            "connectionType": "ClusterIP",
+            "containerPort": 6006,
+        }
+    ],
+}
 GPUS = 2.0
 
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -91,6 +104,14 @@ def _assets(author: User) -> None:
         place=place,
         description="JupyterLab, for a workspace; opened by Connect.",
         document=NOTEBOOK,
+    )
+    assets.create(
+        ENVIRONMENT,
+        by=author,
+        name="tensorboard",
+        place=place,
+        description="TensorBoard over what is mounted at /logs; opened by Connect.",
+        document=BOARD,
     )
     sizes = {
         name: assets.create(

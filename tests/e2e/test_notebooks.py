@@ -1,4 +1,4 @@
-"""The shipped environments with a tool, as they are: a real JupyterLab from PyPI."""
+"""The shipped environments with a tool, as they are: real ones from PyPI."""
 
 import subprocess
 import sys
@@ -85,3 +85,13 @@ def test_two_workspaces_with_a_real_jupyterlab_open_by_connect(
         opened.close()
     home = Path(running_trainyard.home)
     assert (home / "apps" / "jupyterlab" / ".ready").exists()
+
+
+def test_a_workspace_with_a_real_tensorboard_opens_by_connect(rest: Rest, admin_page: Page) -> None:
+    opened = connect(admin_page, create(admin_page, "board", "tensorboard"), "TensorBoard")
+    again(opened)
+    expect(opened).to_have_title("TensorBoard")
+    expect(opened.get_by_role("heading", name="No dashboards are active")).to_be_visible(
+        timeout=60_000
+    )
+    opened.close()

@@ -1,5 +1,6 @@
 """``python -m engines.local.apps jupyterlab FOLDER DOMAIN start-notebook.py …``: what the image of
-a notebook server is here. The command of that image and its arguments stay."""
+a notebook server is here. The command of that image and its arguments stay, and start another of
+its programs where they name one."""
 
 import os
 import sys

@@ -47,7 +47,18 @@ JUPYTERLAB = LocalApp(
     ),
     variable="JUPYTER_PORT",
 )
-APPS = {it.slug: it for it in (JUPYTERLAB,)}
+#: The same of TensorBoard says ``board.py``. Jupyter's TensorFlow image brings it along.
+TENSORBOARD = LocalApp(
+    slug="tensorboard",
+    label="TensorBoard",
+    packages=("tensorboard>=2.17,<3",),
+    program=("python", "-m", "engines.local.apps.board"),
+    port=6006,
+    port_argument="--port=",
+    aliases=("tensorboard",),
+    arguments=("--host=127.0.0.1",),
+)
+APPS = {it.slug: it for it in (JUPYTERLAB, TENSORBOARD)}
 
 
 @dataclass(frozen=True)

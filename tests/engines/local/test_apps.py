@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engines.local.apps.board import guarded
+from engines.local.apps.catalog import JUPYTERLAB, TENSORBOARD, asked
 from engines.local.apps.hosts import ToolHosts
 from engines.local.environment import ROOT
 from tests.engines.local.index import only, stand_in
@@ -69,3 +71,25 @@ def test_a_notebook_answers_to_the_names_of_its_workloads_tools_alone() -> None:
         "lab-8f14e45fceea467fa8b25f8d3c1c9e10.tools.example.com.evil.org",
     ):
         assert stranger not in hosts
+
+
+def test_the_arguments_may_name_another_program_of_the_image() -> None:
+    lab = asked(["jupyterlab", "/apps", "localhost", "start-notebook.py", "--x"])
+    assert (lab.app, lab.given) == (JUPYTERLAB, ("--x",))
+    board = asked(["jupyterlab", "/apps", "localhost", "tensorboard", "--logdir=/logs"])
+    assert (board.app, board.given) == (TENSORBOARD, ("--logdir=/logs",))
+    assert board.place == Path("/apps/tensorboard")
+    assert asked(["jupyterlab", "/apps", "localhost"]).app is JUPYTERLAB
+
+
+def test_a_board_answers_to_the_names_of_its_workloads_tools_alone() -> None:
+    said: list[str] = []
+    served = guarded(lambda request, start: [b"board"], ToolHosts("8f14", "localhost"))
+
+    def answer(host: str) -> bytes:
+        return b"".join(served({"HTTP_HOST": host}, lambda status, headers: said.append(status)))
+
+    assert answer("board-8f14.localhost:8000") == answer("localhost:6006") == b"board"
+    assert b"not an address" in answer("evil.example.com:6006")
+    assert b"not an address" in answer("")
+    assert said == ["403 Forbidden"] * 2
