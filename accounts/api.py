@@ -1,7 +1,7 @@
 """REST: tokens and access keys."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from allauth.account.adapter import get_adapter

@@ -150,7 +150,7 @@ def _put(
     document: Document | None,
 ) -> None:
     if not place.is_open_to(by, "assets.create"):
-        raise PermissionDenied(access.missing("assets.create"))
+        raise PermissionDenied(access.missing("assets.create", by))
     asset.put(place)
     asset.name, asset.description = name.strip(), description.strip()
     asset.created_by = asset.updated_by = by

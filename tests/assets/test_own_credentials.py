@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core.exceptions import PermissionDenied
 
 from accounts.models import User
 from assets import services
@@ -74,7 +75,7 @@ def test_an_own_credential_is_seen_and_changed_by_its_owner_alone(
             assert web.get(f"{address}{page}").status_code == 404
         for page in ("/credentials/", "/credentials/?scope=me", "/credentials/export.csv"):
             assert "hub" not in web.get(page).content.decode()
-        with pytest.raises(services.PermissionDenied):
+        with pytest.raises(PermissionDenied):
             services.update(CREDENTIAL, credential, by=other, name="mine")
     assert mine.post(f"{address}delete/").status_code == 302
     assert not Credential.objects.exists()

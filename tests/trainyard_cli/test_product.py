@@ -90,7 +90,14 @@ def test_a_list_takes_little_longer_than_loading_httpx(trainyard: Run) -> None:
 
 def test_the_distribution_has_all_its_modules(tmp_path: Path) -> None:
     """As pip makes it of the folder, without asking an index."""
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "wheel",
+        "--quiet",
+    ]
     source = tmp_path / "source"
     subprocess.run(["cp", "-r", ROOT / "trainyard_cli", source], check=True)  # noqa: S607
     wheels = tmp_path / "wheels"
@@ -98,7 +105,16 @@ def test_the_distribution_has_all_its_modules(tmp_path: Path) -> None:
         [*pip, "--no-deps", "--no-build-isolation", "-w", wheels, source], check=True, timeout=120
     )
     target = tmp_path / "installed"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target]
+    install: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--target",
+        target,
+    ]
     subprocess.run([*install, *wheels.glob("*.whl")], check=True, timeout=120)
     modules = {path.relative_to(target) for path in target.rglob("trainyard_cli/**/*.py")}
     ours = {path.relative_to(ROOT) for path in (ROOT / "trainyard_cli").rglob("*.py")}

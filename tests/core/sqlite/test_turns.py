@@ -51,7 +51,9 @@ def lines(connection: sqlite3.Connection) -> set[str]:
     return {text for (text,) in connection.execute("SELECT text FROM line")}
 
 
-def test_transactions_that_wait_write_once_the_other_is_done(path: Path, other: sqlite3.Connection) -> None:
+def test_transactions_that_wait_write_once_the_other_is_done(
+    path: Path, other: sqlite3.Connection
+) -> None:
     other.execute("BEGIN IMMEDIATE")
     with ThreadPoolExecutor(3) as pool:
         turns = [pool.submit(write, path, text) for text in "abc"]
