@@ -32,12 +32,11 @@ def dump(part: Part) -> Document:
     another kind is no value of a workload."""
     document: Document = part.model_dump(mode="json", by_alias=True)
     if isinstance(part, WorkloadSpec):
-        frameworks = {None, part.distributed_framework}
-        others = part.kind.traits.lacks
+        kind, frameworks = part.kind.traits, {None, part.distributed_framework}
         return {
             key: value
             for key, value in document.items()
-            if owner_of(key) in frameworks and key not in others
+            if kind.may_have(key) and (key in kind.shares or owner_of(key) in frameworks)
         }
     return document
 
@@ -143,8 +142,7 @@ def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> lis
 
 def _whole_fields(kind: WorkloadKind) -> frozenset[str]:
     """What a request of this kind says of the workload as a whole."""
-    own = WHOLE_FIELDS - OURS - kind.traits.lacks.keys()
-    return frozenset(key for key in own if kind.is_gang or owner_of(key) is None)
+    return frozenset(filter(kind.traits.may_have, WHOLE_FIELDS - OURS))
 
 
 def to_wire(document: Document) -> Document:

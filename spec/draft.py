@@ -10,7 +10,6 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from spec.framework import owner_of
 from spec.kind import KindTraits, WorkloadKind, traits_of
 
 Values = dict[str, Any]
@@ -126,9 +125,7 @@ class WorkloadDraft(DraftPart):
     @property
     def counted(self) -> Values:
         """``values`` without what only workloads of other kinds have."""
-        lacks = self.traits.lacks
-        own = {key: value for key, value in self.values.items() if key not in lacks}
-        return {key: own[key] for key in own if self.is_gang or owner_of(key) is None}
+        return {key: value for key, value in self.values.items() if self.traits.may_have(key)}
 
 
 def given(values: Values) -> Values:

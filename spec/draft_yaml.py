@@ -15,7 +15,6 @@ from spec import documents, shape
 from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
 from spec.environment import ToolConnection
 from spec.errors import Path, Problem, problems
-from spec.framework import owner_of
 from spec.kind import GANGS, KindTraits, WorkloadKind, traits_of
 from spec.lines import Lined, LineProblem, YamlError, read
 from spec.published import OURS_OF, connected
@@ -171,8 +170,8 @@ class _Reader:
         lacks = dict(traits.lacks)
         if not traits.is_gang:
             heads = dict.fromkeys(("noMaster", SAME, *PARTS["master"]), GANGS)
-            owned = {key: GANGS for key in documents.WHOLE_FIELDS if owner_of(key)}
-            lacks |= heads | owned
+            owned = {key: GANGS for key in documents.WHOLE_FIELDS if not traits.may_have(key)}
+            lacks = heads | owned | lacks
         spec = self.lined.values.get("spec") or {}
         at = [*((key,) for key in self.lined.values), *(("spec", key) for key in spec)]
         for path in at:

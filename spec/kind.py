@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spec.framework import owner_of
+
 #: Fields of the spec that only a gang has, by their names on the wire; a framework has its own.
 GANG_FIELDS = frozenset(
     {"distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"}
@@ -38,7 +40,8 @@ class KindTraits:
     and ``text`` are what its card there says, where the noun has several kinds. ``type`` and
     ``path`` are Run:ai's words for it in REST. ``is_gang``: several pods, which meet by a
     framework; else one pod without. One that never ``completes`` is there to be worked in: it
-    is over when somebody stops it, and where its program ends it is stopped, to be run again."""
+    is over when somebody stops it, and where its program ends it is stopped, to be run again.
+    ``shares`` are fields of a framework that it has without one."""
 
     label: str
     noun: str
@@ -48,12 +51,18 @@ class KindTraits:
     path: str
     is_gang: bool = False
     completes: bool = True
+    shares: frozenset[str] = frozenset()
 
     @property
     def lacks(self) -> Mapping[str, str]:
         """The fields of the spec that only other kinds have, and which kinds these are."""
         gang = {} if self.is_gang else dict.fromkeys(GANG_FIELDS, GANGS)
         return gang | (dict.fromkeys(WORKSPACE_FIELDS, WORKSPACES) if self.completes else {})
+
+    def may_have(self, field: str) -> bool:
+        """Whether a workload of this kind has a field of the spec, of a gang by some framework."""
+        owned = owner_of(field) and field not in self.shares
+        return field not in self.lacks and (self.is_gang or not owned)
 
 
 KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
@@ -73,6 +82,7 @@ KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
         "One pod, no framework.",
         "Training",
         "trainings",
+        shares=frozenset({"processesPerPod"}),
     ),
     WorkloadKind.WORKSPACE: KindTraits(
         "Workspace",

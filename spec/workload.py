@@ -210,6 +210,8 @@ class WorkloadSpec(Part):
     def _fields_are_the_frameworks(self) -> Self:
         for attribute, owner in _owned_fields():
             field, given = type(self).model_fields[attribute], getattr(self, attribute)
+            if field.alias in self.kind.traits.shares:
+                continue
             if owner is not self.distributed_framework and given != field.default:
                 message = f"only {owner.label} workloads have it; leave it out"
                 raise ValueError(f"{field.alias}: {message}")

@@ -166,7 +166,9 @@ ALONE = Rendezvous(lambda plan, rank, ports: {})
 
 
 def rendezvous_of(plan: GangPlan) -> Rendezvous:
-    return RENDEZVOUS[plan.framework] if plan.framework else ALONE
+    """Several processes of one pod are torchrun's, framework or not."""
+    framework = plan.framework or (Framework.PYTORCH if plan.processes > 1 else "")
+    return RENDEZVOUS[framework] if framework else ALONE
 
 
 def expand(argv: Sequence[str], variables: Variables) -> list[str]:

@@ -56,6 +56,18 @@ def test_fields_that_only_a_gang_has_are_refused_by_name(field: str, value: Any)
     assert refused.value.problems[0].field == field
 
 
+def test_a_standard_training_may_say_how_many_processes_torchrun_starts() -> None:
+    spec = documents.load(TRAINING | {"processesPerPod": 4})
+    assert (spec.world_size, spec.num_pods) == (4, 1)
+    assert documents.dump(spec)["processesPerPod"] == 4
+    wire = documents.to_wire(documents.dump(spec))
+    again = documents.one_pod_from_wire(wire, WorkloadKind.TRAINING)
+    assert documents.load({"kind": "training", **again}) == spec
+    with pytest.raises(SpecError) as refused:
+        documents.load(TRAINING | {"kind": "workspace", "processesPerPod": 4})
+    assert refused.value.problems[0].field == "processesPerPod"
+
+
 def test_a_distributed_training_needs_a_framework() -> None:
     with pytest.raises(SpecError) as refused:
         documents.load({"worker": {"image": "img:1"}})

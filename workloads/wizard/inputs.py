@@ -47,14 +47,14 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
         return False  # it is that of the template
     if not offer.asks(question) and not _is_begun(values, question):
         return False
-    of_gangs = question.key == "framework" or owner_of(question.key)
-    if question.key in content.traits.lacks or (of_gangs and not content.is_gang):
+    traits = content.traits
+    if not traits.may_have(question.key) or (question.key == "framework" and not traits.is_gang):
         return False
     if question.name == "kind" and len(kinds_of(content.traits.noun)) == 1:
         return False  # it was chosen by the menu
     if question.is_list or given:
         return True
-    fits = owner_of(question.key) in {None, content.framework}
+    fits = question.key in traits.shares or owner_of(question.key) in {None, content.framework}
     return fits and not offer.lacks(table.section(question.section))
 
 

@@ -11,7 +11,7 @@ from workloads.wizard.offers import Offer
 from workloads.wizard.problems import problems
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import ROLES
-from workloads.wizard.sections.size import SIZE
+from workloads.wizard.sections.size import PROCESSES, SIZE
 from workloads.wizard.steps import (
     Open,
     Step,
@@ -84,7 +84,7 @@ class Screen:
 
     @property
     def size(self) -> list[Shown]:
-        names = {question.name for question in SIZE.on(self.page)}
+        names = {it.name for section in (SIZE, PROCESSES) for it in section.on(self.page)}
         return [it for it in self.inputs if it.name in names]
 
 

@@ -47,6 +47,19 @@ def test_pytorch_as_kubeflow_injects_it(rig: LocalRig) -> None:
     assert len({seen["MASTER_PORT"] for seen in ranks}) == 1
 
 
+def test_torchrun_starts_several_processes_in_a_pod_without_a_framework(rig: LocalRig) -> None:
+    script = "import os; print(*(os.environ[it] for it in ('RANK', 'LOCAL_RANK', 'WORLD_SIZE')))"
+    launched = rig.shell(
+        f'exec torchrun --no-python python -c "{script}"',
+        kind=WorkloadKind.TRAINING,
+        distributed_framework=None,
+        processes_per_pod=2,
+    )
+    rig.submit(launched)
+    rig.over(launched)
+    assert sorted(rig.log(launched).splitlines()[-2:]) == ["0 0 2", "1 1 2"]
+
+
 def test_torchrun_starts_as_many_processes_as_are_asked_for(rig: LocalRig) -> None:
     script = "import os; print(*(os.environ[it] for it in ('RANK', 'LOCAL_RANK', 'WORLD_SIZE')))"
     launched = rig.shell(

@@ -1,4 +1,4 @@
-"""What only some frameworks ask beside the number of workers."""
+"""What only some frameworks ask beside the number of workers, and how many processes a pod has."""
 
 from collections.abc import Iterator
 
@@ -15,8 +15,6 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     if spec.is_elastic:
         least, most = spec.min_replicas or spec.num_workers, spec.max_replicas or spec.num_workers
         yield "Elastic workers", f"{least} to {most}", ""
-    if spec.processes_per_pod:
-        yield "Processes per pod", str(spec.processes_per_pod), ""
     if spec.slots_per_worker > 1:
         yield "Slots per worker", str(spec.slots_per_worker), "slotsPerWorker"
     if spec.mpi_launcher_creation_policy is LauncherPolicy.WAIT_FOR_WORKERS_READY:
@@ -39,13 +37,6 @@ SIZE = Section(
             hint="Elastic training grows up to this many. Empty: no growth.",
         ),
         Question(
-            "processesPerPod",
-            "Processes per pod",
-            Input.WHOLE,
-            hint="How many torchrun or the trainer starts in each pod. "
-            "Empty: one for each GPU on Kubernetes, one on this machine.",
-        ),
-        Question(
             "slotsPerWorker",
             "Slots per worker",
             Input.WHOLE,
@@ -64,4 +55,26 @@ SIZE = Section(
         ),
     ),
     review=review,
+)
+
+
+def review_processes(plan: Plan, role: str) -> Iterator[Line]:
+    count = spec_of(plan).processes_per_pod
+    if count and role == "worker":
+        yield "Processes per pod", str(count), "processesPerPod"
+
+
+#: Everywhere, also where all ranks start and end together.
+PROCESSES = Section(
+    "processes",
+    once=(
+        Question(
+            "processesPerPod",
+            "Processes per pod",
+            Input.WHOLE,
+            hint="How many torchrun or the trainer starts in each pod. "
+            "Empty: one for each GPU on Kubernetes, one on this machine.",
+        ),
+    ),
+    review=review_processes,
 )

@@ -13,7 +13,7 @@ from workloads.wizard.sections.requests import REQUESTS
 from workloads.wizard.sections.runtime import RUNTIME
 from workloads.wizard.sections.scheduling import SCHEDULING
 from workloads.wizard.sections.setup import SETUP
-from workloads.wizard.sections.size import SIZE
+from workloads.wizard.sections.size import PROCESSES, SIZE
 from workloads.wizard.sections.storage import STORAGE
 from workloads.wizard.sections.tools import TOOLS
 
@@ -22,6 +22,7 @@ SECTIONS: tuple[Section, ...] = (
     ENVIRONMENT,
     COMMAND,
     SIZE,
+    PROCESSES,
     COMPUTE,
     REQUESTS,
     TOOLS,
