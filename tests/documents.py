@@ -10,3 +10,20 @@ def says(whole: Any, given: Any) -> bool:
     if isinstance(given, list) and isinstance(whole, list):
         return len(whole) == len(given) and all(map(says, whole, given))
     return bool(whole == given)
+
+
+def has(document: Any, part: Any) -> bool:
+    """Whether ``part`` is somewhere in the document: of a mapping these keys, of a list these
+    items."""
+    if _is_part(document, part):
+        return True
+    inner = document.values() if isinstance(document, dict) else document
+    return isinstance(document, dict | list) and any(has(each, part) for each in inner)
+
+
+def _is_part(document: Any, part: Any) -> bool:
+    if isinstance(part, dict) and isinstance(document, dict):
+        return all(key in document and _is_part(document[key], part[key]) for key in part)
+    if isinstance(part, list) and isinstance(document, list):
+        return all(any(_is_part(each, one) for each in document) for one in part)
+    return bool(document == part)

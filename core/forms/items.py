@@ -83,7 +83,8 @@ class ShownItem:
     @property
     def is_blank(self) -> bool:
         """Still to be filled in."""
-        return not any(it.value for it in self.cells if it.cell.fills)
+        fills = (it for it in self.cells if it.cell.fills and it.cell.input is not Input.FLAG)
+        return not any(it.value for it in fills)
 
     @property
     def by(self) -> dict[str, ShownCell]:
@@ -167,6 +168,7 @@ def _cell(cell: Cell, name: str, value: Any) -> ShownCell:
     shown = ShownCell(cell, name)
     if cell.input is Input.FLAG:
         shown.on = value if isinstance(value, bool) else cell.initial
+        shown.value = "on" if shown.on and cell.options else ""
         return shown
     shown.value = "" if value is None else str(value)
     if cell.input is Input.AMOUNT and (amount := AMOUNT.match(shown.value)):

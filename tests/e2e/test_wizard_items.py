@@ -1,57 +1,13 @@
 """Volumes and tolerations in the browser, for a Kubernetes cluster that nobody asks."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.far import far
 from tests.e2e.walk import begin
-from tests.product import Trainyard
 
+__all__ = ["far"]
 pytestmark = pytest.mark.e2e
-#: Nothing listens there: the cluster stays as it was written down.
-KUBECONFIG = """
-apiVersion: v1
-kind: Config
-current-context: none
-contexts: [{name: none, context: {cluster: none, user: none}}]
-users: [{name: none, user: {token: none}}]
-clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
-"""
-SEED = f"""
-from accounts import general
-from accounts.models import User
-from clusters.kinds.kubernetes.settings import KubernetesSecret
-from clusters.models import Cluster, Connection
-from projects.models import Project
-from spec.framework import Framework
-offers = [{{"framework": name, "available": True}} for name in Framework]
-known = {{"frameworks": offers, "queues": True, "storage_classes": ["fast"]}}
-cluster = Cluster.objects.create(name="far", kind="kubernetes", capabilities_json=known)
-secret = KubernetesSecret(kubeconfig={KUBECONFIG!r}).model_dump_json()
-Connection.objects.create(cluster=cluster, secret_json=secret)
-department = cluster.departments.create(name="research")
-project = Project.objects.create(name="vision", cluster=cluster, department=department)
-admin = User.objects.get(username="admin")
-project.members.add(admin)
-general.update(by=admin, tolerations=True, topology=True)
-"""
-CLEAR = """
-from accounts.models import GeneralSettings
-from clusters.models import Cluster
-from projects.models import Project
-Project.objects.filter(cluster__name="far").delete()
-Cluster.objects.filter(name="far").delete()
-GeneralSettings.objects.all().delete()
-"""
-
-
-@pytest.fixture
-def far(running_trainyard: Trainyard) -> Iterator[str]:
-    """A cluster that goes with the test: others begin with the only project that there is."""
-    running_trainyard.manage("shell", "--command", SEED)
-    yield "far"
-    running_trainyard.manage("shell", "--command", CLEAR)
 
 
 def test_a_volume_and_a_toleration_are_added(admin_page: Page, far: str) -> None:

@@ -221,3 +221,9 @@ def test_topology_is_one_key_with_an_operator(wizard: Wizard) -> None:
     assert (spec.worker.pod_affinity.key, spec.worker.pod_affinity.type) == ("zone", "Preferred")
     wizard.open(wizard.at(2)).press(f"remove:{TOPOLOGY}:0")
     assert "podAffinity" not in wizard.draft.content.worker.values
+
+
+def test_an_ephemeral_volume_stays_one_when_its_page_is_opened_again(wizard: Wizard) -> None:
+    wizard.ready().save(2, **item(VOLUME, 0, path="/data", ephemeral="on"))
+    wizard.open(wizard.at(2)).press("save")
+    assert storage(wizard)["pvc"][0]["ephemeral"] is True

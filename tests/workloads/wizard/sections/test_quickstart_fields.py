@@ -1,15 +1,14 @@
 """What is set in the wizard is in the stored spec, and in what each engine hands over."""
 
-from typing import Any
-
 import pytest
 import yaml
 from pytest_django import Settings
 
-from clusters.kinds.kubernetes.settings import KubernetesSecret
 from clusters.models import Connection, NodePool
 from projects.models import Project
+from tests.documents import has
 from tests.factories import CredentialFactory, DataSourceFactory
+from tests.workloads.nowhere import KUBECONFIG
 from tests.workloads.wizard.browser import Wizard, item
 from tests.workloads.wizard.sections import pod_fields, volume_fields
 from tests.workloads.wizard.sections.field_rows import FieldRow, Json
@@ -18,15 +17,6 @@ from workloads.wizard.as_yaml import manifest_of
 
 pytestmark = pytest.mark.django_db
 ROWS = [*pod_fields.ROWS, *volume_fields.ROWS]
-#: Nothing listens there, and nobody asks: a manifest is made without the cluster.
-KUBECONFIG = """
-apiVersion: v1
-kind: Config
-current-context: none
-contexts: [{name: none, context: {cluster: none, user: none}}]
-users: [{name: none, user: {token: none}}]
-clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
-"""
 OWN_IDS = {"uidGidSource": "custom", "runAsUid": 1000}
 LR = {"name": "LR", "value": "0.1"}
 
@@ -57,26 +47,8 @@ def far(on_kubernetes: Project, settings: Settings) -> None:
     cluster = on_kubernetes.cluster
     cluster.settings_json = {"ingress_domain": "apps.example.com"}
     cluster.save()
-    secret = KubernetesSecret(kubeconfig=KUBECONFIG).model_dump_json()
-    Connection.objects.create(cluster=cluster, secret_json=secret)
+    Connection.objects.create(cluster=cluster, secret_json=KUBECONFIG)
     NodePool.objects.create(cluster=cluster, name="h100", label_key="gpu", label_value="h100")
-
-
-def has(document: Any, part: Any) -> bool:
-    """Whether ``part`` is somewhere in the document: of a mapping these keys, of a list these
-    items."""
-    if _is_part(document, part):
-        return True
-    inner = document.values() if isinstance(document, dict) else document
-    return isinstance(document, dict | list) and any(has(each, part) for each in inner)
-
-
-def _is_part(document: Any, part: Any) -> bool:
-    if isinstance(part, dict) and isinstance(document, dict):
-        return all(key in document and _is_part(document[key], part[key]) for key in part)
-    if isinstance(part, list) and isinstance(document, list):
-        return all(any(_is_part(each, one) for each in document) for one in part)
-    return bool(document == part)
 
 
 def handed_over(wizard: Wizard) -> list[Json]:
