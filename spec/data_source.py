@@ -31,8 +31,8 @@ PLACES = {
 
 
 class DataSourceSpec(Part):
-    """``kind`` says which one of the others it holds. Of claims only those that exist are data: a
-    new one is empty, and belongs to a workload."""
+    """``kind`` says which one of the others it holds. A new claim is each project's own, and stays
+    when workloads go."""
 
     kind: SourceKind
     pvc: Pvc | None = None
@@ -50,8 +50,8 @@ class DataSourceSpec(Part):
         if given != [self.kind]:
             there = ", ".join(given) or "nothing"
             raise ValueError(f"{self.kind}: is the one part to give; given: {there}")
-        if self.pvc and not self.pvc.existing_pvc:
-            raise ValueError("pvc: enter the name of an existing claim")
+        if self.pvc and self.pvc.ephemeral:
+            raise ValueError("pvc.ephemeral: the claim of a data source stays")
         return self
 
     @property

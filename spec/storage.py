@@ -77,7 +77,8 @@ class ClaimInfo(Part):
 class Pvc(Part):
     """A claim that exists, by its name, or a new one that is made with the workload.
 
-    An ephemeral one goes when the workload stops; the others go when it is deleted.
+    An ephemeral one goes when the workload stops; the others go when it is deleted. A new one with
+    a name is the project's: the first workload that names it makes it, and it stays.
     """
 
     name: Title = ""
@@ -95,13 +96,11 @@ class Pvc(Part):
         if self.existing_pvc and (self.ephemeral or self.claim_info):
             wrong = "ephemeral" if self.ephemeral else "claimInfo"
             raise ValueError(f"{wrong}: is for new claims; leave it out, or set existingPvc false")
-        if not self.existing_pvc and self.claim_name:
-            raise ValueError(
-                "claimName: new claims get their name from the workload; leave it out, or set "
-                "existingPvc to use an existing claim"
-            )
+        if self.ephemeral and self.claim_name:
+            raise ValueError("ephemeral: a claim with a name stays; leave one of both out")
         if not self.existing_pvc and not self.claim_info:
-            raise ValueError("claimInfo: a new claim needs a size")
+            named = ", or set existingPvc to use an existing one" if self.claim_name else ""
+            raise ValueError(f"claimInfo: a new claim needs a size{named}")
         return self
 
     @property

@@ -1,11 +1,17 @@
 """What a gallery shows of a data source."""
 
-from assets.base import AssetCard
+from assets.base import AssetCard, Fact
 from assets.data_source.form import KINDS
 from assets.data_source.model import DataSource
 from clusters.models import Cluster
 from spec.data_source import SourceKind
+from spec.storage import ClaimInfo
 
+WORDS = {
+    "read_write_once": "read-write by one node",
+    "read_only_many": "read-only by many",
+    "read_write_many": "read-write by many",
+}
 #: What of each kind says where the data is.
 WHERE = {
     SourceKind.PVC: ("database", "Claim", "claimName"),
@@ -22,6 +28,8 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     spec = source.spec
     icon, name, key = WHERE[spec.kind]
     facts = [(icon, name, str(spec.item[key]))] if spec.item[key] else []
+    if spec.pvc and spec.pvc.claim_info:
+        facts = [(icon, name, source.claim_name), *_asked(spec.pvc.claim_info)]
     if spec.config_map_volume and (texts := spec.config_map_volume.texts):
         facts.append(("files", "Files", ", ".join(texts)))
     if spec.secret_volume and (credential := spec.secret_volume.credential):
@@ -35,3 +43,13 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     if spec.item.get("readOnly"):
         chips.append(("Read only", "neutral"))
     return AssetCard(facts, chips)
+
+
+def _asked(info: ClaimInfo) -> list[Fact]:
+    """What of a new claim."""
+    modes = info.access_modes.model_dump()
+    facts = [("ruler", "Size", info.size)]
+    facts.append(("arrows-shuffle", "Access", ", ".join(WORDS[it] for it in WORDS if modes[it])))
+    if info.storage_class:
+        facts.append(("stack-2", "Storage class", info.storage_class))
+    return facts

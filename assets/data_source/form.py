@@ -64,13 +64,39 @@ def _read_only(kind: str, *, initial: bool = True) -> Field:
     return Field(f"{kind}.readOnly", "Read only", Input.FLAG, alias=alias, initial=initial)
 
 
+INFO = "pvc.claimInfo"
+SIZE = f"{INFO}.size"
+MODES = (
+    ("readWriteOnce", "Read-write by one node", True),
+    ("readOnlyMany", "Read-only by many nodes", False),
+    ("readWriteMany", "Read-write by many nodes", False),
+)
 FIELDS: dict[SourceKind, tuple[Field, ...]] = {
     SourceKind.PVC: (
         _text(
+            SIZE,
+            "Claim size",
+            "10G",
+            hint="Of a new PersistentVolumeClaim, such as 500M, 10Gi or 2T. Each project has its "
+            "own, created for the first workload that uses it and kept when workloads go.",
+        ),
+        _text(f"{INFO}.storageClass", "Storage class", hint="Empty for the cluster’s default."),
+        Field(
+            f"{INFO}.volumeMode",
+            "Volume mode",
+            Input.SELECT,
+            alias="pvc_volumeMode",
+            options=(("", "Filesystem"), ("Block", "Block")),
+        ),
+        *(
+            Field(f"{INFO}.accessModes.{key}", label, Input.FLAG, alias=f"pvc_{key}", initial=on)
+            for key, label, on in MODES
+        ),
+        _text(
             "pvc.claimName",
             "Existing PVC",
-            required=True,
-            hint="A PersistentVolumeClaim in the namespace of the project.",
+            hint="Instead of a new one: the name of a PersistentVolumeClaim in the namespace of "
+            "each project.",
         ),
         _place("pvc.path"),
         _read_only("pvc", initial=False),
@@ -186,6 +212,10 @@ class DataSourceForm(AssetForm):
     def check(self) -> None:
         super().check()
         text = mapping(self.values.get(SourceKind.CONFIG_MAP)).get("files")
+        claim = mapping(self.values.get(SourceKind.PVC))
+        if claim.get("claimName") and mapping(claim.get("claimInfo")).get("size"):
+            text = "Enter either the size of a new PVC or the name of an existing one, not both."
+            self.add_error("pvc_claimName", text)
         if self.values.get("kind") == SourceKind.CONFIG_MAP and _texts(text) is None:
             example = "train.yaml: |, and below it the text, each line behind two spaces"
             self.add_error("configMapVolume_files", f"Write names with their texts: {example}.")
@@ -196,7 +226,7 @@ class DataSourceForm(AssetForm):
         kind = str(whole.get("kind", ""))
         item = {key: value for key, value in whole.get(kind, {}).items() if value != ""}
         if kind == SourceKind.PVC:
-            item["existingPvc"] = True
+            item = _claim(item)
         if not (item.get("secretRef") or {}).get("name"):
             item.pop("secretRef", None)
         if kind == SourceKind.CONFIG_MAP and "files" in item:
@@ -207,6 +237,16 @@ class DataSourceForm(AssetForm):
             if chosen:
                 item["credential"] = {"assetId": chosen, "name": self._names.get(chosen, "")}
         return {"kind": kind, kind: item}
+
+
+def _claim(item: Values) -> Values:
+    """One that exists, where it is named, and else a new one."""
+    info = {key: value for key, value in mapping(item.get("claimInfo")).items() if value != ""}
+    if item.get("claimName"):
+        return {key: value for key, value in item.items() if key != "claimInfo"} | {
+            "existingPvc": True
+        }
+    return item | {"claimInfo": info, "existingPvc": False}
 
 
 def _texts(text: object) -> dict[str, str] | None:

@@ -33,7 +33,16 @@ class DataSource(Asset):
         """The list of a pod's ``storage`` that it belongs to, and its item there, at another
         ``path`` of the container than its own where one is given."""
         spec = self.spec
-        return spec.kind.value, spec.at(path)
+        item = spec.at(path)
+        if spec.pvc:
+            item["claimName"] = self.claim_name
+        return spec.kind.value, item
+
+    @property
+    def claim_name(self) -> str:
+        """Of its claim in each project: what it says, or else what stays when it is renamed."""
+        pvc = self.spec.pvc
+        return (pvc.claim_name if pvc else None) or f"pvc-{self.pk.hex[:12]}"
 
 
 class DataSourceAsset(AssetLink):

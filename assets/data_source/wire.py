@@ -1,18 +1,17 @@
 """Data sources over REST: each type has a path of its own, and its ``spec`` is the one part that
 the document of this type holds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, without
 from spec.data_source import SourceKind
 from spec.documents import Document
-from spec.errors import WORDS, Path, Problem
+from spec.errors import WORDS, Path
 from spec.stored import mapping
 
 NAME = {"name": WORDS["extra_forbidden"]}  # of an item of ``storage``; an asset has its own
 OURS = 'is not supported; name it in credential: {"name": …}'
-EXISTING = "must be true: a new claim belongs to a workload, as a volume of it"
 #: What Run:ai has of each type, and Trainyard has not.
 LACKS: dict[SourceKind, Mapping[str, str]] = {
     SourceKind.PVC: {"dataSharing": NOT_HERE},
@@ -25,26 +24,9 @@ LACKS: dict[SourceKind, Mapping[str, str]] = {
 }
 
 
-def _existing(item: Document) -> tuple[Document, list[Problem]]:
-    """What a new claim would need is not asked for besides."""
-    if item.get("existingPvc") is True:
-        return item, []
-    left = {key: value for key, value in item.items() if key not in {"claimInfo", "ephemeral"}}
-    return left | {"existingPvc": True}, [Problem(("existingPvc",), EXISTING)]
-
-
-#: What is refused of a type that is there elsewhere.
-REFUSES: dict[SourceKind, Callable[[Document], tuple[Document, list[Problem]]]] = {
-    SourceKind.PVC: _existing
-}
-
-
 def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
     def read(spec: Document, asset: Any) -> Given:
         item, wrong = without(spec, {**NAME, **LACKS.get(source, {})})
-        if refuses := REFUSES.get(source):
-            item, more = refuses(item)
-            wrong += more
         document = {"kind": source.value, source.value: item}
         return Given(document, problems=tuple(wrong), place=place)
 

@@ -99,9 +99,12 @@ def _place(item: Manifest, refused: str) -> str:
 
 
 def _field(claim: str) -> str:
-    """``mnist-8f14e45f-worker-volume-0`` is the first claim of the workers."""
-    *_, role, _, number = claim.rsplit("-", 3)
-    return f"{role}.storage.pvc[{number}]"
+    """``mnist-8f14e45f-worker-volume-0`` is the first claim of the workers; one with a name of its
+    own may be of any."""
+    match claim.rsplit("-", 3):
+        case [_, ("worker" | "master") as role, "volume", number]:
+            return f"{role}.storage.pvc[{number}]"
+    return "worker.storage.pvc"
 
 
 def remove_claims(api: Api, handle: Handle, space: str, *, ephemeral: bool = False) -> None:

@@ -92,7 +92,8 @@ WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
     (storage("pvc", path="/a/../b", claimInfo={"size": "1G"}), "path", ".."),
     (storage("pvc", path="/data"), "claimInfo", "needs a size"),
     (storage("pvc", path="/data", existingPvc=True), "claimName", "name of an existing claim"),
-    (storage("pvc", **NEW, claimName="x"), "claimName", "set existingPvc"),
+    (storage("pvc", path="/data", claimName="x"), "claimInfo", "or set existingPvc"),
+    (storage("pvc", **NEW, claimName="x", ephemeral=True), "ephemeral", "stays"),
     (
         storage("pvc", path="/d", existingPvc=True, claimName="x", ephemeral=True),
         "ephemeral",

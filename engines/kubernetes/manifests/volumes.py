@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engines.base import Launch, Manifest
+from engines.kubernetes.jobs import WORKLOAD
 from engines.kubernetes.labels import EPHEMERAL, claim_name, labels, source_of, without_empty
 from engines.kubernetes.manifests import access
 from engines.kubernetes.manifests.env import HOME
@@ -112,13 +113,15 @@ def _mode(octal: str | None) -> int | None:
 
 
 def claims(launch: Launch, space: str) -> list[Manifest]:
-    """The claims that are made for the workload, those of the master first."""
-    items: list[Manifest] = []
+    """The claims that are made for the workload, those of the master first; those with a name of
+    their own are made where they are missing."""
+    items: dict[str, Manifest] = {}
     for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
         for number, claim in enumerate(replica.storage.pvc if replica else ()):
             if not claim.existing_pvc:
-                items.append(_claim(launch, claim, claim_name(launch, role, number), space))
-    return items
+                name = claim.claim_name or claim_name(launch, role, number)
+                items.setdefault(name, _claim(launch, claim, name, space))
+    return list(items.values())
 
 
 def _claim(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
@@ -127,6 +130,8 @@ def _claim(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
     marks = labels(launch) | ({EPHEMERAL: "true"} if claim.ephemeral else {})
     # An empty class binds a volume that is there; without the field the default class makes one.
     of_none = {"storageClassName": ""} if info.without_class else {}
+    if claim.claim_name:  # the project's: it does not go with the workload
+        marks = {key: value for key, value in marks.items() if key != WORKLOAD}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",

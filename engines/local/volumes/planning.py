@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from engines.base import Launch
-from engines.local.volumes.volume import EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
+from engines.local.volumes.volume import CLAIMS, EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
 from spec.credential import FETCHED, KEYS, KNOWN_HOSTS, opens
 from spec.files import ConfigMapVolume, SecretVolume
 from spec.quantities import to_bytes
@@ -165,7 +165,7 @@ def _bucket(s3: Bucket, name: str) -> Volume:
 def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:
     """A claim by name is its project's; a new one is the workload's, and goes with it."""
     if claim.claim_name:
-        source = f"../../claims/{quote(launch.handle.project, safe='')}/{claim.claim_name}"
+        source = f"{CLAIMS}{quote(launch.handle.project, safe='')}/{claim.claim_name}"
     else:
         source = f"runs/{{run}}/volumes/{name}" if claim.ephemeral else f"claims/{name}"
     return Volume(

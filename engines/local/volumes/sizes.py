@@ -76,8 +76,10 @@ class Sizes:
 
 
 def _limited(folder: Folder, run: int, rank: RankPlan) -> dict[str, tuple[Path, int]]:
+    sources = {it: view.source(it, folder, run, rank.name) for it in rank.volumes}
+    limits = {it: view.limit(it, source) for it, source in sources.items()}
     return {
-        it.place: (view.source(it, folder, run, rank.name), it.limit)
-        for it in rank.volumes
-        if it.limit is not None
+        it.place: (source, limit)
+        for it, source in sources.items()
+        if (limit := limits[it]) is not None
     }

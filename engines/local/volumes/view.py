@@ -1,6 +1,7 @@
 """How a rank sees its volumes: by mounts of its own, or where the system allows none by links."""
 
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +26,22 @@ class View:
 def source(volume: Volume, folder: Folder, run: int, rank: str) -> Path:
     """Where a volume is on the disk."""
     return Path((folder.path / volume.source.format(run=run, rank=rank)).resolve())
+
+
+def limit(volume: Volume, path: Path) -> int | None:
+    """How many bytes it may hold. A claim by name has what the one that made it asked for, and so
+    the largest that anyone asks for."""
+    if not volume.is_named:
+        return volume.limit
+    note = path.with_name(f"{path.name}.size")
+    with suppress(FileNotFoundError, ValueError):
+        noted = int(note.read_text())
+        if volume.limit is None or volume.limit <= noted:
+            return noted
+    if volume.limit is not None:
+        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        note.write_text(str(volume.limit))
+    return volume.limit
 
 
 def arrange(folder: Folder, run: int, rank: RankPlan) -> View:

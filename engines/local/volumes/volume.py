@@ -11,6 +11,7 @@ MEMORY = "memory"  # empty at each start, in memory where it is mounted
 EMPTY = "empty"  # empty at the start of each run
 FOLDER = "folder"
 FILES = "files"  # that the launch brings, written before the ranks start
+CLAIMS = "../../claims/"  # where those of projects are
 Keys = Mapping[str, str]  # what a credential holds, by the names of its keys
 
 
@@ -31,6 +32,11 @@ class Volume:
     revision: str = ""
     credential: str = ""  # the id of the one that opens it
     mode: int = 0o600  # of the files that the launch brings
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a claim of the project, which other workloads may have as well."""
+        return self.source.startswith(CLAIMS)
 
     @property
     def variable(self) -> str:

@@ -147,6 +147,23 @@ def test_a_workload_with_a_volume_over_its_size_is_stopped(rig: LocalRig) -> Non
     assert re.search(r"/trainyard-new holds 1\.\d+ MB, more than its size of 1 MB", ended.message)
 
 
+def test_a_claim_by_name_has_the_size_of_the_one_that_made_it(rig: LocalRig) -> None:
+    new = {"path": "/trainyard-new", "claimName": "shared", "claimInfo": {"size": "1M"}}
+    made = rig.submit(mounting(rig, "echo kept > /trainyard-new/file", pvc=[new]))
+    assert rig.over(made).phase is Phase.COMPLETED, rig.over(made).message
+    rig.engine.delete(made.handle)
+    named = {"path": "/trainyard-old", "claimName": "shared", "existingPvc": True}
+    grow = "cat /trainyard-old/file; head -c 1500000 /dev/zero > /trainyard-old/more; sleep 60"
+    launched = rig.submit(mounting(rig, grow, pvc=[named]))
+    shown = re.compile(r".* /trainyard-old holds .* of 1 MB\.$")
+    wait_for(lambda: any(shown.match(it.message) for it in rig.ranks(launched)), 20, "the size")
+    assert rig.log(launched) == "kept\n"
+    larger = {**new, "claimInfo": {"size": "2M"}}
+    again = rig.submit(mounting(rig, "sleep 60", pvc=[larger]))
+    wider = re.compile(r".* /trainyard-new holds .* of 2 MB\.$")
+    wait_for(lambda: any(wider.match(it.message) for it in rig.ranks(again)), 20, "the larger one")
+
+
 def test_the_page_shows_how_full_a_volume_is(rig: LocalRig) -> None:
     launched = rig.submit(mounting(rig, "sleep 60", pvc=[NEW]))
     shown = re.compile(r"^Mounted for .*: /trainyard-new\. /trainyard-new holds .* of 1 GB\.$")

@@ -1,0 +1,36 @@
+"""New claims: those of a workload, and those that stay for others."""
+
+import pytest
+
+from engines.base import EngineRefused
+from engines.kubernetes import objects
+from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.manifests.job import manifests
+from tests.engines.kubernetes.launches import loaded
+
+
+def test_a_claim_with_a_name_is_made_once_and_does_not_go_with_the_workload() -> None:
+    pvc = {"path": "/data", "claimName": "shared", "claimInfo": {"size": "1G"}}
+    own = {"path": "/own", "claimInfo": {"size": "1G"}}
+    worker = {"image": "i", "storage": {"pvc": [pvc, own]}}
+    documents = manifests(loaded(worker=worker, master=worker), prefix="")
+    claims = [it["metadata"] for it in documents if it["kind"] == "PersistentVolumeClaim"]
+    (shared,) = [it for it in claims if it["name"] == "shared"]
+    assert WORKLOAD not in shared["labels"]
+    assert [WORKLOAD in it["labels"] for it in claims if it is not shared] == [True, True]
+    assert str(documents[-1]).count("'claimName': 'shared'") == 2
+
+
+def test_a_refused_claim_is_told_at_the_field_of_its_role() -> None:
+    class Refusing:
+        def create(self, path: str, item: object) -> None:
+            raise EngineRefused("exceeded quota")
+
+    for name, field in (
+        ("mnist-8f14e45f-master-volume-1", "master.storage.pvc[1]"),
+        ("team-data", "worker.storage.pvc"),
+    ):
+        claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "a"}}
+        with pytest.raises(EngineRefused) as refusal:
+            objects.make(Refusing(), claim)  # type: ignore[arg-type]
+        assert refusal.value.field == field
