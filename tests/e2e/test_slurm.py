@@ -1,6 +1,7 @@
 """The main job on a real Slurm: the same wizard, one master and two workers as tasks of a job."""
 
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,11 +25,12 @@ RANKS = ("master-0", "worker-0", "worker-1")
 
 
 @pytest.fixture(scope="module")
-def testbed() -> Testbed:
+def testbed() -> Iterator[Testbed]:
     found = Testbed.running()
     if found is None:
         pytest.skip(NO_SLURM)
-    return found
+    yield found
+    shutil.rmtree(directory(found), ignore_errors=True)
 
 
 def directory(testbed: Testbed) -> str:

@@ -33,6 +33,7 @@ UNKNOWN = (
     "Slurm no longer has its job, and its files do not say how it ended. Stop it, then run it "
     "again."
 )
+NEVER_STARTED = "Slurm lost its job before it started. Stop it, then run it again."
 OUT_OF_MEMORY = ("oom-kill", "oom_kill", "exceeded memory limit", "Exceeded job memory limit")
 
 
@@ -62,7 +63,8 @@ def _now(
     if job is None:
         if not facts.job:
             return Phase.PENDING, Reason.NONE, "", None  # on its way to Slurm
-        return (Phase.STOPPED if facts.stopped else Phase.UNKNOWN), Reason.UNKNOWN, UNKNOWN, None
+        said = UNKNOWN if facts.claim else NEVER_STARTED
+        return (Phase.STOPPED if facts.stopped else Phase.UNKNOWN), Reason.UNKNOWN, said, None
     if job.is_queued:
         start = job.start if job.start and job.start > at else None
         cause = cause_of(job.reason, start)

@@ -9,7 +9,7 @@ from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.site import SlurmSite
 from spec.scheduling import PriorityClass
 from tests.engines.contract import Rig, launch
-from tests.slurm_testbed import Testbed
+from tests.slurm_testbed import Testbed, run
 
 CLEAN = """
 scancel --user="$(id -un)" --full --signal=KILL
@@ -44,3 +44,6 @@ class SlurmRig(Rig):
     def clean(self) -> None:
         """End and remove what tests left."""
         files.sh(self.transport, CLEAN, self.site.directory)
+        words = ["sinfo", "--noheader", "--Node", "--states=drain,down", "--format=%N"]
+        for node in set(self.transport.run(words).out.split()):
+            run("resume", node)  # a controller that forgot its jobs drains nodes that have them

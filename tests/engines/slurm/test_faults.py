@@ -1,0 +1,192 @@
+"""What goes wrong on real clusters: nothing is lost, nothing comes twice, no phase goes back."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+
+from engines.base import EngineUnavailable, Launch, Observation
+from engines.slurm import submission
+from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
+from engines.slurm.engine import SlurmEngine
+from engines.slurm.layout import job_name
+from engines.slurm.queue.commands import squeue
+from spec.phases import TERMINAL, Phase, Reason
+from spec.scheduling import PriorityClass
+from tests.engines.contract import DEADLINE
+from tests.engines.reading import listed, printed
+from tests.engines.slurm.rig import SlurmRig
+from tests.slurm_testbed import run
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.slurm
+
+
+@dataclass
+class Deaf:
+    """A transport whose next answer to a submission is lost, although the command did its work."""
+
+    inner: Transport
+    loses: bool = True
+    host: str = "deaf"
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        answer = self.inner.run(argv, stdin=stdin, timeout=timeout)
+        if self.loses and "sbatch" in " ".join(argv):
+            self.loses = False
+            raise EngineUnavailable("the line was cut")
+        return answer
+
+    def terminal(self, argv: Sequence[str]) -> list[str]:
+        return self.inner.terminal(argv)
+
+    def tunnel(self, host: str, port: int) -> list[str] | None:
+        return self.inner.tunnel(host, port)
+
+
+@contextmanager
+def without(daemon: str, stop: str = "kill", start: str = "start") -> Iterator[None]:
+    run(stop, daemon)
+    try:
+        yield
+    finally:
+        run(start, daemon)
+
+
+def jobs(rig: SlurmRig, launched: Launch) -> int:
+    return len(squeue(rig.transport, names=[job_name(launched.handle.workload_id, launched.run)]))
+
+
+def submitted(rig: SlurmRig, launched: Launch) -> None:
+    """As Trainyard does, which tries again for as long as the cluster is away."""
+
+    def tries() -> bool:
+        try:
+            rig.engine.submit(launched)
+        except EngineUnavailable:
+            return False
+        return True
+
+    wait_for(tries, 90, "Slurm to accept it", every=0.5)
+
+
+def test_a_submission_whose_answer_was_lost_is_found_again(rig: SlurmRig) -> None:
+    deaf = SlurmEngine(Deaf(rig.transport), rig.site)
+    launched = rig.prints()
+    with pytest.raises(EngineUnavailable, match="cut"):
+        deaf.submit(launched)
+    deaf.submit(launched)
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert jobs(rig, launched) == 1
+    assert printed(rig.engine, launched) == b"hello\n"
+
+
+def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submission(
+    rig: SlurmRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submission, "ON_ITS_WAY", timedelta(seconds=5))
+    launched = rig.prints()
+    with without("slurmctld", "pause", "resume"), pytest.raises(EngineUnavailable):
+        rig.engine.submit(launched)
+    submitted(rig, launched)
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert printed(rig.engine, launched) == b"hello\n"
+
+
+def test_two_jobs_of_one_run_do_its_work_once(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.shell("echo hello; sleep 3"))
+    rig.seen(launched, Phase.RUNNING)
+    script = f"{rig.site.directory}/workloads/{launched.handle.workload_id.hex}/runs/1/batch.sh"
+    rig.transport.run(["sbatch", script])
+    assert rig.over(launched).phase is Phase.COMPLETED
+    wait_for(lambda: all(it.is_over for it in squeue(rig.transport)), 30, "the other to end")
+    assert printed(rig.engine, launched) == b"hello\n"
+    assert {one.start for one in rig.engine.logs(launched.handle, run=1)} == {0}
+
+
+def test_a_lost_job_is_not_taken_for_the_one_that_got_its_number(rig: SlurmRig) -> None:
+    launched = rig.shell("true", num_workers=2)
+    compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
+    worker = launched.spec.worker.model_copy(update={"compute": compute})
+    spec = launched.spec.model_copy(update={"worker": worker, "num_workers": 8})
+    launched = rig.submit(replace(launched, spec=spec))
+    run("kill", "slurmctld")
+    run("start", "slurmctld")
+    wait_for(lambda: rig.transport.run(["sbatch", "--wrap=sleep 1"]).code == 0, 60, every=0.5)
+    shown = rig.engine.observe(launched.handle)
+    assert shown
+    assert shown.phase in {Phase.PENDING, Phase.UNKNOWN}
+    rig.engine.stop(launched.handle, run=1)
+    rig.over(launched)
+
+
+def test_ends_are_known_without_accounting(rig: SlurmRig) -> None:
+    with without("slurmdbd"):
+        launched = rig.submit(rig.prints())
+        assert rig.over(launched).phase is Phase.COMPLETED
+        failed = rig.submit(rig.fails())
+        assert rig.over(failed).phase is Phase.FAILED
+
+
+def test_a_job_that_slurm_queues_again_is_the_next_attempt_of_its_run(rig: SlurmRig) -> None:
+    script = '[ "$ATTEMPT" = 0 ] && exec sleep 600; echo second'
+    launched = rig.submit(rig.shell(script))
+    rig.seen(launched, Phase.RUNNING)
+    (job,) = squeue(rig.transport, names=[job_name(launched.handle.workload_id, 1)])
+    rig.transport.run(["scontrol", "requeue", job.id])
+    shown = followed(rig, launched)
+    assert (shown.phase, shown.attempt) == (Phase.COMPLETED, 1)
+    starts = [one for one in rig.engine.logs(launched.handle, run=1) if one.rank == 0]
+    assert [one.start for one in starts] == [0, 1]
+
+
+def test_a_preempted_job_waits_and_then_goes_on(rig: SlurmRig) -> None:
+    script = '[ "$ATTEMPT" = 0 ] && exec sleep 600; echo second'
+    low = of_all_cores(rig, script, PriorityClass.LOW)
+    rig.submit(low)
+    rig.seen(low, Phase.RUNNING)
+    high = of_all_cores(rig, "sleep 2", PriorityClass.HIGH)
+    rig.submit(high)
+    shown = rig.seen(low, Phase.PENDING, *TERMINAL)
+    assert (shown.phase, shown.reason) == (Phase.PENDING, Reason.PREEMPTED)
+    assert rig.over(high).phase is Phase.COMPLETED
+    assert followed(rig, low).phase is Phase.COMPLETED
+
+
+def test_a_running_job_is_watched_through_a_restart_of_the_controller(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.shell("sleep 12"))
+    rig.seen(launched, Phase.RUNNING)
+    with without("slurmctld"), pytest.raises(EngineUnavailable):
+        rig.engine.observe(launched.handle)
+    assert rig.over(launched).phase is Phase.COMPLETED
+    watch = rig.engine.watch()
+    assert Phase.COMPLETED in {it.phase for it in listed(watch)}
+    watch.close()
+
+
+def of_all_cores(rig: SlurmRig, script: str, priority: PriorityClass) -> Launch:
+    """A job for which another one has to make room."""
+    launched = rig.shell(script, num_workers=3, priority_class=priority)
+    compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
+    worker = launched.spec.worker.model_copy(update={"compute": compute})
+    site = replace(launched.site, priority_classes=("low", "high"))
+    spec = launched.spec.model_copy(update={"worker": worker})
+    return replace(launched, spec=spec, site=site)
+
+
+def followed(rig: SlurmRig, launched: Launch) -> Observation:
+    """Its end, before which no other is told."""
+    shown: list[Observation] = []
+
+    def is_over() -> bool:
+        now = rig.engine.observe(launched.handle)
+        shown.extend([now] if now else [])
+        return bool(now and now.phase in TERMINAL | {Phase.STOPPED})
+
+    wait_for(is_over, 3 * DEADLINE, "it to end", every=0.2)
+    assert [it.sequence for it in shown] == sorted(it.sequence for it in shown)
+    return shown[-1]
