@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
 
@@ -22,6 +21,7 @@ from clusters.api.nodes import router as nodes
 from config import refusals
 from config.about import API_VERSION
 from config.about import router as about
+from config.description import DescribedApi
 from core.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
 from core.edits import carefully
 from core.text import UnfitJson, loads
@@ -47,7 +47,7 @@ class Json(Parser):
         return loads(request.body)
 
 
-api = NinjaAPI(
+api = DescribedApi(
     title="Trainyard",
     version=API_VERSION,
     description="Submit, monitor and control distributed training. Paths and JSON are Run:ai's.",

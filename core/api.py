@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from django.http import HttpRequest
 from ninja import Field, Schema
-from pydantic import ConfigDict
+from pydantic import ConfigDict, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from core import correlation
@@ -54,6 +54,11 @@ class Parameters(Wire):
     """What is given in the query. Of a text that no database would search for there is less."""
 
     model_config = ConfigDict(str_max_length=LONGEST_PARAMETER)
+
+
+def words(*choices: str) -> WithJsonSchema:
+    """What a text may be, for the description: a word that only an older row has is answered."""
+    return WithJsonSchema({"type": "string", "enum": list(dict.fromkeys(choices))})
 
 
 class Issue(Wire):

@@ -137,7 +137,12 @@ def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
 
 def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> list[str]:
     """Keys of Run:ai's ``spec`` that are none, and that :func:`from_wire` therefore leaves out."""
-    return [key for key in spec if key not in REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}]
+    return [key for key in spec if key not in accepted(kind)]
+
+
+def accepted(kind: WorkloadKind) -> frozenset[str]:
+    """The keys of Run:ai's ``spec`` of this kind."""
+    return REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}
 
 
 def _whole_fields(kind: WorkloadKind) -> frozenset[str]:

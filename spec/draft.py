@@ -81,9 +81,11 @@ class WorkloadDraft(DraftPart):
     ``master`` is ``None`` while the master inherits the workers' setup. What only
     another ``kind`` has counts for nothing, and is kept. Only a template has ``rules``, a tuple of
     them however short: what has one is written as a template, and becomes no workload.
+    ``requested_name`` is the prefix that ``name`` was made of, where one was given.
     """
 
     name: str = ""
+    requested_name: str = ""
     cluster: UUID | None = None
     project: int | None = None
     kind: str = WorkloadKind.DISTRIBUTED.value

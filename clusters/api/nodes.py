@@ -82,6 +82,7 @@ class NodeListing(Pages):
 
 @router.get("/nodes", response=NodeList, by_alias=True)
 def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
+    """Nodes of the clusters that you can see, with what is allocatable and allocated."""
     clusters = {cluster.pk: cluster for cluster in Cluster.objects.visible_to(request.user)}
     wanted = set(clusters) & {listing.cluster_id} if listing.cluster_id else set(clusters)
     nodes = Node.objects.filter(cluster__in=wanted).select_related("pool")
@@ -98,6 +99,7 @@ def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
 
 @router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)
 def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[Pages]) -> NodeList:
+    """The nodes of one cluster."""
     cluster_of(request, cluster_id)
     narrowed = NodeListing(offset=listing.offset, limit=listing.limit, cluster_id=cluster_id)
     return list_nodes(request, narrowed)
@@ -154,6 +156,7 @@ class PoolListing(Parameters):
 
 @router.get("/node-pools", response=PoolList, by_alias=True)
 def list_pools(request: ApiRequest, listing: Query[PoolListing]) -> PoolList:
+    """Node pools of the clusters that you can see, the pool default included."""
     clusters = Cluster.objects.visible_to(request.user)
     if listing.cluster_id:
         clusters = clusters.filter(pk=listing.cluster_id)
@@ -163,6 +166,7 @@ def list_pools(request: ApiRequest, listing: Query[PoolListing]) -> PoolList:
 
 @router.post("/node-pools", response={201: PoolOut}, by_alias=True)
 def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
+    """A pool of the nodes with this label."""
     cluster = cluster_of(request, body.cluster_id)
     values = body.model_dump(exclude={"cluster_id"})
     with judged(CANNOT):
@@ -172,6 +176,7 @@ def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
 
 @router.put("/node-pools/{pool_id}", response=PoolOut, by_alias=True)
 def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
+    """Take the nodes with another label. The name stays."""
     pool = _pool(request, pool_id)
     with judged(CANNOT):
         pools.update_pool(pool, by=request.user, **body.model_dump())
@@ -180,6 +185,7 @@ def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
 
 @router.delete("/node-pools/{pool_id}", response={204: None})
 def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
+    """Its nodes go to the pool default. 409 while workloads or projects use it."""
     pool = _pool(request, pool_id)
     with judged(CANNOT, pools.InUse):
         pools.delete_pool(pool, by=request.user)

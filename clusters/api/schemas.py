@@ -16,8 +16,8 @@ from clusters.kinds import KINDS, addable, addable_kind
 from clusters.kinds.base import ClusterKind
 from clusters.kinds.form import ConnectionForm, as_posted
 from clusters.kinds.wire import Connecting
-from clusters.models import Cluster, ConnectionTest
-from core.api import ApiError, Issue, Wire, issues_of, judged
+from clusters.models import Cluster, ConnectionTest, State
+from core.api import ApiError, Issue, Wire, issues_of, judged, words
 from spec.errors import problems
 
 REFUSED = "The cluster cannot be saved."
@@ -32,7 +32,7 @@ SETTINGS = {"anyOf": [*map(_settings_of, KINDS.values()), {"type": "null"}]}
 
 
 class ClusterState(Wire):
-    state: str
+    state: Annotated[str, words(*State)]
     message: str
 
 

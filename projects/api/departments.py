@@ -158,6 +158,7 @@ def create_department(request: ApiRequest, body: DepartmentIn) -> Status[Departm
 
 @router.get("/org-unit/departments/{int:department_id}", response=DepartmentOut, by_alias=True)
 def get_department(request: ApiRequest, department_id: int) -> DepartmentOut:
+    """One department, with its quota and what its projects hold."""
     return _shown(_department(request, department_id))
 
 

@@ -20,7 +20,10 @@ CANNOT = "The workloads cannot be submitted; none was created."
 
 
 @router.post(
-    "/distributed/batch-create", response={200: BatchDryRunOut, 202: BatchOut}, by_alias=True
+    "/distributed/batch-create",
+    response={200: BatchDryRunOut, 202: BatchOut},
+    by_alias=True,
+    operation_id="create_many_distributed",
 )
 def create_all(
     request: ApiRequest, body: BatchIn, asked: Query[DryRun]

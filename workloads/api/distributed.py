@@ -68,7 +68,13 @@ def _one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
     return workload
 
 
-@router.post("/distributed", response={200: DryRunOut, 202: DistributedOut}, by_alias=True)
+@router.post(
+    "/distributed",
+    response={200: DryRunOut, 202: DistributedOut},
+    by_alias=True,
+    operation_id="create_distributed",
+    summary="Submit a distributed training",
+)
 def create(
     request: ApiRequest, body: DistributedIn, asked: Query[DryRun]
 ) -> Status[DryRunOut] | Status[DistributedOut]:
@@ -151,8 +157,12 @@ def _draft(body: DistributedIn) -> WorkloadDraft:
 def place(body: OnePodIn) -> dict[str, Any]:
     """What a draft of any kind takes from a request besides its spec."""
     suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
-    project = whole_number(body.project_id)
-    return {"name": body.name + suffix, "cluster": body.cluster_id, "project": project}
+    return {
+        "name": body.name + suffix,
+        "requested_name": body.name if suffix else "",
+        "cluster": body.cluster_id,
+        "project": whole_number(body.project_id),
+    }
 
 
 def refused(error: SpecError, body: OnePodIn) -> ApiError:
@@ -185,23 +195,47 @@ def wire_field(problem: Problem, body: OnePodIn) -> str:
     return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
 
 
-@router.get("/distributed/{workload_id}", response=DistributedOut, by_alias=True)
+@router.get(
+    "/distributed/{workload_id}",
+    response=DistributedOut,
+    by_alias=True,
+    operation_id="read_distributed",
+)
 def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
+    """Its complete spec, as it was submitted, with every default."""
     return DistributedOut.of(find_kind(request, workload_id, KIND))
 
 
-@router.delete("/distributed/{workload_id}", response={202: Accepted}, by_alias=True)
+@router.delete(
+    "/distributed/{workload_id}",
+    response={202: Accepted},
+    by_alias=True,
+    operation_id="delete_distributed",
+)
 def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+    """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
     return _act(services.delete, request, workload_id, "is being deleted")
 
 
-@router.post("/distributed/{workload_id}/suspend", response={202: Accepted}, by_alias=True)
+@router.post(
+    "/distributed/{workload_id}/suspend",
+    response={202: Accepted},
+    by_alias=True,
+    operation_id="suspend_distributed",
+)
 def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+    """Stop it. The definition and its checkpoints are kept. 409 if nothing runs."""
     return _act(services.stop, request, workload_id, "is stopping")
 
 
-@router.post("/distributed/{workload_id}/resume", response={202: Accepted}, by_alias=True)
+@router.post(
+    "/distributed/{workload_id}/resume",
+    response={202: Accepted},
+    by_alias=True,
+    operation_id="resume_distributed",
+)
 def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+    """Run a stopped one again, as its next run. 409 unless it is stopped."""
     return _act(services.resume, request, workload_id, "runs again")
 
 

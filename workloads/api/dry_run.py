@@ -1,18 +1,21 @@
 """What a submission would meet, without submitting: ``dryRun=true``."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Annotated, Any
 
 from accounts.models import User
-from core.api import Issue, Parameters, Wire
+from core.api import Issue, Parameters, Wire, words
 from spec import documents
 from spec.errors import Problem, SpecError
+from spec.kind import WorkloadKind
+from workloads.api.spec_schemas import spec_of
 from workloads.api.why import ShareOut
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Fit
 from workloads.scheduling.fit.repairs import Repair
 from workloads.wizard import repairs
 
+AnswerWord = Annotated[str, words("now", "later", "never", "unknown")]
 FieldOf = Callable[[Problem], str]
 
 
@@ -28,7 +31,7 @@ class RepairOut(Wire):
 
     change: str
     label: str
-    answer: str
+    answer: AnswerWord
 
     @classmethod
     def of(cls, repair: Repair) -> "RepairOut":
@@ -40,7 +43,7 @@ class VerdictOut(Wire):
     decides. ``kind``, ``title``, ``nextStep``, ``nodes`` and ``shares`` are as in ``cause`` of a
     workload that waits. ``largestWorkers`` would start now; null if that is not known."""
 
-    answer: str
+    answer: AnswerWord
     kind: str
     title: str
     next_step: str
@@ -75,7 +78,7 @@ class DryRunOut(Wire):
     name: str
     valid: bool
     compliance_issues: list[Issue]
-    spec: dict[str, Any] | None = None
+    spec: Annotated[dict[str, Any] | None, spec_of(*WorkloadKind, null=True)] = None
     verdict: VerdictOut | None
 
     @classmethod

@@ -49,13 +49,15 @@ class WorkloadList(Wire):
 
 @router.get("", response=WorkloadList, by_alias=True)
 def list_workloads(request: ApiRequest, listing: Query[WorkloadListing]) -> WorkloadList:
+    """Workloads of all kinds that you can see, page by page."""
     rows = order(listing.rows(request.user).for_list(), listing, FIELDS)
     page, following = listing.cut(with_cause(rows))
     return WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
 
 
-@router.get("/count", response=Count, by_alias=True)
+@router.get("/count", response=Count, by_alias=True, operation_id="count_workloads")
 def count(request: ApiRequest, narrowing: Query[Narrowing]) -> Count:
+    """How many pass the filters."""
     return Count(count=narrowing.rows(request.user).count())
 
 
@@ -69,7 +71,9 @@ class WantedName(Parameters):
     name: str
 
 
-@router.get("/name-availability", response=Availability, by_alias=True)
+@router.get(
+    "/name-availability", response=Availability, by_alias=True, operation_id="check_workload_name"
+)
 def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availability:
     """Whether this name is free in the project. Not part of Run:ai's API."""
     project = Project.objects.visible_to(request.user).filter(pk=wanted.project_id).first()
@@ -95,7 +99,7 @@ class BatchResult(Wire):
     failed: list[Failure]
 
 
-@router.post("/batch", response=BatchResult, by_alias=True)
+@router.post("/batch", response=BatchResult, by_alias=True, operation_id="change_many_workloads")
 def batch(request: ApiRequest, body: Batch) -> BatchResult:
     """One action on many workloads; each succeeds or fails on its own."""
     verbs = {"delete": services.delete, "suspend": services.stop, "resume": services.resume}
@@ -116,7 +120,12 @@ class EventList(Wire):
     next: int | None
 
 
-@router.get("/{uuid:workload_id}/events", response=EventList, by_alias=True)
+@router.get(
+    "/{uuid:workload_id}/events",
+    response=EventList,
+    by_alias=True,
+    operation_id="list_workload_events",
+)
 def list_events(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> EventList:
     """Newest first."""
     events = find_kept(request, workload_id, deleted=which.deleted).events.select_related("actor")
@@ -129,8 +138,14 @@ class PodList(Wire):
     next: int | None
 
 
-@router.get("/{uuid:workload_id}/pods", response=PodList, by_alias=True)
+@router.get(
+    "/{uuid:workload_id}/pods",
+    response=PodList,
+    by_alias=True,
+    operation_id="list_workload_pods",
+)
 def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
+    """Its ranks, with node, phase, restarts and exit code."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
     page, following = which.cut(workload.ranks.all())
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)

@@ -50,20 +50,24 @@ def router_of(kind: WorkloadKind) -> Router:
 
     @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
     def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
+        """Its complete spec, as it was submitted, with every default."""
         return OnePodOut.of(find_kind(request, workload_id, kind))
 
     @router.delete(one, response=TAKEN, operation_id=f"delete_{noun}")
     def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
         workload = find_kind(request, workload_id, kind)
         return act(services.delete, workload, request.user, "is being deleted")
 
     @router.post(f"{one}/suspend", response=TAKEN, operation_id=f"suspend_{noun}")
     def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        """Stop it. The definition and its volumes are kept. 409 if nothing runs."""
         workload = find_kind(request, workload_id, kind)
         return act(services.stop, workload, request.user, "is stopping")
 
     @router.post(f"{one}/resume", response=TAKEN, operation_id=f"resume_{noun}")
     def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        """Run a stopped one again, as its next run. 409 unless it is stopped."""
         workload = find_kind(request, workload_id, kind)
         return act(services.resume, workload, request.user, "runs again")
 

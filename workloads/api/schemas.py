@@ -1,19 +1,33 @@
 """What the API says of workloads. Names are those of Run:ai's REST objects."""
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from ninja import Field
+from pydantic import BeforeValidator
 
-from core.api import Closed, Wire
+from core.api import Closed, Wire, words
 from spec import documents
 from spec.kind import WorkloadKind
-from spec.phases import TOLD_TO_STOP, Phase
+from spec.phases import TOLD_TO_STOP, Phase, RankPhase, Reason
+from spec.stored import mapping
+from spec.workload import Role
+from workloads.api.spec_schemas import MASTER_SPEC, spec_of
 from workloads.api.why import CauseOut, FailureOut
 from workloads.models import Event, Rank, Workload
 
 MOST_IN_A_BATCH = 100
+LABELS = [kind.traits.type for kind in WorkloadKind]
+
+PhaseWord = Annotated[str, words(*Phase)]
+ReasonWord = Annotated[str, words(*Reason)]
+DesiredPhase = Annotated[str, words("Running", "Stopped", "Deleted")]
+#: Run:ai's asset bodies have numbers where its workloads have texts.
+ProjectId = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
+DistributedDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.DISTRIBUTED)]
+OnePodDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.TRAINING, WorkloadKind.WORKSPACE)]
+MasterDocument = Annotated[dict[str, Any] | None, MASTER_SPEC]
 
 
 class OnePodIn(Closed):
@@ -22,10 +36,10 @@ class OnePodIn(Closed):
 
     name: str
     use_given_name_as_prefix: bool = False
-    project_id: str
+    project_id: ProjectId
     cluster_id: UUID
     template_id: UUID | None = None
-    spec: dict[str, Any]
+    spec: OnePodDocument
 
 
 class DistributedIn(OnePodIn):
@@ -34,8 +48,9 @@ class DistributedIn(OnePodIn):
     ``noMaster`` is Trainyard's own: Run:ai's public request has no field for workers only.
     """
 
+    spec: DistributedDocument
     master_spec_same_as_worker: bool | None = None
-    master_spec: dict[str, Any] | None = None
+    master_spec: MasterDocument = None
     no_master: bool = False
 
 
@@ -58,9 +73,9 @@ class OnePodOut(Wire):
     created_by: str
     created_at: datetime
     deleted_at: datetime | None
-    desired_phase: str
-    actual_phase: str
-    spec: dict[str, Any]
+    desired_phase: DesiredPhase
+    actual_phase: PhaseWord
+    spec: OnePodDocument
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
@@ -74,8 +89,9 @@ class OnePodOut(Wire):
 
 
 class DistributedOut(OnePodOut):
+    spec: DistributedDocument
     master_spec_same_as_worker: bool
-    master_spec: dict[str, Any] | None
+    master_spec: MasterDocument
     no_master: bool
 
     @classmethod
@@ -90,7 +106,7 @@ class DistributedOut(OnePodOut):
 def _heading(workload: Workload) -> dict[str, Any]:
     return {
         "name": workload.name,
-        "requested_name": workload.name,
+        "requested_name": requested_name(workload),
         "workload_id": workload.pk,
         "project_id": str(workload.project_id),
         "department_id": str(workload.project.department_id),
@@ -109,6 +125,12 @@ class BatchOut(Wire):
 
 def author(workload: Workload) -> str:
     return workload.created_by.username if workload.created_by else ""
+
+
+def requested_name(workload: Workload) -> str:
+    """Without what was added to a prefix."""
+    asked = str(mapping(workload.draft_json).get("requestedName") or "")
+    return asked if workload.name.startswith(f"{asked}-") and asked else workload.name
 
 
 def desired_phase(workload: Workload) -> str:
@@ -141,7 +163,7 @@ class WorkloadOut(Wire):
 
     id: UUID
     name: str
-    type: str
+    type: Annotated[str, words(*LABELS)]
     cluster_id: UUID
     project_id: str
     project_name: str
@@ -151,9 +173,9 @@ class WorkloadOut(Wire):
     created_at: datetime
     completed_at: datetime | None
     deleted_at: datetime | None
-    phase: str
+    phase: PhaseWord
     phase_message: str
-    phase_reason: str
+    phase_reason: ReasonWord
     phase_updated_at: datetime
     failure: FailureOut | None
     cause: CauseOut | None
@@ -215,11 +237,11 @@ class WorkloadOut(Wire):
 class EventOut(Wire):
     id: str
     created_at: datetime
-    type: str
-    reason: str
+    type: Annotated[str, words("PhaseUpdate", "Event")]
+    reason: ReasonWord
     message: str
     source: str
-    phase: str
+    phase: Annotated[str, words("", *Phase)]
     actor: str
 
     @classmethod
@@ -240,12 +262,13 @@ class PodOut(Wire):
     id: str
     name: str
     workload_id: UUID
-    role: str
+    role: Annotated[str, words(*Role)]
     rank: int
     index: int
     node_name: str
-    k8s_phase: str = Field(alias="k8sPhase")  # the rule for the others would say k8SPhase
-    reason: str
+    # The rule for the others would say k8SPhase.
+    k8s_phase: Annotated[str, words(*RankPhase)] = Field(alias="k8sPhase")
+    reason: ReasonWord
     message: str
     restarts: int
     exit_code: int | None

@@ -67,3 +67,19 @@ def test_a_name_that_is_taken_is_a_conflict_unless_more_is_wrong(
     body = seed_body()
     body["spec"]["numWorkers"] = 0
     assert call("POST", "/workloads/distributed", body)[0] == 400
+
+
+def test_the_requested_name_is_what_was_requested(call: Caller, seed_body: Body) -> None:
+    _, plain = call("POST", "/workloads/distributed", seed_body())
+    _, made = call("POST", "/workloads/distributed", seed_body(useGivenNameAsPrefix=True))
+    assert plain["requestedName"] == plain["name"] == made["requestedName"]
+    assert made["name"].startswith("workload-name-")
+
+
+def test_the_id_of_a_project_may_be_a_number(call: Caller, seed_body: Body) -> None:
+    body = seed_body()
+    status, made = call(
+        "POST", "/workloads/distributed", body | {"projectId": int(body["projectId"])}
+    )
+    assert (status, made["projectId"]) == (202, body["projectId"])
+    assert call("POST", "/workloads/distributed", body | {"projectId": True})[0] == 400
