@@ -56,7 +56,9 @@ class ExpandedOut(WorkloadOut):
         return answer
 
 
-@router.get("/{uuid:workload_id}", response=ExpandedOut, by_alias=True)
+@router.get(
+    "/{uuid:workload_id}", response=ExpandedOut, by_alias=True, operation_id="read_workload"
+)
 def read(request: ApiRequest, workload_id: UUID, which: Query[Expanding]) -> ExpandedOut:
     """One workload: its phase, why it waits, its requests and the training's last metrics. With
     ``expand`` its spec, pods, latest events and command line, too."""

@@ -16,7 +16,7 @@ def _note(spec: Json) -> bool:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("workloads", "0018_setup")]
+    dependencies = [("workloads", "0019_files")]
 
     operations = [
         migrations.RunPython(note_processes, migrations.RunPython.noop, elidable=True),
