@@ -89,7 +89,7 @@ class Asker:
         """The sign of what a program gets; ``cookie`` is the author's browser."""
         session = self.sessions["author"] if who == "cookie" else ""
         headers = {} if who in {"nobody", "cookie"} else {"Authorization": self.place.bearer(who)}
-        end = next((end for end in self.bodies if path.endswith(end)), "")
+        end = max((end for end in self.bodies if path.endswith(end)), key=len, default="")
         body = json.dumps(self.bodies.get(end, {})) if method in {"POST", "PUT", "PATCH"} else ""
         also = {"data": body, "content_type": "application/json", "headers": headers}
         return self._ask(who, method, path, session, **also)
@@ -135,7 +135,8 @@ def _submissions(place: Place) -> dict[str, Any]:
         "/workloads/distributed": one,
         "/workloads/trainings": alone,
         "/workloads/workspaces": alone,
-        "/batch-create": {"workloads": [one]},
+        "/distributed/batch-create": {"workloads": [one]},
+        "/batch-create": {"workloads": [alone]},
     }
 
 

@@ -137,7 +137,9 @@ TABLE = """
 1??+++ 1 ??+++ POST   /workloads/distributed
 1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
 1??+++ 1 ??+++ POST   /workloads/trainings
+1??+++ 1 ??+++ POST   /workloads/trainings/batch-create
 1??+++ 1 ??+++ POST   /workloads/workspaces
+1??+++ 1 ??+++ POST   /workloads/workspaces/batch-create
 """
 
 

@@ -1,4 +1,7 @@
-"""REST: making many distributed trainings in one call."""
+"""REST: making many workloads of one kind in one call."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ninja import Query, Router, Status
 
@@ -10,13 +13,14 @@ from spec.errors import Problem, SpecError
 from workloads import submission
 from workloads.api.distributed import draft_of, rehearse, wire_field
 from workloads.api.dry_run import BatchDryRunOut, DryRun
-from workloads.api.schemas import BatchIn, BatchOut, DistributedOut
-from workloads.models import Source
+from workloads.api.schemas import BatchIn, BatchOut, DistributedOut, OnePodIn
+from workloads.models import Source, Workload
 from workloads.plan import plan
 
 router = Router(tags=["Distributed"])
 
 CANNOT = "The workloads cannot be submitted; none was created."
+Drafts = Sequence[Callable[[], WorkloadDraft]]  # ``SpecError`` where no draft could say it
 
 
 @router.post(
@@ -30,55 +34,58 @@ def create_all(
 ) -> Status[BatchDryRunOut] | Status[BatchOut]:
     """Submit many distributed trainings of one project, all or none. 400 lists every invalid
     field, such as ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+    by, bodies = request.user, body.workloads
+    drafts = [partial(draft_of, one, by=by) for one in bodies]
     if asked.dry_run:
-        return Status(200, _rehearse(body, by=request.user))
+        return Status(200, rehearse_all(bodies, drafts, by=by))
+    submitted = submit_all(bodies, drafts, by=by)
+    return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in submitted]))
+
+
+def submit_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> list[Workload]:
+    """A workload of each request, or an ``ApiError`` with all that is wrong with any."""
     try:
-        workloads = submission.submit_all(
-            _drafts(body, request.user), by=request.user, source=Source.API
-        )
+        return submission.submit_all(_drafts(drafts, by), by=by, source=Source.API)
     except submission.BatchError as error:
-        raise _refused(error, body) from error
-    return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in workloads]))
+        raise _refused(error, bodies) from error
 
 
-def _rehearse(body: BatchIn, *, by: User) -> BatchDryRunOut:
+def rehearse_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> BatchDryRunOut:
     """Each alone, and what all of them together would be refused for."""
-    alone = [rehearse(one, by=by) for one in body.workloads]
+    alone = [rehearse(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
     together: list[Issue] = []
     if all(one.valid for one in alone):
         try:
-            submission.judge_all(_drafts(body, by), by=by)
+            submission.judge_all(_drafts(drafts, by), by=by)
         except submission.BatchError as error:
-            together = _refused(error, body).issues
+            together = _refused(error, bodies).issues
     valid = not together and all(one.valid for one in alone)
     return BatchDryRunOut(valid=valid, compliance_issues=together, workloads=alone)
 
 
-def _drafts(body: BatchIn, by: User) -> list[WorkloadDraft]:
+def _drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
     """``BatchError`` where one of them is no draft, with what is wrong with the others besides."""
-    drafts: dict[int, WorkloadDraft] = {}
+    said: dict[int, WorkloadDraft] = {}
     problems: list[tuple[int | None, Problem]] = []
-    for at, one in enumerate(body.workloads):
+    for at, draft in enumerate(drafts):
         try:
-            drafts[at] = draft_of(one, by=by)
+            said[at] = draft()
         except SpecError as error:
             problems += [(at, problem) for problem in error.problems]
     if problems:
-        for at, draft in drafts.items():
-            problems += [(at, problem) for problem in plan(draft, by=by).problems]
+        for at, one in said.items():
+            problems += [(at, problem) for problem in plan(one, by=by).problems]
         raise submission.BatchError(problems)
-    return list(drafts.values())
+    return list(said.values())
 
 
-def _refused(error: submission.BatchError, body: BatchIn) -> ApiError:
+def _refused(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> ApiError:
     issues = [
-        Issue(field=_field(at, problem, body), details=problem.message, rule=problem.rule)
+        Issue(field=_field(at, problem, bodies), details=problem.message, rule=problem.rule)
         for at, problem in error.problems
     ]
     return refused_for(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
 
 
-def _field(at: int | None, problem: Problem, body: BatchIn) -> str:
-    if at is None:
-        return "workloads"
-    return f"workloads.{at}.{wire_field(problem, body.workloads[at])}"
+def _field(at: int | None, problem: Problem, bodies: Sequence[OnePodIn]) -> str:
+    return "workloads" if at is None else f"workloads.{at}.{wire_field(problem, bodies[at])}"

@@ -1,7 +1,7 @@
 """REST: making, reading, stopping, running and deleting distributed trainings."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
@@ -81,7 +81,9 @@ def create(
     """Submit a distributed training. 400 lists every invalid field. ``dryRun=true`` submits nothing
     and answers 200: what is invalid, and whether the workload would start."""
     if asked.dry_run:
-        return Status(200, rehearse(body, by=request.user))
+        return Status(
+            200, rehearse(body, partial(draft_of, body, by=request.user), by=request.user)
+        )
     try:
         draft = draft_of(body, by=request.user)
         workload = services.submit(draft, by=request.user, source=Source.API)
@@ -90,10 +92,11 @@ def create(
     return Status(202, DistributedOut.of(workload))
 
 
-def rehearse(body: DistributedIn, *, by: User) -> DryRunOut:
+def rehearse(body: OnePodIn, draft: Callable[[], WorkloadDraft], *, by: User) -> DryRunOut:
+    """``draft`` says the request as one, or raises ``SpecError``."""
     field_of = partial(wire_field, body=body)
     try:
-        return DryRunOut.of(plan(draft_of(body, by=by), by=by), field_of, by)
+        return DryRunOut.of(plan(draft(), by=by), field_of, by)
     except SpecError as error:
         return DryRunOut.refused(body.name, error.problems, field_of)
 

@@ -14,6 +14,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.errors import SpecError
 from spec.kind import WorkloadKind
 from workloads import services
+from workloads.api.batch import rehearse_all, submit_all
 from workloads.api.begun import begun
 from workloads.api.distributed import (
     Accepted,
@@ -21,16 +22,16 @@ from workloads.api.distributed import (
     find_kind,
     place,
     refused,
+    rehearse,
     said,
     unsaid,
-    wire_field,
 )
-from workloads.api.dry_run import DryRun, DryRunOut
-from workloads.api.schemas import OnePodIn, OnePodOut
+from workloads.api.dry_run import BatchDryRunOut, DryRun, DryRunOut
+from workloads.api.schemas import OnePodBatchIn, OnePodBatchOut, OnePodIn, OnePodOut
 from workloads.models import Source
-from workloads.plan import plan
 
 MADE: Any = {200: DryRunOut, 202: OnePodOut}
+ALL_MADE: Any = {200: BatchDryRunOut, 202: OnePodBatchOut}
 TAKEN: Any = {202: Accepted}
 
 
@@ -47,6 +48,23 @@ def router_of(kind: WorkloadKind) -> Router:
         """400 lists every invalid field. ``dryRun=true`` submits nothing and answers 200: what is
         invalid, and whether the workload would start."""
         return _create(body, kind, by=request.user, rehearses=asked.dry_run)
+
+    @router.post(
+        f"{path}/batch-create", response=ALL_MADE, operation_id=f"create_many_{kind.traits.path}"
+    )
+    def create_all(
+        request: ApiRequest, body: OnePodBatchIn, asked: Query[DryRun]
+    ) -> Status[BatchDryRunOut] | Status[OnePodBatchOut]:
+        """Submit many of one project, all or none. 400 lists every invalid field, such as
+        ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+        by, bodies = request.user, body.workloads
+        drafts = [partial(_draft_of, one, kind, by=by) for one in bodies]
+        if asked.dry_run:
+            return Status(200, rehearse_all(bodies, drafts, by=by))
+        submitted = submit_all(bodies, drafts, by=by)
+        return Status(
+            202, OnePodBatchOut(workloads=[OnePodOut.of(workload) for workload in submitted])
+        )
 
     @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
     def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
@@ -77,17 +95,13 @@ def router_of(kind: WorkloadKind) -> Router:
 def _create(
     body: OnePodIn, kind: WorkloadKind, *, by: User, rehearses: bool
 ) -> Status[DryRunOut] | Status[OnePodOut]:
-    field_of = partial(wire_field, body=body)
+    if rehearses:
+        return Status(200, rehearse(body, partial(_draft_of, body, kind, by=by), by=by))
     try:
         draft = _draft_of(body, kind, by=by)
-        if not rehearses:
-            workload = services.submit(draft, by=by, source=Source.API)
-            return Status(202, OnePodOut.of(workload))
+        return Status(202, OnePodOut.of(services.submit(draft, by=by, source=Source.API)))
     except SpecError as error:
-        if not rehearses:
-            raise refused(error, body) from error
-        return Status(200, DryRunOut.refused(body.name, error.problems, field_of))
-    return Status(200, DryRunOut.of(plan(draft, by=by), field_of, by))
+        raise refused(error, body) from error
 
 
 def _draft_of(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:

@@ -60,6 +60,12 @@ class BatchIn(Closed):
     workloads: list[DistributedIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)
 
 
+class OnePodBatchIn(Closed):
+    """The same of one pod each."""
+
+    workloads: list[OnePodIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)
+
+
 class OnePodOut(Wire):
     """The value of a variable whose name looks like a secret's is ``***``. Sent back it is refused
     with the variable's name: send the value."""
@@ -121,6 +127,10 @@ def _heading(workload: Workload) -> dict[str, Any]:
 
 class BatchOut(Wire):
     workloads: list[DistributedOut]
+
+
+class OnePodBatchOut(Wire):
+    workloads: list[OnePodOut]
 
 
 def author(workload: Workload) -> str:

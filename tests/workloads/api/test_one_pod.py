@@ -114,3 +114,25 @@ def test_a_command_alone_is_enough_where_no_image_is_pulled(call: Caller, seed_b
     del alone["spec"]["command"]
     status, answer = call("POST", "/workloads/trainings", alone | {"name": "nothing"})
     assert (status, [it["field"] for it in answer["complianceIssues"]]) == (400, ["spec.image"])
+
+
+@pytest.mark.parametrize("path", ["trainings", "workspaces"])
+def test_many_of_one_pod_are_submitted_in_one_call_or_none(
+    call: Caller, seed_body: Body, path: str
+) -> None:
+    batch = f"/workloads/{path}/batch-create"
+    many = [body(seed_body) | {"name": name} for name in ("a", "b")]
+    wrong = body(seed_body, image="a b", numWorkers=2) | {"name": "c"}
+    status, answer = call("POST", batch, {"workloads": [*many, wrong]})
+    fields = {it["field"] for it in answer["complianceIssues"]}
+    assert (status, fields) == (400, {"workloads.2.spec.image", "workloads.2.spec.numWorkers"})
+    assert not Workload.objects.exists()
+    status, answer = call("POST", f"{batch}?dryRun=true", {"workloads": many})
+    assert (status, answer["valid"], [it["name"] for it in answer["workloads"]]) == (
+        200,
+        True,
+        ["a", "b"],
+    )
+    status, answer = call("POST", batch, {"workloads": many})
+    assert (status, [it["name"] for it in answer["workloads"]]) == (202, ["a", "b"])
+    assert {str(it.kind) for it in Workload.objects.all()} == {path.removesuffix("s")}
