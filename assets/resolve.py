@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from pydantic import TypeAdapter, ValidationError
+
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetKind
@@ -13,9 +15,12 @@ from assets.data_source.model import DataSource
 from assets.kinds import KINDS, for_each_pod
 from projects.models import Project
 from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
-from spec.errors import Path, Problem
+from spec.errors import Path, Problem, problems
 from spec.merge import USER, Merged
+from spec.places import Place
 from spec.workload import NO_PROGRAM
+
+PLACE: TypeAdapter[str] = TypeAdapter(Place)
 
 
 @dataclass
@@ -87,6 +92,8 @@ def _mount(
             resolved.problems.append(_gone(where, DATA_SOURCE.noun))
         elif fault := DATA_SOURCE.fault_of(source):
             resolved.problems.append(_faulty(where, source, fault))
+        elif wrong := _unfit_place(item.get("path") or source.spec.path):
+            resolved.problems.append(Problem((*where[:-1], "path"), wrong))
         else:
             of, mounted = source.storage(str(item.get("path") or ""))
             storage.setdefault(of, []).append(mounted)
@@ -94,6 +101,15 @@ def _mount(
     if storage:
         names = ", ".join(dict.fromkeys(it.name for it in resolved.data_sources))
         resolved.merged.lay({"storage": storage}, f"data source {names}")
+
+
+def _unfit_place(path: Any) -> str:
+    """Why nothing can be mounted there."""
+    try:
+        PLACE.validate_python(path)
+    except ValidationError as error:
+        return problems(error)[0].message
+    return ""
 
 
 def _ids(text: Any) -> list[UUID]:

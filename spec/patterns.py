@@ -9,6 +9,7 @@ WEB_ADDRESS_ALONE = r"^https?://[^\s@]+$"
 BUCKET = r"^[A-Za-z0-9][A-Za-z0-9._/-]*$"
 SERVER = r"^[A-Za-z0-9][A-Za-z0-9.:_-]*$"
 NUMBERS = r"^$|^[0-9]+(\s*,\s*[0-9]+)*$"
+DATA_KEY = r"^[-._a-zA-Z0-9]+$"
 MODE = r"^0[0-7]{3}$"
 
 RULES = {
@@ -21,6 +22,7 @@ RULES = {
     WEB_ADDRESS_ALONE: "must be a URL like https://host, without a user",
     BUCKET: "must contain only letters, digits, and . _ / - behind the first",
     SERVER: "must be a host name or an address, without a path",
+    DATA_KEY: "must contain only letters, digits, and - _ .",
     NUMBERS: "must be whole numbers, separated by commas",
     MODE: "must be four octal digits starting with 0, like 0644",
 }

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, model_validator
 
 from spec.part import Part
-from spec.patterns import K8S_NAME
+from spec.patterns import DATA_KEY, K8S_NAME
 
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
 SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
@@ -45,7 +45,7 @@ class KeyOf(Part):
     """One key of a Secret or ConfigMap."""
 
     name: str = Field(min_length=1, max_length=253, pattern=K8S_NAME)
-    key: str = Field(min_length=1, max_length=253)
+    key: str = Field(min_length=1, max_length=253, pattern=DATA_KEY)
 
 
 class NamedCredential(Part):
