@@ -1,9 +1,10 @@
 """What a kind of asset is: one frozen row of the table in :mod:`assets.kinds`."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast
+from uuid import UUID
 
 from django.urls import reverse
 from pydantic import BaseModel
@@ -59,6 +60,10 @@ def names_nothing(asset: Any) -> Iterable[Reference]:
     return ()
 
 
+def no_issues(assets: Iterable[Any], cluster: Cluster | None) -> Mapping[UUID, str]:
+    return {}
+
+
 def nothing_copied(values: Values) -> list[Fact]:
     return []
 
@@ -104,6 +109,8 @@ class AssetKind(Generic[A]):
     stays_while_used: bool = False
     #: What is missing beside its document, when it is saved.
     lacks: Callable[[A], Iterator[Problem]] = lacks_nothing
+    #: Why which of some cannot be used in a cluster, or each where it belongs.
+    issues: Callable[[Iterable[A], Cluster | None], Mapping[UUID, str]] = no_issues
     #: What it names of other assets, and the table that remembers which of them.
     names: Callable[[A], Iterable[Reference]] = names_nothing
     links: type[AssetLink] | None = None

@@ -10,6 +10,7 @@ from assets.base import A, AssetCard, AssetKind, Fact
 from assets.kinds import KINDS
 from clusters.models import Cluster
 
+UNUSABLE = ("Cannot be used here", "warning")
 NOT_VALID = ("No longer valid", "danger")
 
 
@@ -19,8 +20,16 @@ def cards(
     """Of assets of one kind, as they are in ``cluster``, or else each where it belongs; with the
     names of the assets that they name."""
     linked = _linked(kind, assets)
+    issues = kind.issues(assets, cluster)
     drawn = [(asset.pk, _card(kind, asset, cluster or asset.cluster)) for asset in assets]
-    return [replace(card, facts=[*card.facts, *linked[pk]]) for pk, card in drawn]
+    named = [(pk, replace(card, facts=[*card.facts, *linked[pk]])) for pk, card in drawn]
+    return [_with(card, issues.get(pk, "")) for pk, card in named]
+
+
+def _with(card: AssetCard, issue: str) -> AssetCard:
+    if not issue:
+        return card
+    return AssetCard([*card.facts, ("alert-triangle", "Issue", issue)], [*card.chips, UNUSABLE])
 
 
 def _card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:

@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from spec.files import ConfigMapVolume, SecretVolume
 from spec.part import Part
-from spec.storage import S3, Git, HostPath, Nfs, Pvc
+from spec.storage import S3, Git, HostPath, Nfs, Pvc, Storage
 from spec.variable import NamedCredential
 
 
@@ -23,6 +23,7 @@ class SourceKind(StrEnum):
     SECRET = "secretVolume"  # noqa: S105 -- the API's word for a kind of volume, not a secret
 
 
+PARTS = ("pvc", "nfs", "host_path", "s3", "git", "config_map_volume", "secret_volume")
 #: Where each kind has the path in the container.
 PLACES = {
     kind: "path" if kind in {SourceKind.PVC, SourceKind.S3, SourceKind.GIT} else "mountPath"
@@ -60,6 +61,12 @@ class DataSourceSpec(Part):
         document: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         item: dict[str, Any] = document[self.kind]
         return item
+
+    @property
+    def as_storage(self) -> Storage:
+        """The part alone, as a pod has it."""
+        given = {name: (part,) for name in PARTS if (part := getattr(self, name)) is not None}
+        return Storage.model_construct(None, **given)
 
     @property
     def credential(self) -> NamedCredential | None:

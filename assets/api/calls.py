@@ -10,6 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from assets import services
+from assets.api.info import info_of
 from assets.api.places import place_of
 from assets.api.schemas import (
     FIELDS,
@@ -19,9 +20,9 @@ from assets.api.schemas import (
     AssetListing,
     AssetMetaChange,
     AssetOut,
+    WithInfo,
 )
 from assets.base import AssetKind
-from assets.links import users_of
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, unchanged
 from core.api import ApiError, Issue, judged, not_found
 from core.filters import narrow, order
@@ -30,6 +31,8 @@ from spec.errors import Path, Problem, SpecError
 from spec.merge import filled
 from spec.stored import mapping
 
+NAMED = ("created_by", "updated_by", "cluster")
+BOTH = "includeDescendants: cannot be used with scope; leave one of both out"
 META = ("name", "description")
 
 
@@ -46,20 +49,22 @@ class Calls:
         return self.its or self.wire.types[0]
 
     def rows(self, user: User) -> ScopedQuerySet[Any]:
-        rows = self.kind.rows.visible_to(user).select_related("created_by", "updated_by")
+        rows = self.kind.rows.visible_to(user).select_related(*NAMED)
         if self.its and self.its.of:
             rows = rows.filter(**{f"{self.kind.column}__kind__in": self.its.of})
         return rows
 
     def listed(self, listing: AssetListing, user: User) -> AssetList:
-        rows = self.rows(user).filter(**listing.columns)
+        if listing.include_descendants and listing.scope is not None:
+            raise ApiError(400, BOTH)
+        rows = self.rows(user).filter(listing.condition)
         rows = narrow(rows, listing.filter_by, FIELDS)
         rows = rows.search(listing.search) if listing.search else rows
         page, following = listing.cut(order(rows, listing, FIELDS))
-        return AssetList(entries=self.shown(page, user, usage=listing.usage_info), next=following)
+        return AssetList(entries=self.shown(page, user, listing), next=following)
 
-    def read(self, pk: UUID, user: User, *, usage: bool) -> AssetOut:
-        (shown,) = self.shown([self.find(pk, user)], user, usage=usage)
+    def read(self, pk: UUID, user: User, asked: WithInfo | None = None) -> AssetOut:
+        (shown,) = self.shown([self.find(pk, user)], user, asked or WithInfo())
         return shown
 
     def create(self, body: AssetIn, user: User) -> AssetOut:
@@ -79,7 +84,7 @@ class Calls:
                 document=given.document,
                 **columns,
             )
-        return self.read(asset.pk, user, usage=False)
+        return self.read(asset.pk, user)
 
     def update(self, pk: UUID, body: AssetChange, user: User) -> AssetOut:
         asset = self.find(pk, user)
@@ -96,7 +101,7 @@ class Calls:
             services.update(
                 self.kind, asset, by=user, name=name, description=description, **changes
             )
-        return self.read(pk, user, usage=False)
+        return self.read(pk, user)
 
     def delete(self, pk: UUID, user: User) -> None:
         asset = self.find(pk, user)
@@ -109,15 +114,12 @@ class Calls:
             raise not_found(f"The {self.kind.noun}")
         return asset
 
-    def shown(self, assets: list[Any], user: User, *, usage: bool) -> list[AssetOut]:
-        users = users_of(self.kind.slug, [it.pk for it in assets], user) if usage else {}
+    def shown(
+        self, assets: list[Any], user: User, asked: WithInfo | AssetListing
+    ) -> list[AssetOut]:
+        info = info_of(self.kind, assets, user, asked)
         return [
-            AssetOut.of(
-                asset,
-                self.wire,
-                type_of(self.kind, self.wire, asset),
-                **({"used_by": users[asset.pk]} if usage else {}),
-            )
+            AssetOut.of(asset, self.wire, type_of(self.kind, self.wire, asset), **info[asset.pk])
             for asset in assets
         ]
 

@@ -12,7 +12,7 @@ from assets.api.schemas import (
     AssetList,
     AssetListing,
     AssetOut,
-    WithUsage,
+    WithInfo,
 )
 from assets.base import A, AssetKind
 
@@ -40,7 +40,8 @@ def _list(router: Router, path: str, calls: Calls, nouns: str) -> None:
         summary=f"List {nouns}",
     )
     def list_assets(request: ApiRequest, listing: Query[AssetListing]) -> AssetList:
-        """Those that you can see. ``usageInfo=true`` adds what uses each."""
+        """Those that you can see. ``usageInfo=true`` adds what uses each, ``statusInfo=true``
+        whether it can be used in its cluster, ``complyToProject`` whether in a project."""
         return calls.listed(listing, request.user)
 
 
@@ -59,9 +60,10 @@ def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
         return Status(201, calls.create(body, request.user))
 
     @router.get(one, response=AssetOut, operation_id=f"read{name}", summary=f"Get {thing}")
-    def read(request: ApiRequest, asset_id: UUID, asked: Query[WithUsage]) -> AssetOut:
-        """``usageInfo=true`` adds what uses it."""
-        return calls.read(asset_id, request.user, usage=asked.usage_info)
+    def read(request: ApiRequest, asset_id: UUID, asked: Query[WithInfo]) -> AssetOut:
+        """``usageInfo=true`` adds what uses it, ``statusInfo=true`` whether it can be used in its
+        cluster, ``complyToProject`` whether in a project."""
+        return calls.read(asset_id, request.user, asked)
 
     @router.put(one, response=AssetOut, operation_id=f"update{name}", summary=f"Change {thing}")
     def update(request: ApiRequest, asset_id: UUID, body: AssetChange) -> AssetOut:

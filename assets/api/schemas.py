@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.db.models import Q
 from pydantic import Field
 
 from assets.asset import Asset
@@ -106,13 +107,50 @@ class AssetMeta(Wire):
     updated_at: datetime
 
 
+class AssetStatusWord(StrEnum):
+    """Without a cluster, as an asset of the whole account, there is none."""
+
+    ISSUES = "Issues found"
+    NO_ISSUES = "No issues found"
+    NONE = "No status"
+
+
+class AssetStatus(Wire):
+    """Whether it can be used in its cluster; ``message`` says why not."""
+
+    status: AssetStatusWord
+    message: str = ""
+
+    @classmethod
+    def of(cls, issue: str, *, placed: bool) -> "AssetStatus":
+        if issue:
+            return cls(status=AssetStatusWord.ISSUES, message=issue)
+        return cls(status=AssetStatusWord.NO_ISSUES if placed else AssetStatusWord.NONE)
+
+
+class ComplianceReason(Wire):
+    field: str
+    details: str
+
+
+class AssetCompliance(Wire):
+    """Whether a workload of the project can use it, and why not."""
+
+    imposed: bool = False
+    compliance: bool
+    reason: list[ComplianceReason] = []
+
+
 class AssetOut(Wire):
     """``usedBy`` is there where ``usageInfo`` asks for it: the workloads, templates and
-    data sources that you can see."""
+    data sources that you can see; ``status`` where ``statusInfo`` does, and ``compliance``
+    where ``complyToProject`` names a project."""
 
     meta: AssetMeta
     spec: dict[str, Any]
     used_by: dict[str, list[dict[str, Any]]] = {}
+    status: AssetStatus | None = None
+    compliance: AssetCompliance | None = None
 
     @classmethod
     def of(cls, asset: Asset, wire: AssetWire, its: WireType, **usage: Any) -> "AssetOut":
@@ -142,14 +180,27 @@ class AssetList(Wire):
 
 
 class AssetListing(Pages, Sorted, Filtered):
-    """``name``, ``scope`` and the ids are as ``filterBy`` with ``==``."""
+    """``name``, ``scope`` and the ids are as ``filterBy`` with ``==``. With ``includeDescendants``,
+    which takes no ``scope``, an id finds all that belongs below it, too."""
 
     name: str | None = None
     scope: AssetScope | None = None
     cluster_id: UUID | None = None
     department_id: Number | None = None
     project_id: Number | None = None
+    include_descendants: bool = False
     usage_info: bool = False
+    status_info: bool = False
+    comply_to_project: Number | None = None
+
+    @property
+    def condition(self) -> Q:
+        """What is asked for, of the columns and of what is below."""
+        if not self.include_descendants or self.department_id is None:
+            return Q(**self.columns)
+        columns = {key: it for key, it in self.columns.items() if key != "department_id"}
+        below = Q(project__department_id=self.department_id)
+        return Q(**columns) & (Q(department_id=self.department_id) | below)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -160,5 +211,7 @@ class AssetListing(Pages, Sorted, Filtered):
         return {column: value for column, value in given.items() if value is not None}
 
 
-class WithUsage(Parameters):
-    usage_info: bool = Field(False, description="With ``usedBy``")
+class WithInfo(Parameters):
+    usage_info: Annotated[bool, Field(description="With ``usedBy``")] = False
+    status_info: Annotated[bool, Field(description="With ``status``")] = False
+    comply_to_project: Annotated[Number | None, Field(description="With ``compliance``")] = None

@@ -1,14 +1,30 @@
 """The row of credentials in the table of kinds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from uuid import UUID
 
 from assets.base import AssetKind
 from assets.credential import card
 from assets.credential.form import KINDS, VALUES, CredentialForm, blank, initial
 from assets.credential.model import Credential, SecretValue
 from assets.credential.wire import WIRE
+from clusters.models import Cluster
 from spec.credential import CredentialSpec
 from spec.errors import Problem
+
+
+def _issues(credentials: Iterable[Credential], cluster: Cluster | None) -> dict[UUID, str]:
+    where = ((it, cluster or it.cluster) for it in credentials if not CREDENTIAL.fault_of(it))
+    return {it.pk: issue for it, at in where if at and (issue := issue_of(it.spec, at))}
+
+
+def issue_of(spec: CredentialSpec, cluster: Cluster) -> str:
+    """Why one cannot be used in a cluster."""
+    if spec.existing_secret and not cluster.definition.has_secrets:
+        return "in an existing Secret, which only Kubernetes has"
+    if spec.is_registry and not cluster.definition.pulls_images:
+        return "no image is pulled here"
+    return ""
 
 
 def _lacks(credential: Credential) -> Iterator[Problem]:
@@ -43,6 +59,7 @@ CREDENTIAL = AssetKind(
     after_a_change="A workload takes the values that are there when it starts or is run again.",
     stays_while_used=True,
     lacks=_lacks,
+    issues=_issues,
     wire=WIRE,
     personal=True,
 )

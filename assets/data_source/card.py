@@ -32,8 +32,6 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
         facts = [(icon, name, source.claim_name), *_asked(spec.pvc.claim_info)]
     if spec.config_map_volume and (texts := spec.config_map_volume.texts):
         facts.append(("files", "Files", ", ".join(texts)))
-    if spec.secret_volume and (credential := spec.secret_volume.credential):
-        facts.append(("key", "Credential", credential.name))
     if spec.nfs:
         facts.append(("folder", "Path on the server", spec.nfs.path))
     if spec.git and (spec.git.revision or spec.git.branch):

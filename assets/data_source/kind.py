@@ -1,25 +1,27 @@
 """The row of data sources in the table of kinds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from uuid import UUID
 
 from assets.base import AssetKind
+from assets.credential.kind import CREDENTIAL, issue_of
+from assets.credential.model import Credential
 from assets.credential.usable import at, unfit
 from assets.data_source import card
 from assets.data_source.form import KINDS, DataSourceForm, blank, initial
 from assets.data_source.model import DataSource, DataSourceAsset
 from assets.data_source.wire import WIRE
 from assets.links import Reference
+from clusters.models import Cluster
 from projects.scopes import Place
 from spec import data_source
 from spec.credential import FETCHED
 from spec.errors import Problem
 
-CREDENTIAL = "credential"  # the slug of that kind
-
 
 def _names(source: DataSource) -> Iterator[Reference]:
     if (credential := source.spec.credential) and credential.asset_id:
-        yield "", CREDENTIAL, credential.asset_id
+        yield "", CREDENTIAL.slug, credential.asset_id
 
 
 def _lacks(source: DataSource) -> Iterator[Problem]:
@@ -27,7 +29,7 @@ def _lacks(source: DataSource) -> Iterator[Problem]:
     spec = source.spec
     if spec.credential is None:
         return
-    place, path = Place.of(source), (spec.kind.value, CREDENTIAL)
+    place, path = Place.of(source), (spec.kind.value, CREDENTIAL.slug)
     credential = at(place, spec.credential.asset_id)
     if credential is None:
         name = spec.credential.name or spec.credential.asset_id
@@ -40,6 +42,34 @@ def _lacks(source: DataSource) -> Iterator[Problem]:
             yield Problem(path, f"{credential.name} is only for image pulls; choose another")
     elif problem := unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
         yield Problem(path, problem)
+
+
+def _issues(sources: Iterable[DataSource], cluster: Cluster | None) -> dict[UUID, str]:
+    """What its cluster does not mount, or why its credential cannot be used there."""
+    placed = [
+        (it, spec, at)
+        for it in sources
+        if (at := cluster or it.cluster) and (spec := it.readable_spec)
+    ]
+    named = {spec.credential.asset_id for _, spec, _ in placed if spec.credential}
+    credentials = Credential.objects.shared().in_bulk(named) if named else {}
+    issues = {it.pk: _issue(it, spec, at, credentials) for it, spec, at in placed}
+    return {pk: issue for pk, issue in issues.items() if issue}
+
+
+def _issue(
+    source: DataSource,
+    spec: data_source.DataSourceSpec,
+    cluster: Cluster,
+    credentials: Mapping[UUID, Credential],
+) -> str:
+    if named := spec.credential:
+        credential = credentials.get(named.asset_id) if named.asset_id else None
+        if credential is None or CREDENTIAL.fault_of(credential):
+            return f"its credential {named.name} is gone, or no longer valid"
+        if issue := issue_of(credential.spec, cluster):
+            return f"its credential {credential.name} cannot be used: {issue}"
+    return next(cluster.definition.storage(cluster, spec.as_storage), "")
 
 
 DATA_SOURCE = AssetKind(
@@ -62,6 +92,7 @@ DATA_SOURCE = AssetKind(
     stays_while_used=True,
     wire=WIRE,
     lacks=_lacks,
+    issues=_issues,
     names=_names,
     links=DataSourceAsset,
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import models
 from django.urls import reverse
+from pydantic import ValidationError
 
 from assets.asset import Asset
 from assets.links import AssetLink
@@ -28,6 +29,14 @@ class DataSource(Asset):
     @property
     def spec(self) -> data_source.DataSourceSpec:
         return data_source.DataSourceSpec.model_validate(self.spec_json)
+
+    @property
+    def readable_spec(self) -> data_source.DataSourceSpec | None:
+        """None where it was written under other rules."""
+        try:
+            return self.spec
+        except ValidationError:
+            return None
 
     def storage(self, path: str = "") -> tuple[str, dict[str, Any]]:
         """The list of a pod's ``storage`` that it belongs to, and its item there, at another

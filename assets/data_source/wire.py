@@ -7,35 +7,47 @@ from typing import Any
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, without
 from spec.data_source import SourceKind
 from spec.documents import Document
-from spec.errors import WORDS, Path
+from spec.errors import WORDS, Path, Problem
 from spec.stored import mapping
 
 NAME = {"name": WORDS["extra_forbidden"]}  # of an item of ``storage``; an asset has its own
-OURS = 'is not supported; name it in credential: {"name": …}'
+#: Run:ai's words for the credential of each type, whose id they have.
+WORDS_OF = {
+    SourceKind.S3: ("accessKeyAssetId",),
+    SourceKind.GIT: ("credentialId", "passwordAssetId"),
+    SourceKind.SECRET: ("credentialAssetId",),
+}
+TWICE = "names the credential a second time; leave one of both out"
 #: What Run:ai has of each type, and Trainyard has not.
 LACKS: dict[SourceKind, Mapping[str, str]] = {
     SourceKind.PVC: {"dataSharing": NOT_HERE},
-    SourceKind.S3: {"accessKeyAssetId": OURS},
-    SourceKind.GIT: {
-        "credentialId": OURS,
-        "passwordAssetId": OURS,
-    },
-    SourceKind.SECRET: {"credentialAssetId": OURS},
 }
 
 
 def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
     def read(spec: Document, asset: Any) -> Given:
         item, wrong = without(spec, {**NAME, **LACKS.get(source, {})})
+        by = [word for word in WORDS_OF.get(source, ()) if word in item]
+        for word in by:
+            given, named = item.pop(word), mapping(item.get("credential")).get("assetId")
+            if given and item.get("credential") and given != named:
+                wrong.append(Problem((word,), TWICE))
+            elif given and not named:
+                item["credential"] = {"assetId": given}
+
+        def place(at: Path) -> Path:
+            inside = at[1:] if at[:1] == (source.value,) else at
+            return (by[0],) if by and inside[:1] == ("credential",) else inside
+
         document = {"kind": source.value, source.value: item}
         return Given(document, problems=tuple(wrong), place=place)
 
     def write(asset: Any) -> Document:
         item = mapping(mapping(asset.spec_json).get(source))
-        return {key: value for key, value in item.items() if key != "name"}
-
-    def place(at: Path) -> Path:
-        return at[1:] if at[:1] == (source.value,) else at
+        shown = {key: value for key, value in item.items() if key != "name"}
+        for word in WORDS_OF.get(source, ())[:1]:
+            shown[word] = mapping(item.get("credential")).get("assetId")
+        return shown
 
     return WireType(kind, read, write, path=path, of=(source.value,), one=one)
 

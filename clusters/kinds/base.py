@@ -11,6 +11,7 @@ from pydantic import ValidationError as SchemaError
 
 from engines.base import Engine, Launch, Site
 from spec.errors import Problem
+from spec.storage import Storage
 
 if TYPE_CHECKING:
     from clusters.kinds.form import ConnectionForm
@@ -65,6 +66,10 @@ def nothing(*args: Any) -> str:
     return ""
 
 
+def no_objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
+    yield from ()
+
+
 def no_names(cluster: "Cluster") -> dict[str, list[str]]:
     return {}
 
@@ -100,6 +105,8 @@ class ClusterKind:
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     pulls_images: bool = False  # from registries, with the passwords that it is given
+    #: Why pods there cannot have what is mounted.
+    storage: Callable[["Cluster", Storage], Iterator[str]] = no_objections
     external_urls: Callable[["Cluster"], str] = nothing  # why tools can have none of their own
 
     @property

@@ -9,7 +9,9 @@ from clusters.kinds.base import ClusterKind
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.local import planner
 from engines.local.engine import LocalEngine
+from engines.local.volumes import planning
 from spec.errors import Problem
+from spec.storage import Storage
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -32,11 +34,16 @@ def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
 
 
+def objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
+    yield from (said for _, said in planning.complaints(storage, settings.LOCAL_PATHS))
+
+
 LOCAL = ClusterKind(
     slug="local",
     label="This machine",
     connect=connect,
     complaints=complaints,
+    storage=objections,
     permanent="This machine is a cluster as long as the local engine is on.",
     lacks={
         "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "

@@ -32,6 +32,7 @@ REST = "rest"  # the input with the digest; it also says that the item is there
 REMOVE = "DELETE"  # a box that takes the item away, where no script runs
 SALT = "core.forms.items"
 MOST = 200
+BARRED = ":barred"  # behind the name of a list of choices: those that can only be seen
 Offered = Mapping[str, list[Option]]
 
 
@@ -160,6 +161,8 @@ def show_one(item: Field, prefix: str, given: Any, offered: Offered) -> ShownIte
     ]
     for it in shown:
         it.value, it.options = choose(it.value, it.cell, offered)
+        barred = offered.get(f"{it.cell.choices}{BARRED}", ())
+        it.barred = [words for value, words in barred if value != it.value]
     rest = _rest(item, given)
     return ShownItem(prefix, digest(rest) if rest else "", shown)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from accounts.models import User
+from assets.credential.kind import issue_of
 from assets.credential.model import Credential
 from assets.credential.usable import (
     Usable,
@@ -75,7 +76,7 @@ class Credentials:
         """The nearest of each name is the first."""
         words: dict[str, str] = {}
         for row in self._with_keys:
-            if row.spec.kind in kinds and not self._is_out_of_reach(row):
+            if row.spec.kind in kinds and not self._issue(row):
                 words.setdefault(row.name, in_words(row))
         return list(words.items())
 
@@ -92,13 +93,10 @@ class Credentials:
             return "no longer valid"
         if credential.spec.is_registry:
             return "only for image pulls"
-        if self._is_out_of_reach(credential):
-            return "in an existing Secret, which only Kubernetes has"
-        return ""
+        return self._issue(credential)
 
-    def _is_out_of_reach(self, credential: Credential) -> bool:
-        in_cluster = credential.spec.existing_secret
-        return bool(in_cluster and self.cluster and not self.cluster.definition.has_secrets)
+    def _issue(self, credential: Credential) -> str:
+        return issue_of(credential.spec, self.cluster) if self.cluster else ""
 
     def ask(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
         """Of the items, with what the document holds of each, those with a credential ask for it

@@ -12,6 +12,7 @@ from assets.models import DataSource
 from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
 from core.forms.field import Option
+from core.forms.items import BARRED
 from projects.models import Project
 from spec.scheduling import PriorityClass
 from workloads.wizard.credentials import Credentials
@@ -68,18 +69,24 @@ class Offer:
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
         pulls = self.credentials.registries if self.cluster.definition.pulls_images else []
         return choices | {
-            "data_sources": self._data_sources(),
+            **self._data_sources(),
             "registries": pulls,
             "git_credentials": self.credentials.of_repositories,
             "access_keys": self.credentials.of_buckets,
             "mounted_credentials": self.credentials.of_files,
         }
 
-    def _data_sources(self) -> list[Option]:
+    def _data_sources(self) -> dict[str, list[Option]]:
+        """Those that can be chosen, and under the name of what is only seen the others."""
         if self.project is None:
-            return []
-        rows = DATA_SOURCE.rows.visible_to(self.by).usable_in(self.project).order_by("name", "pk")
-        return [(str(row.pk), _in_words(row)) for row in rows.only("pk", "name", "spec_json")]
+            return {}
+        visible = DATA_SOURCE.rows.visible_to(self.by).usable_in(self.project)
+        rows = list(visible.order_by("name", "pk").only("pk", "name", "spec_json", "cluster_id"))
+        issues = DATA_SOURCE.issues(rows, self.cluster)
+        usable = [(str(row.pk), _in_words(row)) for row in rows if row.pk not in issues]
+        barred = [(row, issues[row.pk]) for row in rows if row.pk in issues]
+        unusable = [(str(row.pk), f"{row.name}: {issue}") for row, issue in barred]
+        return {"data_sources": usable, f"data_sources{BARRED}": unusable}
 
 
 def _in_words(source: DataSource) -> str:

@@ -9,7 +9,7 @@ from projects.models import Project
 from tests.assets.api.conftest import Meta
 from tests.assets.links import named
 from tests.caller import Caller
-from tests.factories import DataSourceFactory, WorkloadFactory
+from tests.factories import CredentialFactory, DataSourceFactory, WorkloadFactory
 from tests.fuzz.bodies import ASSETS
 
 PATH = "/asset/datasource"
@@ -57,6 +57,9 @@ def test_a_path_of_data_sources_has_those_of_its_type_alone(
         assert call("DELETE", f"{PATH}/{path}/{ids[other]}")[0] == 404
 
 
+NOBODYS = "6bb6cdf4-0000-4000-8000-000000000000"
+
+
 @pytest.mark.parametrize(
     ("path", "changes", "fields"),
     [
@@ -71,11 +74,12 @@ def test_a_path_of_data_sources_has_those_of_its_type_alone(
         ("pvc", {"claimName": None}, ["claimName"]),
         ("pvc", {"dataSharing": True}, ["dataSharing"]),
         ("s3", {"accessKeyAssetId": "6bb6cdf4"}, ["accessKeyAssetId"]),
-        ("git", {"credentialId": "6bb6cdf4", "branch": "-x"}, ["credentialId", "branch"]),
-        ("git", {"passwordAssetId": "6bb6cdf4"}, ["passwordAssetId"]),
+        ("s3", {"accessKeyAssetId": NOBODYS, "credential": {"name": "a"}}, ["accessKeyAssetId"]),
+        ("git", {"credentialId": NOBODYS}, ["credentialId"]),
+        ("git", {"passwordAssetId": "6bb6cdf4", "branch": "-x"}, ["branch", "passwordAssetId"]),
         ("host-path", {"mountPropagation": "Bidirectional"}, ["mountPropagation"]),
         ("config-map", {"subPath": "/a"}, ["subPath"]),
-        ("secrets", {"secret": None, "credentialAssetId": "6b"}, ["credentialAssetId", "secret"]),
+        ("secrets", {"secret": None, "credentialAssetId": "6b"}, ["credentialAssetId"]),
     ],
     ids=str,
 )
@@ -93,3 +97,70 @@ def test_a_data_source_that_is_used_is_not_deleted_by_rest(call: Caller, project
     source = DataSourceFactory(home=project)
     named(WorkloadFactory(project=project), source)
     assert call("DELETE", f"{PATH}/nfs/{source.pk}")[0] == 409
+
+
+@pytest.mark.parametrize(
+    ("path", "word", "credential"),
+    [
+        ("s3", "accessKeyAssetId", {"kind": "accessKey", "existingSecret": "keys"}),
+        ("git", "credentialId", {"kind": "password", "existingSecret": "keys"}),
+        ("secrets", "credentialAssetId", {"kind": "genericSecret", "keys": ["token"]}),
+    ],
+)
+def test_the_id_of_a_credential_has_run_ais_word_as_well(
+    call: Caller, meta: Meta, project: Project, path: str, word: str, credential: dict[str, Any]
+) -> None:
+    held = CredentialFactory(home=project, spec_json=credential, entered={"token": "x"})
+    spec = {
+        key: value
+        for key, value in SPECS[path].items()
+        if key not in {"accessKeySecret", "secretRef", "secret"}
+    }
+    status, created = call(
+        "POST", f"{PATH}/{path}", {"meta": meta(), "spec": spec | {word: str(held.pk)}}
+    )
+    assert status == 201, created
+    assert created["spec"][word] == created["spec"]["credential"]["assetId"] == str(held.pk)
+    one = f"{PATH}/{path}/{created['meta']['id']}"
+    assert call("PUT", one, {"spec": created["spec"]})[0] == 200
+    assert DataSource.objects.get().spec.credential
+
+
+def test_the_status_says_why_a_data_source_cannot_be_used(call: Caller, meta: Meta) -> None:
+    """The cluster of this project is this machine, which has no Secrets and allows no folder."""
+    for path in ("secrets", "git", "host-path"):
+        body = {"meta": meta(name=path), "spec": SPECS[path]}
+        if path == "git":
+            body["spec"] = {"repository": "https://example.com/x", "path": "/code"}
+        assert call("POST", f"{PATH}/{path}", body)[0] == 201
+    project = meta()["projectId"]
+    listed = call("GET", f"{PATH}?statusInfo=true&complyToProject={project}")[1]["entries"]
+    status = {it["meta"]["name"]: it["status"] for it in listed}
+    assert status["git"] == {"status": "No issues found", "message": ""}
+    assert status["secrets"]["status"] == "Issues found"
+    assert "this machine has no Secrets" in status["secrets"]["message"]
+    compliance = {it["meta"]["name"]: it["compliance"] for it in listed}
+    assert compliance["git"]["compliance"] is True
+    (reason,) = compliance["host-path"]["reason"]
+    assert reason["field"] == "spec"
+    assert "administrators do not allow" in reason["details"]
+    (plain, *_) = call("GET", PATH)[1]["entries"]
+    assert (plain["status"], plain["compliance"]) == (None, None)
+    assert call("GET", f"{PATH}?complyToProject=999999")[0] == 404
+
+
+def test_descendants_of_a_department_are_found_with_it(
+    call: Caller, meta: Meta, project: Project
+) -> None:
+    DataSourceFactory(home=project, name="deep")
+    DataSourceFactory(home=project, name="wide", in_department=True)
+    asked = f"{PATH}?departmentId={project.department_id}"
+
+    def names(address: str) -> list[str]:
+        return sorted(it["meta"]["name"] for it in call("GET", address)[1]["entries"])
+
+    assert names(asked) == ["wide"]
+    assert names(f"{asked}&includeDescendants=true") == ["deep", "wide"]
+    both = call("GET", f"{asked}&includeDescendants=true&scope=project")
+    assert both[0] == 400
+    assert "includeDescendants" in both[1]["message"]
