@@ -1,9 +1,10 @@
 """The engine on a real Slurm, and the programs that the contract knows."""
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
-from engines.base import Launch
+from engines.base import Launch, Site
 from engines.slurm.client import files
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.site import SlurmSite
@@ -40,6 +41,15 @@ class SlurmRig(Rig):
     def shell(self, script: str, **fields: Any) -> Launch:
         quick: dict[str, Any] = {"termination_grace_period_seconds": 1}
         return launch(f"/bin/bash -c {shlex.quote(script)}", **quick | fields)
+
+    def of_all_cores(self, script: str, **fields: Any) -> Launch:
+        """One that leaves no room for another."""
+        launched = self.shell(script, num_workers=len(self.testbed.told["nodes"]) - 1, **fields)
+        compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
+        worker = launched.spec.worker.model_copy(update={"compute": compute})
+        spec = launched.spec.model_copy(update={"worker": worker})
+        qos = (spec.priority_class,) if spec.priority_class else ()
+        return replace(launched, spec=spec, site=Site(priority_classes=qos))
 
     def clean(self) -> None:
         """End and remove what tests left."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -109,11 +109,8 @@ def test_two_jobs_of_one_run_do_its_work_once(rig: SlurmRig) -> None:
 
 
 def test_a_lost_job_is_not_taken_for_the_one_that_got_its_number(rig: SlurmRig) -> None:
-    launched = rig.shell("true", num_workers=2)
-    compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
-    worker = launched.spec.worker.model_copy(update={"compute": compute})
-    spec = launched.spec.model_copy(update={"worker": worker, "num_workers": 8})
-    launched = rig.submit(replace(launched, spec=spec))
+    rig.seen(rig.submit(rig.of_all_cores("exec sleep 600")), Phase.RUNNING)
+    launched = rig.submit(rig.prints())
     run("kill", "slurmctld")
     run("start", "slurmctld")
     wait_for(lambda: rig.transport.run(["sbatch", "--wrap=sleep 1"]).code == 0, 60, every=0.5)
@@ -146,10 +143,10 @@ def test_a_job_that_slurm_queues_again_is_the_next_attempt_of_its_run(rig: Slurm
 
 def test_a_preempted_job_waits_and_then_goes_on(rig: SlurmRig) -> None:
     script = '[ "$ATTEMPT" = 0 ] && exec sleep 600; echo second'
-    low = of_all_cores(rig, script, PriorityClass.LOW)
+    low = rig.of_all_cores(script, priority_class=PriorityClass.LOW)
     rig.submit(low)
     rig.seen(low, Phase.RUNNING)
-    high = of_all_cores(rig, "sleep 2", PriorityClass.HIGH)
+    high = rig.of_all_cores("sleep 2", priority_class=PriorityClass.HIGH)
     rig.submit(high)
     shown = rig.seen(low, Phase.PENDING, *TERMINAL)
     assert (shown.phase, shown.reason) == (Phase.PENDING, Reason.PREEMPTED)
@@ -166,16 +163,6 @@ def test_a_running_job_is_watched_through_a_restart_of_the_controller(rig: Slurm
     watch = rig.engine.watch()
     assert Phase.COMPLETED in {it.phase for it in listed(watch)}
     watch.close()
-
-
-def of_all_cores(rig: SlurmRig, script: str, priority: PriorityClass) -> Launch:
-    """A job for which another one has to make room."""
-    launched = rig.shell(script, num_workers=3, priority_class=priority)
-    compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
-    worker = launched.spec.worker.model_copy(update={"compute": compute})
-    site = replace(launched.site, priority_classes=("low", "high"))
-    spec = launched.spec.model_copy(update={"worker": worker})
-    return replace(launched, spec=spec, site=site)
 
 
 def followed(rig: SlurmRig, launched: Launch) -> Observation:

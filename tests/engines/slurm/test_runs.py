@@ -1,10 +1,15 @@
 """What jobs do on a real Slurm beyond the contract."""
 
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from engines.slurm.client.transport import LocalTransport
+from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
+from engines.slurm.script.site import SlurmSite
 from spec.phases import Phase, Reason
 from tests.engines.reading import printed
 from tests.engines.slurm.rig import SlurmRig
@@ -58,12 +63,9 @@ def test_a_rank_that_outlives_its_grace_period_is_killed(rig: SlurmRig) -> None:
 
 
 def test_a_job_that_waits_says_why_and_is_stopped_at_once(rig: SlurmRig) -> None:
-    launched = rig.shell("true", num_workers=8)
-    compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
-    worker = launched.spec.worker.model_copy(update={"compute": compute})
-    launched = rig.submit(
-        replace(launched, spec=launched.spec.model_copy(update={"worker": worker}))
-    )
+    first = rig.submit(rig.of_all_cores("exec sleep 600"))
+    rig.seen(first, Phase.RUNNING)
+    launched = rig.submit(rig.prints())
     shown = rig.seen(launched, Phase.PENDING, Phase.FAILED)
     assert shown.phase is Phase.PENDING
     wait_for(lambda: (it := rig.engine.observe(launched.handle)) and it.cause, 20)
@@ -95,3 +97,31 @@ def test_somebody_elses_cancel_is_a_stop_that_nobody_asked_trainyard_for(rig: Sl
     rig.transport.run(["scancel", f"--name={name}"])
     shown = rig.over(launched)
     assert (shown.phase, shown.message) == (Phase.STOPPED, "")
+
+
+def test_slurm_on_this_host_needs_no_ssh(rig: SlurmRig, tmp_path: Path) -> None:
+    here = LocalTransport(rig.testbed.programs)
+    rig.engine = SlurmEngine(here, SlurmSite(str(tmp_path)))
+    launched = rig.submit(rig.prints())
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert printed(rig.engine, launched, 1) == b"hello\n"
+    rig.engine.delete(launched.handle)
+    assert rig.engine.observe(launched.handle) is None
+
+
+def test_a_port_of_a_rank_is_reached_through_the_login_node(rig: SlurmRig) -> None:
+    script = "[ $RANK = 1 ] && exec sleep 600; exec python3 -m http.server 8149"
+    launched = rig.submit(rig.shell(script))
+    rig.seen(launched, Phase.RUNNING)
+
+    def answers() -> bytes:
+        with (
+            suppress(OSError),  # nobody listens yet
+            rig.engine.dial(launched.handle, rank=0, port=8149) as stream,
+        ):
+            stream.settimeout(10)
+            stream.sendall(b"HEAD / HTTP/1.0\r\n\r\n")
+            return stream.recv(100)
+        return b""
+
+    assert wait_for(answers, 30, "an answer", every=0.3).startswith(b"HTTP/1.0 200")
