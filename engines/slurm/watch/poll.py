@@ -128,9 +128,9 @@ class Looker:
 
         def guess(folder: str) -> BatchJob | None:
             """For a moment it is as it was: it may be on its way into the queue or out of it."""
-            if at - self._missing[folder] > MISSED_FOR:
-                return None
             facts = asked[folder]
+            if facts.stopped or at - self._missing[folder] > MISSED_FOR:
+                return None
             state = "RUNNING" if facts.attempt >= 0 else "PENDING"
             return BatchJob(facts.job, job_name(*_place(folder)), state, reason="None")
 
@@ -150,8 +150,10 @@ class Looker:
 
 
 def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
-    """Accounting has a line for each start; of the job that has the run the last one counts."""
-    own = [job for job in jobs if job.id == (facts.claim or facts.job)] or list(jobs)
+    """Accounting has a line for each start; of the job that has the run the last end counts. It may
+    go on showing a job as waiting that Slurm itself has lost."""
+    over = [job for job in jobs if job.is_over]
+    own = [job for job in over if job.id == (facts.claim or facts.job)] or over
     return own[-1] if own else None
 
 
