@@ -68,6 +68,13 @@ def _wizard(page: Page) -> None:
     page.evaluate("window.scrollTo(0, 0)")
 
 
+def _command_line(page: Page) -> None:
+    _wizard(page)
+    summary = page.get_by_role("complementary", name="Summary")
+    summary.get_by_text("CLI", exact=True).click()
+    summary.get_by_text("trainyard training pytorch").scroll_into_view_if_needed()
+
+
 def _cluster(page: Page) -> None:
     page.goto("/clusters/")
     page.get_by_role("link", name="local", exact=True).click()
@@ -93,6 +100,7 @@ PICTURES = (
     Picture("new-slurm-cluster", "docs/slurm.md", _at("/clusters/new/?kind=slurm")),
     Picture("projects", "docs/deploy.md", _at("/projects/")),
     Picture("audit", "docs/operations.md", _at("/audit/")),
+    Picture("command-line", "docs/cli.md", _command_line),
     Picture("access-keys", "docs/rest.md", _at("/access-keys/")),
     Picture("users", "docs/sign-in.md", _at("/users/")),
 )

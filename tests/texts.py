@@ -51,8 +51,9 @@ def texts() -> Iterator[Text]:
 
 
 def strings(path: Path, tree: ast.Module) -> Iterator[Text]:
-    """The strings of a module, one for each f-string; docstrings only where OpenAPI shows them."""
-    documented = "api" in {*path.parts, path.stem}
+    """The strings of a module, one for each f-string; docstrings only where
+    OpenAPI or help shows them."""
+    documented = {"api", "trainyard_cli"} & {*path.parts, path.stem}
     inner: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and not documented:

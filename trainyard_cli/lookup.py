@@ -16,7 +16,7 @@ def find(invocation: Invocation, name: str, project: str) -> Item:
 
 
 def find_all(invocation: Invocation, names: Sequence[str], project: str) -> list[Item]:
-    """One request for each name or id. ``CliError`` names the first that is not there."""
+    """One request for each name or id. ``CliError`` names the first that does not exist."""
     every: list[Item] = []
     for name in names:
         if _is_id(name):

@@ -1,6 +1,7 @@
 """The command line as a program of its own, against the whole product as it runs."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -72,6 +73,21 @@ def test_a_submission_that_is_waited_for_ends_as_its_workload(trainyard: Run) ->
     assert trainyard("logs failing").stdout == "broken\n"
 
 
+def session_of(page: str) -> list[str]:
+    """The lines of the page's first block of commands of ours, without the program."""
+    blocks = re.findall(r"```\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    lines = next(it for it in blocks if "trainyard login" in it).splitlines()
+    return [line.split("trainyard ", 1)[1] for line in lines]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/cli.md"])
+def test_the_session_of_the_documents_runs_as_it_is_written(
+    trainyard: Run, running_trainyard: Trainyard, page: str
+) -> None:
+    for line in session_of(page):
+        trainyard(line.replace("http://127.0.0.1:8000", running_trainyard.url))
+
+
 def test_a_list_takes_little_longer_than_loading_httpx(trainyard: Run) -> None:
     bare = f"{sys.executable} -c 'import httpx'"
 
@@ -90,14 +106,7 @@ def test_a_list_takes_little_longer_than_loading_httpx(trainyard: Run) -> None:
 
 def test_the_distribution_has_all_its_modules(tmp_path: Path) -> None:
     """As pip makes it of the folder, without asking an index."""
-    pip: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "wheel",
-        "--quiet",
-    ]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
     source = tmp_path / "source"
     subprocess.run(["cp", "-r", ROOT / "trainyard_cli", source], check=True)  # noqa: S607
     wheels = tmp_path / "wheels"
@@ -105,17 +114,9 @@ def test_the_distribution_has_all_its_modules(tmp_path: Path) -> None:
         [*pip, "--no-deps", "--no-build-isolation", "-w", wheels, source], check=True, timeout=120
     )
     target = tmp_path / "installed"
-    install: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--target",
-        target,
-    ]
-    subprocess.run([*install, *wheels.glob("*.whl")], check=True, timeout=120)
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    (wheel,) = wheels.glob("*.whl")
+    subprocess.run([*install, "--target", target, wheel], check=True, timeout=120)
     modules = {path.relative_to(target) for path in target.rglob("trainyard_cli/**/*.py")}
     ours = {path.relative_to(ROOT) for path in (ROOT / "trainyard_cli").rglob("*.py")}
     assert modules == ours

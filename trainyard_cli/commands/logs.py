@@ -24,7 +24,7 @@ def logs(
     name: Name,
     project: ProjectName = "",
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what is printed, to the end.")
+        bool, typer.Option("--follow", "-f", help="Continue with what is printed, to the end.")
     ] = False,
     rank: Annotated[str, typer.Option(help="One rank, several as 0,2, or all.")] = "all",
     pod: Annotated[str, typer.Option(help="One pod, such as worker-0.")] = "",

@@ -51,7 +51,7 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
     file = _option(
         RUN,
         *file_names,
-        text="A request in YAML or JSON, as the wizard shows it; flags lay over it.",
+        text="A request body in YAML or JSON; flags lay over it.",
     )
     field = _option(
         RUN,

@@ -1,4 +1,4 @@
-"""Submitting: the request is made of a file and of flags, and sent, or tried."""
+"""Submitting: a file and flags become the request, which is sent, or tried."""
 
 import os
 import sys
@@ -91,6 +91,9 @@ def _read(file: Path) -> Body:
         raise wrong_use(f"{file} is no YAML: {error}") from error
     if not isinstance(body, dict) or not isinstance(body.get("spec"), dict):
         raise wrong_use(f"{file} is no request: it needs spec, as the wizard's summary shows it.")
+    if "assets" in body:
+        todo = "Take the request body that As YAML shows below, which has their values."
+        raise wrong_use(f"{file} names assets, which this command line cannot.", todo)
     return body
 
 
@@ -117,7 +120,7 @@ def _name(body: Body, name: str, prefix: str) -> None:
 def _send(
     invocation: Invocation, to: Destination, body: Body, output: Format | None, *, rehearses: bool
 ) -> Any:
-    """What was made, where it was."""
+    """The new workload, if there is one."""
     from trainyard_cli.client import Refusal
 
     try:

@@ -1,8 +1,8 @@
 """Waiting for the end of a workload, whose result is then that of the command."""
 
 import sys
-import time
 from collections.abc import Iterator
+from time import sleep
 
 import typer
 
@@ -25,7 +25,7 @@ def watch(context: typer.Context, name: Name, project: ProjectName = "") -> None
 
 
 def last_of(invocation: Invocation, workload_id: str) -> Item:
-    """The workload once it has ended. Every change of its phase is told on standard error."""
+    """The workload once it has ended. Every change of its phase goes to standard error."""
     state = ""
     for workload in _states(invocation, workload_id):
         if (line := _line(workload)) != state:
@@ -45,7 +45,7 @@ def _states(invocation: Invocation, workload_id: str) -> Iterator[Item]:
                 message = "The workload was deleted while it was waited for."
                 raise CliError(message, code=ExitCode.REFUSED) from error
             raise
-        time.sleep(EVERY_SECONDS)
+        sleep(EVERY_SECONDS)
 
 
 def _line(workload: Item) -> str:

@@ -31,7 +31,6 @@ COMMANDS = {
     "XGBoost": "training xgboost",
     "JAX": "training jax",
 }
-MOST_COLUMNS = 96
 
 
 class _Masked(dict[str, str]):
@@ -203,11 +202,8 @@ def _worded(name: str, text: str) -> list[str]:
 
 
 def _wrapped(groups: list[list[str]], words: list[str]) -> str:
-    lines = [shlex.join(groups[0])]
-    for group in [*groups[1:], *([["--", *words]] if words else [])]:
-        text = shlex.join(group)
-        if len(lines[-1]) + len(text) < MOST_COLUMNS and len(lines) > 1 and "\n" not in text:
-            lines[-1] += f" {text}"
-        else:
-            lines.append(text)
-    return " \\\n  ".join(lines)
+    """A flag a line; the command after ``--`` stays with its flag."""
+    tail = ["--", *words] if words else []
+    if tail and groups[-1] == ["--command"]:
+        tail = [*groups.pop(), *tail]
+    return " \\\n  ".join(map(shlex.join, [*groups, *([tail] if tail else [])]))

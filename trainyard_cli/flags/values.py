@@ -14,7 +14,7 @@ DURATION = re.compile(r"(\d+)([dhms]?)")
 
 
 class BadValue(ValueError):
-    """The text of a flag is none of its kind; the message goes on after the flag's name."""
+    """The text of a flag is none of its kind; the message follows the flag's name."""
 
 
 class Unsayable(ValueError):

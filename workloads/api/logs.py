@@ -21,7 +21,7 @@ from core.query import whole_number
 from workloads import events, logs
 from workloads.api.distributed import find_kept
 from workloads.api.listing import Which
-from workloads.logs.follow import Follower
+from workloads.logs.follow import MergedOutput
 from workloads.models import Workload
 
 router = Router(tags=["Workloads"])
@@ -49,7 +49,9 @@ class LogQuery(Which):
     since: datetime | None = Field(None, description="Lines that were collected then or later")
     timestamps: bool = Field(False, description="Each line begins with its time")
     previous: bool = Field(False, description="The attempt before the latest one with output")
-    follow: bool = Field(False, description="Go on with what is printed, until the workload ends")
+    follow: bool = Field(
+        False, description="Continue with what is printed, until the workload ends"
+    )
 
     @property
     def is_merged(self) -> bool:
@@ -62,7 +64,7 @@ async def read_log(
     request: ApiRequest, workload_id: UUID, which: Query[LogQuery]
 ) -> HttpResponseBase:
     """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to
-    continue. Or lines of several ranks, merged by time, that go on with ``follow=true``: the
+    continue. Or lines of several ranks, merged by time, that continue with ``follow=true``: the
     answer ends with the workload, or with the token.
 
     Not part of Run:ai's API. Logs are available after the workload has ended, too.
@@ -104,7 +106,7 @@ class LogReading:
     """``token`` is the caller's: what it no longer opens is no longer told."""
 
     workload: Workload
-    follower: Follower
+    follower: MergedOutput
     which: LogQuery
     token: str
 
@@ -155,7 +157,7 @@ class LogReading:
 
 
 def _let_go() -> None:
-    """An open stream must not hold a database connection."""
+    """An open stream keeps no database connection to itself."""
     if not connection.in_atomic_block:
         connection.close()
 
@@ -173,7 +175,9 @@ def _reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogRead
     since = which.since
     if since and since.tzinfo is None:
         since = since.replace(tzinfo=UTC)
-    follower = Follower.of(workload, names, run=run, attempt=attempt, tail=which.tail, since=since)
+    follower = MergedOutput.of(
+        workload, names, run=run, attempt=attempt, tail=which.tail, since=since
+    )
     return LogReading(workload, follower, which, _token(request))
 
 

@@ -18,7 +18,7 @@ BYTES_AT_ONCE = 1024 * 1024
 
 
 @dataclass
-class Follower:
+class MergedOutput:
     """Up to where each stream was read. ``names`` are those of the ranks that are wanted.
     Where the run and attempt are ``fixed``, later ones are left out."""
 
@@ -36,7 +36,7 @@ class Follower:
         attempt: int | None,
         tail: int | None,
         since: datetime | None,
-    ) -> "Follower":
+    ) -> "MergedOutput":
         """From the last ``tail`` lines on, and none that was collected before ``since``."""
         fixed = run is not None or attempt is not None
         number = workload.run if run is None else run

@@ -88,7 +88,12 @@ def test_flags_lay_over_a_file(terminal: Terminal, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[1", "is no YAML"), ("name: a", "it needs spec"), (None, "cannot be read")],
+    [
+        ("[1", "is no YAML"),
+        ("name: a", "it needs spec"),
+        ("{spec: {}, assets: {}}", "names assets"),
+        (None, "cannot be read"),
+    ],
 )
 def test_a_file_that_is_no_request_is_refused(
     terminal: Terminal, tmp_path: Path, text: str | None, message: str

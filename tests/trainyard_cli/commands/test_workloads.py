@@ -1,7 +1,6 @@
 """Describing, stopping, running, deleting and waiting, against rows that are there."""
 
 import json
-import time
 
 import pytest
 
@@ -10,6 +9,7 @@ from projects.models import Project
 from spec.phases import Phase
 from tests.factories import ProjectFactory, WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.commands import waiting
 from workloads.models import Workload
 
 
@@ -101,7 +101,7 @@ def test_a_submission_waits_for_the_end_and_tells_each_phase(
     def pass_by(_: float) -> None:
         Workload.objects.filter(name="train").update(phase=next(phases))
 
-    monkeypatch.setattr(time, "sleep", pass_by)
+    monkeypatch.setattr(waiting, "sleep", pass_by)
     image = "-i kubeflow/pytorch-dist-mnist:latest"
     done = terminal(f"training pytorch submit train {image} --wait")
     assert done.out == "Submitted train.\n"
@@ -112,5 +112,5 @@ def test_a_submission_waits_for_the_end_and_tells_each_phase(
 def test_a_workload_that_is_deleted_while_it_is_waited_for_is_no_success(
     terminal: Terminal, running: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(time, "sleep", lambda _: Workload.objects.filter(pk=running.pk).delete())
+    monkeypatch.setattr(waiting, "sleep", lambda _: Workload.objects.filter(pk=running.pk).delete())
     assert "was deleted while" in terminal("workload watch mnist", code=1).err

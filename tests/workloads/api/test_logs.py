@@ -174,7 +174,7 @@ def in_time(read: Any) -> Any:
     return run
 
 
-def test_nobody_follows_a_log_without_access(
+def test_a_log_is_not_followed_without_access(
     call: Caller, stranger: Caller, three: Workload
 ) -> None:
     path = f"/workloads/{three.pk}/logs?rank=all&follow=true"
