@@ -13,14 +13,15 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 
 from config.handler import Handler  # noqa: E402
 from core import garbage  # noqa: E402
-from core.websockets import Receive, Scope, Send, own_pages_only  # noqa: E402
-from workloads.terminal.urls import routes  # noqa: E402
+from core.websockets import Receive, Scope, Send, by_address, own_pages_only  # noqa: E402
+from workloads.terminal.urls import program_routes, routes  # noqa: E402
 from workloads.tools.addresses import is_a_tools  # noqa: E402
 from workloads.tools.app import tools  # noqa: E402
 from workloads.tools.headers import value_of  # noqa: E402
 
+pages = own_pages_only(CookieMiddleware(URLRouter(routes)))
 own = ProtocolTypeRouter(
-    {"http": Handler(), "websocket": own_pages_only(CookieMiddleware(URLRouter(routes)))}
+    {"http": Handler(), "websocket": by_address(pages, URLRouter(program_routes))}
 )
 
 

@@ -13,6 +13,7 @@ from core.text import fault_of
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
+API = "/api/"
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
@@ -27,6 +28,20 @@ def own_pages_only(app: App) -> App:
             await refuse(scope, receive, send)
 
     return checked
+
+
+def by_address(pages: App, programs: App) -> App:
+    """``programs`` below ``/api/``, where neither cookies nor the origin count, but tokens."""
+
+    async def chosen(scope: Scope, receive: Receive, send: Send) -> None:
+        if not scope["path"].startswith(API):
+            await pages(scope, receive, send)
+        elif unfit(scope):
+            await refuse(scope, receive, send)
+        else:
+            await programs(scope, receive, send)
+
+    return chosen
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:

@@ -20,10 +20,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami"),
     "places": ("config", "project", "cluster", "node", "nodepool"),
     "alias": ("alias",),
-    "jobs": ("list", "describe", "delete", "logs", "suspend", "resume", "workload"),
+    "jobs": ("list", "describe", "delete", "logs", "exec", "bash", "suspend", "resume", "workload"),
     "kinds": ("submit-dist", "distributed", "training", "workspace"),
 }
-WITH_WORDS = {"submit", "submit-dist"}  # which take what follows --
+WITH_WORDS = {"submit", "submit-dist", "exec"}  # which take what follows --
 HELP = "Submit, follow and control distributed training on Trainyard. Start with: trainyard login"
 
 

@@ -56,7 +56,7 @@ class RestClient:
         """The lines of an answer that comes bit by bit."""
         with _reaching(self.profile.server):
             request = self.http.build_request(
-                "GET", path, params=_given(query), headers=self._bearer()
+                "GET", path, params=_given(query), headers=self.bearer()
             )
             request.extensions["timeout"] = httpx.Timeout(PATIENCE_SECONDS, read=None).as_dict()
             answer = self.http.send(request, stream=True)
@@ -78,15 +78,16 @@ class RestClient:
         self.profile.expires = time.time() + token["expiresIn"]
 
     def _authorized(self, method: str, path: str, body: Any, query: Any) -> httpx.Response:
-        answer = self._send(method, path, body, query, self._bearer())
+        answer = self._send(method, path, body, query, self.bearer())
         if answer.status_code == 401:  # it ended early, such as with a new password
             self.profile.expires = 0.0
-            answer = self._send(method, path, body, query, self._bearer())
+            answer = self._send(method, path, body, query, self.bearer())
         if answer.is_error:
             raise refusal(answer)
         return answer
 
-    def _bearer(self) -> dict[str, str]:
+    def bearer(self) -> dict[str, str]:
+        """The header of a call, with a token that is still valid for a while."""
         profile = self.profile
         if not profile.token or time.time() > profile.expires - EARLY_SECONDS:
             if not profile.is_signed_in:

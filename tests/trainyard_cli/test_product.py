@@ -12,6 +12,7 @@ import pytest
 
 from config.run.install import ROOT
 from tests.product import Trainyard
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -71,6 +72,19 @@ def test_a_submission_that_is_waited_for_ends_as_its_workload(trainyard: Run) ->
     done = trainyard(f"{line} --command -- sh -c 'echo broken; exit 7'", code=7)
     assert "failing is Failed." in done.stderr
     assert trainyard("logs failing").stdout == "broken\n"
+
+
+def test_programs_run_in_a_rank_and_shells_take_what_is_typed(trainyard: Run) -> None:
+    trainyard(f"training pytorch submit open {IMAGE} --cpu 0.1 --command -- sleep 600")
+    wait_for(lambda: "Running" in trainyard("list jobs --search open").stdout, 60)
+    done = trainyard("exec open --pod worker-0 -- sh -c 'echo in rank $RANK; exit 3'", code=3)
+    assert done.stdout == "in rank 1\n"
+    typed = trainyard("bash open <<< 'echo sum $((40 + 2)); exit 5'", code=5)
+    assert "sum 42" in typed.stdout
+    refused = trainyard("exec open --rank 7 -- true", code=4)
+    assert "Check that it has this rank" in refused.stderr
+    assert "after --" in trainyard("exec open", code=2).stderr
+    trainyard("delete job open")
 
 
 def session_of(page: str) -> list[str]:

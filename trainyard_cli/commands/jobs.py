@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from trainyard_cli.commands import describe, logs, places, verbs, waiting, workloads
+from trainyard_cli.commands import describe, logs, places, terminal, verbs, waiting, workloads
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -24,6 +24,8 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         group.command("job")(command)
         app.add_typer(group, name=name)
     app.command("logs")(logs.logs)
+    app.command("exec")(terminal.execute)
+    app.command("bash")(terminal.bash)
     app.command("suspend")(verbs.suspend)
     app.command("resume")(verbs.resume)
     workload = typer.Typer(help="Workloads of every kind.", no_args_is_help=True)
@@ -36,6 +38,8 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("list")(workloads.list_every)
     group.command("describe")(describe.describe)
     group.command("logs")(logs.logs)
+    group.command("exec")(terminal.execute)
+    group.command("bash")(terminal.bash)
     group.command("watch")(waiting.watch)
     group.command("suspend")(verbs.suspend)
     group.command("resume")(verbs.resume)

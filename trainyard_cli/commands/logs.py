@@ -48,7 +48,7 @@ def logs(
     }
     invocation = of(context)
     workload = lookup.find(invocation, name, project)
-    asked = _rank_of(invocation, workload, pod) if pod else rank
+    asked = rank_of(invocation, workload, pod) if pod else rank
     write(invocation, workload, pattern, rank=asked, **query)
 
 
@@ -103,7 +103,7 @@ def _since(text: str) -> str:
     return (datetime.now(timezone.utc) - timedelta(seconds=seconds)).isoformat()
 
 
-def _rank_of(invocation: Invocation, workload: Item, pod: str) -> str:
+def rank_of(invocation: Invocation, workload: Item, pod: str) -> str:
     """The rank of a pod, by its name or the end of it."""
     if not POD.match(pod):
         raise wrong_use(f"--pod: {pod!r} is none; write master-0, worker-0, worker-1 …")

@@ -1,5 +1,6 @@
 """Terminals into running ranks: who may open one, how many at once, what is written down."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
@@ -7,7 +8,6 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from accounts.models import User
-from accounts.sessions import user_of
 from audit import services as audit
 from clusters.connections import engine_for
 from core import slots
@@ -50,9 +50,8 @@ def why_none(workload: Workload) -> str:
     return ""
 
 
-def find(session_key: str, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
+def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
     """A rank for whoever may stop the workload; ``None`` for everybody else."""
-    user = user_of(session_key)
     if user is None:
         return None
     rows = Rank.objects.filter(workload__in=Workload.objects.open_to(user, "workloads.update"))
@@ -61,8 +60,8 @@ def find(session_key: str, workload_id: UUID, number: int) -> tuple[User, Rank] 
     return (user, row) if row else None
 
 
-def enter(user: User, rank: Rank) -> Visit:
-    """Open a shell. :class:`NotOpened` says why there is none."""
+def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
+    """Open a shell, or start another program. :class:`NotOpened` says why there is none."""
     workload = rank.workload
     if problem := why_none(workload) or _not_running(rank):
         raise NotOpened(problem)
@@ -70,7 +69,7 @@ def enter(user: User, rank: Rank) -> Visit:
     try:
         if not slots.take(name, slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} terminals open, which is the limit. Close one first.")
-        session = engine_for(workload.cluster).exec(workload.handle, rank=rank.rank, argv=SHELL)
+        session = engine_for(workload.cluster).exec(workload.handle, rank=rank.rank, argv=argv)
     except EngineError as error:
         slots.give_back(name, slot)
         raise NotOpened(str(error)) from error
@@ -81,9 +80,9 @@ def enter(user: User, rank: Rank) -> Visit:
     return Visit(workload, rank, user, session, slot)
 
 
-def why_over(visit: Visit, session_key: str) -> str:
-    """Why an open terminal must end; empty while it may stay."""
-    allowed = find(session_key, visit.workload.pk, visit.rank.rank)
+def why_over(visit: Visit, user: User | None) -> str:
+    """Why an open terminal must end; empty while it may stay. ``user`` is who has it open now."""
+    allowed = find(user, visit.workload.pk, visit.rank.rank)
     if allowed is None or allowed[0] != visit.user:
         return "You are no longer signed in, or no longer have access to this workload."
     if problem := _not_running(allowed[1]):

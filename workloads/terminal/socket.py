@@ -2,15 +2,21 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
+from accounts.models import User
+from accounts.sessions import user_of
 from core.text import loads
+from workloads.models import Rank
 from workloads.terminal import access
 from workloads.terminal.access import NotOpened, Visit
+from workloads.terminal.shell import SHELL
 
 PIECE = 16_384
 LONGEST_MESSAGE = 65_536
@@ -21,28 +27,45 @@ in_thread = database_sync_to_async
 
 class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     """Binary messages are what is typed and shown. Text is JSON: the page sends ``{columns, rows}``
-    when its window changes, and is sent ``{ended: why}`` last."""
+    when its window changes, and is sent ``{ended: why, exitCode: …}`` last."""
 
+    noun = "shell"
     visit: Visit | None = None
     why = ""
 
     async def connect(self) -> None:
-        kwargs = self.scope["url_route"]["kwargs"]
-        self.session_key = self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, "")
-        find = in_thread(access.find, thread_sensitive=False)
-        admitted = await find(self.session_key, kwargs["pk"], kwargs["rank"])
+        place = self.scope["url_route"]["kwargs"]["pk"], self.rank()
+        admitted = await in_thread(self._admitted, thread_sensitive=False)(*place)
         if admitted is None:
             await self.close()  # before it is accepted: the browser sees a 403
             return
         await self.accept()
+        enter = in_thread(access.enter, thread_sensitive=False)
         try:
-            self.visit = await in_thread(access.enter, thread_sensitive=False)(*admitted)
+            self.visit = await enter(*admitted, self.argv())
         except NotOpened as problem:
             await self.finish(str(problem))
             return
         self.visit.session.stream.setblocking(False)
         self.typed_at = asyncio.get_running_loop().time()
         self.tasks = [asyncio.create_task(self.show()), asyncio.create_task(self.look_after())]
+
+    def rank(self) -> int:
+        return int(self.scope["url_route"]["kwargs"]["rank"])
+
+    def argv(self) -> Sequence[str]:
+        """The program that is started."""
+        return SHELL
+
+    def user(self) -> User | None:
+        """Who has it open, as far as they still may; asked again and again."""
+        return user_of(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""))
+
+    def _admitted(self, workload_id: UUID, rank: int) -> tuple[User, Rank] | None:
+        return access.find(self.user(), workload_id, rank)
+
+    def _why_over(self, visit: Visit) -> str:
+        return access.why_over(visit, self.user())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.visit is None:
@@ -79,7 +102,8 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         except OSError:
             return  # closed under us
         code = session.exit_code
-        await self.finish(session.trouble or f"The shell ended with exit code {code}.")
+        words = f"The {self.noun} ended with exit code {code}."
+        await self.finish(session.trouble or words, None if session.trouble else code)
 
     async def look_after(self) -> None:
         """End it when nobody types, and when who opened it may no longer."""
@@ -91,13 +115,12 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
             if loop.time() - self.typed_at >= idle:
                 await self.finish(f"Closed: no input for {idle / 60:g} minutes.")
                 return
-            check = in_thread(access.why_over, thread_sensitive=False)
-            if why := await check(self.visit, self.session_key):
+            if why := await in_thread(self._why_over, thread_sensitive=False)(self.visit):
                 await self.finish(why)
 
-    async def finish(self, why: str) -> None:
+    async def finish(self, why: str, code: int | None = None) -> None:
         self.why = why
-        await self.send(text_data=json.dumps({"ended": why}))
+        await self.send(text_data=json.dumps({"ended": why, "exitCode": code}))
         await self.close()
 
 

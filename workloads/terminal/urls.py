@@ -5,8 +5,14 @@ from typing import Any
 from django.urls import path, re_path
 
 from core.websockets import refuse
+from workloads.terminal.program import ProgramTerminal
 from workloads.terminal.socket import Terminal
 
+#: For programs, which come with a token.
+program_routes: list[Any] = [
+    path("api/v1/workloads/<uuid:pk>/exec", ProgramTerminal.as_asgi()),
+    re_path("", refuse),  # type: ignore[arg-type]  # an ASGI application, as channels wants here
+]
 routes: list[Any] = [
     path("workloads/<uuid:pk>/terminal/<int:rank>/", Terminal.as_asgi()),
     re_path("", refuse),  # type: ignore[arg-type]  # an ASGI application, as channels wants here

@@ -1,0 +1,119 @@
+"""Terminals for programs: by token, into the rank and with the command that they name."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from accounts import tokens
+from accounts.models import User
+from config.asgi import application
+from engines.fake import FakeEngine
+from tests.sockets import Socket
+from tests.workloads.terminal.conftest import Page, dial, key_of, play
+from workloads.models import Workload
+from workloads.terminal.shell import SHELL
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def call(workload: Workload, token: str, query: str = "", *more: tuple[bytes, bytes]) -> Socket:
+    headers = [(b"host", b"testserver"), (b"authorization", f"Bearer {token}".encode()), *more]
+    path = f"/api/v1/workloads/{workload.pk}/exec"
+    scope = {"type": "websocket", "path": path, "query_string": query.encode(), "headers": headers}
+    return Socket(application, scope)
+
+
+@asynccontextmanager
+async def opened(
+    workload: Workload, token: str, engine: FakeEngine, query: str
+) -> AsyncIterator[Page]:
+    socket = call(workload, token, query)
+    assert await socket.connect()
+    try:
+        yield Page(socket, engine)
+    finally:
+        await socket.disconnect()
+
+
+def is_let_in(workload: Workload, *arguments: Any) -> bool:
+    async def scenario() -> bool:
+        socket = call(workload, *arguments)
+        connected = await socket.connect()
+        await socket.disconnect()
+        return connected
+
+    return bool(play(scenario))
+
+
+def test_a_program_runs_in_the_rank_that_is_named_and_its_exit_code_is_answered(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
+    async def scenario() -> Any:
+        query = "rank=2&argv=sh&argv=-c&argv=exit%203"
+        async with opened(workload, token, engine, query) as caller:
+            shell = await caller.shell()
+            assert (shell.rank, tuple(shell.argv)) == (2, ("sh", "-c", "exit 3"))
+            shell.program.sendall(b"out")
+            assert (await caller.socket.receive_output(5))["bytes"] == b"out"
+            shell.exit_code = 3
+            shell.program.close()
+            return json.loads((await caller.socket.receive_output(5))["text"])
+
+    token = tokens.issue(member)
+    ended = {"ended": "The program ended with exit code 3.", "exitCode": 3}
+    assert play(scenario) == ended
+
+
+def test_without_a_command_it_is_a_shell_in_the_first_rank(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
+    async def scenario() -> None:
+        async with opened(workload, token, engine, "") as caller:
+            shell = await caller.shell()
+            assert (shell.rank, tuple(shell.argv)) == (0, SHELL)
+
+    token = tokens.issue(member)
+    play(scenario)
+
+
+def test_only_tokens_of_those_who_may_stop_the_workload_open_one(
+    engine: FakeEngine, workload: Workload, member: User, stranger: User
+) -> None:
+    assert is_let_in(workload, tokens.issue(member))
+    assert not is_let_in(workload, tokens.issue(stranger))
+    assert not is_let_in(workload, "made-up")
+    assert not is_let_in(workload, tokens.issue(member), "rank=9")
+    assert not is_let_in(workload, tokens.issue(member), "rank=x")
+
+
+def test_a_cookie_opens_none_of_a_programs_terminals_and_a_token_none_of_a_pages(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
+    async def scenario() -> bool:
+        socket = dial(workload, "", origin="")
+        return await socket.connect()
+
+    cookie = (b"cookie", f"sessionid={key_of(member)}".encode())
+    assert not is_let_in(workload, "", "", cookie)
+    assert not play(scenario)
+
+
+def test_an_open_terminal_ends_with_its_token(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
+    async def scenario() -> str:
+        async with opened(workload, token, engine, "") as caller:
+            await caller.shell()
+            await asyncio.to_thread(change_password)
+            return await caller.ended()
+
+    def change_password() -> None:
+        member.set_password("another, quite long")
+        member.save()
+
+    token = tokens.issue(member)
+    assert play(scenario).startswith("You are no longer signed in")

@@ -1,0 +1,161 @@
+"""Shells and other programs in a rank that runs, in the terminal of whoever calls."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlencode
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.commands.describe import Name
+from trainyard_cli.commands.logs import rank_of
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.invocation import Invocation, ProjectName, of
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+PIECE = 4096
+END_OF_INPUT = b"\x04"
+Rank = Annotated[int, typer.Option("--rank", min=0, help="The rank; the first unless given.")]
+Pod = Annotated[str, typer.Option("--pod", help="A pod instead, such as worker-0.")]
+
+
+def bash(
+    context: typer.Context, name: Name, project: ProjectName = "", rank: Rank = 0, pod: Pod = ""
+) -> None:
+    """Open a shell in a rank of a workload."""
+    _run(of(context), name, project, (rank, pod), typed=True)
+
+
+def execute(
+    context: typer.Context,
+    name: Name,
+    project: ProjectName = "",
+    rank: Rank = 0,
+    pod: Pod = "",
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "--stdin", "-i", help="Pass standard input on.")
+    ] = False,
+    tty: Annotated[
+        bool, typer.Option("--tty", "-t", help="Accepted: there always is a terminal.")
+    ] = False,
+) -> None:
+    """Run what follows -- in a rank of a workload, and exit with its exit code."""
+    if not of(context).words:
+        raise wrong_use("Write the command after --, such as -- nvidia-smi.")
+    _run(of(context), name, project, (rank, pod), typed=interactive)
+
+
+def _run(
+    invocation: Invocation, name: str, project: str, place: tuple[int, str], *, typed: bool
+) -> None:
+    workload = lookup.find(invocation, name, project)
+    rank, pod = place
+    number = rank_of(invocation, workload, pod) if pod else str(rank)
+    query = [("rank", number), *(("argv", word) for word in invocation.words)]
+    path = f"/api/v1/workloads/{workload['id']}/exec?{urlencode(query)}"
+    with _connected(invocation, path, f"rank {number} of {name}") as socket:
+        ended = _talk(socket, typed=typed)
+    code = ended.get("exitCode")
+    if code is None:
+        raise CliError(str(ended.get("ended") or "The connection was cut."))
+    if code:
+        raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def _connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientConnection"]:
+    from websockets.exceptions import InvalidStatus, WebSocketException
+    from websockets.sync.client import connect
+
+    client = invocation.client
+    address = client.profile.server.replace("http", "ws", 1) + path
+    try:
+        socket = connect(address, additional_headers=client.bearer(), max_size=None)
+    except InvalidStatus as error:
+        message = f"No program can be started in {what}."
+        todo = "Check that it has this rank, and that you may change the workload."
+        raise CliError(message, todo, code=ExitCode.NOT_FOUND) from error
+    except (OSError, WebSocketException) as error:
+        message = f"Cannot reach Trainyard at {client.profile.server}: {error}"
+        raise CliError(message, code=ExitCode.UNREACHABLE) from error
+    with socket:
+        yield socket
+
+
+def _talk(socket: "ClientConnection", *, typed: bool) -> dict[str, Any]:
+    """Both ways until the program ends; what the server says of its end."""
+    from websockets.exceptions import ConnectionClosed
+
+    with _raw() if typed else contextlib.nullcontext(), _sized(socket):
+        if typed:
+            threading.Thread(target=_type, args=(socket,), daemon=True).start()
+        try:
+            for message in socket:
+                if isinstance(message, str):
+                    ended: dict[str, Any] = json.loads(message)
+                    return ended
+                _show(message)
+        except ConnectionClosed:
+            pass
+    return {}
+
+
+def _show(data: bytes) -> None:
+    """A terminal ends its lines with two characters, of which files want one."""
+    output = sys.stdout.buffer
+    output.write(data if sys.stdout.isatty() else data.replace(b"\r\n", b"\n"))
+    output.flush()
+
+
+def _type(socket: "ClientConnection") -> None:
+    from websockets.exceptions import ConnectionClosed
+
+    with contextlib.suppress(ConnectionClosed, OSError):
+        while data := os.read(sys.stdin.fileno(), PIECE):
+            socket.send(data)
+        socket.send(END_OF_INPUT)
+
+
+@contextlib.contextmanager
+def _raw() -> Iterator[None]:
+    """Every key goes to the program, Ctrl-C included."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
+    tty.setraw(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+@contextlib.contextmanager
+def _sized(socket: "ClientConnection") -> Iterator[None]:
+    """The program's window is as large as this one."""
+
+    def tell(*_: object) -> None:
+        size = shutil.get_terminal_size()
+        socket.send(json.dumps({"columns": size.columns, "rows": size.lines}))
+
+    if not sys.stdout.isatty():
+        yield
+        return
+    tell()
+    before = signal.signal(signal.SIGWINCH, tell)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGWINCH, before)
