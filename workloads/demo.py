@@ -42,6 +42,13 @@ BOARD: dict[str, Any] = {
         }
     ],
 }
+MNIST = "pytorch-mnist"
+#: Description, framework and document of each environment, by name.
+IMAGES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    MNIST: ("Trains a small network on handwritten digits.", "PyTorch", {"image": MNIST_IMAGE}),
+    "jupyter-lab": ("JupyterLab, for a workspace; opened by Connect.", "", NOTEBOOK),
+    "tensorboard": ("TensorBoard over what is mounted at /logs; opened by Connect.", "", BOARD),
+}
 GPUS = 2.0
 
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -88,31 +95,18 @@ def make(cluster: Cluster, department: Department) -> None:
 def _assets(author: User) -> None:
     """For the whole account, so that the next cluster has them too."""
     place = Place()
-    mnist = assets.create(
-        ENVIRONMENT,
-        by=author,
-        name="pytorch-mnist",
-        place=place,
-        description="Trains a small network on handwritten digits.",
-        framework="PyTorch",
-        document={"image": MNIST_IMAGE},
-    )
-    assets.create(
-        ENVIRONMENT,
-        by=author,
-        name="jupyter-lab",
-        place=place,
-        description="JupyterLab, for a workspace; opened by Connect.",
-        document=NOTEBOOK,
-    )
-    assets.create(
-        ENVIRONMENT,
-        by=author,
-        name="tensorboard",
-        place=place,
-        description="TensorBoard over what is mounted at /logs; opened by Connect.",
-        document=BOARD,
-    )
+    images = {
+        name: assets.create(
+            ENVIRONMENT,
+            by=author,
+            name=name,
+            place=place,
+            description=description,
+            framework=framework,
+            document=document,
+        )
+        for name, (description, framework, document) in IMAGES.items()
+    }
     sizes = {
         name: assets.create(
             COMPUTE, by=author, name=name, place=place, description=description, document=document
@@ -121,7 +115,7 @@ def _assets(author: User) -> None:
     }
     draft = WorkloadDraft(
         worker=ReplicaDraft(
-            assets={"environment": mnist.pk, "compute": sizes["small-fraction"].pk}
+            assets={"environment": images[MNIST].pk, "compute": sizes["small-fraction"].pk}
         ),
         values={"numWorkers": 2},
     )

@@ -49,22 +49,7 @@ def router_of(kind: WorkloadKind) -> Router:
         invalid, and whether the workload would start."""
         return _create(body, kind, by=request.user, rehearses=asked.dry_run)
 
-    @router.post(
-        f"{path}/batch-create", response=ALL_MADE, operation_id=f"create_many_{kind.traits.path}"
-    )
-    def create_all(
-        request: ApiRequest, body: OnePodBatchIn, asked: Query[DryRun]
-    ) -> Status[BatchDryRunOut] | Status[OnePodBatchOut]:
-        """Submit many of one project, all or none. 400 lists every invalid field, such as
-        ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
-        by, bodies = request.user, body.workloads
-        drafts = [partial(_draft_of, one, kind, by=by) for one in bodies]
-        if asked.dry_run:
-            return Status(200, rehearse_all(bodies, drafts, by=by))
-        submitted = submit_all(bodies, drafts, by=by)
-        return Status(
-            202, OnePodBatchOut(workloads=[OnePodOut.of(workload) for workload in submitted])
-        )
+    _add_batch(router, kind)
 
     @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
     def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
@@ -90,6 +75,25 @@ def router_of(kind: WorkloadKind) -> Router:
         return act(services.resume, workload, request.user, "runs again")
 
     return router
+
+
+def _add_batch(router: Router, kind: WorkloadKind) -> None:
+    path = f"/{kind.traits.path}/batch-create"
+
+    @router.post(path, response=ALL_MADE, operation_id=f"create_many_{kind.traits.path}")
+    def create_all(
+        request: ApiRequest, body: OnePodBatchIn, asked: Query[DryRun]
+    ) -> Status[BatchDryRunOut] | Status[OnePodBatchOut]:
+        """Submit many of one project, all or none. 400 lists every invalid field, such as
+        ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+        by, bodies = request.user, body.workloads
+        drafts = [partial(_draft_of, one, kind, by=by) for one in bodies]
+        if asked.dry_run:
+            return Status(200, rehearse_all(bodies, drafts, by=by))
+        submitted = submit_all(bodies, drafts, by=by)
+        return Status(
+            202, OnePodBatchOut(workloads=[OnePodOut.of(workload) for workload in submitted])
+        )
 
 
 def _create(

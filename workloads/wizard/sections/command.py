@@ -29,7 +29,7 @@ COMMAND = Section(
         Question(
             "command",
             "Command",
-            hint="Replaces the image's entry point. On this machine it needs no image.",
+            hint="Replaces the image's entry point, or runs alone where no image is pulled.",
         ),
         Question(
             "args",
