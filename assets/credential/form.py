@@ -1,13 +1,13 @@
 """The credential form: what kind it is, and the values of each kind, which never come back."""
 
-import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from accounts.models import User
 from assets.credential.model import Credential
 from assets.forms.base import ME, AssetForm
-from core.forms.field import Field, Input, Option, Values
+from core.forms import read
+from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.shown import Shown
 from projects.scopes import Place
 from spec.credential import KEYS, CredentialKind
@@ -25,8 +25,8 @@ OF_ONE_KIND = {
     "email": CredentialKind.REGISTRY,
     "knownHosts": CredentialKind.SSH_KEY,
 }
-PAIR = re.compile(r"\A\s*([^=\s]+)\s*=\s?(.*)\Z")
 VALUES = "values"
+PAIRS = f"{VALUES}-pairs"
 
 
 def _value(key: str, label: str, of: Input = Input.SECRET) -> Field:
@@ -38,8 +38,13 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
         Field(
             f"{VALUES}.pairs",
             "Keys and values",
-            Input.SECRET_LINES,
-            "One KEY=value a line, such as token=abc123. New lines replace all that are there.",
+            Input.ROWS,
+            "New ones replace all that are there.",
+            add="KEY",
+            cells=(
+                Cell("name", "Key", placeholder="token"),
+                Cell("value", "Value", Input.SECRET, strip=False),
+            ),
             also=("keys", VALUES),
         ),
     ),
@@ -105,15 +110,17 @@ class CredentialForm(AssetForm):
             for kind, fields in FIELDS.items()
         ]
 
+    @property
+    def pairs(self) -> Mapping[str, Any]:
+        """For ``components/rows.html``."""
+        return self.rows[PAIRS]
+
     def check(self) -> None:
         super().check()
         if self.kind is CredentialKind.GENERIC:
-            wrong = [str(number) for number, line in self._lines if not PAIR.match(line)]
-            if wrong:
-                lines = "Line" if len(wrong) == 1 else "Lines"
-                verb = "is" if len(wrong) == 1 else "are"
-                text = f"{lines} {', '.join(wrong)} {verb} not KEY=value."
-                self.add_error(f"{VALUES}-pairs", text)
+            for number, (key, value) in enumerate(self._given):
+                if value and not key:
+                    self[PAIRS].items[number].cells[0].errors.append("Enter a key for the value.")
         if self.entered and self.values.get("existingSecret"):
             text = "Enter either values or the name of an existing Secret, not both."
             self.add_error("existingSecret", text)
@@ -135,17 +142,17 @@ class CredentialForm(AssetForm):
 
     @property
     def _pairs(self) -> list[tuple[str, str]]:
-        pairs = (PAIR.match(line) for _, line in self._lines)
-        return [(pair[1], pair[2]) for pair in pairs if pair]
+        return [(key, value) for key, value in self._given if key]
 
     @property
-    def _lines(self) -> list[tuple[int, str]]:
-        text = str(mapping(self.values.get(VALUES)).get("pairs") or "")
-        return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    def _given(self) -> list[tuple[str, str]]:
+        rows = (mapping(row) for row in read.items_of(self.values, self[PAIRS].field))
+        return [(str(row.get("name") or ""), str(row.get("value") or "")) for row in rows]
 
     def document(self, *, without: Collection[str] = ()) -> Values:
         """A generic secret keeps its keys where no new ones are entered."""
         whole = super().document(without=without)
+        whole.pop(VALUES, None)  # rows of a list come with every document
         keys: list[str] = []
         if self.kind is CredentialKind.GENERIC and not whole.get("existingSecret"):
             keys = [key for key, _ in self._pairs] or list(self.initial.get("keys") or ())
@@ -159,7 +166,7 @@ class CredentialForm(AssetForm):
 
 
 def blank() -> Values:
-    return {"kind": CredentialKind.GENERIC.value}
+    return {"kind": CredentialKind.GENERIC.value, VALUES: {"pairs": [{"name": "", "value": ""}]}}
 
 
 def initial(credential: Credential) -> dict[str, Any]:

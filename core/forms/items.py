@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.crypto import salted_hmac
 
 from core.forms import nested
-from core.forms.field import Cell, Field, Input, Option, Values
+from core.forms.field import SECRETS, Cell, Field, Input, Option, Values
 
 WHOLE = re.compile(r"^[+-]?[0-9]{1,12}$")
 NUMBER = re.compile(r"^[0-9]{1,12}(\.[0-9]{1,6})?$")
@@ -173,7 +173,7 @@ def _cell(cell: Cell, name: str, value: Any) -> ShownCell:
         shown.on = value if isinstance(value, bool) else cell.initial
         shown.value = "on" if shown.on and cell.options else ""
         return shown
-    shown.value = "" if value is None else str(value)
+    shown.value = "" if value is None or cell.input in SECRETS else str(value)
     if cell.input is Input.AMOUNT and (amount := AMOUNT.match(shown.value)):
         shown.value, shown.unit = amount.groups()
     return shown

@@ -22,8 +22,21 @@ from tests.web import signed_in
 pytestmark = pytest.mark.django_db
 HIDDEN = "tr41n-l1ke-nobody-reads"
 KEY = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{HIDDEN}\n-----END OPENSSH PRIVATE KEY-----"
+PAIRS = "values-pairs"
+
+
+def pairs(*given: tuple[str, str]) -> dict[str, str]:
+    """A key and a value in each row."""
+    rows = enumerate(given)
+    return {
+        f"{PAIRS}-{at}-{part}": text
+        for at, (key, value) in rows
+        for part, text in (("rest", ""), ("name", key), ("value", value))
+    }
+
+
 FILLED: dict[str, dict[str, str]] = {
-    "genericSecret": {"values-pairs": f"token={HIDDEN}\nurl = https://x.org/?a=b"},
+    "genericSecret": pairs(("token", HIDDEN), ("url", "https://x.org/?a=b")),
     "accessKey": {"values-AccessKeyId": "AKIA1", "values-SecretKey": HIDDEN},
     "password": {"values-User": "ada", "values-Password": f" {HIDDEN} "},
     "sshKey": {"values-ssh": KEY},
@@ -125,9 +138,9 @@ def test_values_that_are_left_empty_stay_and_others_change(
     assert client.post(address, posted(project, kind, **empty, name="other")).status_code == 302
     credential.refresh_from_db()
     assert (credential.name, values_of(credential)) == ("other", KEPT[kind])
-    field = list(FILLED[kind])[-1]
-    new = "token=new\nmore=1" if kind == "genericSecret" else "new"
-    client.post(address, posted(project, kind, **empty | {field: new}))
+    one = {list(FILLED[kind])[-1]: "new"}
+    new = pairs(("token", "new"), ("more", "1")) if kind == "genericSecret" else one
+    client.post(address, posted(project, kind, **empty | new))
     changed = values_of(credential)
     assert "new" in {value.strip() for value in changed.values()}
     if kind == "genericSecret":
@@ -142,17 +155,18 @@ def test_a_credential_without_its_values_says_so_at_its_fields(
     answer = client.post("/credentials/new/", values)
     assert answer.status_code == 422
     form = answer.context["form"]
-    assert set(form.errors) == set(FILLED[kind])
+    fields = {PAIRS} if kind == "genericSecret" else set(FILLED[kind])
+    assert set(form.errors) == fields
     assert not form.non_field_errors
     assert not Credential.objects.exists()
 
 
 WRONG = [
-    ({"values-pairs": f"{HIDDEN}\n=x"}, "values-pairs", "Lines 1, 2 are not KEY=value."),
-    ({"values-pairs": "to/ken=x"}, "values-pairs", "to/ken"),
-    ({"values-pairs": "a=1\na=2"}, "values-pairs", "twice"),
+    (pairs(("", HIDDEN)), PAIRS, "Enter a key for the value."),
+    (pairs(("to/ken", "x")), PAIRS, "to/ken"),
+    (pairs(("a", "1"), ("a", "2")), PAIRS, "twice"),
     ({"existingSecret": "kept-there"}, "existingSecret", "not both"),
-    ({"existingSecret": "No Name", "values-pairs": ""}, "existingSecret", "lower-case"),
+    ({"existingSecret": "No Name", **pairs(("", ""), ("", ""))}, "existingSecret", "lower-case"),
     ({"kind": "retina"}, "kind", "valid choice"),
 ]
 

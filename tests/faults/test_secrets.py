@@ -29,7 +29,9 @@ def create_credential(trainyard: Trainyard) -> None:
                 "scope": "account",
                 "name": "hub",
                 "kind": "genericSecret",
-                "values-pairs": f"token={HIDDEN}",
+                "values-pairs-0-rest": "",
+                "values-pairs-0-name": "token",
+                "values-pairs-0-value": HIDDEN,
             },
         )
         assert answer.is_redirect, answer.text
