@@ -1,12 +1,17 @@
 """A whole product runs a workload with a credential: the value is nowhere but in the rank."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
 import pytest
 
+from tests.engines.local import buckets, forges
+from tests.engines.local.volumes import needs_mounts
 from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
@@ -61,3 +66,74 @@ def test_a_credential_reaches_the_rank_and_nothing_else(trainyard: Trainyard, re
     (checkpoints / "go").touch()
     assert rest.wait(workload, "Completed", "Failed") == "Completed"
     wait_for(lambda: not holding(trainyard.home), 10, "the file to go with the run")
+
+
+def create(
+    rest: Rest, kind: str, name: str, spec: dict[str, Any], *, private: bool = False
+) -> None:
+    meta = {"name": name, "scope": "tenant", "private": private}
+    rest.send("POST", f"/asset/credentials/{kind}", {"meta": meta, "spec": spec})
+
+
+def pair(value: str) -> dict[str, Any]:
+    return {"keyValuePairs": [{"key": "token", "value": value}]}
+
+
+#: Reads the lengths of all that it was given, and waits to be looked at.
+READS = (
+    "sh -c 'cat /trainyard-code/version /trainyard-sets/b; wc -c < /trainyard-keys/token; "
+    "echo ${#HF_TOKEN} letters; while ! [ -e $CHECKPOINT_DIR/go ]; do sleep 0.1; done'"
+)
+
+
+@contextmanager
+def opened(rest: Rest, folder: Path) -> Iterator[tuple[dict[str, Any], set[str]]]:
+    """What a workload asks for, with a password for Git, an access key for S3, a generic secret as
+    files and an own one; and what nobody may read."""
+    forges.make_repository(folder / "code")
+    with (
+        forges.web(folder, known=f"ada:{HIDDEN}-git") as forge,
+        buckets.store({"b": b"two\n"}) as store,
+        buckets.asking_who(),
+    ):
+        create(rest, "password", "forge", {"user": "ada", "password": f"{HIDDEN}-git"})
+        keys = {"accessKeyId": store.access_key, "secretAccessKey": store.secret_key}
+        create(rest, "access-key", "store", keys)
+        create(rest, "generic-secret", "files", pair(f"{HIDDEN}-file"))
+        create(rest, "generic-secret", "mine", pair(f"{HIDDEN}-own"), private=True)
+        git = {"repository": f"{forge}/code/.git", "path": "/trainyard-code"}
+        s3 = {"bucket": "sets", "url": store.url, "path": "/trainyard-sets"}
+        storage = {
+            "git": [{**git, "credential": {"name": "forge"}}],
+            "s3": [{**s3, "credential": {"name": "store"}}],
+            "secretVolume": [{"mountPath": "/trainyard-keys", "credential": {"name": "files"}}],
+        }
+        variable = {"name": "HF_TOKEN", "credential": {"name": "mine"}}
+        spec = {"command": READS, "storage": storage, "environmentVariables": [variable]}
+        yield spec, {HIDDEN, store.secret_key}
+
+
+def test_values_that_open_data_or_are_ones_own_reach_the_rank_and_nothing_else(
+    trainyard: Trainyard, rest: Rest, tmp_path: Path
+) -> None:
+    needs_mounts(tmp_path)
+    with opened(rest, tmp_path) as (spec, values):
+        workload = rest.submit("opened", workers=1, noMaster=True, **spec)
+        rest.wait(workload, "Running")
+    wait_for(lambda: "letters" in rest.log(workload), 20, "the rank to speak")
+    lengths = [str(len(HIDDEN) + 5), str(len(HIDDEN) + 4)]
+    assert rest.log(workload).split()[-5:] == ["2", "two", *lengths, "letters"]
+
+    def held() -> set[str]:
+        files = [path for path in trainyard.home.rglob("*") if path.is_file()]
+        return {it.name for it in files if any(x.encode() in it.read_bytes() for x in values)}
+
+    assert held() == {"secrets.json", "token"}, "for the rank, as long as it runs"
+    lines = [" ".join(it.info["cmdline"] or ()) for it in psutil.process_iter(["cmdline"])]
+    shown = [rest.read(workload), rest.events(workload), rest.pods(workload), rest.log(workload)]
+    shown += [rest.send("GET", "/asset/credentials"), *lines]
+    assert not [text for text in map(str, shown) if any(value in text for value in values)]
+    (checkpoints,) = trainyard.home.rglob(f"{workload}/checkpoints")
+    (checkpoints / "go").touch()
+    assert rest.wait(workload, "Completed", "Failed") == "Completed"
+    wait_for(lambda: not held(), 10, "the files to go with the run")
