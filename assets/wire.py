@@ -17,6 +17,10 @@ def unchanged(path: Path) -> Path:
     return path
 
 
+def anything() -> Document:
+    return {"type": "object"}
+
+
 @dataclass(frozen=True)
 class Given:
     """What a request says of an asset: its document, what stands in columns beside it, and what is
@@ -45,6 +49,8 @@ class WireType:
     of: tuple[str, ...] = ()
     #: What the description of the API calls one, such as ``an NFS data source``.
     one: str = ""
+    #: And how it describes its ``spec``, by JSON Schema.
+    schema: Callable[[], Document] = anything
 
 
 @dataclass(frozen=True)

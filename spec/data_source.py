@@ -24,6 +24,15 @@ class SourceKind(StrEnum):
 
 
 PARTS = ("pvc", "nfs", "host_path", "s3", "git", "config_map_volume", "secret_volume")
+PART_OF: dict[SourceKind, type[Part]] = {
+    SourceKind.PVC: Pvc,
+    SourceKind.NFS: Nfs,
+    SourceKind.HOST_PATH: HostPath,
+    SourceKind.S3: S3,
+    SourceKind.GIT: Git,
+    SourceKind.CONFIG_MAP: ConfigMapVolume,
+    SourceKind.SECRET: SecretVolume,
+}
 #: Where each kind has the path in the container.
 PLACES = {
     kind: "path" if kind in {SourceKind.PVC, SourceKind.S3, SourceKind.GIT} else "mountPath"

@@ -1,5 +1,6 @@
 """The paths of the calls: of each kind of asset, and of each of its types."""
 
+from typing import Any
 from uuid import UUID
 
 from ninja import Query, Router, Status
@@ -29,6 +30,7 @@ def router_of(kind: AssetKind[A]) -> Router:
     for its in wire.types:
         path = "/".join(filter(None, (ROOT, wire.path, its.path)))
         _single(router, path, Calls(kind, wire, its), its.one or kind.one)
+        _changes(router, path, Calls(kind, wire, its), its.one or kind.one)
     return router
 
 
@@ -54,6 +56,7 @@ def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
         response={201: AssetOut},
         operation_id=f"create{name}",
         summary=f"Create {thing}",
+        openapi_extra=_described(calls.type.schema()),
     )
     def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
         """400 lists every invalid field."""
@@ -65,7 +68,17 @@ def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
         cluster, ``complyToProject`` whether in a project."""
         return calls.read(asset_id, request.user, asked)
 
-    @router.put(one, response=AssetOut, operation_id=f"update{name}", summary=f"Change {thing}")
+
+def _changes(router: Router, path: str, calls: Calls, thing: str) -> None:
+    one, name = f"{path}/{{asset_id}}", _name(path)
+
+    @router.put(
+        one,
+        response=AssetOut,
+        operation_id=f"update{name}",
+        summary=f"Change {thing}",
+        openapi_extra=_described(calls.type.schema()),
+    )
     def update(request: ApiRequest, asset_id: UUID, body: AssetChange) -> AssetOut:
         """Missing fields of ``meta`` do not change; ``spec`` replaces the whole one. Existing
         workloads keep their values."""
@@ -78,6 +91,12 @@ def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
         """409 while something uses it that needs it."""
         calls.delete(asset_id, request.user)
         return Status(204, None)
+
+
+def _described(spec: dict[str, Any]) -> dict[str, Any]:
+    """What a request's ``spec`` holds, added to what all kinds have."""
+    content = {"application/json": {"schema": {"properties": {"spec": spec}}}}
+    return {"requestBody": {"content": content}}
 
 
 def _name(path: str) -> str:

@@ -1,8 +1,11 @@
 """A compute resource over REST: its document as it is."""
 
+from functools import partial
 from typing import Any
 
 from assets.wire import AssetWire, Given, WireType, without_in_items
+from spec.compute import Compute
+from spec.described import schema_of
 from spec.documents import Document
 from spec.stored import mapping
 
@@ -16,4 +19,6 @@ def _write(asset: Any) -> Document:
     return mapping(asset.spec_json)
 
 
-WIRE = AssetWire("compute", (WireType("compute", _read, _write),))
+WIRE = AssetWire(
+    "compute", (WireType("compute", _read, _write, schema=partial(schema_of, Compute)),)
+)

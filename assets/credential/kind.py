@@ -15,16 +15,7 @@ from spec.errors import Problem
 
 def _issues(credentials: Iterable[Credential], cluster: Cluster | None) -> dict[UUID, str]:
     where = ((it, cluster or it.cluster) for it in credentials if not CREDENTIAL.fault_of(it))
-    return {it.pk: issue for it, at in where if at and (issue := issue_of(it.spec, at))}
-
-
-def issue_of(spec: CredentialSpec, cluster: Cluster) -> str:
-    """Why one cannot be used in a cluster."""
-    if spec.existing_secret and not cluster.definition.has_secrets:
-        return "in an existing Secret, which only Kubernetes has"
-    if spec.is_registry and not cluster.definition.pulls_images:
-        return "no image is pulled here"
-    return ""
+    return {it.pk: issue for it, at in where if at and (issue := it.issue_in(at))}
 
 
 def _lacks(credential: Credential) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from assets.asset import Asset
+from clusters.models import Cluster
 from core.fields import EncryptedTextField
 from projects.scopes import Place, Scope, ScopedQuerySet, changed_by, scope_constraints, seen_by
 from spec.credential import CredentialSpec
@@ -72,6 +73,15 @@ class Credential(Asset):
     @property
     def spec(self) -> CredentialSpec:
         return CredentialSpec.model_validate(self.spec_json)
+
+    def issue_in(self, cluster: Cluster) -> str:
+        """Why it cannot be used in a cluster; empty where it can."""
+        spec = self.spec
+        if spec.existing_secret and not cluster.definition.has_secrets:
+            return "in an existing Secret, which only Kubernetes has"
+        if spec.is_registry and not cluster.definition.pulls_images:
+            return "no image is pulled here"
+        return ""
 
     @property
     def entered(self) -> dict[str, str]:

@@ -49,7 +49,22 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
         document = mapping(asset.spec_json)
         return {word: document.get(field) for word, field in plain.items()}
 
-    return WireType(kind.value, read, write, path=path, of=(kind.value,), one=one)
+    def schema() -> Document:
+        values = {word: {"type": "string", "writeOnly": True} for word in keys}
+        return _closed(values | {word: {"type": "string"} for word in plain})
+
+    return WireType(kind.value, read, write, path=path, of=(kind.value,), one=one, schema=schema)
+
+
+def _closed(properties: Document) -> Document:
+    return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+def _schema_of_pairs() -> Document:
+    """Each value once: what is left out of a change stays."""
+    value = {"type": "string", "writeOnly": True}
+    pair = _closed({"key": {"type": "string"}, "value": value}) | {"required": ["key"]}
+    return _closed({PAIRS: {"type": "array", "items": pair}, EXISTING: {"type": "string"}})
 
 
 def _read_pairs(spec: Document, asset: Any) -> Given:
@@ -145,6 +160,7 @@ GENERIC = WireType(
     path="generic-secret",
     of=(CredentialKind.GENERIC.value, CredentialKind.SSH_KEY.value),
     one="a generic secret",
+    schema=_schema_of_pairs,
 )
 WIRE = AssetWire(
     "credentials",

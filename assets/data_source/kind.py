@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from uuid import UUID
 
 from assets.base import AssetKind
-from assets.credential.kind import CREDENTIAL, issue_of
 from assets.credential.model import Credential
-from assets.credential.usable import at, unfit
+from assets.credential.usable import at, fault_of, unfit
 from assets.data_source import card
 from assets.data_source.form import KINDS, DataSourceForm, blank, initial
 from assets.data_source.model import DataSource, DataSourceAsset
@@ -18,10 +17,12 @@ from spec import data_source
 from spec.credential import FETCHED
 from spec.errors import Problem
 
+CREDENTIAL = "credential"  # the slug of that kind
+
 
 def _names(source: DataSource) -> Iterator[Reference]:
     if (credential := source.spec.credential) and credential.asset_id:
-        yield "", CREDENTIAL.slug, credential.asset_id
+        yield "", CREDENTIAL, credential.asset_id
 
 
 def _lacks(source: DataSource) -> Iterator[Problem]:
@@ -29,7 +30,7 @@ def _lacks(source: DataSource) -> Iterator[Problem]:
     spec = source.spec
     if spec.credential is None:
         return
-    place, path = Place.of(source), (spec.kind.value, CREDENTIAL.slug)
+    place, path = Place.of(source), (spec.kind.value, CREDENTIAL)
     credential = at(place, spec.credential.asset_id)
     if credential is None:
         name = spec.credential.name or spec.credential.asset_id
@@ -65,9 +66,9 @@ def _issue(
 ) -> str:
     if named := spec.credential:
         credential = credentials.get(named.asset_id) if named.asset_id else None
-        if credential is None or CREDENTIAL.fault_of(credential):
+        if credential is None or fault_of(credential):
             return f"its credential {named.name} is gone, or no longer valid"
-        if issue := issue_of(credential.spec, cluster):
+        if issue := credential.issue_in(cluster):
             return f"its credential {credential.name} cannot be used: {issue}"
     return next(cluster.definition.storage(cluster, spec.as_storage), "")
 

@@ -2,10 +2,12 @@
 the document of this type holds."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, without
-from spec.data_source import SourceKind
+from spec.data_source import PART_OF, SourceKind
+from spec.described import schema_of
 from spec.documents import Document
 from spec.errors import WORDS, Path, Problem
 from spec.stored import mapping
@@ -49,7 +51,16 @@ def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
             shown[word] = mapping(item.get("credential")).get("assetId")
         return shown
 
-    return WireType(kind, read, write, path=path, of=(source.value,), one=one)
+    schema = partial(_schema, source)
+    return WireType(kind, read, write, path=path, of=(source.value,), one=one, schema=schema)
+
+
+def _schema(source: SourceKind) -> Document:
+    """Of the part, in Run:ai's words."""
+    whole = schema_of(PART_OF[source])
+    own = {key: value for key, value in whole["properties"].items() if key != "name"}
+    words = {word: {"type": "string", "format": "uuid"} for word in WORDS_OF.get(source, ())}
+    return whole | {"properties": own | words}
 
 
 WIRE = AssetWire(

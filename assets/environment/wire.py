@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assets.wire import NOT_HERE, AssetWire, Given, Supported, WireType, without, without_in_items
+from spec.described import schema_of
 from spec.documents import Document
-from spec.environment import Security
+from spec.environment import Environment, Security, ToolConnection
 from spec.errors import WORDS, Path, Problem
 from spec.framework import Framework
 from spec.stored import mapping
@@ -23,6 +24,7 @@ NESTED = {
     "externalUrl": ("externalUrlInfo", "isCustomUrl"),
 }
 LACKS = {"probes": NOT_HERE, "security": WORDS["extra_forbidden"]}
+FLAG = {"type": "boolean"}
 TOOL_LACKS = {"isExternal": NOT_HERE, "externalToolInfo": NOT_HERE, "exclude": NOT_HERE}
 EVERYWHERE = "cannot be false: standard workloads can use every environment; leave it out"
 
@@ -85,6 +87,19 @@ def _tool_out(item: Mapping[str, Any]) -> Document:
     return {"name": item.get("name"), "isExternal": False, INSIDE: inner}
 
 
+def _schema() -> Document:
+    """Rights beside the image, and tools as Run:ai nests them."""
+    whole, tool = schema_of(Environment), schema_of(ToolConnection)["properties"]
+    own = {key: value for key, value in whole["properties"].items() if key != "security"}
+    inner = {key: tool[key] for key in PLAIN}
+    for ours, (part, flag) in NESTED.items():
+        inner[part] = {"type": "object", "properties": {flag: FLAG, ours: tool[ours]}}
+    outer = {"name": tool["name"], INSIDE: {"type": "object", "properties": inner}}
+    tools = {"type": "array", "items": {"type": "object", "properties": outer}}
+    rights = schema_of(Security)["properties"]
+    return whole | {"properties": own | rights | {TOOLS: tools, OVERRIDE: FLAG}}
+
+
 def _place(path: Path) -> Path:
     if path[:1] == ("security",):
         return path[1:]
@@ -119,6 +134,6 @@ def _supported_out(asset: Any) -> Document:
 
 WIRE = AssetWire(
     "environment",
-    (WireType("environment", _read, _write),),
+    (WireType("environment", _read, _write, schema=_schema),),
     Supported(_supported_in, _supported_out),
 )

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from accounts.models import User
-from assets.credential.kind import issue_of
 from assets.credential.model import Credential
 from assets.credential.usable import (
     Usable,
@@ -96,7 +95,7 @@ class Credentials:
         return self._issue(credential)
 
     def _issue(self, credential: Credential) -> str:
-        return issue_of(credential.spec, self.cluster) if self.cluster else ""
+        return credential.issue_in(self.cluster) if self.cluster else ""
 
     def ask(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
         """Of the items, with what the document holds of each, those with a credential ask for it
