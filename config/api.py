@@ -35,6 +35,7 @@ from workloads.api.expanded import router as expanded
 from workloads.api.listing import router as workloads
 from workloads.api.logs import router as logs
 from workloads.api.one_pod import router_of
+from workloads.api.sbatch import router as batch_scripts
 from workloads.queue.api import router as decisions
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ api.add_router("", about)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workloads", batches)
+api.add_router("/workloads", batch_scripts)
 api.add_router("/workloads", distributed)
 for kind in WorkloadKind:
     if not kind.is_gang:

@@ -133,6 +133,7 @@ def _submissions(place: Place) -> dict[str, Any]:
     alone = one | {"spec": {"image": IMAGE}}
     return {
         "/workloads/distributed": one,
+        "/workloads/from-sbatch": {"name": "a-script", **ids, "script": "srun true"},
         "/workloads/trainings": alone,
         "/workloads/workspaces": alone,
         "/distributed/batch-create": {"workloads": [one]},

@@ -136,6 +136,7 @@ TABLE = """
 1??+++ 1 ??+++ POST   /asset/environment
 1??+++ 1 ??+++ POST   /workloads/distributed
 1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
+1??+++ 1 ??+++ POST   /workloads/from-sbatch
 1??+++ 1 ??+++ POST   /workloads/trainings
 1??+++ 1 ??+++ POST   /workloads/trainings/batch-create
 1??+++ 1 ??+++ POST   /workloads/workspaces

@@ -33,6 +33,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "spec": SPEC,
         "masterSpec": {"image": "a"},
     }
+    place = {key: one[key] for key in ("name", "projectId", "clusterId")}
     gang = {"numWorkers", "distributedFramework"}
     alone = {key: value for key, value in one.items() if key != "masterSpec"}
     alone["spec"] = {key: value for key, value in SPEC.items() if key not in gang}
@@ -49,6 +50,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         },
         "/access-keys": {"name": "ci"},
         "/workloads/distributed": one,
+        "/workloads/from-sbatch": {**place, "script": "#SBATCH -n 2\nsrun true"},
         "/workloads/trainings": alone,
         "/batch-create": {"workloads": [alone, alone]},
         "/distributed/batch-create": {"workloads": [one, one]},

@@ -1,0 +1,1 @@
+"""Workloads as other programs write them. Pure."""

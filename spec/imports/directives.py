@@ -1,0 +1,82 @@
+"""The ``#SBATCH`` lines of a batch script, and how Slurm writes times and sizes. Pure."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+SHORT = {
+    **{"J": "job-name", "p": "partition", "t": "time", "N": "nodes", "n": "ntasks"},
+    **{"c": "cpus-per-task", "G": "gpus", "D": "chdir", "o": "output", "e": "error"},
+    **{"A": "account", "q": "qos", "C": "constraint"},
+}
+#: Options that stand alone; all others have a value.
+ALONE = {"requeue", "no-requeue", "exclusive", "oversubscribe", "spread-job", "contiguous", "hold"}
+SIZE = re.compile(r"^(\d+)([KMGT]?)B?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One option, on its line, by its long name."""
+
+    line: int
+    name: str
+    value: str
+
+
+def directives(text: str) -> Iterator[Directive]:
+    """Those before the first command, as Slurm reads them."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("#SBATCH"):
+            yield from _options(number, line.removeprefix("#SBATCH"))
+        elif line.strip() and not line.startswith("#"):
+            return
+
+
+def _options(number: int, line: str) -> Iterator[Directive]:
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError:  # a quote that is never closed
+        words = line.split()
+    while words:
+        word = words.pop(0)
+        name, is_given, value = _name(word)
+        if name and not is_given and name not in ALONE and words and not words[0].startswith("-"):
+            value = words.pop(0)
+        if name:
+            yield Directive(number, name, value)
+
+
+def _name(word: str) -> tuple[str, bool, str]:
+    """Long name, whether a value came with it, and that value."""
+    if word.startswith("--"):
+        name, equals, value = word[2:].partition("=")
+        return name, bool(equals), value
+    if word.startswith("-") and len(word) > 1:
+        value = word[2:].removeprefix("=")
+        return SHORT.get(word[1], word[1]), bool(value), value
+    return "", False, ""
+
+
+def seconds(text: str) -> int | None:
+    """``minutes``, ``minutes:seconds``, ``hours:minutes:seconds``, ``days-hours`` and so on."""
+    days, dash, rest = text.partition("-")
+    parts = (rest if dash else text).split(":")
+    if not all(part.isdigit() for part in (*parts, *([days] if dash else []))) or len(parts) > 3:
+        return None
+    numbers = [int(part) for part in parts]
+    if dash:
+        hours, minutes, secs = (*numbers, 0, 0)[:3]
+        return int(days) * 86_400 + hours * 3600 + minutes * 60 + secs
+    if len(numbers) == 3:
+        return numbers[0] * 3600 + numbers[1] * 60 + numbers[2]
+    return numbers[0] * 60 + (numbers[1] if len(numbers) == 2 else 0)
+
+
+def mebibytes(text: str) -> int | None:
+    """Slurm counts in MiB where no unit is given."""
+    match = SIZE.match(text)
+    if not match:
+        return None
+    scale = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}[match[2].upper()]
+    return max(1, round(int(match[1]) * scale)) if int(match[1]) else None

@@ -1,0 +1,225 @@
+"""A batch script of Slurm as a distributed PyTorch training, with what a reader should know of it.
+
+Each task of the job becomes a rank. What the script says of the cluster itself, Trainyard says.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from spec.imports.directives import Directive, directives, mebibytes, seconds
+
+PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{3,}\]")
+SET_BY_TRAINYARD = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK"}
+ASSIGNS = re.compile(r"^(?:export\s+)?([A-Z_]+)=(.*)$")
+OF_SLURM = re.compile(r"\$\{?(SLURM_\w+)")
+#: What these ask for, Trainyard does in its own way.
+OWN_WAY = {
+    "output": "Trainyard keeps what each rank prints; this file is not written.",
+    "error": "Trainyard keeps what each rank prints; this file is not written.",
+    "account": "The account is that of the cluster's connection.",
+    "requeue": "Trainyard's jobs are always queued again when their nodes fail.",
+    "no-requeue": "Trainyard's jobs are queued again when their nodes fail.",
+    "mail-type": "Trainyard sends no mail about jobs.",
+    "mail-user": "Trainyard sends no mail about jobs.",
+}
+TAKEN = {
+    *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
+    *("gpus-per-node", "gpus-per-task", "cpus-per-task", "mem", "mem-per-cpu", "chdir", "qos"),
+    "constraint",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """What to know of a line. One that ``blocks`` has to be changed first."""
+
+    line: int
+    text: str
+    blocks: bool = False
+
+
+@dataclass
+class ImportedScript:
+    """``spec`` has the names of the wire; ``partition`` and ``qos`` are for whoever knows the
+    cluster."""
+
+    name: str = ""
+    partition: str = ""
+    partition_line: int = 0
+    qos: str = ""
+    qos_line: int = 0
+    spec: dict[str, Any] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+
+def imported(text: str) -> ImportedScript:
+    script = ImportedScript()
+    options = {it.name: it for it in directives(text)}  # of two the later counts
+    _shape(script, options)
+    for option in options.values():
+        _take(script, option)
+    script.spec |= _program(script, text)
+    script.notes += _traps(text)
+    script.notes.sort(key=lambda note: note.line)
+    return script
+
+
+def _shape(script: ImportedScript, options: dict[str, Directive]) -> None:
+    """Ranks and what each of them asks for."""
+    nodes = _count(script, options, "nodes", 1)
+    per_node = _count(script, options, "ntasks-per-node", 1)
+    ranks = _count(script, options, "ntasks", nodes * per_node)
+    cpus = _count(script, options, "cpus-per-task", 1)
+    compute: dict[str, Any] = {"cpuCoreRequest": cpus}
+    on_node = max(1, ranks // max(1, nodes))
+    if gpus := _gpus(script, options, ranks, on_node):
+        compute["gpuDevicesRequest"] = gpus
+    if memory := _memory(script, options, cpus, on_node):
+        compute["cpuMemoryRequest"] = f"{memory}Mi"
+    script.spec |= {"distributedFramework": "PyTorch", "numWorkers": ranks, "compute": compute}
+
+
+def _count(script: ImportedScript, options: dict[str, Directive], name: str, default: int) -> int:
+    option = options.get(name)
+    if option is None:
+        return default
+    if option.value.isdigit() and int(option.value):
+        return int(option.value)
+    script.notes.append(Note(option.line, f"--{name}={option.value} is no number", blocks=True))
+    return default
+
+
+def _gpus(script: ImportedScript, options: dict[str, Directive], ranks: int, on_node: int) -> int:
+    """Of each rank."""
+    for name, tasks in (("gpus-per-task", 1), ("gres", on_node), ("gpus-per-node", on_node)):
+        if option := options.get(name):
+            return _shared(script, option, tasks)
+    option = options.get("gpus")
+    return _shared(script, option, ranks) if option else 0
+
+
+def _shared(script: ImportedScript, option: Directive, tasks: int) -> int:
+    last = option.value.split(",")[0].rpartition(":")[2]
+    if option.name == "gres" and not option.value.startswith("gpu"):
+        script.notes.append(Note(option.line, f"{option.value} is left out: GPUs alone are asked."))
+        return 0
+    count = int(last) if last.isdigit() else 1
+    if count % tasks:
+        text = f"{count} GPUs are not the same for each of {tasks} tasks"
+        script.notes.append(Note(option.line, text, blocks=True))
+    return count // tasks
+
+
+def _memory(
+    script: ImportedScript, options: dict[str, Directive], cpus: int, on_node: int
+) -> int | None:
+    """Of each rank, in MiB."""
+    for name, factor in (("mem-per-cpu", cpus), ("mem", 1 / on_node)):
+        if option := options.get(name):
+            size = mebibytes(option.value)
+            if size is None and option.value != "0":
+                text = f"--{name}={option.value} is no size"
+                script.notes.append(Note(option.line, text, blocks=True))
+            return int(size * factor) if size else None
+    return None
+
+
+def _take(script: ImportedScript, option: Directive) -> None:
+    name, value = option.name, option.value
+    if PLACEHOLDER.search(value):
+        return  # told with the traps
+    match name:
+        case "job-name":
+            script.name = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
+        case "partition":
+            script.partition, script.partition_line = value, option.line
+        case "qos":
+            script.qos, script.qos_line = value, option.line
+        case "time" if (limit := seconds(value)) is not None:
+            script.spec["timeLimitSeconds"] = limit
+        case "time":
+            script.notes.append(Note(option.line, f"--time={value} is no time", blocks=True))
+        case "chdir":
+            script.spec["workingDir"] = value
+        case "constraint":
+            script.spec["nodeType"] = value
+        case _ if name not in TAKEN:
+            text = OWN_WAY.get(name, f"--{name} has no counterpart in Trainyard and is left out.")
+            script.notes.append(Note(option.line, text))
+
+
+def _program(script: ImportedScript, text: str) -> dict[str, Any]:
+    """The command of the one ``srun``, and the lines before it as setup."""
+    setup: list[str] = []
+    steps = [(number, line) for number, line in _commands(text) if _is_step(line)]
+    if len(steps) != 1:
+        where = steps[1][0] if steps else 1
+        what = "several steps" if steps else "no srun"
+        problem = f"The script has {what}; a workload runs one command under srun"
+        script.notes.append(Note(where, problem, blocks=True))
+        return {}
+    at, step = steps[0]
+    for number, line in _commands(text):
+        if number > at:
+            script.notes.append(Note(number, "What follows srun is left out."))
+        elif number < at and not (reason := _set_by_trainyard(line)):
+            setup.append(line)
+        elif number < at:
+            script.notes.append(Note(number, reason))
+    command = _of_step(step)
+    if "kill-on-bad-exit" not in step and " -K" not in step:
+        text = "Without -K a rank that fails leaves the others waiting; Trainyard ends them."
+        script.notes.append(Note(at, text))
+    return {"command": command, **({"setup": setup} if setup else {})}
+
+
+def _commands(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that run something, those that are continued as one."""
+    start, held = 0, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        held, start = (held + line.strip(), start) if held else (line.strip(), number)
+        if held.endswith("\\"):
+            held = held[:-1].rstrip() + " "
+            continue
+        if held and not held.startswith("#"):
+            yield start, held
+        held = ""
+
+
+def _is_step(line: str) -> bool:
+    return line.startswith("srun ")
+
+
+def _set_by_trainyard(line: str) -> str:
+    match = ASSIGNS.match(line)
+    if match and match[1] in SET_BY_TRAINYARD:
+        return f"Trainyard sets {match[1]} itself, so this line is left out."
+    if line.split()[:1] == ["export"] and set(line.split()[1:]) <= SET_BY_TRAINYARD:
+        return "Trainyard sets these variables itself, so this line is left out."
+    return ""
+
+
+def _of_step(line: str) -> str:
+    """Without ``srun`` and its own options."""
+    words = shlex.split(line)[1:]
+    with_value = {"-n", "-N", "-c", "-G", "-w", "-J", "-p", "-t"}
+    while words and words[0].startswith("-"):
+        option = words.pop(0)
+        if option in with_value and words:
+            words.pop(0)
+    return shlex.join(words)
+
+
+def _traps(text: str) -> Iterator[Note]:
+    for number, line in enumerate(text.splitlines(), 1):
+        is_comment = line.startswith("#") and not line.startswith("#SBATCH")
+        if is_comment:
+            continue
+        for placeholder in PLACEHOLDER.findall(line):
+            yield Note(number, f"{placeholder} has to be replaced by a value", blocks=True)
+        for name in sorted(set(OF_SLURM.findall(line))):
+            if not _set_by_trainyard(line.strip()):
+                yield Note(number, f"{name} has a value on Slurm alone.")

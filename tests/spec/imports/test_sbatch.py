@@ -1,0 +1,103 @@
+"""A batch script becomes a draft, and every line that is not what it seems is named."""
+
+from pathlib import Path
+
+import pytest
+
+from spec.imports.directives import directives, mebibytes, seconds
+from spec.imports.sbatch import imported
+
+TUTORIAL = (Path(__file__).parent / "tutorial.sh").read_text()
+
+
+def test_options_are_read_in_every_form_and_only_before_the_first_command() -> None:
+    text = """#!/bin/bash
+#SBATCH --nodes=2 -p gpu   # where
+#SBATCH -J "a name" -c4
+#SBATCH --exclusive --time 10
+echo hello
+#SBATCH --nodes=9
+"""
+    read = {it.name: (it.line, it.value) for it in directives(text)}
+    assert read == {
+        "nodes": (2, "2"),
+        "partition": (2, "gpu"),
+        "job-name": (3, "a name"),
+        "cpus-per-task": (3, "4"),
+        "exclusive": (4, ""),
+        "time": (4, "10"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("10", 600), ("1:30", 90), ("9:00:00", 32_400), ("2-3", 183_600), ("1-0:0:5", 86_405)],
+)
+def test_times_are_slurms(text: str, number: int) -> None:
+    assert seconds(text) == number
+
+
+def test_sizes_are_slurms() -> None:
+    assert [mebibytes(text) for text in ("1792G", "500", "2048K", "1T")] == [
+        1792 * 1024,
+        500,
+        2,
+        1024 * 1024,
+    ]
+    assert (seconds("soon"), mebibytes("much")) == (None, None)
+
+
+def test_the_tutorials_script_becomes_a_rank_for_each_task() -> None:
+    script = imported(TUTORIAL)
+    assert (script.name, script.partition) == ("ddp-test1", "gpu")
+    assert script.spec == {
+        "distributedFramework": "PyTorch",
+        "numWorkers": 24,
+        "compute": {
+            "gpuDevicesRequest": 1,
+            "cpuCoreRequest": 12,
+            "cpuMemoryRequest": f"{1792 * 1024 // 8}Mi",
+        },
+        "timeLimitSeconds": 32_400,
+        "command": "python train_ddp_test_CIFAR10.py",
+        "setup": [
+            'master_addr=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+            "source ~/.bashrc",
+            "source /opt/conda/etc/profile.d/conda.sh",
+            "conda activate [YOUR_CONDA_ENV]",
+        ],
+    }
+
+
+def test_the_traps_of_the_tutorials_script_are_named_by_their_lines() -> None:
+    notes = {(note.line, note.blocks): note.text for note in imported(TUTORIAL).notes}
+    assert notes[13, True] == "[PATH_TO_THE_MAIN_FOLDER] has to be replaced by a value"
+    assert notes[23, True] == "[YOUR_CONDA_ENV] has to be replaced by a value"
+    assert "MASTER_PORT" in notes[16, False]
+    assert "WORLD_SIZE" in notes[17, False]
+    assert "not written" in notes[14, False]
+    assert "SLURM_JOB_NODELIST" in notes[18, False]
+    assert "Without -K" in notes[25, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("#SBATCH --nodes=many\nsrun a", 1, "is no number"),
+        ("#SBATCH -n 2 --gpus=3\nsrun a", 1, "not the same for each"),
+        ("#SBATCH --time=soon\nsrun a", 1, "is no time"),
+        ("#SBATCH --mem=much\nsrun a", 1, "is no size"),
+        ("srun a\nsrun b", 2, "several steps"),
+        ("python train.py", 1, "no srun"),
+    ],
+)
+def test_lines_that_cannot_be_taken_block(text: str, line: int, says: str) -> None:
+    (note,) = [note for note in imported(text).notes if note.blocks]
+    assert note.line == line
+    assert says in note.text
+
+
+def test_a_step_loses_its_own_options_and_a_continued_line_is_one() -> None:
+    script = imported("srun -n 4 --kill-on-bad-exit=1 \\\n  torchrun 'a b.py' --epochs 3")
+    assert script.spec["command"] == "torchrun 'a b.py' --epochs 3"
+    assert script.notes == []

@@ -1,0 +1,78 @@
+"""A batch script over REST: what it asks for becomes a workload, and what cannot be is named."""
+
+from pathlib import Path
+
+import pytest
+
+from clusters.models import NodePool
+from projects.models import Project
+from tests.caller import Caller
+from tests.factories import UserFactory
+from tests.spec import imports
+from workloads.models import Event, Workload
+
+pytestmark = pytest.mark.django_db
+PATH = "/workloads/from-sbatch"
+TUTORIAL = (Path(imports.__file__).parent / "tutorial.sh").read_text()
+
+
+@pytest.fixture
+def where(project: Project) -> dict[str, str]:
+    return {"projectId": str(project.pk), "clusterId": str(project.cluster_id)}
+
+
+def filled() -> str:
+    """The tutorial's script as its reader changes it, for two small nodes."""
+    text = TUTORIAL.replace("[PATH_TO_THE_MAIN_FOLDER]", "/tmp").replace("[YOUR_CONDA_ENV]", "ty")
+    text = text.replace("--nodes=3", "--nodes=2").replace(
+        "--ntasks-per-node=8", "--ntasks-per-node=1"
+    )
+    text = text.replace("--gres=gpu:8", "--gres=gpu:1").replace("1792G", "1G").replace("=12", "=1")
+    return text.replace("train_ddp_test_CIFAR10.py", "-m trainer mnist")
+
+
+def test_the_placeholders_of_the_tutorial_are_named_by_their_lines(
+    call: Caller, where: dict[str, str]
+) -> None:
+    status, answer = call("POST", PATH, {**where, "script": TUTORIAL})
+    assert status == 400
+    fields = [issue["field"] for issue in answer["complianceIssues"]]
+    assert fields == ["script.13", "script.23"]
+    assert not Workload.objects.exists()
+
+
+def test_the_tutorials_script_becomes_a_workload(
+    call: Caller, project: Project, where: dict[str, str]
+) -> None:
+    NodePool.objects.create(cluster=project.cluster, name="gpu", label_key="partition")
+    status, answer = call("POST", PATH, {**where, "script": filled()})
+    assert status == 400
+    assert {it["field"] for it in answer["complianceIssues"]} == {"spec.nodePools"}
+    project.cluster.pools.all().delete()
+    status, answer = call("POST", PATH, {**where, "script": filled()})
+    assert status == 202, answer
+    workload = Workload.objects.get(pk=answer["workload"]["workloadId"])
+    assert (workload.name, workload.ranks.count()) == ("ddp-test1", 2)
+    assert workload.spec.worker.command == "python -m trainer mnist"
+    assert workload.spec.setup[-1] == "conda activate ty"
+    assert "no node pool 'gpu'" in str(answer["notes"])
+    assert Event.objects.filter(workload=workload, verb="submit").exists()
+
+
+def test_a_dry_run_shows_the_request_and_submits_nothing(
+    call: Caller, where: dict[str, str]
+) -> None:
+    body = {**where, "name": "other", "script": filled(), "spec": {"numWorkers": 3}}
+    status, answer = call("POST", f"{PATH}?dryRun=true", body)
+    assert (status, answer["plan"]["valid"]) == (200, True), answer
+    assert answer["request"]["name"] == "other"
+    assert answer["request"]["spec"]["numWorkers"] == 3
+    assert call("POST", "/workloads/distributed?dryRun=true", answer["request"])[0] == 200
+    assert not Workload.objects.exists()
+
+
+def test_a_script_of_somebody_who_has_no_access_is_refused(where: dict[str, str]) -> None:
+    stranger = Caller(UserFactory())
+    status, _ = stranger("POST", PATH, {**where, "script": filled()})
+    assert status in {400, 403, 404}
+    assert not Workload.objects.exists()

@@ -1,0 +1,114 @@
+"""REST: a batch script of Slurm as a distributed training."""
+
+from typing import Any, Self
+from uuid import UUID
+
+from ninja import Field, Query, Router, Status
+
+from accounts.api import ApiRequest
+from clusters.models import Cluster
+from core.api import ApiError, Closed, Issue, Wire
+from spec.errors import SpecError
+from spec.imports.sbatch import ImportedScript, Note, imported
+from spec.scheduling import PriorityClass
+from workloads import services
+from workloads.api.distributed import CANNOT, draft_of, refused, rehearse
+from workloads.api.dry_run import DryRun, DryRunOut
+from workloads.api.schemas import DistributedIn, DistributedOut
+from workloads.models import Source
+
+router = Router(tags=["Distributed"])
+
+LONGEST = 64 * 1024
+NO_POOL = "The cluster has no node pool {0!r}, so the partition is left out."
+NO_PRIORITY = "{0!r} is none of Trainyard's priorities, so the QOS is left out."
+
+
+class BatchScriptIn(Closed):
+    """``name`` is that of the script where it is empty; ``spec`` goes over what the script says."""
+
+    name: str = ""
+    project_id: str
+    cluster_id: UUID
+    script: str = Field(min_length=1, max_length=LONGEST)
+    spec: dict[str, Any] = Field(default_factory=dict)
+
+
+class NoteOut(Wire):
+    """What became of a line of the script, where that is not what it says."""
+
+    line: int
+    text: str
+
+    @classmethod
+    def of(cls, note: Note) -> Self:
+        return cls(line=note.line, text=note.text)
+
+
+class BatchScriptOut(Wire):
+    workload: DistributedOut
+    notes: list[NoteOut]
+
+
+class BatchScriptDryRunOut(Wire):
+    """``request`` is what ``POST /workloads/distributed`` would take."""
+
+    request: dict[str, Any]
+    notes: list[NoteOut]
+    plan: DryRunOut
+
+
+@router.post(
+    "/from-sbatch", response={200: BatchScriptDryRunOut, 202: BatchScriptOut}, by_alias=True
+)
+def from_sbatch(
+    request: ApiRequest, body: BatchScriptIn, asked: Query[DryRun]
+) -> Status[BatchScriptDryRunOut] | Status[BatchScriptOut]:
+    """Submit what a batch script runs: each task becomes a rank. 400 names every line that has to
+    be changed first, such as ``script.13``, and every invalid field. ``dryRun=true`` submits
+    nothing and answers 200."""
+    script = imported(body.script)
+    cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
+    _place(script, cluster)
+    if blocking := [note for note in script.notes if note.blocks]:
+        issues = [Issue(field=f"script.{it.line}", details=it.text) for it in blocking]
+        raise ApiError(
+            400, CANNOT, details=f"{issues[0].field}: {issues[0].details}", issues=issues
+        )
+    creation = _request(body, script)
+    notes = [NoteOut.of(note) for note in script.notes]
+    if asked.dry_run:
+        shown = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        rehearsal = rehearse(creation, by=request.user)
+        return Status(200, BatchScriptDryRunOut(request=shown, notes=notes, plan=rehearsal))
+    try:
+        draft = draft_of(creation, by=request.user)
+        workload = services.submit(draft, by=request.user, source=Source.API)
+    except SpecError as error:
+        raise refused(error, creation) from error
+    return Status(202, BatchScriptOut(workload=DistributedOut.of(workload), notes=notes))
+
+
+def _place(script: ImportedScript, cluster: Cluster | None) -> None:
+    """Partition and QOS, where the cluster has a node pool, and Trainyard a priority, of that
+    name."""
+    if script.partition and cluster and cluster.pools.filter(name=script.partition).exists():
+        script.spec["nodePools"] = [script.partition]
+    elif script.partition:
+        script.notes.append(Note(script.partition_line, NO_POOL.format(script.partition)))
+    if script.qos in set(PriorityClass):
+        script.spec["priorityClass"] = script.qos
+    elif script.qos:
+        script.notes.append(Note(script.qos_line, NO_PRIORITY.format(script.qos)))
+    script.notes.sort(key=lambda note: note.line)
+
+
+def _request(body: BatchScriptIn, script: ImportedScript) -> DistributedIn:
+    request = {
+        "name": body.name or script.name,
+        "projectId": body.project_id,
+        "clusterId": body.cluster_id,
+        "noMaster": True,
+        "spec": script.spec | body.spec,
+    }
+    return DistributedIn.model_validate(request)
