@@ -1,9 +1,11 @@
 """What goes wrong on real clusters: nothing is lost, nothing comes twice, no phase goes back."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +63,13 @@ def jobs(rig: SlurmRig, launched: Launch) -> int:
     return len(squeue(rig.transport, names=[job_name(launched.handle.workload_id, launched.run)]))
 
 
+def saved(rig: SlurmRig) -> None:
+    """The controller knows after a crash what it knows now: it saves that every few seconds."""
+    state = Path(rig.testbed.programs.conf).parent.parent / "state" / "job_state"
+    now = time.time()
+    wait_for(lambda: state.stat().st_mtime > now, 30, "the controller to save its state")
+
+
 def submitted(rig: SlurmRig, launched: Launch) -> None:
     """As Trainyard does, which tries again for as long as the cluster is away."""
 
@@ -110,6 +119,7 @@ def test_two_jobs_of_one_run_do_its_work_once(rig: SlurmRig) -> None:
 
 def test_a_lost_job_is_not_taken_for_the_one_that_got_its_number(rig: SlurmRig) -> None:
     rig.seen(rig.submit(rig.of_all_cores("exec sleep 600")), Phase.RUNNING)
+    saved(rig)
     launched = rig.submit(rig.prints())
     run("kill", "slurmctld")
     run("start", "slurmctld")
@@ -157,6 +167,7 @@ def test_a_preempted_job_waits_and_then_goes_on(rig: SlurmRig) -> None:
 def test_a_running_job_is_watched_through_a_restart_of_the_controller(rig: SlurmRig) -> None:
     launched = rig.submit(rig.shell("sleep 12"))
     rig.seen(launched, Phase.RUNNING)
+    saved(rig)
     with without("slurmctld"), pytest.raises(EngineUnavailable):
         rig.engine.observe(launched.handle)
     assert rig.over(launched).phase is Phase.COMPLETED
