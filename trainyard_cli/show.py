@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from enum import Enum
 from typing import Any, TextIO
 
@@ -107,7 +107,7 @@ def age(moment: str | None, now: datetime | None = None) -> str:
     if not moment:
         return "–"
     then = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-    return duration(((now or datetime.now(UTC)) - then).total_seconds())
+    return duration(((now or datetime.now(timezone.utc)) - then).total_seconds())
 
 
 def duration(seconds: float | None) -> str:

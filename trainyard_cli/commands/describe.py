@@ -6,6 +6,7 @@ import typer
 
 from trainyard_cli import lookup
 from trainyard_cli.commands.workloads import gpus_of, pods_of, type_of
+from trainyard_cli.errors import wrong_use
 from trainyard_cli.invocation import Output, ProjectName, of
 from trainyard_cli.show import Format, Item, age, document, duration, facts, grid, memory
 
@@ -29,6 +30,22 @@ def describe(
         print(whole["name"])
     elif not document(whole, output):
         show(whole, pod_limit, event_limit)
+
+
+def export(
+    context: typer.Context, name: Name, project: ProjectName = "", output: Output = Format.YAML
+) -> None:
+    """Print the request body of a workload, to submit it again with --file."""
+    invocation = of(context)
+    row = lookup.find(invocation, name, project)
+    whole = invocation.client.get(f"/workloads/{row['id']}", expand="spec")
+    body = {key: whole[key] for key in ("name", "projectId", "clusterId", "spec")}
+    if whole["masterSpec"] is not None:
+        body["masterSpec"] = whole["masterSpec"]
+    if whole["noMaster"] and whole["type"] == "Distributed":
+        body["noMaster"] = True
+    if not document(body, output):
+        raise wrong_use("--output: an export is yaml or json.")
 
 
 def show(whole: Item, pod_limit: int, event_limit: int) -> None:

@@ -37,6 +37,7 @@ def add_verbs(group: typer.Typer) -> None:
     """What there is to do with workloads that are there."""
     group.command("list")(workloads.list_every)
     group.command("describe")(describe.describe)
+    group.command("export")(describe.export)
     group.command("logs")(logs.logs)
     group.command("exec")(terminal.execute)
     group.command("bash")(terminal.bash)

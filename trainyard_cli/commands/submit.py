@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard_cli.commands.options import MASTER, command_with, parameters_of, typed_in
 from trainyard_cli.destinations import FRAMEWORKS, Destination
-from trainyard_cli.errors import CliError, wrong_use
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.flags.body import Body, Typed, laid_over
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
@@ -44,7 +44,12 @@ def _follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
 
     if attach:
         workload = invocation.client.get(f"/workloads/{workload_id}")
-        logs.write(invocation, workload, rank="all", follow="true")
+        try:
+            logs.write(invocation, workload, rank="all", follow="true")
+        except CliError as error:
+            if error.code != ExitCode.UNREACHABLE:
+                raise
+            print(f"trainyard: {error}\nWaiting for its end instead.", file=sys.stderr)
     waiting.conclude(invocation, waiting.last_of(invocation, workload_id))
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from time import sleep
+from time import monotonic, sleep
 
 import typer
 
@@ -13,6 +13,7 @@ from trainyard_cli.invocation import Invocation, ProjectName, of
 from trainyard_cli.show import Item
 
 EVERY_SECONDS = 1.0
+PATIENCE_SECONDS = 300.0  # of an outage
 ENDED = {"Completed", "Failed", "Stopped", "Deleted"}
 MOST_PODS = 500
 
@@ -37,14 +38,20 @@ def last_of(invocation: Invocation, workload_id: str) -> Item:
 
 
 def _states(invocation: Invocation, workload_id: str) -> Iterator[Item]:
+    """Every second, and through outages of Trainyard: its workloads continue without it."""
+    answered = monotonic()
     while True:
         try:
-            yield invocation.client.get(f"/workloads/{workload_id}")
+            workload = invocation.client.get(f"/workloads/{workload_id}")
         except CliError as error:
             if error.code == ExitCode.NOT_FOUND:
                 message = "The workload was deleted while it was waited for."
                 raise CliError(message, code=ExitCode.REFUSED) from error
-            raise
+            if error.code != ExitCode.UNREACHABLE or monotonic() - answered > PATIENCE_SECONDS:
+                raise
+        else:
+            answered = monotonic()
+            yield workload
         sleep(EVERY_SECONDS)
 
 

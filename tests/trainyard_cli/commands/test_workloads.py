@@ -1,6 +1,8 @@
 """Describing, stopping, running, deleting and waiting, against rows that are there."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,8 +11,11 @@ from projects.models import Project
 from spec.phases import Phase
 from tests.factories import ProjectFactory, WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.client import RestClient
 from trainyard_cli.commands import waiting
 from workloads.models import Workload
+
+IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
 
 
 @pytest.fixture
@@ -114,3 +119,46 @@ def test_a_workload_that_is_deleted_while_it_is_waited_for_is_no_success(
 ) -> None:
     monkeypatch.setattr(waiting, "sleep", lambda _: Workload.objects.filter(pk=running.pk).delete())
     assert "was deleted while" in terminal("workload watch mnist", code=1).err
+
+
+def test_an_exported_workload_is_submitted_again_with_the_same_spec(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    for line in (
+        f"training pytorch submit first {IMAGE} --workers 2 -g 0.1 --master-cpu 1 -- --epochs 3",
+        f"training submit second {IMAGE} --cpu 0.1 -- sleep 1",
+    ):
+        command = line.split(" submit ")[0]
+        terminal(line)
+        name = line.split()[line.split().index("submit") + 1]
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(terminal(f"workload export {name}").out)
+        terminal(f"{command} submit again-{name} -f {path}")
+        first, again = (Workload.objects.get(name=it) for it in (name, f"again-{name}"))
+        assert again.spec_json == first.spec_json
+    terminal("workload export first -o wide", code=2)
+
+
+def test_waiting_survives_an_outage_of_trainyard(
+    terminal: Terminal, running: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = terminal.server
+
+    def pass_by(_: float) -> None:
+        Workload.objects.filter(pk=running.pk).update(phase=Phase.COMPLETED)
+        for client in clients:
+            client.http.base_url = f"{server}/api/v1"
+
+    clients: list[RestClient] = []
+    whole = RestClient.get
+
+    def get(client: RestClient, path: str, **query: Any) -> Any:
+        if not clients and path.startswith("/workloads/"):
+            clients.append(client)
+            client.http.base_url = "http://127.0.0.1:9/api/v1"
+        return whole(client, path, **query)
+
+    monkeypatch.setattr(waiting, "sleep", pass_by)
+    monkeypatch.setattr(RestClient, "get", get)
+    assert terminal("workload watch mnist").err == "mnist: Completed\n"
+    assert clients
