@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from core import correlation
 
 CALLS = ("/api/", "/v1/")  # below them programs ask, who read JSON and no page
+TENANT = 1  # Run:ai's number of the account: there is one
 PAGE_LIMIT = 500
 LAST_OFFSET = 10**9
 LONGEST = 4096  # characters of a text of a body that says nothing else

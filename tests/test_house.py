@@ -10,7 +10,7 @@ from tests.pictures import PICTURES
 from tests.repository import targets, tracked
 
 #: Folders of tests that are about more than one place of the source, or run in one way only.
-OF_THEIR_OWN = {"access", "deploy", "e2e", "faults", "fuzz"}
+OF_THEIR_OWN = {"access", "deploy", "e2e", "faults", "fuzz", "runapy"}
 #: Verbs and subjects of one module that have a folder, because they have many tests.
 OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
 #: Files that pages of tests read, and real clusters that rooms share.
@@ -50,7 +50,8 @@ def test_folders_of_tests_are_those_of_the_source() -> None:
 
 def test_every_page_of_the_docs_has_a_picture_at_its_head_that_make_pictures_takes() -> None:
     pages = {str(path) for path in tracked("docs/*.md") if path.parent.name == "docs"}
-    pages -= {"docs/review.md", "docs/words.md"}  # for those who work on Trainyard: nothing to see
+    # For those who work on Trainyard, or for programs: nothing to see.
+    pages -= {"docs/review.md", "docs/words.md", "docs/api.md"}
     assert {picture.document for picture in PICTURES} == pages | {"README.md"}
     for picture in PICTURES:
         head = "\n".join((ROOT / picture.document).read_text().splitlines()[:4])

@@ -1,21 +1,30 @@
 """REST: nodes and node pools, in Run:ai's words."""
 
+from collections import defaultdict
 from datetime import datetime
-from itertools import groupby
+from typing import Literal
 from uuid import UUID
 
 from ninja import Query, Router, Status
 
 from accounts.api import ApiRequest
+from accounts.models import User
 from clusters.api.clusters import cluster_of
-from clusters.models import Cluster, Node, NodePool
+from clusters.models import Cluster, Node, NodePool, NodeQuerySet
 from clusters.nodes import pools
 from clusters.nodes.rows import NodeRow, PoolRow, pool_rows, rows_of
-from core.api import Closed, Pages, Parameters, Wire, judged, not_found
+from core.api import TENANT, Closed, Count, Pages, Parameters, Wire, judged, not_found
+from core.filters import ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 
 router = Router(tags=["Nodes"])
 
 CANNOT = "The node pool cannot be saved."
+ANY = "*"
+FIELDS: Fields = {
+    "name": ("name", TEXT),
+    "clusterUuid": ("cluster_id", ID),
+    "gpuCount": ("gpu_count", NUMBER),
+}
 
 
 class GpuInfo(Wire):
@@ -32,6 +41,8 @@ class Amounts(Wire):
 
 
 class NodeOut(Wire):
+    """``createdAt`` is when its cluster was added, ``updatedAt`` when that was last looked at."""
+
     id: str
     name: str
     status: str
@@ -43,9 +54,11 @@ class NodeOut(Wire):
     allocatable: Amounts
     allocated: Amounts
     cluster_uuid: UUID
+    created_at: datetime
+    updated_at: datetime
 
     @classmethod
-    def of(cls, row: NodeRow) -> "NodeOut":
+    def of(cls, row: NodeRow, cluster: Cluster) -> "NodeOut":
         node, held = row.node, row.held
         return cls(
             id=str(node.pk),
@@ -66,6 +79,8 @@ class NodeOut(Wire):
                 memory=held.memory if held else None,
             ),
             cluster_uuid=node.cluster_id,
+            created_at=cluster.created_at,
+            updated_at=cluster.checked_at or cluster.created_at,
         )
 
 
@@ -74,49 +89,77 @@ class NodeList(Wire):
     next: int | None
 
 
-class NodeListing(Pages):
+class NodeNarrowing(Filtered):
     cluster_id: UUID | None = None
     name: str = ""
     node_pool: str = ""
 
+    def rows(self, user: User) -> NodeQuerySet:
+        nodes = Node.objects.filter(cluster__in=Cluster.objects.visible_to(user))
+        if self.cluster_id:
+            nodes = nodes.filter(cluster=self.cluster_id)
+        if self.node_pool:
+            nodes = nodes.in_pool(self.node_pool)
+        for text in filter(None, (self.name, self.search)):
+            nodes = nodes.filter(name__icontains=text)
+        return narrow(nodes, self.filter_by, FIELDS)
+
+
+class NodeListing(Pages, Sorted, NodeNarrowing):
+    sort_by: str = "name"
+
 
 @router.get("/nodes", response=NodeList, by_alias=True)
 def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
-    """Nodes of the clusters that you can see, with what is allocatable and allocated."""
-    clusters = {cluster.pk: cluster for cluster in Cluster.objects.visible_to(request.user)}
-    wanted = set(clusters) & {listing.cluster_id} if listing.cluster_id else set(clusters)
-    nodes = Node.objects.filter(cluster__in=wanted).select_related("pool")
-    nodes = nodes.order_by("cluster", "name")
-    if listing.name:
-        nodes = nodes.filter(name__icontains=listing.name)
-    if listing.node_pool:
-        nodes = nodes.in_pool(listing.node_pool)
+    """Nodes of the clusters that you can see, with what is allocatable and allocated. ``filterBy``
+    and ``sortBy`` take ``name``, ``clusterUuid`` and ``gpuCount``."""
+    nodes = order(listing.rows(request.user).select_related("pool", "cluster"), listing, FIELDS)
     page, following = listing.cut(nodes)
-    grouped = groupby(page, key=lambda node: node.cluster_id)
-    rows = [row for pk, group in grouped for row in rows_of(clusters[pk], group)]
-    return NodeList(nodes=[NodeOut.of(row) for row in rows], next=following)
+    by_cluster: dict[UUID, list[Node]] = defaultdict(list)
+    for node in page:
+        by_cluster[node.cluster_id].append(node)
+    rows = {
+        row.node.pk: NodeOut.of(row, theirs[0].cluster)
+        for theirs in by_cluster.values()
+        for row in rows_of(theirs[0].cluster, theirs)
+    }
+    return NodeList(nodes=[rows[node.pk] for node in page], next=following)
+
+
+@router.get("/nodes/count", response=Count, by_alias=True)
+def count_nodes(request: ApiRequest, narrowing: Query[NodeNarrowing]) -> Count:
+    """How many pass the filters."""
+    return Count(count=narrowing.rows(request.user).count())
 
 
 @router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)
 def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[Pages]) -> NodeList:
     """The nodes of one cluster."""
     cluster_of(request, cluster_id)
-    narrowed = NodeListing(offset=listing.offset, limit=listing.limit, cluster_id=cluster_id)
+    narrowed = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
     return list_nodes(request, narrowed)
 
 
 class PoolOut(Wire):
+    """The pool ``default`` has ``*`` as its label: all nodes that are in no other pool."""
+
     id: str
+    tenant_id: int = TENANT
     name: str
+    is_default: bool
     cluster_id: UUID
+    cluster_name: str
     label_key: str
     label_value: str
+    over_provisioning_ratio: int = 1
+    created_by: str = ""
+    updated_by: str = ""
     phase: str
     nodes: int
     allocatable: Amounts
     allocated: Amounts
-    created_at: datetime | None
-    updated_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
 
     @classmethod
     def of(cls, cluster: Cluster, row: PoolRow) -> "PoolOut":
@@ -124,15 +167,17 @@ class PoolOut(Wire):
         return cls(
             id=str(pool.pk) if pool else f"{cluster.pk}-default",
             name=row.name,
+            is_default=pool is None,
             cluster_id=cluster.pk,
-            label_key=pool.label_key if pool else "",
-            label_value=pool.label_value if pool else "",
+            cluster_name=cluster.name,
+            label_key=pool.label_key if pool else ANY,
+            label_value=pool.label_value if pool else ANY,
             phase=row.status,
             nodes=row.nodes,
             allocatable=Amounts(gpu=row.gpus, cpu=row.cpu, memory=row.memory),
             allocated=Amounts(gpu=row.held_gpus, cpu=row.held_cpu, memory=row.held_memory),
-            created_at=pool.created_at if pool else None,
-            updated_at=pool.updated_at if pool else None,
+            created_at=pool.created_at if pool else cluster.created_at,
+            updated_at=pool.updated_at if pool else cluster.created_at,
         )
 
 
@@ -141,8 +186,22 @@ class PoolList(Wire):
 
 
 class PoolLabel(Closed):
+    """Run:ai's other fields can only be what its client always sends: an ``overProvisioningRatio``
+    of 1, ``Auto``, and null."""
+
     label_key: str
     label_value: str = ""
+    over_provisioning_ratio: Literal[1] | None = None
+    gpu_network_acceleration_detection: Literal["Auto"] | None = None
+    gpu_network_acceleration_label_key: None = None
+    gpu_resource_optimization: None = None
+    network_topology_id: None = None
+    placement_strategy: None = None
+    scheduling_configuration: None = None
+
+    @property
+    def label(self) -> dict[str, str]:
+        return {"label_key": self.label_key, "label_value": self.label_value}
 
 
 class PoolIn(PoolLabel):
@@ -152,38 +211,55 @@ class PoolIn(PoolLabel):
 
 class PoolListing(Parameters):
     cluster_id: UUID | None = None
+    name: str = ""
+    search: str = ""
+
+    def rows(self, user: User) -> list[PoolOut]:
+        clusters = Cluster.objects.visible_to(user)
+        if self.cluster_id:
+            clusters = clusters.filter(pk=self.cluster_id)
+        rows = [PoolOut.of(cluster, row) for cluster in clusters for row in pool_rows(cluster)]
+        text = self.search.lower()
+        return [it for it in rows if self.name in {"", it.name} and text in it.name.lower()]
 
 
 @router.get("/node-pools", response=PoolList, by_alias=True)
 def list_pools(request: ApiRequest, listing: Query[PoolListing]) -> PoolList:
     """Node pools of the clusters that you can see, the pool default included."""
-    clusters = Cluster.objects.visible_to(request.user)
-    if listing.cluster_id:
-        clusters = clusters.filter(pk=listing.cluster_id)
-    rows = [PoolOut.of(cluster, row) for cluster in clusters for row in pool_rows(cluster)]
-    return PoolList(nodepools=rows)
+    return PoolList(nodepools=listing.rows(request.user))
+
+
+@router.get("/node-pools/count", response=Count, by_alias=True)
+def count_pools(request: ApiRequest, listing: Query[PoolListing]) -> Count:
+    """How many there are, the pools default included."""
+    return Count(count=len(listing.rows(request.user)))
+
+
+@router.get("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
+def get_pool(request: ApiRequest, pool_id: int) -> PoolOut:
+    """One node pool. The pool default is in the list only."""
+    return _out(_pool(request, pool_id))
 
 
 @router.post("/node-pools", response={201: PoolOut}, by_alias=True)
 def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
     """A pool of the nodes with this label."""
     cluster = cluster_of(request, body.cluster_id)
-    values = body.model_dump(exclude={"cluster_id"})
     with judged(CANNOT):
-        pool = pools.create_pool(cluster, by=request.user, **values)
+        pool = pools.create_pool(cluster, by=request.user, name=body.name, **body.label)
     return Status(201, _out(pool))
 
 
-@router.put("/node-pools/{pool_id}", response=PoolOut, by_alias=True)
+@router.put("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
 def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
     """Take the nodes with another label. The name stays."""
     pool = _pool(request, pool_id)
     with judged(CANNOT):
-        pools.update_pool(pool, by=request.user, **body.model_dump())
+        pools.update_pool(pool, by=request.user, **body.label)
     return _out(pool)
 
 
-@router.delete("/node-pools/{pool_id}", response={204: None})
+@router.delete("/node-pools/{int:pool_id}", response={204: None})
 def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
     """Its nodes go to the pool default. 409 while workloads or projects use it."""
     pool = _pool(request, pool_id)

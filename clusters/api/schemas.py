@@ -17,7 +17,7 @@ from clusters.kinds.base import ClusterKind
 from clusters.kinds.form import ConnectionForm, as_posted
 from clusters.kinds.wire import Connecting
 from clusters.models import Cluster, ConnectionTest, State
-from core.api import ApiError, Issue, Wire, issues_of, judged, words
+from core.api import TENANT, ApiError, Issue, Wire, issues_of, judged, words
 from spec.errors import problems
 
 REFUSED = "The cluster cannot be saved."
@@ -41,6 +41,7 @@ class ClusterOut(Wire):
     returned."""
 
     uuid: UUID
+    tenant_id: int = TENANT
     name: str
     kind: str
     status: ClusterState

@@ -28,6 +28,8 @@ TABLE = """
 1+++++ 1 +++++ GET    /clusters
 1+++++ 1 +++++ GET    /node-pools
 1+++++ 1 +++++ GET    /nodes
+1+++++ 1 +++++ GET    /nodes/count
+1+++++ 1 +++++ GET    /node-pools/count
 1+++++ 1 +++++ GET    /org-unit/projects
 1+++++ 1 +++++ GET    /org-unit/projects/count
 1+++++ 1 +++++ GET    /workloads
@@ -112,6 +114,7 @@ TABLE = """
 144+++ 1 44+++ PUT    /asset/environment/{asset_id}
 14433+ 1 4433+ DELETE /node-pools/{pool_id}
 14433+ 1 4433+ PUT    /node-pools/{pool_id}
+144+++ 1 44+++ GET    /node-pools/{pool_id}
 14433? 1 4433? DELETE /clusters/{cluster_id}
 14433? 1 4433? POST   /node-pools
 14433? 1 4433? PUT    /clusters/{cluster_id}

@@ -11,9 +11,10 @@ from core.api import ApiError, Issue, refused_for
 from spec.draft import WorkloadDraft
 from spec.errors import Problem, SpecError
 from workloads import submission
+from workloads.api.bodies import BatchIn, OnePodIn
 from workloads.api.distributed import draft_of, rehearse, wire_field
 from workloads.api.dry_run import BatchDryRunOut, DryRun
-from workloads.api.schemas import BatchIn, BatchOut, DistributedOut, OnePodIn
+from workloads.api.schemas import BatchOut, DistributedOut
 from workloads.models import Source, Workload
 from workloads.plan import plan
 

@@ -6,7 +6,7 @@ from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.errors import Problem
 from spec.kind import WorkloadKind
 from spec.merge import USER, Merged
-from workloads.api.schemas import DistributedIn, OnePodIn
+from workloads.api.bodies import DistributedIn, OnePodIn
 
 PATH = ("template",)
 

@@ -19,8 +19,9 @@ from spec.kind import WorkloadKind
 from spec.published import given_as
 from workloads import services
 from workloads.api.begun import begun
+from workloads.api.bodies import DistributedIn, OnePodIn
 from workloads.api.dry_run import DryRun, DryRunOut
-from workloads.api.schemas import DistributedIn, DistributedOut, OnePodIn
+from workloads.api.schemas import DistributedOut
 from workloads.api.why import with_cause
 from workloads.models import Source, Workload, WorkloadQuerySet
 from workloads.plan import plan

@@ -7,6 +7,7 @@ from ninja import Field, Query, Router
 
 from accounts.api import ApiRequest
 from accounts.models import User
+from core import correlation
 from core.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_found
 from core.filters import Filtered, Sorted, order
 from projects.models import Project
@@ -95,6 +96,7 @@ class Failure(Wire):
 
 
 class BatchResult(Wire):
+    id: str = Field(default_factory=correlation.current, description="The id of the request")
     succeeded: list[UUID]
     failed: list[Failure]
 

@@ -16,6 +16,7 @@ from spec.kind import WorkloadKind
 from workloads import services
 from workloads.api.batch import rehearse_all, submit_all
 from workloads.api.begun import begun
+from workloads.api.bodies import OnePodBatchIn, OnePodIn
 from workloads.api.distributed import (
     Accepted,
     act,
@@ -27,7 +28,7 @@ from workloads.api.distributed import (
     unsaid,
 )
 from workloads.api.dry_run import BatchDryRunOut, DryRun, DryRunOut
-from workloads.api.schemas import OnePodBatchIn, OnePodBatchOut, OnePodIn, OnePodOut
+from workloads.api.schemas import OnePodBatchOut, OnePodOut
 from workloads.models import Source
 
 MADE: Any = {200: DryRunOut, 202: OnePodOut}

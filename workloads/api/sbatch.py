@@ -1,5 +1,6 @@
 """REST: a batch script of Slurm as a distributed training."""
 
+from functools import partial
 from typing import Any, Self
 from uuid import UUID
 
@@ -12,9 +13,10 @@ from spec.errors import SpecError
 from spec.imports.sbatch import ImportedScript, Note, imported
 from spec.scheduling import PriorityClass
 from workloads import services
+from workloads.api.bodies import DistributedIn
 from workloads.api.distributed import CANNOT, draft_of, refused, rehearse
 from workloads.api.dry_run import DryRun, DryRunOut
-from workloads.api.schemas import DistributedIn, DistributedOut
+from workloads.api.schemas import DistributedOut
 from workloads.models import Source
 
 router = Router(tags=["Distributed"])
@@ -59,7 +61,10 @@ class BatchScriptDryRunOut(Wire):
 
 
 @router.post(
-    "/from-sbatch", response={200: BatchScriptDryRunOut, 202: BatchScriptOut}, by_alias=True
+    "/from-sbatch",
+    response={200: BatchScriptDryRunOut, 202: BatchScriptOut},
+    by_alias=True,
+    operation_id="create_from_batch_script",
 )
 def from_sbatch(
     request: ApiRequest, body: BatchScriptIn, asked: Query[DryRun]
@@ -79,11 +84,13 @@ def from_sbatch(
     notes = [NoteOut.of(note) for note in script.notes]
     if asked.dry_run:
         shown = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        rehearsal = rehearse(creation, by=request.user)
+        draft = partial(draft_of, creation, by=request.user)
+        rehearsal = rehearse(creation, draft, by=request.user)
         return Status(200, BatchScriptDryRunOut(request=shown, notes=notes, plan=rehearsal))
     try:
-        draft = draft_of(creation, by=request.user)
-        workload = services.submit(draft, by=request.user, source=Source.API)
+        workload = services.submit(
+            draft_of(creation, by=request.user), by=request.user, source=Source.API
+        )
     except SpecError as error:
         raise refused(error, creation) from error
     return Status(202, BatchScriptOut(workload=DistributedOut.of(workload), notes=notes))

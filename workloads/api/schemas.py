@@ -1,69 +1,31 @@
 """What the API says of workloads. Names are those of Run:ai's REST objects."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 from ninja import Field
-from pydantic import BeforeValidator
 
-from core.api import Closed, Wire, words
+from core.api import TENANT, Wire
 from spec import documents
 from spec.kind import WorkloadKind
-from spec.phases import TOLD_TO_STOP, Phase, RankPhase, Reason
+from spec.phases import TOLD_TO_STOP, Phase
 from spec.stored import mapping
-from spec.workload import Role
-from workloads.api.spec_schemas import MASTER_SPEC, spec_of
 from workloads.api.why import CauseOut, FailureOut
+from workloads.api.words import (
+    AnyPhase,
+    DesiredPhase,
+    DistributedDocument,
+    EventType,
+    MasterDocument,
+    OnePodDocument,
+    PhaseWord,
+    RankPhaseWord,
+    ReasonWord,
+    RoleWord,
+    TypeWord,
+)
 from workloads.models import Event, Rank, Workload
-
-MOST_IN_A_BATCH = 100
-LABELS = [kind.traits.type for kind in WorkloadKind]
-
-PhaseWord = Annotated[str, words(*Phase)]
-ReasonWord = Annotated[str, words(*Reason)]
-DesiredPhase = Annotated[str, words("Running", "Stopped", "Deleted")]
-#: Run:ai's asset bodies have numbers where its workloads have texts.
-ProjectId = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
-DistributedDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.DISTRIBUTED)]
-OnePodDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.TRAINING, WorkloadKind.WORKSPACE)]
-MasterDocument = Annotated[dict[str, Any] | None, MASTER_SPEC]
-
-
-class OnePodIn(Closed):
-    """The creation request of a workload of one pod. ``spec`` is checked by the spec itself, field
-    by field. What it leaves out is as the template of ``templateId`` has it, if that is given."""
-
-    name: str
-    use_given_name_as_prefix: bool = False
-    project_id: ProjectId
-    cluster_id: UUID
-    template_id: UUID | None = None
-    spec: OnePodDocument
-
-
-class DistributedIn(OnePodIn):
-    """The distributed creation request. ``spec`` is checked by the spec itself, field by field.
-
-    ``noMaster`` is Trainyard's own: Run:ai's public request has no field for workers only.
-    """
-
-    spec: DistributedDocument
-    master_spec_same_as_worker: bool | None = None
-    master_spec: MasterDocument = None
-    no_master: bool = False
-
-
-class BatchIn(Closed):
-    """Requests of one project; all of them become workloads, or none."""
-
-    workloads: list[DistributedIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)
-
-
-class OnePodBatchIn(Closed):
-    """The same of one pod each."""
-
-    workloads: list[OnePodIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)
 
 
 class OnePodOut(Wire):
@@ -173,7 +135,7 @@ class WorkloadOut(Wire):
 
     id: UUID
     name: str
-    type: Annotated[str, words(*LABELS)]
+    type: TypeWord
     cluster_id: UUID
     project_id: str
     project_name: str
@@ -246,18 +208,20 @@ class WorkloadOut(Wire):
 
 class EventOut(Wire):
     id: str
+    cluster_id: UUID
     created_at: datetime
-    type: Annotated[str, words("PhaseUpdate", "Event")]
+    type: EventType
     reason: ReasonWord
     message: str
     source: str
-    phase: Annotated[str, words("", *Phase)]
+    phase: AnyPhase
     actor: str
 
     @classmethod
     def of(cls, event: Event) -> "EventOut":
         return cls(
             id=str(event.pk),
+            cluster_id=event.workload.cluster_id,
             created_at=event.at,
             type="PhaseUpdate" if event.phase else "Event",
             reason=event.reason,
@@ -268,16 +232,33 @@ class EventOut(Wire):
         )
 
 
+class ContainerOut(Wire):
+    name: str
+    image: str
+    started_at: datetime | None
+
+
 class PodOut(Wire):
+    """``createdAt`` is when the workload was submitted; the other times are of its last change."""
+
     id: str
     name: str
     workload_id: UUID
-    role: Annotated[str, words(*Role)]
+    workload_name: str
+    tenant_id: int = TENANT
+    cluster_id: UUID
+    project_id: str
+    priority_class_name: str
+    containers: list[ContainerOut]
+    created_at: datetime
+    updated_at: datetime
+    k8s_phase_updated_at: datetime = Field(alias="k8sPhaseUpdatedAt")
+    role: RoleWord
     rank: int
     index: int
     node_name: str
     # The rule for the others would say k8SPhase.
-    k8s_phase: Annotated[str, words(*RankPhase)] = Field(alias="k8sPhase")
+    k8s_phase: RankPhaseWord = Field(alias="k8sPhase")
     reason: ReasonWord
     message: str
     restarts: int
@@ -288,10 +269,21 @@ class PodOut(Wire):
 
     @classmethod
     def of(cls, rank: Rank, workload: Workload) -> "PodOut":
+        changed = rank.finished_at or rank.started_at or workload.phase_updated_at
+        priority = mapping(workload.spec_json).get("priorityClass")
+        main = ContainerOut(name=rank.role, image=workload.image, started_at=rank.started_at)
         return cls(
             id=str(rank.pk),
             name=f"{workload.name}-{rank.name}",
             workload_id=workload.pk,
+            workload_name=workload.name,
+            cluster_id=workload.cluster_id,
+            project_id=str(workload.project_id),
+            priority_class_name=str(priority or ""),
+            containers=[main],
+            created_at=workload.created_at,
+            updated_at=changed,
+            k8sPhaseUpdatedAt=changed,
             role=rank.role,
             rank=rank.rank,
             index=rank.index,

@@ -1,0 +1,55 @@
+"""The kinds of assets that NVIDIA's client and Trainyard both know: by the words of its methods."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ClientKind:
+    """``request`` and ``model`` begin the names of its models; ``listed`` is the list's method."""
+
+    api: str
+    methods: str
+    listed: str
+    request: str
+    model: str
+    lists: str
+    spec: dict[str, Any]
+    updates: bool = True  # its request can say all that Trainyard needs
+
+
+KINDS = (
+    ClientKind(
+        "ComputeApi", "compute_asset", "list_compute_assets", "Compute", "ComputeAsset",
+        "ComputeListResponse", {"cpuCoreRequest": 1, "cpuMemoryRequest": "1G"},
+    ),
+    ClientKind(
+        "EnvironmentApi", "environment_asset", "list_environment_assets", "Environment",
+        "EnvironmentAsset", "EnvironmentListResponse", {"image": "python:3.12"},
+    ),
+    ClientKind(
+        "NFSApi", "nfs_asset", "list_nfs_assets", "NFS", "NFSAsset", "NFSListResponse",
+        {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"},
+    ),
+    ClientKind(
+        "PVCApi", "pvc_asset", "list_pvc_assets", "PVC", "PVCAsset", "PVCListResponse",
+        {"existingPvc": True, "claimName": "data", "path": "/data"}, updates=False,
+    ),
+    ClientKind(
+        "S3Api", "s3_asset", "list_s3_assets", "S3", "S3Asset", "S3ListResponse",
+        {"bucket": "data", "path": "/data", "url": "https://s3.example.com"},
+    ),
+    ClientKind(
+        "GitApi", "git_asset", "list_git_assets", "Git", "GitAsset", "GitListResponse",
+        {"repository": "https://example.com/a.git", "path": "/code", "branch": "main"},
+    ),
+    ClientKind(
+        "HostPathApi", "host_path", "list_host_path_assets", "HostPath", "HostPathAsset",
+        "HostPathListResponse", {"path": "/mnt/data", "mountPath": "/data"},
+    ),
+    ClientKind(
+        "ConfigMapApi", "config_map_asset", "list_config_map_assets", "ConfigMap",
+        "ConfigMapAsset", "ConfigMapListResponse",
+        {"configMap": "conf", "mountPath": "/conf"},
+    ),
+)  # fmt: skip

@@ -1,0 +1,25 @@
+"""The types of fields that say more than text: one of a few words, an id, a document."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from core.api import words
+from spec.kind import WorkloadKind
+from spec.phases import Phase, RankPhase, Reason
+from spec.workload import Role
+from workloads.api.spec_schemas import MASTER_SPEC, spec_of
+
+TypeWord = Annotated[str, words(*(kind.traits.type for kind in WorkloadKind))]
+RoleWord = Annotated[str, words(*Role)]
+RankPhaseWord = Annotated[str, words(*RankPhase)]
+EventType = Annotated[str, words("PhaseUpdate", "Event")]
+AnyPhase = Annotated[str, words("", *Phase)]
+PhaseWord = Annotated[str, words(*Phase)]
+ReasonWord = Annotated[str, words(*Reason)]
+DesiredPhase = Annotated[str, words("Running", "Stopped", "Deleted")]
+#: Run:ai's asset bodies have numbers where its workloads have texts.
+ProjectId = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
+DistributedDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.DISTRIBUTED)]
+OnePodDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.TRAINING, WorkloadKind.WORKSPACE)]
+MasterDocument = Annotated[dict[str, Any] | None, MASTER_SPEC]
