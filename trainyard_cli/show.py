@@ -121,6 +121,11 @@ def duration(seconds: float | None) -> str:
     return f"{head}{more}{rest[1]}" if rest and more else head
 
 
+def sentences(*texts: str) -> str:
+    """Titles and sentences one after the other, each with a full stop."""
+    return " ".join(text if text[-1] in ".!?" else f"{text}." for text in texts if text)
+
+
 def number(value: float | None) -> str:
     return "–" if value is None else f"{round(value, 3):g}"
 

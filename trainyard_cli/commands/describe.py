@@ -8,7 +8,7 @@ from trainyard_cli import lookup
 from trainyard_cli.commands.workloads import gpus_of, pods_of, type_of
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.invocation import Output, ProjectName, of
-from trainyard_cli.show import Format, Item, age, document, duration, facts, grid, memory
+from trainyard_cli.show import Format, Item, age, document, duration, facts, grid, memory, sentences
 
 PARTS = "spec,pods,events,commandLine"
 Name = Annotated[str, typer.Argument(help="Name or id of a workload.")]
@@ -58,7 +58,7 @@ def show(whole: Item, pod_limit: int, event_limit: int) -> None:
             ("Type", type_of(whole)),
             ("Status", whole["phase"]),
             ("Reason", " ".join(filter(None, (whole["phaseReason"], whole["phaseMessage"])))),
-            ("Waits for", f"{cause['title']} {cause['nextStep']}" if cause else ""),
+            ("Waits for", sentences(cause["title"], cause["nextStep"]) if cause else ""),
             ("Failed because", f"{failure['sentence']} {failure['repair']}" if failure else ""),
             ("Submitted", f"{age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}"),
             ("Running for", duration(whole["totalRunningTimeSeconds"])),

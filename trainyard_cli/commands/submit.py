@@ -13,7 +13,7 @@ from trainyard_cli.flags.body import Body, Typed, laid_over
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
 from trainyard_cli.invocation import Invocation, of
-from trainyard_cli.show import Format, document
+from trainyard_cli.show import Format, document, sentences
 
 GENERATED = "job"  # how a name begins that nobody gave
 
@@ -157,8 +157,8 @@ def rehearsed(answer: Any, output: Format | None) -> None:
         if answer["spec"]:
             print(yaml.safe_dump(plan, sort_keys=False, allow_unicode=True), end="")
         if verdict := answer.get("verdict"):
-            words = (verdict["title"], verdict["nextStep"])
-            print(f"# Starts: {verdict['answer']}. {' '.join(filter(None, words))}".rstrip())
+            words = sentences(verdict["title"], verdict["nextStep"])
+            print(f"# Starts: {verdict['answer']}. {words}".rstrip())
     issues = [(it["field"], it["details"]) for it in answer["complianceIssues"]]
     if issues:
         lines = [f"  {_flag(field)}: {text}" for field, text in issues]

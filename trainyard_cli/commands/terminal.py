@@ -135,7 +135,7 @@ def _raw() -> Iterator[None]:
     import tty
 
     before = termios.tcgetattr(sys.stdin)
-    tty.setraw(sys.stdin)
+    tty.setraw(sys.stdin, termios.TCSADRAIN)  # what was typed ahead stays
     try:
         yield
     finally:

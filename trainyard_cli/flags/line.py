@@ -3,6 +3,7 @@
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from trainyard_cli.flags.table import (
     WHOLE_KEYS,
     CliFlag,
 )
-from trainyard_cli.flags.values import MASK, Unsayable, as_json
+from trainyard_cli.flags.values import MASK, BadValue, Unsayable, as_json
 
 FRAMEWORK = "distributedFramework"
 #: By Run:ai's word of a kind in its paths, or its framework, the command that submits it.
@@ -119,11 +120,12 @@ def _said(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
 
 
 def _first(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
+    """The flag that says this value, and the text that is read as it: a draft may have others."""
     for flag in rows:
-        try:
-            return flag, flag.kind.write(value)
-        except Unsayable:
-            continue
+        with suppress(Unsayable, BadValue):
+            text = flag.kind.write(value)
+            if flag.kind.read(text, _Masked()) == value:
+                return flag, text
     return None
 
 

@@ -158,12 +158,17 @@ def test_secret_values_are_taken_from_the_shell(
         {"image": 5, "labels": "no list", "compute": None},
         {"compute": {"gpuDevicesRequest": "many"}, "storage": {"pvc": [1, None, {}]}},
         {"command": "'open", "args": "$(id)", "numWorkers": "x"},
+        {"tolerations": [{"key": "a", "seconds": "soon"}], "ports": [{"container": "x"}]},
+        {"environmentVariables": [{"name": "T", "secret": {"name": "", "key": "k"}}]},
+        {"environmentVariables": [{"name": "", "value": "k"}, {"name": "A=B", "value": ""}]},
     ],
 )
 def test_a_draft_that_is_no_spec_yet_has_a_line_too(spec: Body) -> None:
     line = command_line({"name": "", "spec": spec}, "distributed")
     assert line.startswith("trainyard distributed submit")
     assert shlex.split(line.replace("\\\n", ""))
+    given = {key: value for key, value in spec.items() if value is not None}
+    assert laid_over({}, typed_of({"spec": spec}), {})["spec"] == given
 
 
 def test_every_field_that_people_know_has_a_flag_of_its_own() -> None:
