@@ -82,7 +82,7 @@ def test_the_migration_says_that_nobody_asked_for_processes() -> None:
     whole = old.spec_json
     old.spec_json = {key: it for key, it in whole.items() if key != "processesPerPod"}
     old.save()
-    migration = import_module("workloads.migrations.0019_processes_of_one_pod")
+    migration = import_module("workloads.migrations.0020_processes_of_one_pod")
     migration.note_processes(apps, connection.schema_editor())
     old.refresh_from_db()
     assert old.spec_json == whole
