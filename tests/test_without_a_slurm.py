@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import slurm
+from tests import slurm, slurm_testbed
 
 
 def test_make_test_slurm_says_why_nothing_was_tested(
@@ -15,3 +15,10 @@ def test_make_test_slurm_says_why_nothing_was_tested(
     monkeypatch.setattr(sys, "argv", ["slurm"])
     assert slurm.main() == 0
     assert "nothing was tested" in capsys.readouterr().err
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\necho no room >&2\nexit 1\n")
+    broken.chmod(0o755)
+    for module in (slurm, slurm_testbed):
+        monkeypatch.setattr(module, "TOOL", broken)
+    assert slurm.main() == 0
+    assert "DID NOT RUN: `slurm install` failed: no room" in capsys.readouterr().err
