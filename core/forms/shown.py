@@ -154,6 +154,8 @@ def show(of: Field, values: Values, offered: Offered) -> Shown:
     if of.input is Input.DURATION:
         shown.value, shown.unit = durations.split(given, unit=of.unit)
         return shown
+    if given is None and of.input is Input.FLAG and of.initial:
+        given = True  # what holds where nothing is given
     shown.value = "" if given is None or of.input in SECRETS else given
     if of.input is Input.SCRIPT and isinstance(given, list):
         shown.value = "\n".join(map(str, given))

@@ -90,47 +90,6 @@ def test_a_data_source_without_its_values_says_so_at_its_fields(
     assert not DataSource.objects.exists()
 
 
-NEW = {"pvc_claimName": "", "pvc_claimInfo_size": "10Gi", "pvc_readWriteOnce": "on"}
-
-
-def test_a_new_claim_has_all_that_it_asks_for(client: Client, user: User, project: Project) -> None:
-    more = {"pvc_claimInfo_storageClass": "nvme", "pvc_readWriteMany": "on", "pvc_readOnly": "on"}
-    assert (
-        client.post("/data-sources/new/", posted(project, "pvc", **NEW, **more)).status_code == 302
-    )
-    source = DataSource.objects.get()
-    claim = source.spec.pvc
-    assert claim
-    assert claim.claim_info
-    assert (claim.existing_pvc, claim.read_only, claim.claim_info.size) == (False, True, "10Gi")
-    assert claim.claim_info.storage_class == "nvme"
-    modes = claim.claim_info.access_modes.model_dump()
-    assert [name for name, on in modes.items() if on] == ["read_write_once", "read_write_many"]
-    page = client.get("/data-sources/").content.decode()
-    assert source.claim_name in page
-    assert "read-write by one node, read-write by many" in page
-    kind, item = source.storage("/elsewhere")
-    assert (kind, item["claimName"], item["path"]) == ("pvc", source.claim_name, "/elsewhere")
-    workload = submit(draft(project, choice(source)), by=user)
-    (mounted,) = workload.spec.worker.storage.pvc
-    assert (mounted.claim_name, mounted.existing_pvc) == (source.claim_name, False)
-
-
-def test_a_new_claim_without_a_size_or_beside_an_existing_one_is_told(
-    client: Client, project: Project
-) -> None:
-    both = {**NEW, "pvc_claimName": "team-data"}
-    for wrong, field in (
-        ({**NEW, "pvc_claimInfo_size": ""}, "pvc_claimInfo_size"),
-        ({**NEW, "pvc_claimInfo_size": "much"}, "pvc_claimInfo_size"),
-        ({**NEW, "pvc_readWriteOnce": ""}, "pvc_readWriteOnce"),
-        ({**NEW, "pvc_claimInfo_storageClass": "No!"}, "pvc_claimInfo_storageClass"),
-        (both, "pvc_claimName"),
-    ):
-        answer = client.post("/data-sources/new/", posted(project, "pvc", **wrong))
-        assert field in answer.context["form"].errors, wrong
-
-
 def test_a_config_map_holds_its_files_or_names_one_that_exists(
     client: Client, project: Project
 ) -> None:
