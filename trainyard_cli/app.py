@@ -65,17 +65,30 @@ def build(head: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     head = completed() or head
-    wanted = [name for name, words in COMMANDS.items() if set(words) & set(head)]
+    first = _first_word(head)
+    wanted = [name for name, words in COMMANDS.items() if first in words]
     for name in wanted or COMMANDS:
         import_module(f"trainyard_cli.commands.{name}").add(app, head)
     return app
 
 
+def _first_word(head: Sequence[str]) -> str:
+    """That names a command: no option, and not the file of one."""
+    words = iter(head)
+    for word in words:
+        if word == "--config-file":
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
 def completed() -> list[str]:
-    """The line that a shell wants to complete, where it is that."""
+    """The line that a shell wants to complete, where it is that, without the program."""
     if "_TRAINYARD_COMPLETE" not in os.environ:
         return []
-    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    return line.split()[1:]
 
 
 def _version(asked: bool) -> None:
