@@ -5,9 +5,8 @@ request is one of its models, with what that sends by default.
 """
 
 import re
+from importlib import import_module
 from typing import Any
-
-from runai import models
 
 from config.run.install import ROOT
 from projects.models import Project
@@ -15,6 +14,8 @@ from spec.phases import Phase
 from tests.runapy.conftest import RunaiCaller
 from tests.runapy.kinds import KINDS, ClientKind
 from workloads.models import Workload
+
+models: Any = import_module("runai.models")  # which exports all its names implicitly
 
 IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 DISTRIBUTED = {"image": IMAGE, "numWorkers": 2, "distributedFramework": "PyTorch"}
@@ -108,7 +109,7 @@ def _projects(runai: RunaiCaller, cluster: str) -> None:
     runai("ProjectsApi.delete_project", made["id"])
 
 
-def _quota(gpus: float) -> models.ResourcesNullable:
+def _quota(gpus: float) -> Any:
     return models.ResourcesNullable(gpu=models.NonNullResource(deserved=gpus))
 
 
