@@ -1,0 +1,66 @@
+"""Calls that arrive at the same moment: nothing is lost, and nothing is done twice."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from accounts import tokens
+from accounts.models import AccessKey, User
+from projects.models import Department
+from tests.factories import DepartmentFactory, UserFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        try:
+            barrier.wait(10)
+            return call()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def ask(user: User, method: str, path: str, body: Any, **headers: str) -> Callable[[], Any]:
+    bearer = {"Authorization": f"Bearer {tokens.issue(user)}", **headers}
+    sent = {"data": json.dumps(body), "content_type": "application/json", "headers": bearer}
+    return lambda: Client().generic(method, f"/api/v1{path}", **sent)
+
+
+def test_two_changes_at_once_lose_nothing() -> None:
+    boss = UserFactory.create(administrator=True)
+    for _ in range(3):
+        department = DepartmentFactory.create()
+        path = f"/org-unit/departments/{department.pk}/resources"
+        changes = [{"gpu": {"deserved": 3}}], [{"cpu": {"deserved": 5}}]
+        answers = at_once(*(ask(boss, "PATCH", path, change) for change in changes))
+        assert [it.status_code for it in answers] == [200, 200]
+        row = Department.objects.get(pk=department.pk)
+        assert (row.gpu_quota, row.cpu_quota) == (3, 5)
+
+
+def test_one_key_sent_twice_at_once_makes_one_thing() -> None:
+    boss = UserFactory.create(administrator=True)
+    twice = [ask(boss, "POST", "/access-keys", {"name": "ci"}, **{"Idempotency-Key": "k"})] * 2
+    answers = at_once(*twice)
+    assert [it.status_code for it in answers] == [201, 201]
+    assert answers[0].json() == answers[1].json()
+    assert AccessKey.objects.count() == 1
+
+
+def test_of_two_who_create_one_name_at_once_one_is_told(sent: object) -> None:
+    boss, department = UserFactory.create(administrator=True), DepartmentFactory.create()
+    body = {"name": "audio", "clusterId": str(department.cluster_id)}
+    answers = at_once(*[ask(boss, "POST", "/org-unit/projects", body)] * 2)
+    assert sorted(it.status_code for it in answers) == [201, 409]
