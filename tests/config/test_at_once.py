@@ -34,7 +34,11 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
 
 def ask(user: User, method: str, path: str, body: Any, **headers: str) -> Callable[[], Any]:
     bearer = {"Authorization": f"Bearer {tokens.issue(user)}", **headers}
-    sent = {"data": json.dumps(body), "content_type": "application/json", "headers": bearer}
+    sent: dict[str, Any] = {
+        "data": json.dumps(body),
+        "content_type": "application/json",
+        "headers": bearer,
+    }
     return lambda: Client().generic(method, f"/api/v1{path}", **sent)
 
 
@@ -50,7 +54,7 @@ def test_two_changes_at_once_lose_nothing() -> None:
         assert (row.gpu_quota, row.cpu_quota) == (3, 5)
 
 
-def test_one_key_sent_twice_at_once_makes_one_thing() -> None:
+def test_an_idempotency_key_that_is_sent_twice_at_once_makes_one_thing() -> None:
     boss = UserFactory.create(administrator=True)
     twice = [ask(boss, "POST", "/access-keys", {"name": "ci"}, **{"Idempotency-Key": "k"})] * 2
     answers = at_once(*twice)
@@ -59,7 +63,7 @@ def test_one_key_sent_twice_at_once_makes_one_thing() -> None:
     assert AccessKey.objects.count() == 1
 
 
-def test_of_two_who_create_one_name_at_once_one_is_told(sent: object) -> None:
+def test_the_second_of_two_new_projects_of_one_name_is_refused(sent: object) -> None:
     boss, department = UserFactory.create(administrator=True), DepartmentFactory.create()
     body = {"name": "audio", "clusterId": str(department.cluster_id)}
     answers = at_once(*[ask(boss, "POST", "/org-unit/projects", body)] * 2)
