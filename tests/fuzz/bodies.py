@@ -24,6 +24,15 @@ SPEC: dict[str, Any] = {
 }
 
 
+TOKEN = {
+    "grantType": "password",
+    "username": "a",
+    "password": "b",
+    "clientID": "c",
+    "clientSecret": "d",
+}
+
+
 def bodies(project: Project, workload: Workload) -> dict[str, Any]:
     """What a call takes, by the end of its address."""
     one = {
@@ -41,13 +50,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
     quotas = [{"gpu": {"deserved": 1}, "memory": {"deserved": 1, "units": "GB"}}]
     cluster = {"name": "other", "kubeconfig": "a: b", "namespacePrefix": "x-", "kind": ""}
     return {
-        "/token": {
-            "grantType": "password",
-            "username": "a",
-            "password": "b",
-            "clientID": "c",
-            "clientSecret": "d",
-        },
+        "/token": TOKEN,
         "/access-keys": {"name": "ci"},
         "/workloads/distributed": one,
         "/workloads/from-sbatch": {**place, "script": "#SBATCH -n 2\nsrun true"},

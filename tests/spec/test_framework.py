@@ -14,7 +14,12 @@ from spec.workload import WorkloadSpec
 from tests.engines.kubernetes.cases import CASES
 from tests.repository import tracked
 
-TABLES = {"spec/framework.py", "engines/kubernetes/jobs.py", "engines/local/environment.py"}
+TABLES = {
+    "spec/framework.py",
+    "engines/kubernetes/jobs.py",
+    "engines/local/environment.py",
+    "engines/slurm/script/variables.py",
+}
 
 
 def test_every_framework_has_a_row_and_every_row_a_framework() -> None:

@@ -7,9 +7,10 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from spec import workload
+from spec.files import MOST_DATA
 from spec.part import Part
 
-LONG = "a" * 40_000
+LONG = "a" * (MOST_DATA + 1)
 
 
 def parts(model: type[BaseModel] = Part) -> Iterator[type[BaseModel]]:

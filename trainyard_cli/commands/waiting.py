@@ -14,7 +14,7 @@ from trainyard_cli.show import Item
 
 EVERY_SECONDS = 1.0
 PATIENCE_SECONDS = 300.0  # of an outage
-ENDED = {"Completed", "Failed", "Stopped", "Deleted"}
+OVER = {"Completed", "Failed", "Stopped", "Deleted"}
 MOST_PODS = 500
 
 
@@ -32,7 +32,7 @@ def last_of(invocation: Invocation, workload_id: str) -> Item:
         if (line := _line(workload)) != state:
             state = line
             print(line, file=sys.stderr)
-        if workload["phase"] in ENDED:
+        if workload["phase"] in OVER:
             return workload
     raise AssertionError("the states end with the last one")
 

@@ -164,6 +164,7 @@ CONTAINER = _of(
     _pod(
         "--args", ARGS, TEXT, "Arguments as one text; those after -- need no quotes.", master=True
     ),
+    _whole("--setup", "setup", TEXTS, "A line for the shell before the command; may be repeated."),
     _pod("--working-dir", "workingDir", TEXT, "Working directory.", master=True),
     _pod(
         "--environment-variable --environment -e",

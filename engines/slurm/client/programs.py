@@ -86,7 +86,7 @@ rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 
 # What Slurm said of a job at its end is kept, and its secrets go. $1 folder of the run; the line
 # comes on the standard input.
-ENDED = r"""
+WRITE_END = r"""
 cd "$1" || exit 0
 cat > .ended && mv .ended ended
 rm -f environment.sh

@@ -14,7 +14,7 @@ NAME = "trainyard-test"
 PATIENCE = 15.0  # seconds for the job to run; a busy cluster is not made to wait for
 UNKNOWN = "Not known yet: importing it takes long"
 GLANCE_SECONDS = 0.5
-WAITING = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING"}
+UNFINISHED = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING"}
 
 # Prints folder and job. $1 directory, $2 partition, $3 account, $4 name; the prologue comes on the
 # standard input.
@@ -79,7 +79,7 @@ def _wait(transport: Transport, site: SlurmSite, folder: str, job: str) -> Repor
         result = files.sh(transport, TRIED, site.directory, folder, job)
         report = lines(files.checked(result, "squeue"))
         state = report.get("state", [""])[0].split(" ")[0]
-        if "torch" in report or state not in WAITING or time.monotonic() > deadline:
+        if "torch" in report or state not in UNFINISHED or time.monotonic() > deadline:
             return report
         time.sleep(GLANCE_SECONDS)
 
@@ -108,7 +108,7 @@ def _seen(site: SlurmSite, report: Report, job: str) -> Iterator[Finding]:
 
 def _silent(site: SlurmSite, report: Report, job: str) -> Finding:
     state, _, reason = report.get("state", [""])[0].partition(" ")
-    if state in WAITING:
+    if state in UNFINISHED:
         text = f"The test job {job} waited too long ({reason}), so no node was tested."
         return Finding(NODES, "Test job", Level.WARNING, text)
     said = " ".join(report.get("said", ())) or state

@@ -146,7 +146,7 @@ class Looker:
 
     def _keep(self, folder: str, job: BatchJob) -> None:
         path, line = f"{self.directory}/{folder}", verdict_line(job).encode()
-        files.sh(self.transport, programs.ENDED, path, stdin=line)
+        files.sh(self.transport, programs.WRITE_END, path, stdin=line)
 
 
 def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:

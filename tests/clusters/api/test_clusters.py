@@ -12,6 +12,7 @@ from clusters.models import Cluster, Connection, ConnectionTest, State
 from core import enqueue
 from engines.fake import FakeEngine
 from engines.findings import Finding, Level
+from projects.models import Project
 from tests.caller import Caller
 from tests.clusters.answering import answers
 from tests.clusters.kubeconfigs import SECRET, kubeconfig, kubeconfig_of, reached
@@ -170,3 +171,12 @@ def test_the_description_says_what_each_call_does(db: None) -> None:
     ours = {path: item for path, item in paths.items() if "/cluster" in path}
     assert {"/api/v1/clusters", "/api/v1/cluster-tests"} <= set(ours)
     assert "never returned" in ours["/api/v1/clusters"]["post"]["description"]
+
+
+def test_clusters_are_those_of_ones_projects(
+    call: Caller, stranger: Caller, project: Project
+) -> None:
+    _, clusters = call("GET", "/clusters")
+    assert [cluster["uuid"] for cluster in clusters] == [str(project.cluster_id)]
+    assert stranger("GET", "/clusters")[1] == []
+    assert stranger("GET", f"/clusters/{project.cluster_id}")[0] == 404

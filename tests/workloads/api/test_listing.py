@@ -242,12 +242,3 @@ def test_a_mistake_of_ours_is_an_answer_in_json(
     status, answer = call("GET", "/workloads")
     assert (status, answer["code"]) == (500, 500)
     assert "secret" not in str(answer)
-
-
-def test_clusters_are_those_of_ones_projects(
-    call: Caller, stranger: Caller, project: Project
-) -> None:
-    _, clusters = call("GET", "/clusters")
-    assert [cluster["uuid"] for cluster in clusters] == [str(project.cluster_id)]
-    assert stranger("GET", "/clusters")[1] == []
-    assert stranger("GET", f"/clusters/{project.cluster_id}")[0] == 404
