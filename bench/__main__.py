@@ -1,14 +1,20 @@
-"""``python -m bench [table trainer fit training live validation]``: measure and print, or all."""
+"""``python -m bench [table trainer fit training live validation terminal]``: measure and print, or
+all."""
 
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import fit, live, loop, report, table, training, validation
+from bench import fit, live, loop, report, table, terminal, training, validation
 from tests.product import Trainyard
 
-RUNNING = {"training": training.rows, "live": live.rows, "validation": validation.rows}
+RUNNING = {
+    "training": training.rows,
+    "live": live.rows,
+    "validation": validation.rows,
+    "terminal": terminal.rows,
+}
 ALONE = {
     "table": table.rows,
     "trainer": loop.rows,

@@ -25,7 +25,7 @@ class Profile:
     path: Path
     server: str = ""
     user: str = ""
-    key_id: int | None = None
+    key_id: str = ""
     client_id: str = ""
     client_secret: str = ""
     token: str = ""

@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 LONGEST_NAME = 63
+KEY_DAYS = 90  # then one signs in again
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -53,9 +55,9 @@ def login(
     fresh = Profile(kept.path, server=address, user=name)
     client = of(context).connect(fresh)
     client.sign_in({"grantType": "password", "username": name, "password": password})
-    key = client.post(
-        "/access-keys", {"name": f"trainyard on {socket.gethostname()}"[:LONGEST_NAME]}
-    )
+    title = f"trainyard on {socket.gethostname()}"[:LONGEST_NAME]
+    ends = datetime.now(timezone.utc) + timedelta(days=KEY_DAYS)
+    key = client.post("/access-keys", {"name": title, "expiresAt": ends.isoformat()})
     fresh.key_id, fresh.client_id = key["id"], key["clientId"]
     fresh.client_secret = key["clientSecret"]
     _forget(kept, client)

@@ -3,8 +3,10 @@
 import json
 import stat
 import time
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import AccessKey, User
 from projects.models import Project
@@ -23,6 +25,9 @@ def test_signing_in_keeps_a_key_that_only_its_owner_can_read(
     assert PASSWORD not in kept
     assert json.loads(kept)["client_id"] == researcher.access_keys.get().client_id
     assert nobody("whoami").rows[0] == ["User:", "ada"]
+    ends = researcher.access_keys.get().expires_at
+    assert ends
+    assert timedelta(days=89) < ends - timezone.now() <= timedelta(days=90)
 
 
 def test_neither_password_nor_key_is_printed(nobody: Terminal, project: Project) -> None:

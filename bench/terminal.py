@@ -1,0 +1,43 @@
+"""The command line beside a program that only loads what it speaks HTTP with."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from bench.report import Measurement
+from config.run.install import ROOT
+from tests.product import Trainyard
+
+ROUNDS = 10
+OURS = [sys.executable, "-m", "trainyard_cli"]
+PEER = [sys.executable, "-c", "import httpx"]
+
+
+def rows(trainyard: Trainyard) -> Iterator[Measurement]:
+    """The least of some rounds by turns: the machine may have other things to do."""
+    environment = os.environ | {
+        "TRAINYARD_CONFIG": str(trainyard.home / "terminal.json"),
+        "TRAINYARD_PASSWORD": trainyard.password,
+    }
+    _seconds([*OURS, "login", "--server", trainyard.url, "-u", trainyard.username], environment)
+    times = [
+        (_seconds([*OURS, "list", "jobs"], environment), _seconds(PEER, environment))
+        for _ in range(ROUNDS)
+    ]
+    ours, peer = (min(column) for column in zip(*times, strict=True))
+    yield Measurement(
+        what="trainyard list jobs, the whole process, least of 10",
+        ours=ours * 1000,
+        unit="ms",
+        limit=4.0,
+        peer=peer * 1000,
+        peer_name="python -c 'import httpx'",
+    )
+
+
+def _seconds(command: Sequence[str], environment: Mapping[str, str]) -> float:
+    began = time.perf_counter()
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    return time.perf_counter() - began
