@@ -26,8 +26,7 @@ from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
 from engines.slurm import unsupported
-from engines.slurm.client import files, programs
-from engines.slurm.client.terminal import PtySession
+from engines.slurm.client import files, programs, terminal
 from engines.slurm.client.transport import Transport, variables
 from engines.slurm.cluster import checks, discovery
 from engines.slurm.cluster.nodes import nodes
@@ -141,7 +140,7 @@ class SlurmEngine:
         words = ["srun", f"--jobid={job[0]}", "--overlap", "--nodes=1", "--ntasks=1"]
         words += [f"--nodelist={node}", "--export=ALL", "--pty", "bash", script, str(rank), *argv]
         try:
-            return PtySession(self._transport.terminal(words))
+            return terminal.session(self._transport.terminal(words))
         except OSError as error:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
 
