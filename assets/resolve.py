@@ -148,7 +148,7 @@ def _missing(resolved: Resolved, draft: ReplicaDraft, at: Path) -> Iterator[Prob
     chosen = {kind.slug for kind, _ in _chosen(draft)}
     layers = [KINDS[slug].layer(asset) for slug, asset in resolved.assets.items()]
     if not {"image", "command"} & resolved.merged.document.keys():
-        yield Problem((*at, "image"), NO_PROGRAM)
+        yield Problem((*at, "image"), NO_PROGRAM, "required")
     own = {"image", "command"} & draft.values.keys()
     is_whole = bool(own) and not any("image" in layer for layer in layers)
     for kind in for_each_pod():

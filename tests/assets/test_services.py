@@ -138,6 +138,6 @@ def test_a_template_of_foreign_assets_does_not_hold_them() -> None:
         by=user,
         name="base",
         place=Place(ProjectFactory(members=[user])),
-        document=WorkloadDraft(worker=foreign).model_dump(mode="json"),
+        document=WorkloadDraft(worker=foreign).model_dump(mode="json", by_alias=True),
     )
     assert not template.assets.exists()

@@ -181,7 +181,9 @@ def named(**also: Any) -> ValueKind:
         return {"name": text, **also}
 
     def write(item: Any) -> str:
-        if not isinstance(item, dict) or {**item, "name": ""} != {"name": "", **also}:
+        if not isinstance(item, dict) or "name" not in item:
+            raise Unsayable
+        if {**item, "name": ""} != {"name": "", **also}:
             raise Unsayable
         return _text(item["name"])
 
@@ -195,7 +197,7 @@ def keyed(kind: str) -> ValueKind:
         return {"type": kind, "key": text}
 
     def write(value: Any) -> str:
-        if not isinstance(value, dict) or {**value, "key": ""} != {"type": kind, "key": ""}:
+        if not isinstance(value, dict) or set(value) != {"type", "key"} or value["type"] != kind:
             raise Unsayable
         return _text(value["key"])
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from trainyard_cli.commands import submit
 from trainyard_cli.destinations import Destination
 from trainyard_cli.flags.body import laid_over
 from trainyard_cli.flags.line import command_line, typed_of
-from trainyard_cli.flags.table import FLAGS
+from trainyard_cli.flags.table import FLAGS, CliFlag
+from trainyard_cli.flags.values import BadValue, Unsayable
 
 Body = dict[str, Any]
 
@@ -175,6 +177,16 @@ def test_a_draft_that_is_no_spec_yet_has_a_line_too(spec: Body) -> None:
     assert shlex.split(line.replace("\\\n", ""))
     given = {key: value for key, value in spec.items() if value is not None}
     assert laid_over({}, typed_of({"spec": spec}), {})["spec"] == given
+
+
+@pytest.mark.parametrize("flag", FLAGS, ids=lambda it: it.name)
+def test_what_a_flag_cannot_say_is_told_and_no_mistake(flag: CliFlag) -> None:
+    shapes: list[Any] = [None, 5, -1.5, "", "a b", [], [None], {}, {"name": 5}]
+    for kind in ("Required", "Preferred"):
+        shapes += [{"type": kind}, {"type": kind, "key": 5}, {"type": kind, "key": None}]
+    for shape in shapes:
+        with suppress(Unsayable, BadValue):
+            assert isinstance(flag.kind.write(shape), str)
 
 
 def test_every_field_that_people_know_has_a_flag_of_its_own() -> None:

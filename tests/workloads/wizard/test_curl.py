@@ -39,7 +39,8 @@ def test_the_commands_that_pages_show_submit_the_workload_of_the_wizard(
     wizard: Wizard, live_server: LiveServer
 ) -> None:
     browser, host = wizard.client, live_server.url.removeprefix("http://")
-    key = browser.post("/access-keys/new/", {"name": "laptop"}, headers={"host": host})
+    asked = {"name": "laptop", "lives": "7", "covers": "everything"}
+    key = browser.post("/access-keys/new/", asked, headers={"host": host})
     page = key.content.decode()
     sign_in, try_out = shown(page, "sign-in-command"), shown(page, "try-command")
     wizard.ready()
