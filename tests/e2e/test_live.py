@@ -148,6 +148,7 @@ COUNTED = """() => {
   told.addEventListener("live", () => window.rounds++);
   document.body.append(told);
 }"""
+A_LATER_MOMENT = 3600  # seconds; until then the clock runs, after it only when told
 TELL = "document.body.dispatchEvent(new CustomEvent('live-changed', {detail: {value: ['w-one']}}))"
 
 
@@ -156,10 +157,10 @@ def test_the_first_changes_after_a_pause_are_shown_at_once_and_many_at_a_bounded
 ) -> None:
     page = admin_page
     page.route("**/stream/**", lambda route: None)  # never answers, so nothing else is told
-    page.clock.install()
+    page.clock.install(time=0)
     page.goto("/workloads/")
     page.evaluate(COUNTED)
-    page.clock.run_for(2_000)
+    page.clock.pause_at(A_LATER_MOMENT)
 
     def rounds_after(milliseconds: int) -> int:
         page.evaluate(TELL)
