@@ -148,6 +148,10 @@ class AssetKind(Generic[A]):
         return f"{self.noun[:1].upper()}{self.noun[1:]}"
 
     @property
+    def none_yet(self) -> str:
+        return f"No {self.title.lower()} yet"
+
+    @property
     def one(self) -> str:
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 

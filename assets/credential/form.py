@@ -39,7 +39,6 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
             f"{VALUES}.pairs",
             "Keys and values",
             Input.ROWS,
-            "New ones replace all that are there.",
             add="KEY",
             cells=(
                 Cell("name", "Key", placeholder="token"),

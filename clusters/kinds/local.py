@@ -16,7 +16,7 @@ from spec.storage import Storage
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
-ELSEWHERE = "Kubernetes clusters support it."
+ELSEWHERE = "Kubernetes clusters have these settings."
 
 
 def connect(cluster: "Cluster") -> Engine:
@@ -49,8 +49,8 @@ LOCAL = ClusterKind(
         "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "
         + ELSEWHERE,
         "readiness": f"On this machine a rank is ready when it runs. {ELSEWHERE}",
-        "scheduling": "This machine is the only node, and workloads start in the order of "
-        "submission. " + ELSEWHERE,
+        "scheduling": "This machine is the only node. Quotas, the projects' ranks and the order of "
+        "submission decide what starts next. " + ELSEWHERE,
         "size": f"On this machine all ranks start and end together. {ELSEWHERE}",
     },
 )

@@ -81,8 +81,9 @@ SLURM = ClusterKind(
     server="Login node",
     lacks={
         "runtime": "On Slurm ranks run as the user of the connection, and no image is pulled. "
-        "Kubernetes clusters support it.",
-        "readiness": "On Slurm a rank is ready when it runs. Kubernetes clusters support it.",
+        "Kubernetes clusters have these settings.",
+        "readiness": "On Slurm a rank is ready when it runs. Kubernetes clusters have "
+        "these settings.",
     },
     withholds=withholds,
     names=names.offered,
