@@ -47,6 +47,10 @@ class AccessKey(models.Model):
     def is_limited(self) -> bool:
         return bool(self.scopes)
 
+    @property
+    def only_reads(self) -> bool:
+        return self.is_limited and all(scope.endswith(".read") for scope in self.scopes)
+
     def covers(self, action: str) -> bool:
         """Whether a program may do it with this key, if its owner may."""
         return not self.scopes or action in self.scopes

@@ -80,7 +80,11 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
             hint="Of a new PersistentVolumeClaim, such as 500M, 10Gi or 2T. Each project has its "
             "own, created for the first workload that uses it and kept when workloads go.",
         ),
-        _text(f"{INFO}.storageClass", "Storage class", hint="Empty for the cluster’s default."),
+        _text(
+            f"{INFO}.storageClass",
+            "Storage class",
+            hint="Leave empty to use the cluster's default.",
+        ),
         Field(
             f"{INFO}.volumeMode",
             "Volume mode",
@@ -126,7 +130,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
     ),
     SourceKind.S3: (
         _text("s3.bucket", "Bucket", required=True),
-        _text("s3.url", "Service URL", hint="Empty for AWS."),
+        _text("s3.url", "Service URL", hint="Leave empty for AWS."),
         _credential(SourceKind.S3, "An access key. None for a public bucket."),
         _text(
             "s3.accessKeySecret",
@@ -147,7 +151,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
             "Files",
             Input.LINES,
             "As YAML, each name with its text, as in the data of a ConfigMap. They travel with "
-            "each workload, and who sees it can read them: no place for passwords.",
+            "each workload. Anyone who sees it can read them, so enter no passwords.",
             alias="configMapVolume_files",
             placeholder="train.yaml: |\n  lr: 0.1",
             literal=True,

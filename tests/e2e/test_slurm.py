@@ -71,7 +71,7 @@ def add_cluster(page: Page, testbed: Testbed) -> None:
     page.get_by_label("User", exact=True).fill(login.user)
     page.get_by_label("SSH port").fill(str(login.port))
     page.get_by_label("SSH private key").fill(login.key)
-    page.get_by_label("Host keys").fill(login.known_hosts)
+    page.get_by_label("Known hosts").fill(login.known_hosts)
     page.get_by_label("Shared directory").fill(directory(testbed))
     page.get_by_label("Prologue").fill(prologue())
     page.get_by_label("Slurm's configuration").fill(testbed.programs.conf)

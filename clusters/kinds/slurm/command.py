@@ -22,7 +22,7 @@ WORDS = {
 }
 #: Settings that are the text of a file.
 FILES = {
-    "known_hosts": ("--known-hosts", "what ssh-keyscan prints of the login node"),
+    "known_hosts": ("--known-hosts", "what ssh-keyscan prints for the login node"),
     "prologue": ("--prologue", "lines of shell that each rank runs before its command"),
 }
 

@@ -29,10 +29,11 @@ class SlurmForm(ConnectionForm):
         ),
         Field(
             "known_hosts",
-            "Host keys",
+            "Known hosts",
             Input.LINES,
-            hint="What ssh-keyscan prints of the login node. If empty, the first key that it shows "
-            "is trusted.",
+            hint="Lines as ssh-keyscan prints them for the login node. Without any, the first key "
+            "that it shows is trusted.",
+            placeholder="login.example.com ssh-ed25519 AAAA…",
             literal=True,
         ),
         Field(
