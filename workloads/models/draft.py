@@ -51,6 +51,8 @@ class Draft(models.Model):
         ordering = ["-updated_at"]
 
     def __str__(self) -> str:
+        if self.edits:
+            return f"Template {self.edits.name}"
         return self.content.name or "Unnamed draft"
 
     def get_absolute_url(self) -> str:

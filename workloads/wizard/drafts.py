@@ -35,7 +35,7 @@ class Overtaken(Exception):
 
 def unfinished(user: User) -> list[Draft]:
     """The last drafts worth resuming: something was entered, or they began as a copy."""
-    latest = Draft.objects.visible_to(user)[: MOST + 1]
+    latest = Draft.objects.visible_to(user).select_related("edits")[: MOST + 1]
     return [draft for draft in latest if not pristine(draft)][:MOST]
 
 

@@ -45,7 +45,7 @@ class Screen:
     @property
     def title(self) -> str:
         if self.draft.edits:
-            return f"Template {self.draft.edits.name}"
+            return str(self.draft)
         return f"New {self.content.traits.noun}"
 
     @property

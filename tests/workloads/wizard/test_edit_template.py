@@ -135,3 +135,11 @@ def test_a_reader_who_asks_to_edit_only_uses_the_template(project: Project) -> N
     wizard = Wizard(reader).open(f"/workloads/new/?template={shared.pk}&edit")
     assert "Update template" not in wizard.page
     assert wizard.draft.edits is None
+
+
+def test_the_draft_of_a_template_is_listed_by_the_templates_name(
+    wizard: Wizard, project: Project, template: Template
+) -> None:
+    wizard.open(f"/workloads/new/?template={template.pk}&project={project.pk}&edit")
+    wizard.save(2, numWorkers="5")
+    assert ">Template tf-base</a>" in wizard.open("/workloads/").page
