@@ -51,7 +51,7 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
     file = _option(
         RUN,
         *file_names,
-        text="A request body in YAML or JSON; flags lay over it.",
+        text="A request body in YAML or JSON; flags override it.",
     )
     field = _option(
         RUN,
