@@ -21,7 +21,7 @@ WHERE = (
         "scope",
         "Scope",
         Input.SELECT,
-        "Who can use it: everyone with access to that scope.",
+        "Who can see and use it.",
         choices="scopes",
     ),
     Field("name", "Name", required=True),

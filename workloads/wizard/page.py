@@ -23,7 +23,8 @@ from workloads.wizard.sections.base import MASTER, SETUP
 FOLDER = "workloads/wizard"
 PAGE = f"{FOLDER}/page.html"
 PROJECT = "project"
-NO_PROJECT = "Select a cluster first. Your projects on it appear here."
+NO_CLUSTER = "Select a cluster first. Your projects on it appear here."
+NO_PROJECT = "You have no projects on this cluster yet."
 VIRTUAL_GPUS = "GPUs here are virtual: accounting units that run on the CPU."
 Context = dict[str, Any]
 
@@ -90,10 +91,11 @@ def one_gallery(request: Request, screen: Screen, name: str) -> Context:
         everything=everything,
         few=galleries.MOST_ON_SETUP if screen.page == SETUP else galleries.FEW,
     )
+    empty = NO_PROJECT if screen.content.cluster else NO_CLUSTER
     return {"shown": shown, "gallery": gallery, "whole": screen.page == SETUP} | (
         {"kind": kind, "title": kind.title.lower(), "lead": _lead(screen, kind)}
         if kind
-        else {"kind": None, "title": "projects", "empty": NO_PROJECT}
+        else {"kind": None, "title": "projects", "empty": empty}
     )
 
 

@@ -72,7 +72,8 @@ class SlurmForm(ConnectionForm):
 
     @property
     def key_hint(self) -> str:
-        return TESTED if self.test and self.test.secret else ""
+        secret = self.test.secret if self.test else None
+        return TESTED if isinstance(secret, SlurmSecret) and secret.private_key else ""
 
     def judge(self) -> None:
         text = self.text("private_key").strip()

@@ -90,9 +90,9 @@ def connection(host: str, report: Report) -> Iterator[Finding]:
 def directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
     said = report.get("directory", [""])[0]
     if said == "yes":
-        yield Finding(SHARED, site.directory, Level.OK, "The login node can write there")
+        yield Finding(SHARED, site.directory, Level.OK, "Trainyard can write there")
     else:
-        text = f"The login node cannot write there: {said}. Create it for this user."
+        text = f"Trainyard cannot write there: {said}. Create it for this user."
         yield Finding(SHARED, site.directory, Level.MISSING, text)
 
 
