@@ -45,7 +45,7 @@ def test_a_key_for_reading_that_never_ends() -> None:
     assert key.expires_at is None
     assert key.covers("workloads.read")
     assert not key.covers("workloads.create")
-    assert " permissions</span>" in signed_in(user).get("/access-keys/").content.decode()
+    assert ">Reading only</span>" in signed_in(user).get("/access-keys/").content.decode()
 
 
 @pytest.mark.parametrize("name", ["", "n" * 64])

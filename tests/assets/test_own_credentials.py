@@ -87,7 +87,8 @@ def test_a_person_who_may_not_create_assets_creates_one_of_their_own(project: Pr
     form = web.get("/credentials/new/?scope=me").context["form"]
     assert form["scope"].value == "me"
     posted = {"cluster": "account", "scope": "me", "name": "hub"}
-    posted |= {"kind": "genericSecret", "values-pairs-0-name": "token", "values-pairs-0-value": "x"}
+    pair = {"values-pairs-0-rest": "", "values-pairs-0-name": "token", "values-pairs-0-value": "x"}
+    posted |= {"kind": "genericSecret", **pair}
     answer = web.post("/credentials/new/?scope=me", posted)
     assert answer.status_code == 302, answer.context["form"].errors
     credential = Credential.objects.get()

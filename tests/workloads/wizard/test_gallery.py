@@ -7,6 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from projects.models import Project
 from tests.factories import (
+    ClusterFactory,
     ComputeResourceFactory,
     EnvironmentFactory,
     ProjectFactory,
@@ -87,6 +88,13 @@ def test_an_empty_gallery_says_what_to_do(wizard: Wizard) -> None:
     wizard.open()
     page = wizard.open(wizard.at(2)).page
     assert "Nothing here yet. Create the first one with the button above." in page
+
+
+def test_a_cluster_without_projects_says_so(wizard: Wizard) -> None:
+    empty = ClusterFactory(name="empty")
+    page = wizard.open().press("save", cluster=str(empty.pk)).page
+    assert "You have no projects on this cluster yet." in page
+    assert "Select a cluster first." not in page
 
 
 def test_a_new_asset_comes_back_chosen(wizard: Wizard, project: Project) -> None:

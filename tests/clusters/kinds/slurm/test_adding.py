@@ -56,6 +56,12 @@ def test_the_form_says_what_is_wrong(boss: Client, field: str, value: str) -> No
     assert not Cluster.objects.exists()
 
 
+def test_only_a_key_that_was_entered_is_kept_for_the_next_try(boss: Client) -> None:
+    for key, kept in ((KEY, True), ("", False)):
+        answer = boss.post(NEW, {"action": "test", **VALUES, "private_key": key}, follow=True)
+        assert ("the one you just entered" in answer.content.decode()) is kept
+
+
 def test_rest_adds_it_and_changes_where_it_keeps_files() -> None:
     call = Caller(UserFactory(administrator=True))
     body: dict[str, Any] = {**VALUES, "privateKey": KEY}
