@@ -180,7 +180,7 @@ def test_a_draft_that_is_no_spec_yet_has_a_line_too(spec: Body) -> None:
 
 
 @pytest.mark.parametrize("flag", FLAGS, ids=lambda it: it.name)
-def test_what_a_flag_cannot_say_is_told_and_no_mistake(flag: CliFlag) -> None:
+def test_a_value_that_no_flag_can_say_is_told(flag: CliFlag) -> None:
     shapes: list[Any] = [None, 5, -1.5, "", "a b", [], [None], {}, {"name": 5}]
     for kind in ("Required", "Preferred"):
         shapes += [{"type": kind}, {"type": kind, "key": 5}, {"type": kind, "key": None}]
