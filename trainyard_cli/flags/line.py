@@ -91,7 +91,7 @@ def _with_master(typed: Typed, body: Body, master: Body) -> Typed:
     wrong = list(_differing(built, master))
     sets = _sets(master, wrong)
     if not (given or typed.master_command or sets):
-        sets = [f"image={as_json(master.get('image', ''))}"]
+        sets = _sets(master, [next((it for it in ("image", COMMAND) if it in master), "image")])
     kept = _without(MASTER_FLAGS, given, wrong)
     return replace(typed, master=kept, master_sets=sets)
 
