@@ -12,6 +12,7 @@ for power, letter in enumerate("KMGTP", start=1):
     UNITS[letter] = 1000**power
     UNITS[f"{letter}i"] = 1024**power
 UNITS |= {"k": 1000, "ki": 1024}
+MOST = 2**63 - 1  # bytes
 
 
 def to_bytes(quantity: str) -> int:
@@ -25,7 +26,10 @@ def to_bytes(quantity: str) -> int:
         raise ValueError(
             f"{quantity!r} is not an amount; write a number with a unit, like 500M or 2Gi"
         )
-    return int(Decimal(match[1]) * UNITS[match[2] or ""])
+    size = int(Decimal(match[1]) * UNITS[match[2] or ""])
+    if size > MOST:
+        raise ValueError("is more than 8 EiB, the most that Kubernetes can count")
+    return size
 
 
 def readable(size: float) -> str:

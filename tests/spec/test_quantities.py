@@ -29,7 +29,13 @@ def test_a_bad_amount_of_memory_says_what_one_looks_like(text: str) -> None:
         to_bytes(text)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(sorted(UNITS)))
+@pytest.mark.parametrize("text", ["9" * 400, "9300P", "8192Pi"])
+def test_more_memory_than_can_be_counted_is_no_amount(text: str) -> None:
+    with pytest.raises(ValueError, match="more than 8 EiB"):
+        to_bytes(text)
+
+
+@given(st.integers(0, 8000), st.sampled_from(sorted(UNITS)))
 def test_whole_amounts_are_exact(number: int, unit: str) -> None:
     assert to_bytes(f"{number}{unit}") == number * UNITS[unit]
 
