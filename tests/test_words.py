@@ -17,7 +17,11 @@ def test_texts_use_the_words_of_the_list() -> None:
 def slips(text: Text, phrases: dict[str, str]) -> list[str]:
     """A line for each phrase to avoid in a text, wherever its lines are broken."""
     lines = []
+    words = " ".join(text.words.lower().split())
+    # A pattern is dear, and most phrases are in no text at all.
     for phrase, better in phrases.items():
+        if phrase.lower() not in words:
+            continue
         pattern = r"(?<![\w-])" + r"\s+".join(map(re.escape, phrase.split())) + r"(?![\w-])"
         for match in re.finditer(pattern, text.words, re.IGNORECASE):
             line = text.line + text.words.count("\n", 0, match.start())

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,8 +33,13 @@ class Text(NamedTuple):
     words: str
 
 
-def texts() -> Iterator[Text]:
+@cache
+def texts() -> list[Text]:
     """All of them, file by file."""
+    return [*read_all()]
+
+
+def read_all() -> Iterator[Text]:
     for path in tracked("*.html", "*.txt"):
         if path.parts[0] == "templates":
             yield Text(path, 1, blank(EXPRESSION, blank(COMMENT, read(path))))
