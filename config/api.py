@@ -36,6 +36,7 @@ from workloads.api.listing import router as workloads
 from workloads.api.logs import router as logs
 from workloads.api.one_pod import router_of
 from workloads.api.sbatch import router as batch_scripts
+from workloads.api.watch import router as watch
 from workloads.queue.api import router as decisions
 
 log = logging.getLogger(__name__)
@@ -82,6 +83,7 @@ for kind in WorkloadKind:
 api.add_router("/workloads", workloads)
 api.add_router("/workloads", expanded)
 api.add_router("/workloads", logs)
+api.add_router("/workloads", watch)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 from asgiref.sync import sync_to_async
-from django.db import connection
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
@@ -14,6 +13,7 @@ from accounts.models import User
 from core import stream as live
 from projects.models import Project
 from workloads import events
+from workloads.changes import let_go
 
 # A stream ends after this and the page connects again: whoever lost a project loses its stream.
 LONGEST_SECONDS = 600
@@ -29,7 +29,7 @@ async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     user = await request.auser()
     if not user.is_authenticated:
         return HttpResponse("Sign in first.", status=403, content_type="text/plain")
-    channels = await sync_to_async(_channels)(user)
+    channels = await sync_to_async(channels_of)(user)
     only, output = request.GET.get("only", ""), request.GET.get("output") == "all"
     response = StreamingHttpResponse(
         _messages(channels, only, output=output), content_type="text/event-stream"
@@ -39,14 +39,14 @@ async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     return response
 
 
-def _channels(user: User) -> list[str]:
+def channels_of(user: User) -> list[str]:
+    """Where what they may see is told."""
     if access.may(user, "workloads.read"):
         return [events.EVERY_CHANNEL]
     projects = list(
         Project.objects.open_to(user, "workloads.read").order_by().values_list("pk", flat=True)
     )
-    if not connection.in_atomic_block:
-        connection.close()  # an open page must not hold a database connection
+    let_go()
     return [events.channel(pk) for pk in projects]
 
 

@@ -34,6 +34,7 @@ TABLE = """
 1+++++ 1 +++++ GET    /org-unit/projects/count
 1+++++ 1 +++++ GET    /workloads
 1+++++ 1 +++++ GET    /workloads/count
+1+++++ 1 +++++ GET    /workloads/watch
 1+++++ 1 33333 POST   /access-keys
 1+++++ 1 +++++ GET    /me
 1+++++ 1 +++++ GET    /version

@@ -8,7 +8,6 @@ from time import monotonic
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.db import connection
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Field, Query, Router
@@ -21,6 +20,7 @@ from core.query import whole_number
 from workloads import events, logs
 from workloads.api.distributed import find_kept
 from workloads.api.listing import Which
+from workloads.changes import let_go
 from workloads.logs.follow import MergedOutput
 from workloads.models import Workload
 
@@ -145,21 +145,15 @@ class LogReading:
         if row is None:
             return True
         self.workload = row
-        _let_go()
+        let_go()
         return row.logs_complete or self.follower.fixed or row.deleted_at is not None
 
     def _is_allowed(self) -> bool:
         user = tokens.owner(self.token)
         rows = Workload.objects.within_reach(user) if user else Workload.objects.none()
         allowed = rows.filter(pk=self.workload.pk).exists()
-        _let_go()
+        let_go()
         return allowed
-
-
-def _let_go() -> None:
-    """An open stream keeps no database connection to itself."""
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 def _reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogReading:
