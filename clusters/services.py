@@ -100,9 +100,9 @@ def update(
     with _one_name():
         # Of two changes at once each gets a version of its own, and no project comes meanwhile.
         cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
-        was, before = _facts(cluster), _settings(cluster)
+        was, before = _facts(cluster), settings_of(cluster)
         name = cluster.name if name is None else name
-        judge(cluster, name=name, settings={**before, **(settings or {})})
+        judge(cluster, name=name, settings=settings or {})
         changed = ["name", "settings_json"]
         differs = {key for key, value in cluster.settings_json.items() if value != before.get(key)}
         if secret is not None or differs & cluster.definition.reached_by:
@@ -118,23 +118,24 @@ def update(
     return cluster
 
 
-def _settings(cluster: Cluster) -> dict[str, Any]:
+def settings_of(cluster: Cluster) -> dict[str, Any]:
     """As they are, right or wrong, so that what is wrong can be changed."""
     fresh = cluster.definition.settings().model_dump()
     return {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
 
 
 def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
-    """Gives it this name and these settings, and saves nothing. ``ValidationError`` names
-    everything that is wrong with it now."""
-    kind, before, fault = cluster.definition, _settings(cluster), cluster.settings_fault
+    """Gives it this name and these settings, the others as they are, and saves nothing.
+    ``ValidationError`` names everything that is wrong with it now."""
+    kind, before, fault = cluster.definition, settings_of(cluster), cluster.settings_fault
+    settings = {**before, **settings}
     cluster.name = name
 
     def take_settings() -> None:
         cluster.settings_json = kind.judge(settings).model_dump()
 
     def keep_what_projects_need() -> None:
-        changed = [key for key in kind.fixed if settings.get(key) != before.get(key)]
+        changed = [key for key in kind.fixed if settings[key] != before[key]]
         is_new = cluster._state.adding
         if changed and not (is_new or fault) and cluster.projects.exists():
             raise ValidationError({key: kind.fixed[key] for key in changed})

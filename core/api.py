@@ -127,7 +127,10 @@ def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
 
 
 def refused_for(refusal: str, issues: list[Issue], details: str = "") -> ApiError:
-    """409 where all that is wrong is that someone else has the name."""
+    """409 where all that is wrong is that someone else has the name. ``details`` is the first of
+    the issues unless something else is more helpful."""
+    if not details and issues:
+        details = ": ".join(filter(None, (issues[0].field, issues[0].details)))
     clash = issues and all(issue.rule == TAKEN for issue in issues)
     return ApiError(409 if clash else 400, refusal, details=details, issues=issues)
 

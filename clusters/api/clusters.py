@@ -14,8 +14,8 @@ from clusters.api.schemas import (
     ClusterOut,
     TestIn,
     TestOut,
-    form_of,
     kind_in,
+    secret_of,
     wire_of,
 )
 from clusters.models import Cluster, ConnectionTest
@@ -42,13 +42,14 @@ def create_cluster(request: ApiRequest, body: ClusterIn) -> Status[ClusterOut]:
     with judged(REFUSED):
         access.require(request.user, "clusters.create")
         kind = kind_in(body)
-        form = form_of(body, wire_of(body, kind), kind)
+        given = wire_of(body, kind)
+        secret = secret_of(given, Cluster(kind=kind.slug), name=body.name)
         cluster = services.create(
             kind,
             by=request.user,
             name=body.name,
-            settings=form.settings(),
-            secret=form.secret() or kind.secret(),
+            settings=given.settings(kind),
+            secret=secret or kind.secret(),
         )
     return Status(201, ClusterOut.of(cluster, request.user))
 
@@ -68,13 +69,12 @@ def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -
         access.require(request.user, "clusters.update", *cluster.scope_keys)
         kind = kind_in(body, cluster)
         given = wire_of(body, kind)
-        form = form_of(body, given, kind, cluster)
+        name = body.name if "name" in body.model_fields_set else None
+        secret = secret_of(
+            given, cluster, name=cluster.name if name is None else name, editing=True
+        )
         services.update(
-            cluster,
-            by=request.user,
-            name=body.name if "name" in body.model_fields_set else None,
-            settings={k: v for k, v in form.settings().items() if k in given.model_fields_set},
-            secret=form.secret(),
+            cluster, by=request.user, name=name, settings=given.settings(kind), secret=secret
         )
     return ClusterOut.of(cluster, request.user)
 
@@ -102,14 +102,16 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
     kind = kind_in(body, cluster)
     if cluster and kind.wire is None:
         return Status(202, TestOut.of(connection_tests.ask(by=request.user, cluster=cluster)))
-    form = form_of(body, wire_of(body, kind), kind, cluster)
-    test = connection_tests.ask(
-        by=request.user,
-        cluster=cluster,
-        kind=kind,
-        secret=form.secret(),
-        settings=form.settings(),
-    )
+    given = wire_of(body, kind)
+    kept = services.settings_of(cluster or Cluster(kind=kind.slug))
+    with judged(REFUSED):
+        test = connection_tests.ask(
+            by=request.user,
+            cluster=cluster,
+            kind=kind,
+            secret=given.secret(editing=cluster is not None),
+            settings=kind.judge(kept | given.settings(kind)).model_dump(),
+        )
     return Status(202, TestOut.of(test))
 
 

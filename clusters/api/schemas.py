@@ -1,23 +1,24 @@
 """What the API says of clusters and of looks at them, and what it takes. No kubeconfig goes out."""
 
+from copy import copy
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.core.exceptions import ValidationError
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 from pydantic import ValidationError as SchemaError
 from pydantic.alias_generators import to_camel
 
 from accounts import access
 from accounts.models import User
+from clusters import services
 from clusters.connection_tests import is_late, rights_to_apply
 from clusters.kinds import KINDS, addable, addable_kind
-from clusters.kinds.base import ClusterKind
-from clusters.kinds.form import ConnectionForm, as_posted
+from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.wire import Connecting
 from clusters.models import Cluster, ConnectionTest, State
-from core.api import TENANT, ApiError, Issue, Wire, issues_of, judged, words
+from core.api import TENANT, ApiError, Issue, Wire, words
+from core.verdicts import judge_all
 from spec.errors import problems
 
 REFUSED = "The cluster cannot be saved."
@@ -164,20 +165,15 @@ def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
         raise ApiError(400, "The request could not be read.", issues=issues) from error
 
 
-def form_of(
-    body: ConnectingIn, given: Connecting, kind: ClusterKind, cluster: Cluster | None = None
-) -> ConnectionForm:
-    """The page's form, filled in with the request; 400 names what is wrong in it."""
-    if kind.form is None:
-        raise ApiError(409, f"{kind.label}: this kind of cluster has no settings.")
-    first = kind.form.initial_of(cluster) if cluster else kind.form.blank(kind)
-    if "name" in body.model_fields_set:
-        first["name"] = getattr(body, "name", "")
-    with judged(REFUSED):
-        first |= given.answers(editing=cluster is not None)
-    form = kind.form(kind, first, as_posted(first), editing=cluster is not None)
-    if not form.is_valid():
-        risks = f"It {'; it '.join(form.risks)}." if form.risks else ""
-        issues = issues_of(ValidationError(form.errors))
-        raise ApiError(400, REFUSED, details=risks, issues=issues)
-    return form
+def secret_of(
+    given: Connecting, cluster: Cluster, *, name: str, editing: bool = False
+) -> ConnectionSecret | None:
+    """What opens the cluster, ``None`` for what it has. ``ValidationError`` tells all that is wrong
+    with the secret, the name and the settings at once."""
+    secrets: list[ConnectionSecret | None] = []
+    tried, settings = copy(cluster), given.settings(cluster.definition)
+    judge_all(
+        lambda: secrets.append(given.secret(editing=editing)),
+        lambda: services.judge(tried, name=name, settings=settings),
+    )
+    return secrets[0]

@@ -82,12 +82,3 @@ class ConnectionForm(Form):
         """All but the secret, to fill the form in again."""
         more = {name: self.values.get(name, "") for name in self.REMEMBERED}
         return {"name": self.text("name"), **self.settings(), **more}
-
-
-def as_posted(values: Mapping[str, Any]) -> QueryDict:
-    """The values as a browser would post them."""
-    posted = QueryDict(mutable=True)
-    for name, value in values.items():
-        if value not in (None, False):
-            posted[name] = "on" if value is True else str(value)
-    return posted

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 from clusters.kinds.base import ClusterKind
 from clusters.kinds.form import ConnectionForm
-from clusters.kinds.kubernetes.kubeconfigs import LARGEST, Unusable, risks
+from clusters.kinds.kubernetes.kubeconfigs import LARGEST, require_trust, risks_of
 from clusters.kinds.kubernetes.settings import KubernetesSecret
 from core.forms.field import Field, Input, Option, Values
+from core.forms.form import judged
 from core.forms.items import Offered
 
 if TYPE_CHECKING:
@@ -96,12 +97,9 @@ class KubernetesForm(ConnectionForm):
         if not text:
             self.add_error("kubeconfig", "Paste a kubeconfig, or upload one.")
             return
-        try:
-            self.risks = risks(text)
-        except Unusable as error:
-            self.add_error("kubeconfig", str(error))
-        if self.risks and not self.values.get("trusted"):
-            self.add_error("trusted", "Confirm that you trust it, because it acts on this machine.")
+        with judged(self):
+            self.risks = risks_of(text)
+            require_trust(self.risks, trusted=bool(self.values.get("trusted")))
 
     def _uploaded(self) -> str | None:
         """``None`` where nothing came that can be read."""

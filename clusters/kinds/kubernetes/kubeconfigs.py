@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
 from engines.kubernetes.client import kubeconfig
 
 LARGEST = 256 * 1024  # bytes
@@ -14,11 +16,21 @@ FILES = {
 }
 
 
-class Unusable(Exception):
+class Unusable(ValidationError):
     """It is no kubeconfig, or does not say which cluster is meant; the text says what lacks."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__({"kubeconfig": text})
 
-def risks(text: str) -> list[str]:
+
+def require_trust(risks: list[str], *, trusted: bool) -> None:
+    """``ValidationError`` where a kubeconfig with these risks was not said to be trusted."""
+    if risks and not trusted:
+        text = f"Confirm that you trust it, because on this machine it {'; it '.join(risks)}."
+        raise ValidationError({"trusted": text})
+
+
+def risks_of(text: str) -> list[str]:
     """What it does on the machine of Trainyard beside talking to the cluster, in words.
 
     Only the current context counts. ``Unusable`` says what is wrong with the text.

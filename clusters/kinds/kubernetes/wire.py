@@ -1,14 +1,11 @@
 """How REST connects a Kubernetes cluster."""
 
-from typing import Any
-
 from django.core.exceptions import ValidationError
 from pydantic import Field, SecretStr
 
-from clusters.kinds.kubernetes.form import IN_CLUSTER, KEEP, KUBECONFIG
-from clusters.kinds.kubernetes.kubeconfigs import LARGEST
-from clusters.kinds.kubernetes.settings import PREFIX
-from clusters.kinds.wire import Connecting
+from clusters.kinds.kubernetes.kubeconfigs import LARGEST, require_trust, risks_of
+from clusters.kinds.kubernetes.settings import PREFIX, KubernetesSecret
+from clusters.kinds.wire import Connecting, tidied
 
 WAYS = "Give the text of a kubeconfig, or inCluster: true, and not both."
 
@@ -25,9 +22,10 @@ class KubernetesConnecting(Connecting):
     ingress_class: str = ""
     prometheus_url: str = ""
 
-    def answers(self, *, editing: bool) -> dict[str, Any]:
-        text = self.kubeconfig.get_secret_value()
+    def secret(self, *, editing: bool) -> KubernetesSecret | None:
+        text = tidied(self.kubeconfig)
         if (text and self.in_cluster) or not (text or self.in_cluster or editing):
             raise ValidationError({"kubeconfig": WAYS})
-        way = IN_CLUSTER if self.in_cluster else KUBECONFIG if text else KEEP
-        return super().answers(editing=editing) | {"way": way}
+        if text:
+            require_trust(risks_of(text), trusted=self.trusted)
+        return KubernetesSecret(kubeconfig=text) if text or self.in_cluster else None

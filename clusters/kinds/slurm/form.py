@@ -3,10 +3,9 @@
 from clusters.kinds.form import ConnectionForm
 from clusters.kinds.slurm.settings import SlurmSecret
 from core.forms.field import Field, Input
+from core.forms.form import judged
 
-NO_KEY = "This is no private key. Paste the whole file, with its lines BEGIN and END."
 TESTED = "Leave empty to use the one you just entered, which is stored encrypted for an hour."
-PROTECTED = "This key has a passphrase, which nobody could type. Use one without."
 
 
 class SlurmForm(ConnectionForm):
@@ -76,12 +75,9 @@ class SlurmForm(ConnectionForm):
         return TESTED if isinstance(secret, SlurmSecret) and secret.private_key else ""
 
     def judge(self) -> None:
-        text = self.text("private_key").strip()
-        if text and not ("BEGIN" in text and "PRIVATE KEY" in text and "END" in text):
-            self.add_error("private_key", NO_KEY)
-        elif "ENCRYPTED" in text:
-            self.add_error("private_key", PROTECTED)
+        with judged(self):
+            SlurmSecret.given(self.text("private_key").strip())
 
     def given(self) -> SlurmSecret | None:
         text = "" if self["private_key"].errors else self.text("private_key").strip()
-        return SlurmSecret(private_key=text) if text else None
+        return SlurmSecret.given(text)

@@ -1,7 +1,8 @@
 """What administrators say of a Slurm cluster."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator
 
 from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
@@ -9,6 +10,8 @@ from engines.slurm.client.ssh import Login
 from engines.slurm.client.transport import SlurmPrograms
 from engines.slurm.script.site import SlurmSite
 
+NO_KEY = "This is no private key. Paste the whole file, with its lines BEGIN and END."
+PROTECTED = "This key has a passphrase, which nobody could type. Use one without."
 host_rule = RegexValidator(
     r"^[A-Za-z0-9]([-A-Za-z0-9.:]*[A-Za-z0-9])?\Z",
     "Write the name or the address of a host, such as login.example.com.",
@@ -61,3 +64,12 @@ class SlurmSettings(ConnectionSettings):
 
 class SlurmSecret(ConnectionSecret):
     private_key: str = ""  # empty: what ssh of this server's own user has
+
+    @classmethod
+    def given(cls, text: str) -> Self | None:
+        """``None`` of an empty text; ``ValidationError`` of one that is no key we could use."""
+        if text and not ("BEGIN" in text and "PRIVATE KEY" in text and "END" in text):
+            raise ValidationError({"private_key": NO_KEY})
+        if "ENCRYPTED" in text:
+            raise ValidationError({"private_key": PROTECTED})
+        return cls(private_key=text) if text else None

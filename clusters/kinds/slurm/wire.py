@@ -2,7 +2,8 @@
 
 from pydantic import Field, SecretStr
 
-from clusters.kinds.wire import Connecting
+from clusters.kinds.slurm.settings import SlurmSecret
+from clusters.kinds.wire import Connecting, tidied
 
 LARGEST = 16 * 1024
 
@@ -22,3 +23,6 @@ class SlurmConnecting(Connecting):
     prologue: str = ""
     programs: str = ""
     slurm_conf: str = ""
+
+    def secret(self, *, editing: bool) -> SlurmSecret | None:
+        return SlurmSecret.given(tidied(self.private_key)) or (None if editing else SlurmSecret())

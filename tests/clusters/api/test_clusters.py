@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pydantic.alias_generators import to_camel
 
 from accounts.access import RESEARCHER
 from accounts.models import User
@@ -17,6 +18,7 @@ from tests.caller import Caller
 from tests.clusters.answering import answers
 from tests.clusters.kubeconfigs import SECRET, kubeconfig, kubeconfig_of, reached
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 URL = {"ingressDomain": "apps.example.com", "prometheusUrl": "http://prometheus.example.com"}
@@ -180,3 +182,19 @@ def test_clusters_are_those_of_ones_projects(
     assert [cluster["uuid"] for cluster in clusters] == [str(project.cluster_id)]
     assert stranger("GET", "/clusters")[1] == []
     assert stranger("GET", f"/clusters/{project.cluster_id}")[0] == 404
+
+
+def test_all_that_is_wrong_with_a_new_cluster_is_told_at_once_as_its_page_tells_it(
+    boss: Caller, kept: Cluster
+) -> None:
+    wrong = {"name": "", "kubeconfig": "a: b", "namespacePrefix": "Loud", "ingressDomain": "*.x"}
+    status, answer = boss("POST", "/clusters", wrong)
+    assert status == 400
+    told = {it["field"]: it["details"] for it in answer["complianceIssues"]}
+    assert set(told) == set(wrong)
+    posted = {"kubeconfig": "a: b", "namespace_prefix": "Loud", "ingress_domain": "*.x", "name": ""}
+    page = signed_in(boss.user).post(
+        "/clusters/new/", {"way": "kubeconfig", "action": "save"} | posted
+    )
+    shown = {to_camel(name): texts for name, texts in page.context["form"].errors.items()}
+    assert shown == {name: [text] for name, text in told.items()}

@@ -43,6 +43,10 @@ class AbacusConnecting(Connecting):
     rods: str = "10"
     password: SecretStr = SecretStr("")
 
+    def secret(self, *, editing: bool) -> AbacusSecret | None:
+        text = self.password.get_secret_value()
+        return AbacusSecret(password=text) if text or not editing else None
+
 
 @dataclass
 class House:
