@@ -12,15 +12,15 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from trainer.data import load
-from trainer.model import DigitNet
+from trainer.data.digits import load
+from trainer.model import ConvNet
 
 epochs, batch_size = int(sys.argv[1]), int(sys.argv[2])
 dist.init_process_group("gloo")
 rank, ranks = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(1)
 train = load(None, 1).train
-model = DistributedDataParallel(DigitNet(*train.images.shape[2:]))
+model = DistributedDataParallel(ConvNet(*train.inputs.shape[1:]))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 started = 0.0
 for epoch in range(epochs):
@@ -30,7 +30,7 @@ for epoch in range(epochs):
     for batch in torch.split(order, batch_size):
         part = batch[rank::ranks]
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(train.images[part]), train.labels[part])
+        loss = nn.functional.cross_entropy(model(train.inputs[part]), train.labels[part])
         torch.autograd.backward(loss)
         optimizer.step()
 if rank == 0:

@@ -1,4 +1,4 @@
-"""`python -m trainer mnist [flags]`."""
+"""`python -m trainer mnist [flags]`, or another of the programs."""
 
 import os
 import sys
@@ -10,24 +10,25 @@ from trainer import config, identity, launch
 from trainer.errors import TrainerError
 from trainer.metrics import say
 
-USAGE = "usage: python -m trainer mnist [flags]; --help after mnist lists the flags"
+NAMES = "|".join(config.PROGRAMS)
+USAGE = f"usage: python -m trainer {{{NAMES}}} [flags]; --help after the name lists the flags"
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one training program; returns its exit code (docs/trainer.md lists them)."""
-    if not argv or argv[0] != "mnist":
+    if not argv or argv[0] not in config.PROGRAMS:
         print(USAGE, file=sys.stderr)
         return 0 if argv and argv[0] in ("-h", "--help") else 2
     try:
-        settings, span = config.parse(argv[1:])
-        who = identity.resolve(span, os.environ)
+        settings, span, said = config.parse(argv[0], argv[1:])
+        who = identity.resolve(span, {**os.environ, **said})
         if isinstance(who, identity.Span):
-            arguments = ["mnist", *config.without_span(argv[1:])]
+            arguments = [argv[0], *config.without_span(argv[1:])]
             return launch.spawn(who, launch.this_program(arguments))
         say(str(who))
-        from trainer import mnist  # here, because torch takes a second that launching need not
+        from trainer import loop  # here, because torch takes a second that launching need not
 
-        return mnist.run(settings, who)
+        return loop.run(settings, who)
     except TrainerError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         return error.exit_code

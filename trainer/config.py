@@ -7,22 +7,62 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainer import tutorial
 from trainer.identity import Span
+
+
+@dataclass(frozen=True)
+class ProgramFlags:
+    """What the flags of a program say of themselves. ``data`` is the help of --data-dir, where
+    there are files to read; one of the tutorial takes its flags, too."""
+
+    text: str
+    model_file: str
+    epochs: int
+    data: str = ""
+    is_of_tutorial: bool = False
+
+
+PROGRAMS = {
+    "mnist": ProgramFlags(
+        "Train a small network on handwritten digits, on any number of ranks.",
+        "mnist_cnn.pt",
+        20,
+        "folder of MNIST IDX files; else scikit-learn's digits",
+    ),
+    "cifar10": ProgramFlags(
+        "Train a small network on CIFAR-10's pictures, on any number of ranks.",
+        "cifar10_cnn.pt",
+        10,
+        "folder of CIFAR-10's binary files; else scikit-learn's digits are written in that format",
+        is_of_tutorial=True,
+    ),
+    "synthetic": ProgramFlags(
+        "Train a small network on random rows, on any number of ranks.",
+        "synthetic_mlp.pt",
+        10,
+        is_of_tutorial=True,
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Config:
     """Everything that decides how a training goes, apart from who takes part."""
 
+    program: str
     batch_size: int
     test_batch_size: int
     epochs: int
     lr: float
     momentum: float
     no_cuda: bool
+    device: str
+    gpu: int | None
     seed: int
     log_interval: int
     save_model: bool
+    model_file: str
     dir: Path | None
     backend: str
     data_dir: Path | None
@@ -33,14 +73,20 @@ class Config:
     rdzv_timeout: float
 
 
-def parse(argv: Sequence[str]) -> tuple[Config, Span | None]:
-    """The configuration, and the ranks to start here if flags name them.
+def parse(program: str, argv: Sequence[str]) -> tuple[Config, Span | None, dict[str, str]]:
+    """The configuration, the ranks to start here if flags name them, and the variables that flags
+    stand for.
 
     Wrong flags end the process with code 2 and the usage, as argparse does.
     """
-    flags = vars(_parser().parse_args(argv))
+    parser = _parser(program)
+    flags = vars(parser.parse_args(argv))
     span = Span.from_flags(flags.pop("offset"), flags.pop("size"), flags.pop("world_size"))
-    return Config(**flags), span
+    try:
+        variables = tutorial.variables(flags) if PROGRAMS[program].is_of_tutorial else {}
+    except ValueError as error:
+        parser.error(str(error))
+    return Config(program=program, **flags), span, variables
 
 
 def without_span(argv: Sequence[str]) -> list[str]:
@@ -57,28 +103,29 @@ def _span_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(program: str) -> argparse.ArgumentParser:
+    own = PROGRAMS[program]
     parser = argparse.ArgumentParser(
-        prog="python -m trainer mnist",
-        description="Train a small network on handwritten digits, on any number of ranks.",
+        prog=f"python -m trainer {program}",
+        description=own.text,
         parents=[_span_parser()],
         allow_abbrev=False,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    _add_training(parser)
-    _add_data(parser)
+    _add_training(parser, own)
+    _add_files(parser, own)
     _add_checkpoints(parser)
-    _add_group(parser)
+    _add_group(parser, own)
     return parser
 
 
-def _add_training(parser: argparse.ArgumentParser) -> None:
+def _add_training(parser: argparse.ArgumentParser, own: ProgramFlags) -> None:
     training = parser.add_argument_group("training")
     training.add_argument(
         "--batch-size", type=_count, default=32, help="samples a step, over all ranks together"
     )
     training.add_argument("--test-batch-size", type=_count, default=1000, help="samples at a time")
-    training.add_argument("--epochs", type=_count, default=20, help="passes over the data")
+    training.add_argument("--epochs", type=_count, default=own.epochs, help="passes over the data")
     training.add_argument("--lr", type=_positive, default=0.01, help="learning rate")
     training.add_argument("--momentum", type=_share, default=0.9, help="SGD momentum")
     training.add_argument("--seed", type=int, default=1, help="of data order and first weights")
@@ -88,13 +135,15 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_data(parser: argparse.ArgumentParser) -> None:
-    data = parser.add_argument_group("files")
-    data.add_argument(
-        "--data-dir", type=Path, help="folder of MNIST IDX files; else scikit-learn's digits"
+def _add_files(parser: argparse.ArgumentParser, own: ProgramFlags) -> None:
+    files = parser.add_argument_group("files")
+    if own.data:
+        files.add_argument("--data-dir", type=Path, help=own.data)
+    files.add_argument("--dir", type=Path, help="folder for metrics.jsonl and the saved model")
+    files.add_argument(
+        "--save-model", action="store_true", help=f"write {own.model_file} at the end"
     )
-    data.add_argument("--dir", type=Path, help="folder for metrics.jsonl and the saved model")
-    data.add_argument("--save-model", action="store_true", help="write mnist_cnn.pt at the end")
+    parser.set_defaults(data_dir=None, model_file=own.model_file)
 
 
 def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
@@ -111,10 +160,14 @@ def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_group(parser: argparse.ArgumentParser) -> None:
+def _add_group(parser: argparse.ArgumentParser, own: ProgramFlags) -> None:
     group = parser.add_argument_group("devices and rendezvous")
     group.add_argument("--no-cuda", action="store_true", help="stay on the CPU")
-    group.add_argument("--backend", choices=("auto", "gloo", "nccl", "mpi"), default="auto")
+    backend = ["--backend", *(["--dist-backend"] if own.is_of_tutorial else [])]
+    group.add_argument(*backend, choices=("auto", "gloo", "nccl", "mpi"), default="auto")
+    parser.set_defaults(device="auto", gpu=None)
+    if own.is_of_tutorial:
+        tutorial.add_flags(group)
     group.add_argument(
         "--rdzv-timeout", type=_positive, default=300.0, help="seconds to wait for every rank"
     )

@@ -111,9 +111,14 @@ def choose_backend(wanted: str, cards: list[RankInfo]) -> str:
 
 
 def _device(identity: Identity, config: Config) -> torch.device:
-    if config.no_cuda or not (torch.cuda.is_available() and torch.cuda.device_count()):
+    if config.no_cuda or config.device == "cpu":
         return torch.device("cpu")
-    device = torch.device("cuda", identity.local_rank % torch.cuda.device_count())
+    if not (torch.cuda.is_available() and torch.cuda.device_count()):
+        if config.device == "cuda":
+            raise UsageError("--device cuda: torch finds no GPU here; leave it out")
+        return torch.device("cpu")
+    number = identity.local_rank if config.gpu is None else config.gpu
+    device = torch.device("cuda", number % torch.cuda.device_count())
     torch.cuda.set_device(device)
     return device
 

@@ -101,7 +101,7 @@ def _several_on_a_node(env: Env) -> Span | None:
 
 
 def _rank_variables(env: Env) -> Identity | None:
-    if "RANK" not in env and "WORLD_SIZE" not in env:
+    if "RANK" not in env and ("WORLD_SIZE" not in env or _is_task(env)):
         return None
     rank, world = _number(env, "RANK"), _number(env, "WORLD_SIZE")
     local = _number(env, "LOCAL_RANK") if "LOCAL_RANK" in env else 0
@@ -109,19 +109,28 @@ def _rank_variables(env: Env) -> Identity | None:
 
 
 def _slurm(env: Env) -> Identity | None:
-    # A batch script has SLURM_NTASKS too; only srun makes the step whose tasks are the ranks.
-    if "SLURM_STEP_ID" not in env or "SLURM_PROCID" not in env:
+    if not _is_task(env):
         return None
     rank = _number(env, "SLURM_PROCID")
     world = _number(
         env, "SLURM_STEP_NUM_TASKS" if "SLURM_STEP_NUM_TASKS" in env else "SLURM_NTASKS"
     )
+    if env.get("WORLD_SIZE", str(world)) != str(world):
+        raise UsageError(
+            f"WORLD_SIZE={env['WORLD_SIZE']}, but srun started {world} tasks, which are the ranks: "
+            "leave the variable out, or set it to $SLURM_NTASKS"
+        )
     nodes = env.get("SLURM_STEP_NODELIST") or env.get("SLURM_JOB_NODELIST", "")
     defaults = {
         "MASTER_ADDR": first_host(nodes),
         "MASTER_PORT": str(20000 + _number(env, "SLURM_JOB_ID") % 10000),
     }
     return _identity({**defaults, **env}, rank, world, _number(env, "SLURM_LOCALID"), "srun")
+
+
+def _is_task(env: Env) -> bool:
+    # A batch script has SLURM_NTASKS too; only srun makes the step whose tasks are the ranks.
+    return "SLURM_STEP_ID" in env and "SLURM_PROCID" in env
 
 
 def _open_mpi(env: Env) -> Identity | None:

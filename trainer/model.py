@@ -1,18 +1,18 @@
-"""The network: two convolutions and two linear layers."""
+"""The networks: two convolutions and two linear layers for images, three layers for rows."""
 
 import torch
 from torch import nn
 
 
-class DigitNet(nn.Sequential):
-    """Ten scores for a one-channel image of at least 4 x 4 pixels.
+class ConvNet(nn.Sequential):
+    """Ten scores for an image of at least 4 x 4 pixels.
 
     It draws no random numbers once made (no dropout), so a resumed training repeats exactly.
     """
 
-    def __init__(self, height: int, width: int) -> None:
+    def __init__(self, channels: int, height: int, width: int) -> None:
         super().__init__(
-            nn.Conv2d(1, 16, kernel_size=3, padding=1),
+            nn.Conv2d(channels, 16, kernel_size=3, padding=1),
             nn.ReLU(),
             nn.MaxPool2d(2),
             nn.Conv2d(16, 32, kernel_size=3, padding=1),
@@ -22,6 +22,24 @@ class DigitNet(nn.Sequential):
             nn.Linear(32 * (height // 4) * (width // 4), 64),
             nn.ReLU(),
             nn.Linear(64, 10),
+        )
+
+
+class Centered(nn.Module):
+    """Pixels that are bytes, as numbers around 0: so a large data set takes a quarter of the
+    memory."""
+
+    def forward(self, pixels: torch.Tensor) -> torch.Tensor:
+        """From -2 to 2 each."""
+        return pixels.float() / 64 - 2
+
+
+class RowNet(nn.Sequential):
+    """Scores of the classes of a row of numbers."""
+
+    def __init__(self, columns: int, classes: int) -> None:
+        super().__init__(
+            nn.Linear(columns, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, classes)
         )
 
 
@@ -39,9 +57,9 @@ class StoppableNet(nn.Module):
         self.network = network
         self.ballot = nn.Parameter(torch.zeros(()))
 
-    def forward(self, images: torch.Tensor, stopping: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, inputs: torch.Tensor, stopping: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Scores, and the vote to be added to the loss, which it does not change."""
-        return self.network(images), self.ballot * float(stopping)
+        return self.network(inputs), self.ballot * float(stopping)
 
     def wants_to_stop(self, step: int) -> bool:
         """Whether any rank voted for it in the step just taken: the same answer on every rank."""

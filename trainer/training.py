@@ -1,5 +1,6 @@
 """One training under way: how it starts, how it is saved, how it goes on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,11 @@ from torch.nn.parallel import DistributedDataParallel
 
 from trainer import checkpoint
 from trainer.config import Config
-from trainer.data import Digits
 from trainer.errors import UsageError
 from trainer.group import Group
 from trainer.meter import SampleMeter
 from trainer.metrics import Reporter, say
-from trainer.model import DigitNet, StoppableNet
+from trainer.model import StoppableNet
 from trainer.order import Order
 
 
@@ -48,15 +48,14 @@ class Training:
         return {"seed": order.seed, "batch_size": order.batch_size, "samples": order.samples}
 
 
-def fresh(config: Config, digits: Digits, ranks: Group) -> Training:
+def fresh(config: Config, network: Callable[[], nn.Module], samples: int, ranks: Group) -> Training:
     """A training at its beginning, with the first weights that the seed gives."""
     torch.manual_seed(config.seed)
-    height, width = digits.train.images.shape[2:]
-    net = StoppableNet(DigitNet(height, width)).to(ranks.device)
+    net = StoppableNet(network()).to(ranks.device)
     devices = [ranks.device] if ranks.device.type == "cuda" else None
     return Training(
         config=config,
-        order=Order(len(digits.train), config.batch_size, config.seed),
+        order=Order(samples, config.batch_size, config.seed),
         ranks=ranks,
         net=net,
         model=DistributedDataParallel(net, device_ids=devices),
@@ -119,7 +118,7 @@ def _find(this: Training) -> tuple[dict[str, Any], dict[str, Any]] | None:
 
 
 def export(this: Training) -> None:
-    """Write the trained weights as `mnist_cnn.pt`."""
-    path = (this.config.dir or Path()) / "mnist_cnn.pt"
+    """Write the trained weights, under the name of the program."""
+    path = (this.config.dir or Path()) / this.config.model_file
     torch.save(this.network.state_dict(), path)
     say(f"Model saved to {path}")

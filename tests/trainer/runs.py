@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -76,19 +76,23 @@ def trainer(folder: Path, *flags: str, name: str = "run", **env: str) -> Iterato
 @contextmanager
 def ranks(folder: Path, count: int, *flags: str, name: str = "rank") -> Iterator[list[Run]]:
     """Ranks that know each other by RANK and WORLD_SIZE, as Kubeflow's do."""
-    argv = [sys.executable, "-m", "trainer", "mnist", *flags]
-    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-    started = [
-        Run(
-            folder,
-            f"{name}-{rank}",
-            argv,
-            base_env(RANK=str(rank), WORLD_SIZE=str(count), **meeting),
-        )
-        for rank in range(count)
+    job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(count)}
+    tasks = [{**job, "RANK": str(rank)} for rank in range(count)]
+    with started(folder, tasks, "mnist", *flags, name=name) as runs:
+        yield runs
+
+
+@contextmanager
+def started(
+    folder: Path, tasks: Sequence[Mapping[str, str]], *words: str, name: str = "rank"
+) -> Iterator[list[Run]]:
+    """`python -m trainer …` once for each environment."""
+    argv = [sys.executable, "-m", "trainer", *words]
+    runs = [
+        Run(folder, f"{name}-{number}", argv, base_env(**task)) for number, task in enumerate(tasks)
     ]
-    with ended(started):
-        yield started
+    with ended(runs):
+        yield runs
 
 
 @contextmanager

@@ -16,10 +16,11 @@ from trainer.identity import Span
 
 
 def test_kubeflow_and_osmo_command_lines_are_valid() -> None:
-    config, span = parse(
+    config, span, _ = parse(
+        "mnist",
         "--batch-size 64 --test-batch-size 1000 --epochs 1 --lr 0.01 --momentum 0.5 --no-cuda "
         "--seed 1 --log-interval 10 --save-model --dir logs --backend gloo "
-        "--offset 8 --size 8 --world_size 16".split()
+        "--offset 8 --size 8 --world_size 16".split(),
     )
     assert (config.batch_size, config.no_cuda, config.dir) == (64, True, Path("logs"))
     assert span == Span(8, 8, 16)
@@ -32,10 +33,10 @@ def test_a_started_rank_gets_the_other_flags_only() -> None:
 
 def test_checkpoints_go_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHECKPOINT_DIR", "/mnt/checkpoints")
-    assert parse([])[0].checkpoint_dir == Path("/mnt/checkpoints")
-    assert parse(["--checkpoint-dir", "here"])[0].checkpoint_dir == Path("here")
+    assert parse("mnist", [])[0].checkpoint_dir == Path("/mnt/checkpoints")
+    assert parse("mnist", ["--checkpoint-dir", "here"])[0].checkpoint_dir == Path("here")
     monkeypatch.delenv("CHECKPOINT_DIR")
-    assert parse([])[0].checkpoint_dir == Path("checkpoints")
+    assert parse("mnist", [])[0].checkpoint_dir == Path("checkpoints")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ FLAGS = Span(8, 8, 16)
         (None, SLURM | OPEN_MPI, Identity(3, 4, 1, "m", 23456, "srun")),
         (None, SLURM, Identity(3, 4, 1, "gpu03", 21234, "srun")),
         (None, SLURM | {"SLURM_STEP_NUM_TASKS": "5"}, Identity(3, 5, 1, "gpu03", 21234, "srun")),
+        (None, SLURM | {"WORLD_SIZE": "4"}, Identity(3, 4, 1, "gpu03", 21234, "srun")),
         (None, OPEN_MPI, Identity(1, 2, 1, "m", 23456, "mpirun")),
         (None, {}, Identity(0, 1, 0, "127.0.0.1", 0, "nobody: a single process")),
         (None, {"RANK": "0", "WORLD_SIZE": "1"}, Identity(0, 1, 0, "127.0.0.1", 0, BY_RANK)),
@@ -70,6 +71,7 @@ def test_a_slurm_batch_script_is_a_single_process() -> None:
         ({"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "m"}, "MASTER_PORT"),
         (RANK | {"MASTER_PORT": "http"}, "MASTER_PORT='http'"),
         (RANK | {"LOCAL_RANK": "x"}, "LOCAL_RANK='x'"),
+        (SLURM | {"WORLD_SIZE": "24"}, "WORLD_SIZE=24, but srun started 4 tasks"),
         ({"PET_NNODES": "3", "PET_NPROC_PER_NODE": "auto"}, "start it with torchrun"),
     ],
 )

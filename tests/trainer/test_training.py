@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.trainer.idx_files import write_set
+from tests.trainer.data.idx_files import write_set
 from tests.trainer.runs import SHORT, Run, base_env, ended, ranks, trainer
 
 

@@ -5,7 +5,6 @@ import importlib.util
 import math
 import struct
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from trainer.data.sets import DataSet, Split
 from trainer.errors import DataError
 
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -22,38 +22,13 @@ SMALLEST = 4  # pixels a side that the network can still halve twice
 TEST_SHARE = 0.2  # of scikit-learn's digits, which come in one piece
 
 
-@dataclass(frozen=True)
-class Split:
-    """Images as float (n, 1, height, width), around 0; labels as int64 (n)."""
-
-    images: torch.Tensor
-    labels: torch.Tensor
-
-    def __len__(self) -> int:
-        """Number of samples."""
-        return len(self.labels)
-
-    def to(self, device: torch.device) -> "Split":
-        """The same samples on another device."""
-        return Split(self.images.to(device), self.labels.to(device))
-
-
-@dataclass(frozen=True)
-class Digits:
-    """A data set in two parts and its name for the log."""
-
-    train: Split
-    test: Split
-    name: str
-
-
-def load(folder: Path | None, seed: int) -> Digits:
+def load(folder: Path | None, seed: int) -> DataSet:
     """The digits in a folder of IDX files, or scikit-learn's, split by the seed.
 
     Raises DataError, naming the file and the byte that is wrong.
     """
     if folder is None:
-        images, labels = _bundled()
+        images, labels = bundled()
         order = np.random.default_rng(seed).permutation(len(labels))
         test, train = np.split(order, [round(len(order) * TEST_SHARE)])
         return _digits(
@@ -62,17 +37,18 @@ def load(folder: Path | None, seed: int) -> Digits:
     return _digits(_idx_pair(folder, "train"), _idx_pair(folder, "t10k"), f"IDX files in {folder}")
 
 
-def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) -> Digits:
+def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) -> DataSet:
     mean, deviation = float(train[0].mean()), float(train[0].std()) or 1.0
 
     def split(images: Bytes, labels: Bytes) -> Split:
         pixels = torch.from_numpy(images.astype(np.float32)).sub_(mean).div_(deviation)
         return Split(pixels.unsqueeze(1), torch.from_numpy(labels.astype(np.int64)))
 
-    return Digits(split(*train), split(*test), name)
+    return DataSet(split(*train), split(*test), name)
 
 
-def _bundled() -> tuple[Bytes, Bytes]:
+def bundled() -> tuple[Bytes, Bytes]:
+    """Images (n, 8, 8) of values up to 16, and labels, as they ship inside scikit-learn."""
     # Read beside the package instead of through it: importing scikit-learn takes longer than
     # the first hundred steps.
     package = importlib.util.find_spec("sklearn")

@@ -7,26 +7,26 @@ import numpy as np
 import pytest
 import torch
 
-from tests.trainer.idx_files import idx, write_set
-from trainer import data
+from tests.trainer.data.idx_files import idx, write_set
+from trainer.data import digits as source
 from trainer.errors import DataError
 
 
 @pytest.mark.parametrize("zipped", [False, True])
 def test_idx_files_are_read_and_normalised(tmp_path: Path, zipped: bool) -> None:
-    digits = data.load(write_set(tmp_path, zipped=zipped), seed=1)
-    assert digits.train.images.shape == (12, 1, 6, 5)
+    digits = source.load(write_set(tmp_path, zipped=zipped), seed=1)
+    assert digits.train.inputs.shape == (12, 1, 6, 5)
     assert digits.train.labels.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
-    assert digits.train.images.mean().item() == pytest.approx(0, abs=1e-4)
-    assert digits.train.images.std().item() == pytest.approx(1, abs=1e-2)
+    assert digits.train.inputs.mean().item() == pytest.approx(0, abs=1e-4)
+    assert digits.train.inputs.std().item() == pytest.approx(1, abs=1e-2)
 
 
 def test_the_bundled_digits_are_split_by_the_seed() -> None:
-    digits, again, other = (data.load(None, seed) for seed in (1, 1, 2))
+    digits, again, other = (source.load(None, seed) for seed in (1, 1, 2))
     assert (len(digits.train), len(digits.test)) == (1438, 359)
-    assert digits.train.images.shape[1:] == (1, 8, 8)
+    assert digits.train.inputs.shape[1:] == (1, 8, 8)
     assert digits.train.labels.bincount().min() > 100
-    assert torch.equal(digits.test.images, again.test.images)
+    assert torch.equal(digits.test.inputs, again.test.inputs)
     assert not torch.equal(digits.test.labels, other.test.labels)
 
 
@@ -55,7 +55,7 @@ def test_a_damaged_file_is_named_with_the_byte(
 ) -> None:
     (write_set(tmp_path) / name).write_bytes(content)
     with pytest.raises(DataError, match=f"{name}: {message}"):
-        data.load(tmp_path, seed=1)
+        source.load(tmp_path, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def test_a_damaged_gzip_is_named(tmp_path: Path, content: bytes) -> None:
     path = write_set(tmp_path, zipped=True) / f"{IMAGES}.gz"
     path.write_bytes(content)
     with pytest.raises(DataError, match=rf"{IMAGES}\.gz: "):
-        data.load(tmp_path, seed=1)
+        source.load(tmp_path, seed=1)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     (write_set(tmp_path) / "t10k-labels-idx1-ubyte").unlink()
     with pytest.raises(DataError, match="neither t10k-labels-idx1-ubyte nor"):
-        data.load(tmp_path, seed=1)
+        source.load(tmp_path, seed=1)

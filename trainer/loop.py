@@ -1,12 +1,13 @@
-"""The digits trainer: one loop over steps, the same on every rank."""
+"""One loop over steps, the same for every program and on every rank."""
 
 import math
 
 import torch
 from torch import nn
 
-from trainer import data, group, stop, training
+from trainer import group, programs, stop, training
 from trainer.config import Config
+from trainer.data.sets import Split
 from trainer.errors import PREEMPTED, Diverged
 from trainer.identity import Identity
 from trainer.meter import SampleMeter
@@ -18,24 +19,25 @@ from trainer.training import Training
 
 def run(config: Config, identity: Identity) -> int:
     """Train, test and say how it went, as one rank of possibly many; returns the exit code."""
-    digits = data.load(config.data_dir, config.seed)
+    parts = programs.PARTS[config.program]
+    data = parts.load(config)
     with stop.listening() as wish, group.join(identity, config, wish) as ranks:
         say(
             f"Rank {ranks.rank}: {ranks.backend} on {ranks.device}, {torch.get_num_threads()} "
-            f"threads; {digits.name}, {len(digits.train)} to learn and {len(digits.test)} to test"
+            f"threads; {data.name}, {len(data.train)} to learn and {len(data.test)} to test"
         )
-        this = training.fresh(config, digits, ranks)
+        this = training.fresh(config, lambda: parts.network(data), len(data.train), ranks)
         done, meter = training.resume(this)
-        if stopped := _train(this, digits.train.to(ranks.device), done, meter, wish):
+        if stopped := _train(this, data.train.to(ranks.device), done, meter, wish):
             return stopped
-        _test(this, digits.test.to(ranks.device))
+        _test(this, data.test.to(ranks.device))
         if config.save_model and ranks.is_master:
             training.export(this)
         return 0
 
 
 def _train(
-    this: Training, samples: data.Split, done: int, meter: SampleMeter, wish: stop.StopWish
+    this: Training, samples: Split, done: int, meter: SampleMeter, wish: stop.StopWish
 ) -> int:
     """The loop. Every rank takes the same steps and leaves it after the same one.
 
@@ -69,7 +71,7 @@ def _train(
 
 def _step(
     this: Training,
-    samples: data.Split,
+    samples: Split,
     batch: torch.Tensor,
     meter: SampleMeter,
     *,
@@ -82,7 +84,7 @@ def _step(
     """
     indices = share(batch, this.ranks.rank, this.ranks.world_size)
     labels = samples.labels[indices]
-    scores, vote = this.model(samples.images[indices], stopping)
+    scores, vote = this.model(samples.inputs[indices], stopping)
     loss = nn.functional.cross_entropy(scores, labels, reduction="sum")
     this.model.zero_grad()
     torch.autograd.backward(loss * (this.ranks.world_size / len(batch)) + vote)
@@ -91,7 +93,7 @@ def _step(
 
 
 @torch.no_grad()
-def _test(this: Training, samples: data.Split) -> None:
+def _test(this: Training, samples: Split) -> None:
     """Loss and accuracy on the test set, which the ranks divide among themselves."""
     network, ranks = this.network, this.ranks
     network.eval()
@@ -99,7 +101,7 @@ def _test(this: Training, samples: data.Split) -> None:
     indices = share(torch.arange(len(samples)), ranks.rank, ranks.world_size)
     for part in torch.split(indices, this.config.test_batch_size):
         labels = samples.labels[part]
-        scores = network(samples.images[part])
+        scores = network(samples.inputs[part])
         loss += nn.functional.cross_entropy(scores, labels, reduction="sum").item()
         hits += int(correct(scores, labels))
     all_loss, all_hits = ranks.add(loss, hits)

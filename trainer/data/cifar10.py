@@ -1,0 +1,104 @@
+"""CIFAR-10's binary files, and a stand-in for them: scikit-learn's digits in the same format."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from trainer.data.digits import Bytes, bundled
+from trainer.data.sets import DataSet, Split
+from trainer.errors import DataError
+
+SIDE, CHANNELS, CLASSES = 32, 3, 10
+RECORD = 1 + CHANNELS * SIDE * SIDE  # a label, then red, green and blue, row by row
+TRAIN = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
+TEST = "test_batch.bin"
+NAMES = "batches.meta.txt"
+UNPACKED = "cifar-10-batches-bin"  # the folder in CIFAR-10's own archive
+STAND_IN = Path("data", "digits-as-cifar-10")
+STAND_IN_SEED = 1  # the same files on every machine
+
+
+def load(folder: Path | None) -> DataSet:
+    """The images in a folder of CIFAR-10's binary files; without one, the stand-in's.
+
+    Pixels stay bytes. Raises DataError, naming the file and the byte that is wrong.
+    """
+    if folder is None:
+        make_stand_in(STAND_IN)
+        return _read(STAND_IN, f"scikit-learn's digits in CIFAR-10's format, in {STAND_IN}")
+    packed = folder / UNPACKED
+    folder = packed if packed.is_dir() else folder
+    return _read(folder, f"CIFAR-10's files in {folder}")
+
+
+def _read(folder: Path, name: str) -> DataSet:
+    return DataSet(_split(folder, TRAIN), _split(folder, (TEST,)), name)
+
+
+def _split(folder: Path, names: Sequence[str]) -> Split:
+    records = np.concatenate([_records(folder / name) for name in names])
+    images = records[:, 1:].reshape(-1, CHANNELS, SIDE, SIDE)
+    labels = torch.from_numpy(records[:, 0].astype(np.int64))
+    return Split(torch.from_numpy(np.ascontiguousarray(images)), labels)
+
+
+def _records(path: Path) -> Bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; --data-dir names CIFAR-10's folder") from error
+    if not content or len(content) % RECORD:
+        whole = len(content) // RECORD * RECORD
+        raise DataError(f"{path}: byte {whole}: not a whole record of {RECORD} bytes")
+    records = np.frombuffer(content, np.uint8).reshape(-1, RECORD)
+    wrong = np.flatnonzero(records[:, 0] >= CLASSES)
+    if len(wrong):
+        first = int(wrong[0])
+        label = records[first, 0]
+        raise DataError(f"{path}: byte {first * RECORD}: label {label} is not from 0 to 9")
+    return records
+
+
+def make_stand_in(folder: Path) -> None:
+    """Write the stand-in, if it is not there: real images of digits, four times as wide and high.
+
+    Any number of ranks may do so at once, on one file system or on many.
+    """
+    if folder.is_dir():
+        return
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as aside:
+            whole = Path(aside, "whole")
+            _write(whole)
+            _place(whole, folder)
+    except OSError as error:
+        text = f"{folder}: the stand-in cannot be written: {error.strerror}; name a --data-dir"
+        raise DataError(text) from error
+
+
+def _place(whole: Path, folder: Path) -> None:
+    try:
+        whole.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(whole)  # another rank was faster
+
+
+def _write(folder: Path) -> None:
+    images, labels = bundled()
+    pixels = (images * 255.0 / images.max()).round().astype(np.uint8)
+    large = pixels.repeat(SIDE // images.shape[1], axis=1).repeat(SIDE // images.shape[2], axis=2)
+    grey = np.broadcast_to(large[:, None], (len(large), CHANNELS, SIDE, SIDE))
+    records = np.concatenate([labels[:, None], grey.reshape(len(large), -1)], axis=1)
+    order = np.random.default_rng(STAND_IN_SEED).permutation(len(records))
+    folder.mkdir()
+    for name, part in zip((*TRAIN, TEST), np.array_split(order, len(TRAIN) + 1), strict=True):
+        (folder / name).write_bytes(records[part].astype(np.uint8).tobytes())
+    words = "zero one two three four five six seven eight nine".split()
+    (folder / NAMES).write_text("\n".join([*words, ""]))

@@ -1,0 +1,19 @@
+"""Rows of random numbers, and the class that a hidden rule gives each: there is something to learn,
+and nothing to fetch."""
+
+import torch
+
+from trainer.data.sets import DataSet, Split
+
+ROWS, COLUMNS, CLASSES = 1000, 10, 3
+TEST_ROWS = 200
+
+
+def load(seed: int) -> DataSet:
+    """The same rows for the same seed, on every rank."""
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.randn(ROWS + TEST_ROWS, COLUMNS, generator=generator)
+    rule = torch.randn(COLUMNS, CLASSES, generator=generator)
+    labels = (rows @ rule).argmax(dim=1)
+    train = Split(rows[:ROWS], labels[:ROWS])
+    return DataSet(train, Split(rows[ROWS:], labels[ROWS:]), f"random rows of seed {seed}")

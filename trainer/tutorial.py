@@ -1,0 +1,48 @@
+"""The flags that a tutorial on DDP under Slurm gave its programs, and what they stand for here."""
+
+import argparse
+from typing import Any
+from urllib.parse import urlsplit
+
+BY_ENVIRONMENT = -1  # what the tutorial's programs take for "not given"
+
+
+def add_flags(group: argparse._ArgumentGroup) -> None:
+    """Ranks are counted over all machines; a flag goes over the variable of that name."""
+    group.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto")
+    group.add_argument("--gpu", type=int, help="number of the GPU; else by the local rank")
+    for flag, text in {
+        "--rank": "of this process; else by the launcher",
+        "--world-size": "ranks in all; else by the launcher",
+        "--local_rank": "of this process on its machine; else by the launcher",
+    }.items():
+        dest = f"given_{flag.strip('-').replace('-', '_')}"
+        group.add_argument(flag, type=int, dest=dest, default=BY_ENVIRONMENT, help=text)
+    group.add_argument(
+        "--dist-url", default="env://", help="where rank 0 listens: env:// or tcp://host:port"
+    )
+    group.add_argument(
+        "-j", "--workers", type=int, default=2, help="taken and ignored: samples are in memory"
+    )
+
+
+def variables(flags: dict[str, Any]) -> dict[str, str]:
+    """The variables that the flags stand for; takes those flags away.
+
+    Raises ValueError for a --dist-url that names no place.
+    """
+    del flags["workers"]
+    numbers = {
+        name: flags.pop(f"given_{name.lower()}") for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")
+    }
+    said = {name: str(number) for name, number in numbers.items() if number != BY_ENVIRONMENT}
+    return said | _place(flags.pop("dist_url"))
+
+
+def _place(url: str) -> dict[str, str]:
+    if url == "env://":
+        return {}
+    parts = urlsplit(url)
+    if parts.scheme != "tcp" or not parts.hostname or not parts.port:
+        raise ValueError(f"argument --dist-url: {url!r} is neither env:// nor tcp://host:port")
+    return {"MASTER_ADDR": parts.hostname, "MASTER_PORT": str(parts.port)}
