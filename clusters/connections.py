@@ -25,7 +25,13 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
     offer = cluster.capabilities
     pools = cluster.pools.all() if spec.node_pools else ()
     labels = {pool.name: (pool.label_key, pool.label_value) for pool in pools}
-    site = Site(offer.schedulers, offer.priority_classes, labels, public_url=settings.PUBLIC_URL)
+    site = Site(
+        offer.schedulers,
+        offer.priority_classes,
+        labels,
+        public_url=settings.PUBLIC_URL,
+        partitions=offer.partitions,
+    )
     try:
         return cluster.settings.on(site)
     except ValidationError:  # nothing is launched there until they are changed

@@ -11,6 +11,7 @@ from typing import Any
 from engines.base import Capabilities, FrameworkSupport
 from engines.findings import Finding, Level
 from engines.nodes import Gpu
+from engines.partitions import NodeShape, Partition
 from spec.framework import Framework
 
 
@@ -31,9 +32,20 @@ def capabilities_of(data: Any) -> Capabilities | None:
             quotas=data.get("quotas", False),
             topologies=_names(data.get("topologies")),
             node_ports=tuple(data.get("node_ports", ())),
+            partitions=tuple(_partition(row) for row in data.get("partitions", ())),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
+
+
+def _partition(row: dict[str, Any]) -> Partition:
+    shapes, accounts = row["nodes"], row["accounts"]
+    nodes = None if shapes is None else tuple(_shape(it) for it in shapes)
+    return Partition(**{**row, "nodes": nodes, "accounts": _names(accounts)})
+
+
+def _shape(row: dict[str, Any]) -> NodeShape:
+    return NodeShape(**{**row, "features": tuple(row["features"])})
 
 
 def _names(listed: list[str] | None) -> tuple[str, ...] | None:

@@ -20,6 +20,7 @@ from uuid import UUID
 from engines.findings import Finding
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
+from engines.partitions import Partition
 from engines.queues import Wanted
 from engines.session import Session
 from spec.causes import Cause
@@ -182,6 +183,7 @@ class Capabilities:
     topologies: tuple[str, ...] | None = None  # of its network; None where nobody says
     quotas: bool = False  # its queues hold projects to their quotas, see ``Engine.keep_queues``
     node_ports: tuple[int, ...] = ()  # that others than Trainyard hold, as far as it may look
+    partitions: tuple[Partition, ...] = ()
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:
@@ -215,6 +217,7 @@ class Site:
     ingress_domain: str = ""
     ingress_class: str = ""
     public_url: str = ""
+    partitions: tuple[Partition, ...] = ()
 
 
 @dataclass(frozen=True)

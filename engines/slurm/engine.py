@@ -25,7 +25,7 @@ from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
-from engines.slurm import unsupported
+from engines.slurm import limits, unsupported
 from engines.slurm.client import files, programs, terminal
 from engines.slurm.client.transport import Transport, variables
 from engines.slurm.cluster import checks, discovery
@@ -76,7 +76,8 @@ class SlurmEngine:
         return [dict(document) for document in manifests(launch, self._site)]
 
     def complaints(self, launch: Launch) -> Iterator[Problem]:
-        return unsupported.complaints(launch)
+        yield from unsupported.complaints(launch)
+        yield from limits.complaints(launch, self._site)
 
     def submit(self, launch: Launch) -> None:
         refuse(self.complaints(launch))

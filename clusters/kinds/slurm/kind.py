@@ -1,6 +1,7 @@
 """How Trainyard works with Slurm clusters."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -12,7 +13,7 @@ from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
 from clusters.kinds.slurm.wire import SlurmConnecting
 from core.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
-from engines.slurm import unsupported
+from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
@@ -52,6 +53,8 @@ def connect(cluster: "Cluster") -> Engine:
 
 def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     yield from unsupported.complaints(launch)
+    with suppress(ValidationError):  # nothing is launched there until they are changed
+        yield from limits.complaints(launch, SlurmSettings.of(cluster).site)
     yield from names.unknown(cluster, launch.spec)
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from engines.findings import CONNECTION, SIGNED_IN, Finding, Level
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
+from engines.slurm.cluster import accounts
 from engines.slurm.cluster.lines import Report, lines
 from engines.slurm.cluster.trial import findings
 from engines.slurm.script.site import SlurmSite
 
-SHARED, ENDED_JOBS = "Shared directory", "Accounting"
+SHARED, ENDED_JOBS, LIMITS = "Shared directory", "Accounting", "Limits of Slurm"
 VERSION = re.compile(r"(\d+)\.(\d+)\.\d+")
 OLDEST = (21, 8)
 #: For how long the outcome of a trial job holds, by the worst that it showed.
@@ -26,14 +27,19 @@ done
 for p in tar find stat bash; do command -v $p > /dev/null || echo "lacks $p"; done
 echo "version $(sbatch --version 2>&1 | head -n 1)"
 scontrol ping 2>&1 | sed 's/^/ping /'
-scontrol show config 2>/dev/null | sed -n 's/^AccountingStorageType /config &/p'
+scontrol show config 2>/dev/null |
+  sed -n 's/^\(AccountingStorageType\|EnforcePartLimits\) /config &/p'
+sacctmgr --noheader --parsable2 show assoc user="$(id -un)" format=account,qos 2>/dev/null |
+  sed 's/^/own /'
+sacctmgr --noheader --parsable2 show assoc where user= \
+  format=account,LIMITS 2>/dev/null | sed 's/^/limit /'
 if mkdir -p "$1" 2>/dev/null && (umask 077; : > "$1/.trainyard") 2>/dev/null; then
   echo "directory yes"
 else
   echo "directory $(mkdir -p "$1" 2>&1; : > "$1/.trainyard" 2>&1)"
 fi
 exit 0
-"""
+""".replace("LIMITS", ",".join(accounts.LIMITS))
 
 
 @dataclass
@@ -49,7 +55,7 @@ class Checks:
         result = files.sh(self.transport, LOOK, self.site.directory)
         report = lines(files.checked(result, "The login node does not run commands"))
         there = [*connection(self.transport.host, report), *directory(self.site, report)]
-        there += accounting(report)
+        there += [*accounting(report), *limits(self.site, report)]
         if any(it.level in {Level.MISSING, Level.ISSUE} for it in there):
             return tuple(there)
         return (*there, *self._trial())
@@ -97,13 +103,8 @@ def directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
 
 
 def accounting(report: Report) -> Iterator[Finding]:
-    config = dict(
-        [part.strip() for part in line.split("=", 1)]
-        for line in report.get("config", ())
-        if "=" in line
-    )
-    kind = config.get("AccountingStorageType", "")
-    if "slurmdbd" in kind:
+    config = config_of(report)
+    if "slurmdbd" in config.get("AccountingStorageType", ""):
         yield Finding(ENDED_JOBS, "slurmdbd", Level.OK, "Slurm keeps ended jobs")
     elif config:
         text = (
@@ -111,3 +112,23 @@ def accounting(report: Report) -> Iterator[Finding]:
             "whose node dies without a word is Unknown until it is stopped."
         )
         yield Finding(ENDED_JOBS, "slurmdbd", Level.WARNING, text)
+
+
+def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
+    """Of the accounts that our user has. Slurm holds to them, whatever Trainyard's quotas say."""
+    own, bounds = accounts.own(report.get("own", ())), accounts.limits(report.get("limit", ()))
+    if site.account and own and site.account not in own:
+        text = f"Trainyard's user has no association with it, only with {', '.join(own)}."
+        yield Finding(LIMITS, f"Account {site.account}", Level.MISSING, text)
+    for name in own:
+        said = bounds.get(name, "")
+        yield Finding(LIMITS, f"Account {name}", Level.OK, said or "No limits")
+    if (value := config_of(report).get("EnforcePartLimits", "")) not in {"", "NO"}:
+        which = "one" if value == "ALL" else "all"
+        text = f"{value}: Slurm refuses jobs beyond the limits of {which} of their partitions"
+        yield Finding(LIMITS, "EnforcePartLimits", Level.OK, text)
+
+
+def config_of(report: Report) -> dict[str, str]:
+    rows = (line.partition("=") for line in report.get("config", ()))
+    return {name.strip(): value.strip() for name, sign, value in rows if sign}

@@ -1,11 +1,15 @@
 """What a Slurm cluster offers to workloads."""
 
 from engines.base import Capabilities, FrameworkSupport
+from engines.partitions import Partition
 from engines.slurm.client.transport import Transport
+from engines.slurm.cluster.nodes import nodes
+from engines.slurm.cluster.partitions import partitions
 from engines.slurm.script.variables import RENDEZVOUS
 from spec.framework import Framework
 from spec.scheduling import PriorityClass
 
+SHOW = ("scontrol", "--all", "--oneliner", "show")
 WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kubernetes cluster."
 
 
@@ -17,7 +21,16 @@ def capabilities(transport: Transport) -> Capabilities:
         queues=True,
         priority_classes=tuple(sorted(qos(transport) & set(PriorityClass))),
         terminal=True,
+        partitions=limits_of(transport),
     )
+
+
+def limits_of(transport: Transport) -> tuple[Partition, ...]:
+    """Of all partitions, hidden ones among them; none where Slurm does not say."""
+    answers = [transport.run([*SHOW, what]) for what in ("partition", "node")]
+    if any(answer.code for answer in answers):
+        return ()
+    return partitions(answers[0].out, nodes(answers[1].out))
 
 
 def qos(transport: Transport) -> set[str]:

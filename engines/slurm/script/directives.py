@@ -5,11 +5,9 @@ from collections.abc import Iterator
 
 from engines.base import DEFAULT_POOL, Launch
 from engines.slurm.layout import SharedFolder, job_name
+from engines.slurm.script.shape import Tasks, tasks_of
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
-from spec.compute import DEFAULT_MEMORY, Compute
-from spec.quantities import to_bytes
 
-MIB = 1024 * 1024
 LONGEST_COMMENT = 200
 Option = tuple[str, str]
 
@@ -22,31 +20,27 @@ def options(launch: Launch, site: SlurmSite) -> Iterator[Option]:
     yield "comment", _comment(launch)
     yield from _where(launch, site)
     yield "ntasks", str(spec.num_pods)
-    yield from per_task(spec.worker.compute)
+    yield from per_task(tasks_of(spec)[-1])
     if spec.time_limit_seconds:
-        yield "time", str(minutes(launch))
+        yield "time", str(minutes(launch, site))
     yield "chdir", run
     yield "output", f"{run}/batch.log"
     yield "open-mode", "append"
     yield "requeue", ""
 
 
-def per_task(compute: Compute) -> Iterator[Option]:
-    """Slurm holds a job to its memory, so a limit counts. Nobody who asks for the default means
-    that: then the cluster's own default holds."""
-    cpus = math.ceil(compute.cpu_core_limit or compute.cpu_core_request) or 1
-    yield "cpus-per-task", str(cpus)
-    asked = compute.cpu_memory_limit or compute.cpu_memory_request
-    if asked != DEFAULT_MEMORY:
-        yield "mem-per-cpu", f"{math.ceil(to_bytes(asked) / cpus / MIB)}M"
-    if compute.gpu_devices_request:
-        yield "gpus-per-task", str(compute.gpu_devices_request)
+def per_task(tasks: Tasks) -> Iterator[Option]:
+    yield "cpus-per-task", str(tasks.cpus)
+    if tasks.memory_per_cpu is not None:
+        yield "mem-per-cpu", f"{tasks.memory_per_cpu}M"
+    if tasks.gpus:
+        yield "gpus-per-task", str(tasks.gpus)
 
 
-def of_step(compute: Compute) -> list[str]:
+def of_step(tasks: Tasks) -> list[str]:
     """The same for ``srun``, which does not take all of them from the job."""
     kept = {"cpus-per-task", "gpus-per-task"}
-    asked = [f"--{name}={value}" for name, value in per_task(compute) if name in kept]
+    asked = [f"--{name}={value}" for name, value in per_task(tasks) if name in kept]
     return ["--kill-on-bad-exit=1", "--wait=0", "--export=ALL", "--distribution=block", *asked]
 
 
@@ -56,10 +50,20 @@ def left(launch: Launch) -> int | None:
     return None if limit is None else max(1, int(limit - launch.ran))
 
 
-def minutes(launch: Launch) -> int:
-    """Slurm's own limit, which comes after ours and its grace period, and counts whole minutes."""
-    grace = launch.spec.termination_grace_period_seconds
-    return math.ceil(((left(launch) or 0) + grace) / 60) + 1
+def minutes(launch: Launch, site: SlurmSite) -> int:
+    """Slurm's own limit, which comes after ours and its grace period, and counts whole minutes. It
+    is not more than any of the partitions allows."""
+    grace, own = launch.spec.termination_grace_period_seconds, left(launch) or 0
+    named, there = partitions(launch, site), launch.site.partitions
+    chosen = [it for it in there if it.name in named or (it.is_default and not named)]
+    least = max(1, math.ceil(own / 60))
+    longest = [it.max_seconds // 60 for it in chosen if it.max_seconds is not None]
+    return min([math.ceil((own + grace) / 60) + 1, *(max(it, least) for it in longest)])
+
+
+def account(launch: Launch, site: SlurmSite) -> str:
+    """Empty: the default one of our user."""
+    return site.account
 
 
 def partitions(launch: Launch, site: SlurmSite) -> list[str]:
@@ -71,8 +75,8 @@ def partitions(launch: Launch, site: SlurmSite) -> list[str]:
 def _where(launch: Launch, site: SlurmSite) -> Iterator[Option]:
     if named := partitions(launch, site):
         yield "partition", ",".join(named)
-    if site.account:
-        yield "account", site.account
+    if charged := account(launch, site):
+        yield "account", charged
     if launch.spec.priority_class:
         yield "qos", str(launch.spec.priority_class)
     labels = [_label(launch, name) for name in launch.spec.node_pools]

@@ -7,6 +7,7 @@ from pathlib import Path
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
+from engines.slurm.script.shape import tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.variables import defaults, known_names, meeting, own
 from engines.slurm.script.words import line, word
@@ -42,7 +43,7 @@ def batch(launch: Launch, site: SlurmSite) -> str:
         "TIME_LIMIT": directives.left(launch) or "",
     }
     said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
-    step = f"SRUN=({shlex.join(directives.of_step(spec.worker.compute))})\n"
+    step = f"SRUN=({shlex.join(directives.of_step(tasks_of(spec)[-1]))})\n"
     return SHEBANG + asked + "\n" + said + "export BELL\n" + step + _text("batch.sh")
 
 

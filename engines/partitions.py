@@ -1,0 +1,31 @@
+"""Parts of a cluster that have limits of their own, where its scheduler knows such."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NodeShape:
+    """``count`` nodes that are alike, whether or not they are up: cores, MiB of memory, GPUs."""
+
+    count: int
+    cpus: int
+    memory: int
+    gpus: int
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Partition:
+    """``closed`` is its state where it takes no jobs. A limit of ``None`` is none: seconds of a
+    job, nodes of a job, cores and MiB of memory of a job on one node. ``accounts`` are those that
+    may use it, and ``nodes`` is ``None`` where the cluster does not tell of all."""
+
+    name: str
+    is_default: bool = False
+    closed: str = ""
+    max_seconds: int | None = None
+    max_nodes: int | None = None
+    max_cpus: int | None = None
+    max_memory: int | None = None
+    accounts: tuple[str, ...] | None = None
+    nodes: tuple[NodeShape, ...] | None = None

@@ -1,0 +1,47 @@
+"""What Slurm lets an account use, for people. Pure."""
+
+from collections.abc import Iterable, Iterator
+
+#: Columns of ``sacctmgr show assoc``, and how each limit is said.
+LIMITS = {
+    "grptres": "{} at once",
+    "grpjobs": "{} jobs running",
+    "grpsubmit": "{} jobs, waiting ones among them",
+    "maxtresperjob": "{} for each job",
+    "maxjobs": "{} jobs of each user running",
+    "maxsubmit": "{} jobs of each user, waiting ones among them",
+    "maxwall": "{} for each job (days-hours:minutes:seconds)",
+}
+NAMES = {"gres/gpu": "GPUs", "cpu": "CPUs", "mem": "memory", "node": "nodes"}
+
+
+def limits(rows: Iterable[str]) -> dict[str, str]:
+    """By account, as ``account|grptres|…``; empty for one without."""
+    results: dict[str, str] = {}
+    for row in rows:
+        account, *values = row.split("|")
+        columns = zip(LIMITS.values(), values, strict=False)  # of a row that is cut, what there is
+        said = [text.format(_readable(value)) for text, value in columns if value]
+        results[account] = "; ".join(said)
+    return results
+
+
+def _readable(value: str) -> str:
+    """``gres/gpu=4,cpu=8`` is ``4 GPUs, 8 CPUs``."""
+    return ", ".join(_parts(value))
+
+
+def _parts(value: str) -> Iterator[str]:
+    for part in value.split(","):
+        name, _, amount = part.rpartition("=")
+        if not name:
+            yield amount
+        elif name == "mem":
+            yield f"{amount} of memory"
+        else:
+            yield f"{amount} {NAMES.get(name, name)}"
+
+
+def own(rows: Iterable[str]) -> list[str]:
+    """Names of the accounts that our user has, as ``account|qos``, once each."""
+    return sorted({row.split("|")[0] for row in rows if row.strip("|")})

@@ -1,0 +1,71 @@
+"""Partitions as ``scontrol show partition --oneliner`` prints them, with their nodes. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from engines.nodes import NodeInfo
+from engines.partitions import NodeShape, Partition
+from engines.slurm.cluster.nodes import MIB, fields
+from engines.slurm.script.site import FEATURE, PARTITION
+
+CLOSED = {"DRAIN", "INACTIVE"}  # one that is DOWN takes jobs, and starts them when it is up
+TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
+NO_LIMIT = {"", "UNLIMITED", "INFINITE", "(null)", "ALL"}
+
+
+def partitions(text: str, nodes: Iterable[NodeInfo]) -> tuple[Partition, ...]:
+    there = list(nodes)
+    return tuple(_partitions(text, there))
+
+
+def _partitions(text: str, nodes: list[NodeInfo]) -> Iterator[Partition]:
+    for line in text.splitlines():
+        report = fields(line)
+        if name := report.get("PartitionName"):
+            own = [it for it in nodes if f"{PARTITION}{name}" in it.labels]
+            yield _partition(name, report, own)
+
+
+def _partition(name: str, report: dict[str, str], nodes: list[NodeInfo]) -> Partition:
+    state, accounts = report.get("State", "UP").upper(), report.get("AllowAccounts", "")
+    counted = Counter(_shape(node) for node in nodes)
+    shapes = tuple(replace(shape, count=number) for shape, number in counted.items())
+    total = report.get("TotalNodes", "")
+    return Partition(
+        name,
+        is_default=report.get("Default") == "YES",
+        closed=state if state in CLOSED else "",
+        max_seconds=seconds(report.get("MaxTime", "")),
+        max_nodes=_number(report.get("MaxNodes", "")),
+        max_cpus=_number(report.get("MaxCPUsPerNode", "")),
+        max_memory=_number(report.get("MaxMemPerNode", "")),
+        accounts=None if accounts in NO_LIMIT else tuple(accounts.split(",")),
+        nodes=shapes if total == str(len(nodes)) and nodes else None,
+    )
+
+
+def _shape(node: NodeInfo) -> NodeShape:
+    features = [it.removeprefix(FEATURE) for it in node.labels if it.startswith(FEATURE)]
+    return NodeShape(1, int(node.cpu), node.memory // MIB, len(node.gpus), tuple(sorted(features)))
+
+
+def seconds(text: str) -> int | None:
+    """``1-12:00:00``, ``12:00:00``, ``30:00``, ``90`` (minutes); ``None`` where there is no limit
+    or none that can be read."""
+    match = TIME.fullmatch(text)
+    if not match:
+        return None
+    days, first, second, third = match.groups()
+    if days is not None:
+        hours, minutes, rest = int(first), int(second or 0), int(third or 0)
+    elif third is not None:
+        hours, minutes, rest = int(first), int(second), int(third)
+    else:
+        hours, minutes, rest = 0, int(first), int(second or 0)
+    return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + rest
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None

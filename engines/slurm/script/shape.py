@@ -1,0 +1,54 @@
+"""The tasks of a job, by what they ask for. Pure."""
+
+import math
+from dataclasses import dataclass
+
+from spec.compute import DEFAULT_MEMORY, Compute
+from spec.quantities import to_bytes
+from spec.workload import Replica, WorkloadSpec
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """``count`` tasks that ask for the same; ``role`` is whose fields in the spec say so."""
+
+    count: int
+    replica: Replica
+    role: str
+
+    @property
+    def compute(self) -> Compute:
+        return self.replica.compute
+
+    @property
+    def cpus(self) -> int:
+        return math.ceil(self.compute.cpu_core_limit or self.compute.cpu_core_request) or 1
+
+    @property
+    def memory_per_cpu(self) -> int | None:
+        """MiB. Slurm holds a job to its memory, so a limit counts. Nobody who asks for the default
+        means that: then the cluster's own default holds."""
+        asked = self.compute.cpu_memory_limit or self.compute.cpu_memory_request
+        return None if asked == DEFAULT_MEMORY else math.ceil(to_bytes(asked) / self.cpus / MIB)
+
+    @property
+    def memory(self) -> int:
+        return (self.memory_per_cpu or 0) * self.cpus
+
+    @property
+    def gpus(self) -> int:
+        return self.compute.gpu_devices_request
+
+
+def tasks_of(spec: WorkloadSpec) -> tuple[Tasks, ...]:
+    """One kind of them, or the master's before the workers'."""
+    worker, master = spec.worker, spec.master
+    if master is None or _same(master, worker):
+        return (Tasks(spec.num_pods, worker, "worker"),)
+    return Tasks(1, master, "master"), Tasks(spec.num_workers, worker, "worker")
+
+
+def _same(master: Replica, worker: Replica) -> bool:
+    return (master.compute, master.node_type) == (worker.compute, worker.node_type)

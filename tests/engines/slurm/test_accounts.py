@@ -1,0 +1,41 @@
+"""Accounts and their limits are read from what sacctmgr prints, and shown as findings."""
+
+from engines.findings import Level
+from engines.slurm.cluster import accounts
+from engines.slurm.cluster.checks import limits
+from engines.slurm.script.site import SlurmSite
+
+LOOKED = {
+    "own": ["vision|normal,low", "speech|normal", "vision|high"],
+    "limit": [
+        "root|||||||",
+        "vision|gres/gpu=6,cpu=8,mem=4G|2||node=1||9|1-00:00:00",
+        "speech|||||||",
+    ],
+    "config": ["EnforcePartLimits       = ALL"],
+}
+
+
+def test_limits_are_said_in_words() -> None:
+    said = accounts.limits(LOOKED["limit"])
+    assert said["vision"].startswith(
+        "6 GPUs, 8 CPUs, 4G of memory at once; 2 jobs running; 1 nodes"
+    )
+    assert "9 jobs of each user, waiting ones" in said["vision"]
+    assert said["speech"] == ""
+
+
+def test_the_accounts_of_our_user_are_findings() -> None:
+    found = {it.name: it for it in limits(SlurmSite("/shared", account="vision"), LOOKED)}
+    assert set(found) == {"Account vision", "Account speech", "EnforcePartLimits"}
+    assert found["Account speech"].text == "No limits"
+
+
+def test_an_account_that_our_user_has_not_is_missing() -> None:
+    (first, *_) = limits(SlurmSite("/shared", account="physics"), LOOKED)
+    assert (first.level, first.name) == (Level.MISSING, "Account physics")
+    assert "only with speech, vision" in first.text
+
+
+def test_where_nothing_is_known_nothing_is_said() -> None:
+    assert list(limits(SlurmSite("/shared", account="physics"), {})) == []

@@ -1,0 +1,34 @@
+"""What a real Slurm tells of its partitions and accounts, and what follows before submission."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from clusters.stored import capabilities_of
+from engines.base import EngineRefused, Site
+from engines.slurm.cluster.checks import LIMITS
+from engines.slurm.engine import SlurmEngine
+from tests.engines.slurm.rig import SlurmRig
+
+pytestmark = pytest.mark.slurm
+
+
+def test_a_job_that_no_partition_starts_is_refused_before_slurm_is_asked(rig: SlurmRig) -> None:
+    offer = rig.engine.capabilities()
+    assert capabilities_of(json.loads(json.dumps(asdict(offer)))) == offer
+    debug = next(it for it in offer.partitions if it.name == "debug")
+    assert (debug.max_nodes, debug.max_seconds) == (1, 300)
+    launched = rig.shell("true", node_pools=("short",), time_limit_seconds=900)
+    site = Site(pools={"short": ("slurm.partition/debug", "")}, partitions=offer.partitions)
+    with pytest.raises(EngineRefused, match="debug allows 5 min"):
+        rig.engine.submit(replace(launched, site=site))
+    assert rig.engine.observe(launched.handle) is None
+
+
+def test_the_connection_test_tells_the_limits_of_our_accounts(rig: SlurmRig) -> None:
+    found = {it.name: it.text for it in rig.engine.check() if it.area == LIMITS}
+    assert found["Account vision"] == "6 GPUs at once"
+    assert found["Account speech"] == "4 GPUs at once"
+    other = SlurmEngine(rig.transport, replace(rig.site, account="physics"))
+    assert any("only with speech, vision" in it.text for it in other.check())
