@@ -11,11 +11,13 @@ import jwt
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from accounts.models import AccessKey, User
 from audit import services as audit
+from core.prepared import prepared
 
 LIFETIME = timedelta(hours=12)
 REFRESHES_FOR = timedelta(days=30)
@@ -68,9 +70,9 @@ def owner(token: str) -> User | None:
 def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
     try:
         claims = jwt.decode(token, _signing_key(), algorithms=[ALGORITHM], audience=audience)
-        user = User.objects.get(pk=int(claims["sub"]), is_active=True)
-    except (jwt.InvalidTokenError, KeyError, ValueError, User.DoesNotExist):
-        return None
+        (user,) = _active(int(claims["sub"]))
+    except (jwt.InvalidTokenError, KeyError, ValueError):
+        return None  # also where there is nobody any more
     if claims.get("pwd") != _password_mark(user):
         return None
     if (pk := claims.get("key")) is not None:
@@ -78,6 +80,11 @@ def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
         if key is None or key.has_ended or claims.get("secret") != _secret_mark(key):
             return None
     return user, claims
+
+
+@prepared
+def _active(pk: int) -> QuerySet[User]:
+    return User.objects.filter(pk=pk, is_active=True)
 
 
 def _signed(user: User, key: AccessKey | None, audience: str, until: datetime) -> str:

@@ -15,6 +15,7 @@ from django.db.models import DateTimeField, JSONField, Model
 
 from audit.models import AuditEntry
 from core.fields import EncryptedTextField
+from core.inserts import insert
 
 Facts = Mapping[str, Any]
 
@@ -52,7 +53,7 @@ def record_each(
 ) -> None:
     """The same of several, in one query."""
     was, now = _changes(_flat(without_secrets(before or {})), _flat(without_secrets(after or {})))
-    AuditEntry.objects.bulk_create(
+    insert(
         AuditEntry(
             by_id=by.pk if by else None,
             by_name=str(by) if by else "",

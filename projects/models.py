@@ -10,6 +10,7 @@ from django.urls import reverse
 from accounts import access
 from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster
+from core.prepared import prepared
 from core.words import some
 from projects.ranks import ProjectRank, ranks
 from spec.scheduling import MAX_POOLS
@@ -85,10 +86,6 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "projects.read")
 
-    def for_plan(self) -> Self:
-        """With those columns. Any other comes when it is asked for, in a query of its own."""
-        return self.select_related("cluster", "department").only(*OF_A_PLAN)
-
     def for_list(self) -> Self:
         return self.select_related("cluster", "department").order_by("name", "pk")
 
@@ -160,3 +157,16 @@ class Project(models.Model):
             access.key("department", self.department_id),
             access.key("cluster", self.cluster_id),
         )
+
+
+def project_to_submit_to(pk: int, by: User) -> Project | None:
+    """With what a plan asks of it, its cluster and its department; ``None`` where they may not."""
+    rows = (it for it in _of_a_plan(pk) if access.may(by, "workloads.create", *it.scope_keys))
+    return next(rows, None)
+
+
+@prepared
+def _of_a_plan(pk: int) -> models.QuerySet[Project]:
+    """With those columns. Any other comes when it is asked for, in a query of its own."""
+    rows = Project.objects.select_related("cluster", "department").only(*OF_A_PLAN)
+    return rows.filter(pk=pk).order_by()

@@ -4,6 +4,7 @@ What is stored and answered is whole: a default that changes later changes no wo
 there, and a client sees its own values again. Only where a person reads is it :func:`brief`.
 """
 
+from functools import cache
 from typing import Any, get_args
 
 import yaml
@@ -140,11 +141,13 @@ def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> lis
     return [key for key in spec if key not in accepted(kind)]
 
 
+@cache
 def accepted(kind: WorkloadKind) -> frozenset[str]:
     """The keys of Run:ai's ``spec`` of this kind."""
     return REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}
 
 
+@cache
 def _whole_fields(kind: WorkloadKind) -> frozenset[str]:
     """What a request of this kind says of the workload as a whole."""
     return frozenset(filter(kind.traits.may_have, WHOLE_FIELDS - OURS))

@@ -6,6 +6,7 @@ What an engine needs of a framework beyond this is a row of its own: ``engines/k
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 NCCL = (
     "Ranks may share a GPU, but NCCL does not start when two ranks use one device: choose the "
@@ -81,6 +82,7 @@ TRAITS: dict[Framework, Traits] = {
 ALONE = Traits("No framework", "", head=Head.NONE)
 
 
+@cache
 def owner_of(field: str) -> Framework | None:
     """The one framework whose workloads have a field; ``None`` where all have it."""
     return next((each for each, traits in TRAITS.items() if field in traits.fields), None)

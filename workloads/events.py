@@ -6,6 +6,7 @@ from django.db import transaction
 
 from accounts.models import User
 from core import stream
+from core.inserts import insert
 from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
 
@@ -34,7 +35,7 @@ def announce_output(workload: Workload) -> None:
 
 def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
     """That these, of one project, were made. Open tables are told that there are more."""
-    Event.objects.bulk_create(
+    insert(
         Event(workload=workload, phase=workload.phase, verb="submit", actor=actor)
         for workload in workloads
     )

@@ -10,8 +10,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db.models import prefetch_related_objects
-
 from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
@@ -22,7 +20,7 @@ from assets.template import rulings
 from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Handle
-from projects.models import Project
+from projects.models import Project, project_to_submit_to
 from projects.quotas import Demand
 from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -114,7 +112,7 @@ def plan(
     ``find`` looks a project up; who plans many passes one that remembers.
     """
     result = Plan(draft, by)
-    project = _find_project(result, find or partial(visible_project, by=by))
+    project = _find_project(result, find or partial(project_to_submit_to, by=by))
     cluster = result.cluster or _find_cluster(result, project, by)
     _resolve(result, project, by)
     if not draft.is_template:
@@ -166,15 +164,6 @@ def _find_cluster(plan: Plan, project: Project | None, by: User) -> Cluster | No
         message = "this cluster does not exist, or you have no project on it"
         plan.problems.append(Problem(("cluster",), message))
     return cluster or (project.cluster if project else None)
-
-
-def visible_project(pk: int, by: User) -> Project | None:
-    """With what a plan asks of it, its cluster and its department."""
-    visible = Project.objects.open_to(by, "workloads.create")
-    try:
-        return visible.for_plan().get(pk=pk)  # first() would have it put in order
-    except Project.DoesNotExist:
-        return None
 
 
 def _resolve(plan: Plan, project: Project | None, by: User) -> None:
@@ -285,7 +274,6 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     plan.demand = Demand.of(spec, gpu_memory=device_memory)
     if not cluster.capabilities.queues:
-        prefetch_related_objects([cluster], "nodes")  # asked about several times from here on
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"

@@ -15,6 +15,8 @@ from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
+from core.inserts import insert
+from projects.models import project_to_submit_to
 from projects.quotas import Demand
 from spec import documents
 from spec.draft import WorkloadDraft
@@ -23,7 +25,7 @@ from workloads import enqueue, events
 from workloads.launch import pulled_with
 from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
-from workloads.plan import Plan, Ready, contest, plan, visible_project
+from workloads.plan import Plan, Ready, contest, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
 
@@ -45,13 +47,13 @@ def create(
     ready = [planned.ready() for planned in plans]
     workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]
     # They queue as they were built. By name, so that no two that take the same wait for each other.
-    Workload.objects.bulk_create(sorted(workloads, key=attrgetter("name")))
-    WorkloadAsset.objects.bulk_create(
+    insert(sorted(workloads, key=attrgetter("name")))
+    insert(
         link
         for workload, planned in zip(workloads, plans, strict=True)
         for link in WorkloadAsset.of(workload, _references(planned))
     )
-    Rank.objects.bulk_create(
+    insert(
         Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
         for workload, own in zip(workloads, ready, strict=True)
         for pod in own.spec.pods
@@ -138,7 +140,7 @@ def judge_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
 
 
 def _plans(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
-    find = cache(partial(visible_project, by=by))  # once for all of them
+    find = cache(partial(project_to_submit_to, by=by))  # once for all of them
     return [plan(draft, by=by, submits=True, find=find) for draft in drafts]
 
 

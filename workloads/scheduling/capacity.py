@@ -1,6 +1,11 @@
 """How much of a cluster is there, and how much of it is free now."""
 
-from clusters.models import Cluster
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from clusters.models import Cluster, Node
+from core.prepared import prepared
 from spec.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
@@ -11,9 +16,13 @@ def whole(cluster: Cluster) -> Room:
     """Everything the cluster's ready machines have."""
     return total(
         Room(node.cpu, node.memory, {gpu.index: 1.0 for gpu in node.gpus})
-        for node in cluster.nodes.all()
-        if node.ready
+        for node in _ready(cluster.pk)
     )
+
+
+@prepared
+def _ready(cluster_id: UUID) -> QuerySet[Node]:
+    return Node.objects.filter(cluster=cluster_id, ready=True).order_by()
 
 
 def free(cluster: Cluster) -> Room:

@@ -1,0 +1,102 @@
+"""Queries that many requests ask, put into SQL once by each connection to the database.
+
+Django takes longer to put such a query into SQL than the database to answer it::
+
+    @prepared
+    def _active(pk: int) -> QuerySet[User]:
+        return User.objects.filter(pk=pk, is_active=True)
+
+``_active(7)`` is then the list of its rows. An argument may stand where a column is compared with
+it, and decide nothing else: the function runs once, with placeholders in the place of values.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model, QuerySet, Value
+from django.db.models.query import get_related_populators
+from django.db.models.sql.compiler import SQLCompiler
+
+from core.text import LARGEST
+
+P = ParamSpec("P")
+M = TypeVar("M", bound=Model)
+
+
+class Placeholder(Value):
+    """Where an argument goes; its value is the argument's number."""
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
+        return "%s", [self]
+
+
+def prepared(build: Callable[P, QuerySet[M]]) -> Callable[P, list[M]]:
+    """Its arguments are given in their order, without their names."""
+    name = f"{build.__module__}.{build.__qualname__}"
+
+    @wraps(build)
+    def ask(*args: P.args, **kwargs: P.kwargs) -> list[M]:
+        database = connections[DEFAULT_DB_ALIAS]
+        kept = vars(database).setdefault("prepared", {})  # each thread has a connection of its own
+        if name not in kept:
+            places = map(Placeholder, range(len(args)))
+            queryset = cast(Callable[..., QuerySet[M]], build)(*places)
+            kept[name] = PreparedQuery.of(queryset, database)
+        return list(kept[name].rows(args))
+
+    return ask
+
+
+@dataclass(frozen=True)
+class PreparedQuery:
+    """Its SQL, and how rows are made of what comes, as Django's ``ModelIterable`` does it."""
+
+    database: BaseDatabaseWrapper
+    compiler: SQLCompiler
+    sql: str
+    params: Sequence[Any]
+    model: type[Model]
+    columns: slice
+    names: list[str]
+    converters: Any
+    related: Any
+
+    @classmethod
+    def of(cls, queryset: QuerySet[Any], database: BaseDatabaseWrapper) -> "PreparedQuery":
+        compiler = queryset.query.get_compiler(connection=database)
+        sql, params = compiler.as_sql()
+        info, select = compiler.klass_info, compiler.select
+        columns = slice(info["select_fields"][0], info["select_fields"][-1] + 1)
+        return cls(
+            database,
+            compiler,
+            sql,
+            params,
+            info["model"],
+            columns,
+            [column.target.attname for column, *_ in select[columns]],
+            compiler.get_converters([column for column, *_ in select]),
+            get_related_populators(info, select, database.alias),  # type: ignore[call-arg]
+        )
+
+    def rows(self, values: Sequence[Any]) -> Iterator[Model]:
+        if any(isinstance(it, int) and it > LARGEST for it in values):
+            return  # as with Django, what no column holds is no one's
+        with self.database.cursor() as cursor:
+            cursor.execute(self.sql, [self._param(it, values) for it in self.params])
+            fetched = cursor.fetchall()
+        for row in self.compiler.apply_converters(fetched, self.converters):
+            one = self.model.from_db(self.database.alias, self.names, row[self.columns])
+            for populator in self.related:
+                populator.populate(row, one)
+            yield one
+
+    def _param(self, it: Any, values: Sequence[Any]) -> Any:
+        value = values[it.value] if isinstance(it, Placeholder) else it
+        native = self.database.features.has_native_uuid_field
+        return value.hex if isinstance(value, UUID) and not native else value
