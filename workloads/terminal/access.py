@@ -63,7 +63,7 @@ def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank]
 def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
     """Open a shell, or start another program. :class:`NotOpened` says why there is none."""
     workload = rank.workload
-    if problem := why_none(workload) or _not_running(rank):
+    if problem := why_none(workload) or not_running(rank):
         raise NotOpened(problem)
     name, slot, most = f"terminals:{user.pk}", uuid4().hex, settings.TERMINALS_PER_USER
     try:
@@ -85,7 +85,7 @@ def why_over(visit: Visit, user: User | None) -> str:
     allowed = find(user, visit.workload.pk, visit.rank.rank)
     if allowed is None or allowed[0] != visit.user:
         return "You are no longer signed in, or no longer have access to this workload."
-    if problem := _not_running(allowed[1]):
+    if problem := not_running(allowed[1]):
         return problem
     slots.take(visit.name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS)
     return ""
@@ -100,5 +100,5 @@ def leave(visit: Visit, why: str) -> None:
     events.act(visit.workload, message, actor=visit.user, verb="terminal")
 
 
-def _not_running(rank: Rank) -> str:
+def not_running(rank: Rank) -> str:
     return "" if rank.phase == RankPhase.RUNNING else f"{rank.name} is {rank.phase}."

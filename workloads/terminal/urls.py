@@ -5,12 +5,14 @@ from typing import Any
 from django.urls import path, re_path
 
 from core.websockets import refuse
+from workloads.terminal.forward_socket import PortForward
 from workloads.terminal.program import ProgramTerminal
 from workloads.terminal.socket import Terminal
 
 #: For programs, which come with a token.
 program_routes: list[Any] = [
     path("api/v1/workloads/<uuid:pk>/exec", ProgramTerminal.as_asgi()),
+    path("api/v1/workloads/<uuid:pk>/portforward", PortForward.as_asgi()),
     re_path("", refuse),  # type: ignore[arg-type]  # an ASGI application, as channels wants here
 ]
 routes: list[Any] = [

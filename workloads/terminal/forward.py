@@ -1,0 +1,80 @@
+"""Connections to ports of running ranks: who may open one, how many at once, what is recorded."""
+
+import socket
+from dataclasses import dataclass
+from uuid import uuid4
+
+from redis.exceptions import RedisError
+
+from accounts.models import User
+from audit import services as audit
+from clusters.connections import engine_for
+from core import slots
+from core.valkey import connection
+from engines.base import EngineError
+from workloads import events
+from workloads.models import Rank
+from workloads.terminal import access
+from workloads.terminal.access import SLOT_SECONDS, NotOpened
+
+CONNECTIONS_PER_USER = 100  # a page of a browser opens six at once, and keeps them
+ONCE_SECONDS = 600  # each page opens many connections, which are recorded as one
+PORTS = range(1, 65_536)
+
+
+@dataclass(frozen=True)
+class Forward:
+    """One open connection."""
+
+    rank: Rank
+    user: User
+    stream: socket.socket
+    slot: str
+
+    @property
+    def name(self) -> str:
+        return _name(self.user)
+
+
+def enter(user: User, rank: Rank, port: int | None) -> Forward:
+    """Connect to a port that the rank listens on. :class:`NotOpened` says why there is none."""
+    if port is None or port not in PORTS:
+        raise NotOpened("port must be a number from 1 to 65535.")
+    if problem := access.not_running(rank):
+        raise NotOpened(problem)
+    slot, most, workload = uuid4().hex, CONNECTIONS_PER_USER, rank.workload
+    try:
+        if not slots.take(_name(user), slot, most=most, seconds=SLOT_SECONDS):
+            raise NotOpened(f"You have {most} connections open, which is the limit.")
+        stream = engine_for(workload.cluster).dial(workload.handle, rank=rank.rank, port=port)
+        key = f"forward:{user.pk}:{rank.pk}:{port}"
+        is_first = connection().set(key, 1, nx=True, ex=ONCE_SECONDS)
+    except EngineError as error:
+        slots.give_back(_name(user), slot)
+        raise NotOpened(str(error)) from error
+    except RedisError as error:
+        raise NotOpened("Trainyard's broker does not answer. Try again soon.") from error
+    if is_first:
+        text = f"Port {port} of {rank.name} forwarded."
+        events.act(workload, text, actor=user, verb="port-forward")
+        audit.record(user, "forward a port of", rank)
+    return Forward(rank, user, stream, slot)
+
+
+def why_over(forward: Forward, user: User | None) -> str:
+    """Why an open connection must end; empty while it may stay. ``user`` is who has it now."""
+    allowed = access.find(user, forward.rank.workload_id, forward.rank.rank)
+    if allowed is None or allowed[0] != forward.user:
+        return "You are no longer signed in, or no longer have access to this workload."
+    most = CONNECTIONS_PER_USER + 1
+    slots.take(forward.name, forward.slot, most=most, seconds=SLOT_SECONDS)
+    return access.not_running(allowed[1])
+
+
+def leave(forward: Forward) -> None:
+    forward.stream.close()
+    slots.give_back(forward.name, forward.slot)
+
+
+def _name(user: User) -> str:
+    return f"forwards:{user.pk}"

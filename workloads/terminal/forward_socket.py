@@ -1,0 +1,106 @@
+"""The websocket of a forwarded port: the bytes of one TCP connection, both ways."""
+
+import asyncio
+import json
+import socket
+from contextlib import suppress
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from accounts.models import User
+from core.query import whole_number
+from workloads.models import Rank
+from workloads.terminal import access, forward
+from workloads.terminal.access import NotOpened
+from workloads.terminal.forward import Forward
+from workloads.terminal.program import ByToken
+from workloads.terminal.socket import LONGEST_MESSAGE, NOT_UNDERSTOOD, TOO_BIG
+
+PIECE = 65_536
+in_thread = database_sync_to_async
+
+
+class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """``/api/v1/workloads/<id>/portforward?port=8888&rank=0``. Binary messages are the bytes. Text
+    is JSON: ``{"eof": true}`` says that nothing more will be sent, ``{"ended": why}`` comes last,
+    with an empty text where the rank ended the connection."""
+
+    opened: Forward | None = None
+
+    async def connect(self) -> None:
+        workload_id = self.scope["url_route"]["kwargs"]["pk"]
+        admitted = await in_thread(self._admitted, thread_sensitive=False)(workload_id)
+        if admitted is None:
+            await self.close()  # before it is accepted: the program sees a 403
+            return
+        await self.accept()
+        enter = in_thread(forward.enter, thread_sensitive=False)
+        try:
+            self.opened = await enter(*admitted, whole_number(self.given("port")))
+        except NotOpened as problem:
+            await self.finish(str(problem))
+            return
+        self.opened.stream.setblocking(False)
+        self.tasks = [asyncio.create_task(self.carry()), asyncio.create_task(self.look_after())]
+
+    def _admitted(self, workload_id: UUID) -> tuple[User, Rank] | None:
+        return access.find(self.user(), workload_id, self.rank())
+
+    def _why_over(self, opened: Forward) -> str:
+        return forward.why_over(opened, self.user())
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.opened is None:
+            return
+        if len(text_data or bytes_data or "") > LONGEST_MESSAGE:
+            await self.close(TOO_BIG)
+        elif bytes_data is not None:
+            with suppress(OSError):  # the rank has ended it; `carry` says so
+                loop = asyncio.get_running_loop()
+                await loop.sock_sendall(self.opened.stream, bytes_data)
+        elif _is_end(text_data or ""):
+            with suppress(OSError):
+                self.opened.stream.shutdown(socket.SHUT_WR)
+        else:
+            await self.close(NOT_UNDERSTOOD)
+
+    async def disconnect(self, code: int) -> None:
+        opened, self.opened = self.opened, None
+        if opened is None:
+            return
+        for task in self.tasks:
+            task.cancel()
+        await in_thread(forward.leave, thread_sensitive=False)(opened)
+
+    async def carry(self) -> None:
+        """What the rank sends, as fast as the program takes it."""
+        assert self.opened  # noqa: S101 -- only started with one
+        stream, loop = self.opened.stream, asyncio.get_running_loop()
+        why = ""
+        try:
+            while data := await loop.sock_recv(stream, PIECE):
+                await self.send(bytes_data=data)
+        except OSError as error:
+            why = f"The connection was cut: {error.strerror or error}."
+        await self.finish(why)
+
+    async def look_after(self) -> None:
+        """End it when who opened it may no longer, and when the rank ends."""
+        assert self.opened  # noqa: S101 -- only started with one
+        why = ""
+        while not why:
+            await asyncio.sleep(access.CHECK_SECONDS)
+            why = await in_thread(self._why_over, thread_sensitive=False)(self.opened)
+        await self.finish(why)
+
+    async def finish(self, why: str) -> None:
+        await self.send(text_data=json.dumps({"ended": why}))
+        await self.close()
+
+
+def _is_end(text: str) -> bool:
+    with suppress(ValueError):
+        return bool(json.loads(text) == {"eof": True})
+    return False
