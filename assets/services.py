@@ -18,7 +18,7 @@ from assets.versions.model import AssetVersion
 from audit import services as audit
 from projects.scopes import Place
 from spec.documents import Document
-from spec.errors import Problem, SpecError, problems
+from spec.errors import TAKEN, Problem, SpecError, problems
 
 LONGEST_NAME = 63
 
@@ -200,13 +200,13 @@ def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
 def _name_problems(kind: AssetKind[A], asset: A) -> list[Problem]:
     wrong = []
     if not asset.name:
-        wrong.append(Problem(("name",), "is required"))
+        wrong.append(Problem(("name",), "is required", "required"))
     elif len(asset.name) > LONGEST_NAME:
-        wrong.append(Problem(("name",), f"must be at most {LONGEST_NAME} characters long"))
+        wrong.append(Problem(("name",), f"must be at most {LONGEST_NAME} characters long", "max"))
     elif _same_name(kind, asset):
         wrong.append(_taken(asset))
     if len(asset.description) > 250:
-        wrong.append(Problem(("description",), "must be at most 250 characters long"))
+        wrong.append(Problem(("description",), "must be at most 250 characters long", "max"))
     return wrong
 
 
@@ -218,4 +218,4 @@ def _taken(asset: Asset) -> Problem:
     place = Place.of(asset)
     where = "among your own" if place.owner else f"in {place}"
     message = f"{asset.name!r} already exists {where}; enter a different name"
-    return Problem(("name",), message)
+    return Problem(("name",), message, TAKEN)

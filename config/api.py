@@ -27,7 +27,7 @@ from core.edits import carefully
 from core.text import UnfitJson, loads
 from projects.api.departments import router as departments
 from projects.api.projects import router as projects
-from spec.errors import BROKEN_RULES, WORDS
+from spec.errors import problem_of
 from spec.kind import WorkloadKind
 from workloads.api.batch import router as batches
 from workloads.api.distributed import router as distributed
@@ -116,9 +116,9 @@ def _issue(item: dict[str, Any]) -> Issue:
     # ninja puts where the value stood (body, query, path) and mostly the argument's name first
     steps = [str(step) for step in item["loc"][1:]]
     field = ".".join(steps[1:] or steps)
-    kind = item["type"]
-    details, rule = WORDS.get(kind, item["msg"]), BROKEN_RULES.get(kind, "")
-    return Issue(field=field, details=details, rule=rule)
+    problem = problem_of(item["type"], (), item["msg"], item.get("ctx") or {})
+    inner = ".".join(filter(None, (field, problem.field)))
+    return Issue(field=inner, details=problem.message, rule=problem.rule)
 
 
 @api.exception_handler(RequestDataTooBig)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from django.http import HttpRequest
 from ninja import Field, Schema
-from pydantic import ConfigDict, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from core import correlation
@@ -23,6 +23,11 @@ LONGEST = 4096  # characters of a text of a body that says nothing else
 LONGEST_PARAMETER = 500
 TAKEN = "unique"
 #: Run:ai's word for the rule that a value breaks, by Django's code.
+INVALID = "invalid"  # where no other word says more
+RULES = (
+    *("required", "min", "max", "options", "step", "unique", "locked"),
+    *("type", "format", "unknown", INVALID),
+)
 BROKEN_RULES = {
     "required": "required",
     "blank": "required",
@@ -67,9 +72,7 @@ class Issue(Wire):
 
     field: str
     details: str
-    rule: Annotated[
-        str, Field(description="required, min, max, options, step or unique; else empty")
-    ] = ""
+    rule: Annotated[str, words(*RULES), BeforeValidator(lambda it: it or INVALID)] = INVALID
 
 
 class ErrorBody(Wire):
@@ -183,12 +186,13 @@ def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(run)
     def noted(request: HttpRequest, *args: Any, **values: Any) -> Any:
         unknown = (name for name in request.GET if name not in taken)
-        wrong = dict.fromkeys(unknown, f"is not a parameter of this call; {takes}")
-        twice = (name for name in taken - lists if len(request.GET.getlist(name)) > 1)
-        wrong |= dict.fromkeys(twice, "is given more than once")
-        if not judges_dry and request.GET.get(DRY_RUN, "true") not in {"true", "false"}:
-            wrong.setdefault(DRY_RUN, "must be true or false")
-        issues = [Issue(field=name, details=text) for name, text in wrong.items()]
+        text = f"is not a parameter of this call; {takes}"
+        issues = [Issue(field=name, details=text, rule="unknown") for name in unknown]
+        twice = [name for name in taken - lists if len(request.GET.getlist(name)) > 1]
+        issues += [Issue(field=name, details="is given more than once") for name in twice]
+        no_flag = request.GET.get(DRY_RUN, "true") not in {"true", "false"}
+        if not judges_dry and no_flag and DRY_RUN not in twice:
+            issues.append(Issue(field=DRY_RUN, details="must be true or false", rule="type"))
         setattr(request, STRAYS, issues)
         return run(request, *args, **values)
 

@@ -15,13 +15,14 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from ninja import Field
 
-from core.api import ApiError, Parameters
+from core.api import ApiError, Issue, Parameters
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 TEXT, NUMBER, DATE, ID = str, float, datetime, UUID
 #: API name → column and type; for one of a few words, what the column has for each.
 Fields = Mapping[str, tuple[str, type | Mapping[str, str]]]
 
+FILTER_BY, SORT_BY = "filterBy", "sortBy"
 LARGEST = 1e18
 ALMOST_A_MILLISECOND = timedelta(microseconds=999)
 LOOKUPS = {
@@ -59,7 +60,7 @@ def narrow(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
 
 
 def order(rows: Rows, by: Sorted, fields: Fields) -> Rows:
-    column, _ = _field(by.sort_by, f"sortBy={by.sort_by}", fields)
+    column, _ = _field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)
     sign = "-" if by.sort_order == "desc" else ""
     return rows.order_by(f"{sign}{column}", f"{sign}pk")
 
@@ -68,11 +69,11 @@ def _condition(text: str, fields: Fields) -> Q:
     parsed = GRAMMAR.match(text)
     if not parsed:
         example = "name==train or createdAt>=2026-01-31T00:00:00Z"
-        raise ApiError(400, f"filterBy {text!r} cannot be read.", details=f"Write {example}.")
+        raise _wrong(text, "cannot be read", "format", f"Write {example}.")
     name, operator, value = parsed.groups()
     column, kind = _field(name, text, fields)
     if operator in TEXT_ONLY and kind is not TEXT:
-        raise ApiError(400, f"filterBy {text!r}: {operator} works on text only.")
+        raise _wrong(text, f"{operator} works on text only")
     lookup, negated = LOOKUPS[operator]
     wanted = _value(value, kind, text)
     if kind is DATE and lookup in {"exact", "lte"}:
@@ -90,20 +91,27 @@ def _within(lookup: str, moment: datetime) -> tuple[str, Any]:
 def _field(name: str, text: str, fields: Fields) -> tuple[str, type | Mapping[str, str]]:
     if name not in fields:
         names = ", ".join(sorted(fields))
-        raise ApiError(400, f"{text!r}: there is no field {name!r}.", details=f"Known: {names}.")
+        raise _wrong(text, f"there is no field {name!r}", "options", f"Known: {names}.")
     return fields[name]
 
 
 def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
     if isinstance(kind, Mapping):
         if text not in kind:
-            raise ApiError(400, f"filterBy {whole!r}: {text!r} is not one of {', '.join(kind)}.")
+            raise _wrong(whole, f"{text!r} is not one of {', '.join(kind)}", "options")
         return kind[text]
     try:
         return READERS[kind](text)
     except (ValueError, OverflowError) as error:
         wanted = {NUMBER: "a number", DATE: "a date in ISO 8601", ID: "an id", TEXT: "text"}[kind]
-        raise ApiError(400, f"filterBy {whole!r}: {text!r} is not {wanted}.") from error
+        raise _wrong(whole, f"{text!r} is not {wanted}", "type") from error
+
+
+def _wrong(text: str, fault: str, rule: str = "", details: str = "") -> ApiError:
+    """Of a filter, or of ``sortBy=…`` as it stands."""
+    field = SORT_BY if text.startswith(f"{SORT_BY}=") else FILTER_BY
+    issue = Issue(field=field, details=" ".join(filter(None, (f"{fault}.", details))), rule=rule)
+    return ApiError(400, f"{field} {text!r}: {fault}.", details=details, issues=[issue])
 
 
 def _number(text: str) -> float:

@@ -1,7 +1,7 @@
 """What is wrong with a draft, addressed to the field it is about."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -11,15 +11,36 @@ from spec.patterns import RULES
 Path = tuple[str | int, ...]
 
 # pydantic's own words, where people deserve better ones.
+WHOLE, NUMBER, FLAG = "must be a whole number", "must be a number", "must be true or false"
+AN_ID, AN_OBJECT, A_LIST = "must be an ID (a UUID)", "must be an object", "must be a list"
+A_TIME = "must be a time in ISO 8601, such as 2026-01-31T00:00:00Z"
 WORDS = {
     "missing": "is required",
     "too_short": "is required",
     "extra_forbidden": "is not a known field",
-    "int_type": "must be a whole number",
-    "float_type": "must be a number",
-    "bool_type": "must be true or false",
+    "int_type": WHOLE,
+    "int_parsing": WHOLE,
+    "int_parsing_size": "must be a smaller whole number",
+    "int_from_float": WHOLE,
+    "float_type": NUMBER,
+    "float_parsing": NUMBER,
+    "finite_number": NUMBER,
+    "bool_type": FLAG,
+    "bool_parsing": FLAG,
     "string_type": "must be text",
-    "tuple_type": "must be a list",
+    "tuple_type": A_LIST,
+    "list_type": A_LIST,
+    "dict_type": AN_OBJECT,
+    "model_type": AN_OBJECT,
+    "model_attributes_type": AN_OBJECT,
+    "uuid_type": AN_ID,
+    "uuid_parsing": AN_ID,
+    "datetime_type": A_TIME,
+    "datetime_parsing": A_TIME,
+    "datetime_from_date_parsing": A_TIME,
+    "datetime_object_invalid": A_TIME,
+    "timezone_aware": "must have a time zone, such as Z",
+    "none_required": "must be null",
 }
 TAKEN = "unique"  # the rule that a name breaks which somebody else has
 #: Run:ai's word for the rule that a value breaks, by pydantic's kind of error.
@@ -36,6 +57,8 @@ BROKEN_RULES = {
     "enum": "options",
     "literal_error": "options",
     "multiple_of": "step",
+    "extra_forbidden": "unknown",
+    "string_pattern_mismatch": "format",
 }
 
 
@@ -75,20 +98,18 @@ class SpecError(ValueError):
 
 
 def problems(error: ValidationError, *, within: Path = ()) -> tuple[Problem, ...]:
-    """Problems of a pydantic error, below ``within``.
-
-    A rule over several fields raises ``ValueError("field: message")``; the field joins the path.
-    """
+    """Problems of a pydantic error, below ``within``."""
     return tuple(
-        _problem(item["type"], item["loc"], item["msg"], item.get("ctx", {}), within)
+        problem_of(item["type"], (*within, *item["loc"]), item["msg"], item.get("ctx", {}))
         for item in error.errors(include_url=False)
     )
 
 
-def _problem(
-    kind: str, at: Path, message: str, context: dict[str, object], within: Path
-) -> Problem:
-    path = (*within, *at)
+def problem_of(kind: str, path: Path, message: str, context: Mapping[str, object]) -> Problem:
+    """One of pydantic's errors in our words.
+
+    A rule over several fields raises ``ValueError("field: message")``; the field joins the path.
+    """
     if kind == "value_error":
         message = str(context["error"])
         field, colon, rest = message.partition(": ")
@@ -103,13 +124,21 @@ def _problem(
         "string_too_long": f"must be at most {context.get('max_length')} characters long",
         "too_long": f"must be at most {context.get('max_length')} {unit} long",
         "enum": f"must be one of {context.get('expected')}",
-        "string_pattern_mismatch": RULES.get(str(context.get("pattern")), "is not allowed here"),
+        "literal_error": f"must be {context.get('expected')}",
+        "string_pattern_mismatch": RULES.get(
+            str(pattern := context.get("pattern")), f"must match {pattern}"
+        ),
         "string_too_short": "is required"
         if (least := context.get("min_length")) == 1
         else f"must be at least {least} characters long",
     }
     text = WORDS.get(kind) or limits.get(kind) or _sentence(message)
-    return Problem(path, text, BROKEN_RULES.get(kind, ""))
+    return Problem(path, text, BROKEN_RULES.get(kind, "") or _rule_of(kind))
+
+
+def _rule_of(kind: str) -> str:
+    """Of what is no value of its type."""
+    return "type" if WORDS.get(kind) or kind.endswith(("_type", "_parsing")) else ""
 
 
 def _camel(name: str) -> str:

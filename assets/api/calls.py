@@ -24,7 +24,7 @@ from assets.api.schemas import (
 )
 from assets.base import AssetKind
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, unchanged
-from core.api import ApiError, Issue, judged, not_found
+from core.api import ApiError, Issue, judged, not_found, refused_for
 from core.filters import narrow, order
 from projects.scopes import Place, ScopedQuerySet
 from spec.errors import Path, Problem, SpecError
@@ -158,9 +158,7 @@ class Calls:
             raise self._refused([*wrong, *more]) from error
 
     def _refused(self, issues: list[Issue]) -> ApiError:
-        first = f"{issues[0].field}: {issues[0].details}" if issues else ""
-        message = f"The {self.kind.noun} cannot be saved."
-        return ApiError(400, message, details=first, issues=issues)
+        return refused_for(f"The {self.kind.noun} cannot be saved.", issues)
 
 
 def type_of(kind: AssetKind[Any], wire: AssetWire, asset: Any) -> WireType:
@@ -173,13 +171,16 @@ def _issue(problem: Problem, place: Callable[[Path], Path]) -> Issue:
     """Of a verb, which has the paths of the document."""
     in_meta = problem.path[:1] in {(name,) for name in META}
     path = ("meta", *problem.path) if in_meta else ("spec", *place(problem.path))
-    return Issue(field=".".join(map(str, path)), details=problem.message)
+    return Issue(field=".".join(map(str, path)), details=problem.message, rule=problem.rule)
 
 
 def _issues(problems: Iterable[Problem], *within: str) -> list[Issue]:
     """Of the request's own paths."""
     at = within or ("spec",)
-    return [Issue(field=".".join(map(str, (*at, *it.path))), details=it.message) for it in problems]
+    return [
+        Issue(field=".".join(map(str, (*at, *it.path))), details=it.message, rule=it.rule)
+        for it in problems
+    ]
 
 
 def _kept_private(asset: Any, meta: AssetMetaChange) -> list[Issue]:

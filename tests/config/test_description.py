@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from io import StringIO
 from itertools import chain
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from pydantic import BaseModel
 
 from config.api import api
@@ -16,29 +14,14 @@ from spec import documents
 from spec.kind import WorkloadKind
 from spec.phases import Phase
 from tests.caller import Body, Caller, call, project, researcher, seed_body
+from tests.described import Described, document, operations
 from workloads.api.spec_schemas import NAMES, REFERENCE
 
 __all__ = ["call", "project", "researcher", "seed_body"]
 
-METHODS = ("get", "post", "put", "patch", "delete")
-Described = dict[str, Any]
-
-
-def document() -> Described:
-    out = StringIO()
-    call_command("openapi", stdout=out)
-    found: Described = json.loads(out.getvalue())
-    return found
-
-
 NOW = document()
 RELEASED: Described = json.loads((ROOT / "docs" / "openapi.json").read_text())
 SCHEMAS: Described = NOW["components"]["schemas"]
-
-
-def operations(of: Described) -> Iterator[tuple[str, Described]]:
-    for path, calls in of["paths"].items():
-        yield from ((f"{m.upper()} {path}", it) for m, it in calls.items() if m in METHODS)
 
 
 def references(of: Any) -> Iterator[str]:

@@ -62,6 +62,16 @@ def test_a_compute_resource_is_created_read_changed_and_deleted(
     assert [it.verb for it in verbs] == ["delete", "update", "update", "create"]
 
 
+def test_a_name_that_an_asset_has_already_is_a_conflict_unless_more_is_wrong(
+    call: Caller, meta: Meta
+) -> None:
+    body = {"meta": meta(), "spec": SPEC}
+    assert call("POST", PATH, body)[0] == 201
+    status, answer = call("POST", PATH, body)
+    assert (status, [it["rule"] for it in answer["complianceIssues"]]) == (409, ["unique"])
+    assert call("POST", PATH, body | {"spec": {"cpuCoreRequest": -1}})[0] == 400
+
+
 def test_an_answer_sent_back_is_the_same_asset(call: Caller, meta: Meta) -> None:
     _, created = call("POST", PATH, {"meta": meta(), "spec": SPEC})
     one = f"{PATH}/{created['meta']['id']}"
