@@ -1,6 +1,8 @@
 """The OpenAPI document of the API: ninja's, with what holds for every call of ours."""
 
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from ninja import NinjaAPI
@@ -11,6 +13,10 @@ from workloads.api.spec_schemas import REFERENCE, definitions, resolve
 
 Schema = dict[str, Any]
 ERROR = "ErrorBody"
+#: What fields and parameters mean: by schema, and for all that say nothing else.
+MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("fields.toml").read_text()
+)
 METHODS = ("get", "post", "put", "patch", "delete")
 #: What each answer that is not success means, by its code.
 REFUSALS = {
@@ -62,10 +68,12 @@ class DescribedApi(NinjaAPI):
         schemas |= schemas[ERROR].pop("$defs", {})
         operations = {it.operation_id or it.view_func.__name__: it for it in self._operations()}
         for described in _described(schema):
+            _explain_call(described)
             _complete(described, operations[described["operationId"]])
         for name, one in schemas.items():
             _tidy(one)
-            schemas[name] = resolve(one)
+            schemas[name] = one = resolve(one)
+            _explain(one, name)
         return schema
 
     def _operations(self) -> Iterator[Operation]:
@@ -113,3 +121,26 @@ def _tidy(schema: Any) -> None:
             one.pop("title", None)
             if isinstance(one.get("default"), dict):
                 del one["default"]
+
+
+def _explain(schema: Any, name: str) -> None:
+    """Each field of it, and of what it has inside, says what it means."""
+    if isinstance(schema, list):
+        for one in schema:
+            _explain(one, name)
+    if not isinstance(schema, dict):
+        return
+    for field, one in schema.get("properties", {}).items():
+        meaning = MEANINGS.get(name, {}).get(field) or MEANINGS["any"].get(field)
+        if meaning and not one.get("description"):
+            one["description"] = meaning
+    for inner in schema.values():
+        _explain(inner, name)
+
+
+def _explain_call(call: Schema) -> None:
+    for one in call.get("parameters", ()):
+        meaning = MEANINGS["parameter"].get(one["name"]) or MEANINGS["any"].get(one["name"])
+        if meaning and not (one.get("description") or one["schema"].get("description")):
+            one["description"] = meaning
+    _explain(call.get("requestBody"), call["operationId"])
