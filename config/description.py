@@ -8,6 +8,7 @@ from typing import Any
 from ninja import NinjaAPI
 from ninja.operation import Operation
 
+from config.examples import EXAMPLES
 from core.api import DRY_RUN, ErrorBody, is_write, query_of
 from workloads.api.spec_schemas import REFERENCE, definitions, resolve
 
@@ -143,4 +144,6 @@ def _explain_call(call: Schema) -> None:
         meaning = MEANINGS["parameter"].get(one["name"]) or MEANINGS["any"].get(one["name"])
         if meaning and not (one.get("description") or one["schema"].get("description")):
             one["description"] = meaning
-    _explain(call.get("requestBody"), call["operationId"])
+    _explain(body := call.get("requestBody"), call["operationId"])
+    if body and (example := EXAMPLES.get(call["operationId"])):
+        body["content"]["application/json"]["example"] = example

@@ -1,0 +1,109 @@
+"""A request of each call that has a body, for the OpenAPI document; a test sends all of them."""
+
+from typing import Any
+
+CLUSTER = "7b1c3ff0-6a0e-4f0c-9b43-8a3f5be1c2d4"
+PLACE = {"projectId": "1", "clusterId": CLUSTER}
+COMPUTE = {"gpuDevicesRequest": 1, "cpuCoreRequest": 1, "cpuMemoryRequest": "2G"}
+DISTRIBUTED: dict[str, Any] = {
+    "name": "mnist",
+    **PLACE,
+    "spec": {
+        "image": "kubeflow/pytorch-dist-mnist:latest",
+        "distributedFramework": "PyTorch",
+        "numWorkers": 2,
+        "compute": COMPUTE,
+        "environmentVariables": [{"name": "EPOCHS", "value": "10"}],
+    },
+}
+TRAINING: dict[str, Any] = {
+    "name": "evaluate",
+    **PLACE,
+    "spec": {
+        "image": "pytorch/pytorch:latest",
+        "command": "python evaluate.py",
+        "compute": COMPUTE,
+    },
+}
+WORKSPACE: dict[str, Any] = {
+    "name": "notebook",
+    **PLACE,
+    "spec": {
+        "image": "jupyter/scipy-notebook:latest",
+        "exposedUrls": [{"container": 8888, "toolType": "jupyter-notebook", "toolName": "Jupyter"}],
+    },
+}
+SCRIPT = """#!/bin/bash
+#SBATCH --job-name=mnist
+#SBATCH --ntasks=2
+#SBATCH --gpus-per-task=1
+srun python train.py
+"""
+QUOTAS = [
+    {
+        "gpu": {"deserved": 8},
+        "cpu": {"deserved": 64},
+        "memory": {"deserved": 256, "units": "GB"},
+    }
+]
+KEY = {"name": "ci", "scopes": ["projects.read", "clusters.read", "workloads.read"]}
+EXAMPLES: dict[str, Any] = {
+    "create_token": {"grantType": "password", "username": "ada", "password": "analytical-engine"},
+    "create_access_key": KEY | {"expiresAt": "2030-01-31T00:00:00Z"},
+    "create_cluster": {"name": "gpu-cluster", "inCluster": True, "ingressClass": "nginx"},
+    "update_cluster": {"name": "gpu-cluster", "ingressDomain": "apps.example.com"},
+    "test_connection": {"inCluster": True},
+    "create_pool": {"name": "a100", "clusterId": CLUSTER, "labelKey": "gpu", "labelValue": "a100"},
+    "update_pool": {"labelKey": "gpu", "labelValue": "a100-80gb"},
+    "create_department": {"name": "research", "clusterId": CLUSTER, "resources": QUOTAS},
+    "update_department": {"name": "research", "overQuota": False},
+    "replace_department_resources": QUOTAS,
+    "change_department_resources": [{"gpu": {"deserved": 16}}],
+    "create_project": {"name": "vision", "clusterId": CLUSTER, "members": ["ada"]},
+    "update_project": {"description": "Models that see", "rank": "high"},
+    "replace_project_resources": QUOTAS,
+    "change_project_resources": [{"gpu": {"deserved": 4}}],
+    "change_many_workloads": {"action": "suspend", "ids": ["5f0c6a52-90a1-4f0e-8d5c-2a0f9c1b7e33"]},
+    "create_distributed": DISTRIBUTED,
+    "create_many_distributed": {"workloads": [DISTRIBUTED, DISTRIBUTED | {"name": "mnist-2"}]},
+    "create_from_batch_script": {**PLACE, "script": SCRIPT, "spec": {"image": "pytorch/pytorch"}},
+    "create_training": TRAINING,
+    "create_many_trainings": {"workloads": [TRAINING, TRAINING | {"name": "evaluate-2"}]},
+    "create_workspace": WORKSPACE,
+    "create_many_workspaces": {"workloads": [WORKSPACE, WORKSPACE | {"name": "notebook-2"}]},
+}
+#: The ``spec`` of an asset, by what the ids of its calls end with.
+ASSETS: dict[str, dict[str, Any]] = {
+    "compute": COMPUTE,
+    "environment": {
+        "image": "jupyter/scipy-notebook:latest",
+        "connections": [
+            {
+                "name": "Jupyter",
+                "internalToolInfo": {
+                    "toolType": "jupyter-notebook",
+                    "connectionType": "ExternalUrl",
+                    "containerPort": 8888,
+                },
+            }
+        ],
+    },
+    "datasource_nfs": {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"},
+    "datasource_pvc": {"existingPvc": True, "claimName": "images", "path": "/data"},
+    "datasource_s3": {"bucket": "images", "path": "/data"},
+    "datasource_git": {"repository": "https://github.com/pytorch/examples", "path": "/code"},
+    "datasource_host_path": {"path": "/mnt/images", "mountPath": "/data", "readOnly": True},
+    "datasource_config_map": {"configMap": "settings", "mountPath": "/etc/settings"},
+    "datasource_secrets": {"secret": "keys", "mountPath": "/etc/keys"},
+    "credentials_access_key": {"accessKeyId": "AKIAEXAMPLE", "secretAccessKey": "example"},
+    "credentials_docker_registry": {"user": "ada", "password": "example", "url": "ghcr.io"},
+    "credentials_generic_secret": {"keyValuePairs": [{"key": "token", "value": "example"}]},
+    "credentials_password": {"user": "ada", "password": "example"},
+}
+META = {"name": "for-vision", "scope": "project", "projectId": 1}
+EXAMPLES |= {
+    f"create_asset_{name}": {"meta": META, "spec": spec} for name, spec in ASSETS.items()
+} | {
+    f"update_asset_{name}": {"meta": {"description": "For all teams"}, "spec": spec}
+    for name, spec in ASSETS.items()
+}
