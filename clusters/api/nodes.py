@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from ninja import Query, Router, Status
@@ -12,8 +12,17 @@ from accounts.models import User
 from clusters.api.clusters import cluster_of
 from clusters.models import Cluster, Node, NodePool, NodeQuerySet
 from clusters.nodes import pools
-from clusters.nodes.rows import NodeRow, PoolRow, pool_rows, rows_of
-from core.api import TENANT, Closed, Count, Pages, Parameters, Wire, judged, not_found
+from clusters.nodes.rows import (
+    CORDONED,
+    NOT_READY,
+    READY,
+    UNKNOWN,
+    NodeRow,
+    PoolRow,
+    pool_rows,
+    rows_of,
+)
+from core.api import TENANT, Closed, Count, Pages, Parameters, Wire, judged, not_found, words
 from core.filters import ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 
 router = Router(tags=["Nodes"])
@@ -45,7 +54,7 @@ class NodeOut(Wire):
 
     id: str
     name: str
-    status: str
+    status: Annotated[str, words(READY, CORDONED, NOT_READY, UNKNOWN)]
     conditions: list[dict[str, str]]
     taints: list[dict[str, str]]
     labels: dict[str, str]
@@ -154,7 +163,7 @@ class PoolOut(Wire):
     over_provisioning_ratio: int = 1
     created_by: str = ""
     updated_by: str = ""
-    phase: str
+    phase: Annotated[str, words("Ready", "Empty", "Unschedulable")]
     nodes: int
     allocatable: Amounts
     allocated: Amounts

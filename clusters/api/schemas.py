@@ -19,6 +19,7 @@ from clusters.kinds.wire import Connecting
 from clusters.models import Cluster, ConnectionTest, State
 from core.api import TENANT, ApiError, Issue, Wire, words
 from core.verdicts import judge_all
+from engines.findings import Level
 from spec.errors import problems
 
 REFUSED = "The cluster cannot be saved."
@@ -109,7 +110,7 @@ class FindingOut(Wire):
 
     area: str
     name: str
-    level: str
+    level: Annotated[str, words(*Level)]
     text: str
 
 

@@ -10,6 +10,7 @@ from spec.errors import Problem, SpecError
 from spec.kind import WorkloadKind
 from workloads.api.spec_schemas import spec_of
 from workloads.api.why import ShareOut
+from workloads.api.words import AnyCause
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Fit
 from workloads.scheduling.fit.repairs import Repair
@@ -44,7 +45,7 @@ class VerdictOut(Wire):
     workload that waits. ``largestWorkers`` would start now; null if that is not known."""
 
     answer: AnswerWord
-    kind: str
+    kind: AnyCause
     title: str
     next_step: str
     nodes: int

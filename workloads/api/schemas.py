@@ -17,6 +17,7 @@ from workloads.api.words import (
     DesiredPhase,
     DistributedDocument,
     EventType,
+    FrameworkWord,
     MasterDocument,
     OnePodDocument,
     PhaseWord,
@@ -157,7 +158,7 @@ class WorkloadOut(Wire):
     allocated_resources: Resources
     actions_support: Actions
     images: list[str]
-    distributed_framework: str
+    distributed_framework: FrameworkWord
     total_pending_time_seconds: float
     total_running_time_seconds: float
     run: int

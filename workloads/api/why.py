@@ -6,6 +6,7 @@ from django.db.models import Prefetch
 
 from core.api import Wire
 from spec.phases import HELD_UP
+from workloads.api.words import CauseWord, FailureWord, FaultWord
 from workloads.diagnosis import BY_ID
 from workloads.models import Cause, Workload, WorkloadQuerySet
 
@@ -26,9 +27,9 @@ class FailureOut(Wire):
     """Why it failed, from its log. ``failureClass`` is one of a fixed list, ``fault`` says where
     to fix it: program, data, environment, cluster, or trainyard."""
 
-    failure_class: str
+    failure_class: FailureWord
     label: str
-    fault: str
+    fault: FaultWord
     sentence: str
     repair: str
     line: FailureLineOut
@@ -60,7 +61,7 @@ class CauseOut(Wire):
     one. ``shares`` lists what rules out the ``nodes`` its scheduler looked at, the dominant
     reason first."""
 
-    kind: str
+    kind: CauseWord
     title: str
     rank: str
     evidence: str

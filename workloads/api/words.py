@@ -5,10 +5,14 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from core.api import words
+from spec.causes import CauseKind
+from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
 from workloads.api.spec_schemas import MASTER_SPEC, spec_of
+from workloads.diagnosis import BY_ID
+from workloads.diagnosis.base import Fault
 
 TypeWord = Annotated[str, words(*(kind.traits.type for kind in WorkloadKind))]
 RoleWord = Annotated[str, words(*Role)]
@@ -17,6 +21,11 @@ EventType = Annotated[str, words("PhaseUpdate", "Event")]
 AnyPhase = Annotated[str, words("", *Phase)]
 PhaseWord = Annotated[str, words(*Phase)]
 ReasonWord = Annotated[str, words(*Reason)]
+FrameworkWord = Annotated[str, words("", *Framework)]  # workloads of one pod have none
+CauseWord = Annotated[str, words(*CauseKind)]
+AnyCause = Annotated[str, words("", *CauseKind)]
+FaultWord = Annotated[str, words(*Fault)]
+FailureWord = Annotated[str, words(*BY_ID)]
 DesiredPhase = Annotated[str, words("Running", "Stopped", "Deleted")]
 #: Run:ai's asset bodies have numbers where its workloads have texts.
 ProjectId = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]

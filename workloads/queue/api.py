@@ -1,15 +1,17 @@
 """REST: what admission decided. Not part of Run:ai's API."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from ninja import Query, Router
 
 from accounts.api import ApiRequest
 from clusters.api.clusters import cluster_of
-from core.api import Pages, Wire
+from core.api import Pages, Wire, words
 from workloads.models import Workload
 from workloads.queue.rounds import DecisionFilter, visible_in, with_others
+from workloads.scheduling.order.records import DecisionKind
 
 router = Router(tags=["Clusters"])
 
@@ -27,7 +29,7 @@ class DecisionOut(Wire):
     at: datetime
     workload: WorkloadRef
     project_id: str
-    decision: str
+    decision: Annotated[str, words(*DecisionKind)]
     why: str
     other: WorkloadRef | None
 
