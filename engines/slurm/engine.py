@@ -136,30 +136,31 @@ class SlurmEngine:
         return self._logs.read(self._folder(handle), log, offset, limit)
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
-        job, node = self._running(handle, rank)
+        job, node, group = self._running(handle, rank)
         script = f"{self._folder(handle).run(job[1])}/rank.sh"
         words = ["srun", f"--jobid={job[0]}", "--overlap", "--nodes=1", "--ntasks=1"]
+        words += [f"--het-group={group}"] if group else []
         words += [f"--nodelist={node}", "--export=ALL", "--pty", "bash", script, str(rank), *argv]
         try:
             return terminal.session(self._transport.terminal(words))
         except OSError as error:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
 
-    def _running(self, handle: Handle, rank: int) -> tuple[tuple[str, int], str]:
-        """Job and run, and the node of a rank that runs."""
+    def _running(self, handle: Handle, rank: int) -> tuple[tuple[str, int], str, int]:
+        """Job and run, the node of a rank that runs, and the part of the job that it is in."""
         glance = self._glance(handle)
         fact = glance.facts.ranks.get(rank) if glance else None
         job = glance.job if glance else None
         if not (glance and job and fact and job.state == "RUNNING" and fact.code is None):
             raise EngineRefused("The rank is not running.")
-        return (job.id, glance.facts.run), fact.node
+        return (job.id, glance.facts.run), fact.node, min(rank, glance.facts.parts - 1)
 
     def address(self, handle: Handle, tool: Tool) -> str:
         return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
         try:
-            _, node = self._running(handle, rank)
+            _, node, _ = self._running(handle, rank)
         except EngineRefused as error:
             raise EngineUnavailable(str(error)) from error
         tunnel = self._transport.tunnel(node, port)

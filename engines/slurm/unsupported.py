@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from engines.base import DEFAULT_POOL, Launch
+from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION
 from engines.slurm.script.variables import FIELDS, RENDEZVOUS
 from engines.slurm.script.words import is_name
@@ -41,7 +42,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
             yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
     if spec.master and spec.master.command is None:
         yield Problem(path_of("master.command"), NO_COMMAND)
-    if spec.worker.command is None:
+    if spec.worker.command is None and not (has_launcher(spec) and spec.master):
         yield Problem(path_of("worker.command"), NO_COMMAND)
 
 
@@ -73,7 +74,7 @@ def _whole(launch: Launch) -> Iterator[Complaint]:
         yield "preemptibility", f"on Slurm the QOS and the partition say that{ELSEWHERE}"
     if spec.terminate_after_preemption:
         yield "terminateAfterPreemption", f"Slurm queues preempted jobs again{ELSEWHERE}"
-    yield from _unlike(spec)
+    yield from _launched(spec)
 
 
 def _pools(launch: Launch) -> Iterator[Complaint]:
@@ -93,13 +94,22 @@ def _pools(launch: Launch) -> Iterator[Complaint]:
             yield "nodePools", text
 
 
-def _unlike(spec: WorkloadSpec) -> Iterator[Complaint]:
-    """The ranks are the tasks of one job, which ask for the same."""
-    if spec.master and spec.master.compute != spec.worker.compute:
-        text = "all ranks of a Slurm job ask for the same; give the master the workers' resources"
-        yield "master.compute", text
-    if spec.master and spec.master.node_type != spec.worker.node_type:
-        yield "master.nodeType", "all ranks of a Slurm job have nodes of one type"
+def _launched(spec: WorkloadSpec) -> Iterator[Complaint]:
+    """Of a launcher, which has no resources of its own, and of the workers that it starts."""
+    if not has_launcher(spec):
+        return
+    worker, master, slots = spec.worker, spec.master, spec.slots_per_worker
+    if worker.compute.gpu_devices_request % slots:
+        text = f"the {slots} slots of a worker share its GPUs evenly; ask for a multiple of {slots}"
+        yield "worker.compute.gpuDevicesRequest", text
+    if master and master.compute.gpu_devices_request:
+        text = "the launcher runs beside the first worker and has no GPU of its own"
+        yield "master.compute.gpuDevicesRequest", f"{text}{ELSEWHERE}"
+    if master and worker.command and "sshd" not in worker.command:
+        text = "the launcher starts the workers by mpirun or srun; leave their command out"
+        yield "worker.command", text
+    if not spec.has_master:
+        yield "architecture", "an MPI workload on Slurm has a launcher; choose workers & master"
 
 
 def _replica(replica: Replica) -> Iterator[Complaint]:

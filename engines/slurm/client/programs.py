@@ -42,6 +42,7 @@ cd "$1" 2>/dev/null || exit 0
 [ -e finished ] || [ -e ended ] && exit 0
 : > stop
 jobs=$(squeue --noheader --me --name="$2" --format='%i %T') || exit 3
+jobs=$(echo "$jobs" | sed 's/+[0-9]* / /' | sort -u) # parts of one job
 echo "$jobs" | while read -r id state; do
   case $state in
     '') ;;
@@ -57,6 +58,7 @@ w=$1
 shift
 for name; do
   ids=$(squeue --noheader --me --name="$name" --format=%i) || exit 3
+  ids=$(echo "$ids" | sed 's/+.*//' | sort -u) # parts of one job
   for id in $ids; do
     scancel --name="$name" --full --signal=KILL "$id" 2>/dev/null
     scancel --name="$name" "$id" 2>/dev/null

@@ -41,19 +41,21 @@ class BatchJob:
 def from_squeue(text: str) -> list[BatchJob]:
     """A line that has another shape is somebody's name or comment with a line end in it."""
     rows = (line.split(BETWEEN) for line in text.split("\n"))
-    return [_job(row, reason=row[7]) for row in rows if len(row) == 8]
+    return [_job(row, reason=row[7]) for row in rows if len(row) == 8 and _leads(row[0])]
 
 
 def from_sacct(text: str) -> list[BatchJob]:
     """``-P`` with ``SACCT``. A job that was requeued has a line for each start: the last counts."""
     rows = (line.split("|", 8) for line in text.split("\n"))
-    return [_job(row, reason=row[8], exit=row[7]) for row in rows if len(row) == 9]
+    return [
+        _job(row, reason=row[8], exit=row[7]) for row in rows if len(row) == 9 and _leads(row[0])
+    ]
 
 
 def _job(row: Sequence[str], *, reason: str, exit: str = "") -> BatchJob:
     number, name, state, submitted, start, end, nodes = row[:7]
     times = _time(submitted), _time(start), _time(end)
-    return BatchJob(number, name, _word(state), *times, nodes, reason, exit)
+    return BatchJob(number.removesuffix("+0"), name, _word(state), *times, nodes, reason, exit)
 
 
 def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
@@ -70,13 +72,18 @@ def chosen(jobs: Iterable[BatchJob], claim: str) -> BatchJob | None:
     return ordered[0] if ordered else None
 
 
+def _leads(number: str) -> bool:
+    """A heterogeneous job is ``52+0``, ``52+1``: the first part speaks for all."""
+    return "+" not in number or number.endswith("+0")
+
+
 def _word(state: str) -> str:
     """``CANCELLED by 1000``, ``PENDING+…``: the first word alone."""
     return state.replace("+", " ").split(" ")[0].upper() if state else ""
 
 
 def _number(job_id: str) -> int:
-    head = job_id.split("+")[0].split("_")[0]
+    head = job_id.split("_")[0]
     return int(head) if head.isdigit() else 0
 
 

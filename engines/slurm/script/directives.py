@@ -9,24 +9,34 @@ from engines.slurm.script.shape import Tasks, tasks_of
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
 
 LONGEST_COMMENT = 200
+HETJOB = "hetjob"
+STEP = ("--kill-on-bad-exit=1", "--wait=0", "--export=ALL", "--distribution=block")
 Option = tuple[str, str]
 
 
 def options(launch: Launch, site: SlurmSite) -> Iterator[Option]:
-    """In the order in which people write them. A task is a rank."""
-    handle, spec = launch.handle, launch.spec
+    """In the order in which people write them. Tasks that ask for something else are a part of the
+    job of their own, after ``HETJOB``."""
+    handle, (first, *others) = launch.handle, tasks_of(launch.spec)
     run = SharedFolder(site.directory, handle.workload_id).run(launch.run)
     yield "job-name", job_name(handle.workload_id, launch.run)
     yield "comment", _comment(launch)
-    yield from _where(launch, site)
-    yield "ntasks", str(spec.num_pods)
-    yield from per_task(tasks_of(spec)[-1])
-    if spec.time_limit_seconds:
-        yield "time", str(minutes(launch, site))
+    yield from _of_part(launch, site, first)
     yield "chdir", run
     yield "output", f"{run}/batch.log"
     yield "open-mode", "append"
     yield "requeue", ""
+    for tasks in others:
+        yield HETJOB, ""
+        yield from _of_part(launch, site, tasks)
+
+
+def _of_part(launch: Launch, site: SlurmSite, tasks: Tasks) -> Iterator[Option]:
+    yield from _where(launch, site, tasks)
+    yield "ntasks", str(tasks.count)
+    yield from per_task(tasks)
+    if launch.spec.time_limit_seconds:
+        yield "time", str(minutes(launch, site))
 
 
 def per_task(tasks: Tasks) -> Iterator[Option]:
@@ -41,7 +51,7 @@ def of_step(tasks: Tasks) -> list[str]:
     """The same for ``srun``, which does not take all of them from the job."""
     kept = {"cpus-per-task", "gpus-per-task"}
     asked = [f"--{name}={value}" for name, value in per_task(tasks) if name in kept]
-    return ["--kill-on-bad-exit=1", "--wait=0", "--export=ALL", "--distribution=block", *asked]
+    return [*STEP, *asked]
 
 
 def left(launch: Launch) -> int | None:
@@ -72,7 +82,7 @@ def partitions(launch: Launch, site: SlurmSite) -> list[str]:
     return named or ([site.partition] if site.partition else [])
 
 
-def _where(launch: Launch, site: SlurmSite) -> Iterator[Option]:
+def _where(launch: Launch, site: SlurmSite, tasks: Tasks) -> Iterator[Option]:
     if named := partitions(launch, site):
         yield "partition", ",".join(named)
     if charged := account(launch, site):
@@ -82,7 +92,7 @@ def _where(launch: Launch, site: SlurmSite) -> Iterator[Option]:
     labels = [_label(launch, name) for name in launch.spec.node_pools]
     features = [key.removeprefix(FEATURE) for key, _ in labels if key.startswith(FEATURE)]
     either = "|".join(features)
-    own = launch.spec.worker.node_type
+    own = tasks.replica.node_type
     if own and either:
         yield "constraint", f"{own}&({either})" if len(features) > 1 else f"{own}&{either}"
     elif own or either:

@@ -7,14 +7,15 @@ from pathlib import Path
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
-from engines.slurm.script.shape import tasks_of
+from engines.slurm.script.shape import has_launcher, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.variables import defaults, known_names, meeting, own
 from engines.slurm.script.words import line, word
-from spec.workload import Pod
+from spec.workload import Pod, WorkloadSpec
 
 HERE = Path(__file__).parent
 BATCH, RANK, ENVIRONMENT, SETUP = "batch.sh", "rank.sh", "environment.sh", "setup.sh"
+OF_ONE_RANK = ("RANK", "LOCAL_RANK", "POD_NAME", "POD_INDEX", "NODE_NAME")
 SHEBANG = "#!/bin/bash\n"
 
 
@@ -31,10 +32,7 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, 
 def batch(launch: Launch, site: SlurmSite) -> str:
     """What Slurm is given."""
     folder, spec = SharedFolder(site.directory, launch.handle.workload_id), launch.spec
-    asked = "".join(
-        f"#SBATCH --{name}={_quoted(value)}\n" if value else f"#SBATCH --{name}\n"
-        for name, value in directives.options(launch, site)
-    )
+    asked = "".join(_directive(*option) for option in directives.options(launch, site))
     values = {
         "RUN": folder.run(launch.run),
         "BELL": folder.bell,
@@ -43,8 +41,32 @@ def batch(launch: Launch, site: SlurmSite) -> str:
         "TIME_LIMIT": directives.left(launch) or "",
     }
     said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
-    step = f"SRUN=({shlex.join(directives.of_step(tasks_of(spec)[-1]))})\n"
-    return SHEBANG + asked + "\n" + said + "export BELL\n" + step + _text("batch.sh")
+    return SHEBANG + asked + "\n" + said + "export BELL\n" + _steps(spec) + _text("batch.sh")
+
+
+def _directive(name: str, value: str) -> str:
+    if name == directives.HETJOB:
+        return f"#SBATCH {name}\n"
+    return f"#SBATCH --{name}={_quoted(value)}\n" if value else f"#SBATCH --{name}\n"
+
+
+def _steps(spec: WorkloadSpec) -> str:
+    """What starts the ranks as tasks; a launcher starts them itself. ``exec``: whoever signals what
+    runs in the background signals ``srun``."""
+    parts = [directives.of_step(tasks) for tasks in tasks_of(spec)]
+    if len(parts) > 1:
+        parts = [[f"--het-group={group}", *words] for group, words in enumerate(parts)]
+    words = " : ".join(f'{shlex.join(part)} "$@"' for part in parts)
+    if has_launcher(spec):
+        slots = f"SLOTS={spec.slots_per_worker}\n"
+        return f"tasks() {{ exec srun {words}; }}\n{slots}{_text('launcher.sh')}"
+    more = _text("addresses.sh") if _is_addressed(spec) else ""
+    return f"step() {{ exec srun {words}; }}\n{more}"
+
+
+def _is_addressed(spec: WorkloadSpec) -> bool:
+    """Whether each rank is told the addresses of all."""
+    return "TF_CONFIG" in meeting(spec)
 
 
 def rank(launch: Launch, site: SlurmSite) -> str:
@@ -57,6 +79,7 @@ def rank(launch: Launch, site: SlurmSite) -> str:
             "# Each task of the job is a rank, and runs this.\n",
             _text("rank.sh"),
             _pod_name(launch),
+            _text("tensorflow.sh") if _is_addressed(launch.spec) else "",
             f". ./{ENVIRONMENT}\n",
             f"# What the administrators of the cluster want to be run first.\n{prologue}\n"
             if prologue
@@ -87,7 +110,9 @@ def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
     work = word(replica.working_dir) if replica.working_dir else f'{word(own_folder)}/"$RANK"'
     home = ['export HOME="$WORK"'] if replica.create_home_dir else []
     making = [] if replica.working_dir else ['mkdir -p "$WORK"']
-    return [f"WORK={work}", *making, *home, f"program() {{ exec {words}; }}"]
+    # What a launcher starts has a rank of its own, by MPI.
+    bare = f"unset {' '.join(OF_ONE_RANK)}; " if has_launcher(launch.spec) else ""
+    return [f"WORK={work}", *making, *home, f"program() {{ {bare}exec {words}; }}"]
 
 
 def _pod_name(launch: Launch) -> str:

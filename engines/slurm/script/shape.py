@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from spec.compute import DEFAULT_MEMORY, Compute
+from spec.framework import Head
 from spec.quantities import to_bytes
 from spec.workload import Replica, WorkloadSpec
 
@@ -18,20 +19,25 @@ class Tasks:
     replica: Replica
     role: str
 
+    slots: int = 1  # tasks of one pod, which share what it asks for
+
     @property
     def compute(self) -> Compute:
         return self.replica.compute
 
     @property
     def cpus(self) -> int:
-        return math.ceil(self.compute.cpu_core_limit or self.compute.cpu_core_request) or 1
+        cores = self.compute.cpu_core_limit or self.compute.cpu_core_request
+        return math.ceil(cores / self.slots) or 1
 
     @property
     def memory_per_cpu(self) -> int | None:
         """MiB. Slurm holds a job to its memory, so a limit counts. Nobody who asks for the default
         means that: then the cluster's own default holds."""
         asked = self.compute.cpu_memory_limit or self.compute.cpu_memory_request
-        return None if asked == DEFAULT_MEMORY else math.ceil(to_bytes(asked) / self.cpus / MIB)
+        if asked == DEFAULT_MEMORY:
+            return None
+        return math.ceil(to_bytes(asked) / self.slots / self.cpus / MIB)
 
     @property
     def memory(self) -> int:
@@ -39,12 +45,20 @@ class Tasks:
 
     @property
     def gpus(self) -> int:
-        return self.compute.gpu_devices_request
+        return self.compute.gpu_devices_request // self.slots
+
+
+def has_launcher(spec: WorkloadSpec) -> bool:
+    """Whether the batch script itself starts one program, and that one the workers' tasks."""
+    return spec.framework_traits.head is Head.LAUNCHER
 
 
 def tasks_of(spec: WorkloadSpec) -> tuple[Tasks, ...]:
     """One kind of them, or the master's before the workers'."""
     worker, master = spec.worker, spec.master
+    if has_launcher(spec):
+        slots = spec.slots_per_worker
+        return (Tasks(spec.num_workers * slots, worker, "worker", slots),)
     if master is None or _same(master, worker):
         return (Tasks(spec.num_pods, worker, "worker"),)
     return Tasks(1, master, "master"), Tasks(spec.num_workers, worker, "worker")

@@ -1,10 +1,11 @@
 """The variables of a rank: how the ranks meet, what the platform says, and the user's own. Pure."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
+from engines.slurm.script.shape import Tasks, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.words import word
 from spec.framework import Framework
@@ -41,11 +42,24 @@ def jax(spec: WorkloadSpec) -> Variables:
     }
 
 
+def tensorflow(spec: WorkloadSpec) -> Variables:
+    if spec.num_pods == 1:
+        return {}
+    return {"TF_CONFIG": f'"$(tf_config {"chief" if spec.has_master else "workers"})"'}
+
+
+def mpi(spec: WorkloadSpec) -> Variables:
+    """They meet by what starts them: mpirun, which knows of the job, or srun and its PMI."""
+    return {}
+
+
 #: Each framework whose ranks meet here by variables.
 RENDEZVOUS: dict[Framework, Callable[[WorkloadSpec], Variables]] = {
     Framework.PYTORCH: pytorch,
     Framework.XGBOOST: xgboost,
     Framework.JAX: jax,
+    Framework.TENSORFLOW: tensorflow,
+    Framework.MPI: mpi,
 }
 #: What batch and rank script set themselves.
 BY_SCRIPTS = ("RANK", "ATTEMPT", "MASTER_ADDR", "MASTER_PORT", "POD_NAME", "POD_INDEX", "NODE_NAME")
@@ -66,22 +80,35 @@ def meeting(spec: WorkloadSpec) -> Variables:
 
 def defaults(launch: Launch, site: SlurmSite) -> Variables:
     """What the platform says about the workload; a variable of the user replaces it."""
-    handle, compute = launch.handle, launch.spec.worker.compute
+    handle, parts = launch.handle, tasks_of(launch.spec)
     folder = SharedFolder(site.directory, handle.workload_id)
     uid = str(handle.workload_id)
     return {
         "PYTHONUNBUFFERED": "1",
-        "OMP_NUM_THREADS": '"${SLURM_CPUS_PER_TASK:-1}"',
+        "OMP_NUM_THREADS": _threads(parts),
         "CHECKPOINT_DIR": word(folder.checkpoints),
         "NODE_NAME": '"$SLURMD_NODENAME"',
         "RUNAI_PROJECT": word(handle.project),
         "RUNAI_JOB_NAME": word(handle.name),
         "RUNAI_JOB_UUID": uid,
-        "RUNAI_NUM_OF_GPUS": str(compute.gpu_devices_request),
+        "RUNAI_NUM_OF_GPUS": _of_each([it.compute.gpu_devices_request for it in parts]),
         "JOB_NAME": word(handle.name),
         "JOB_UUID": uid,
         "POD_INDEX": '"$RANK"',
     }
+
+
+def _threads(parts: Sequence[Tasks]) -> str:
+    """In a heterogeneous job Slurm gives all tasks the number of the last part."""
+    if len(parts) == 1:
+        return '"${SLURM_CPUS_PER_TASK:-1}"'
+    return _of_each([it.cpus for it in parts])
+
+
+def _of_each(counts: Sequence[int]) -> str:
+    """Of the one kind of tasks, or of the master and the workers."""
+    first, last = counts[0], counts[-1]
+    return str(first) if first == last else f'"$((RANK == 0 ? {first} : {last}))"'
 
 
 def own(launch: Launch, pod: Pod, *, shown: bool) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from engines.base import Launch
 from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.script.shape import tasks_of
 from spec.workload import Role
 
 
@@ -31,7 +32,7 @@ class RankFact:
 class RunFacts:
     """``roles`` holds role and index of each rank; ``finished`` is with which code and when the
     batch script ended, ``asked`` whether it was asked to, ``verdict`` the job as Slurm showed it at
-    last."""
+    last; ``parts`` are those of a heterogeneous job, the master's and the workers'."""
 
     roles: tuple[tuple[Role, int], ...]
     run: int
@@ -47,6 +48,7 @@ class RunFacts:
     verdict: BatchJob | None = None
     ranks: Mapping[int, RankFact] = field(default_factory=dict)
     batch_log: str = ""
+    parts: int = 1
 
     @property
     def all_started(self) -> bool:
@@ -63,6 +65,7 @@ def launch_line(launch: Launch, created: datetime) -> str:
             "master": spec.has_master,
             "ranks": spec.num_pods,
             "limit": spec.time_limit_seconds,
+            "parts": len(tasks_of(spec)),
         }
     )
 
@@ -90,6 +93,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             verdict=verdict_of(files.get("ended", "")),
             ranks=_ranks(files, f"attempt-{attempt}/"),
             batch_log=files.get("batch.log", ""),
+            parts=int(report.get("parts", 1)),
         )
     except (KeyError, TypeError, ValueError):
         return None

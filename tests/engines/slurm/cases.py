@@ -69,7 +69,34 @@ def single() -> Launch:
     return Launch(HANDLE, 1, WorkloadSpec(kind=WorkloadKind.TRAINING, worker=worker))
 
 
-CASES = {"training": training, "pair": pair, "single": single}
+def unlike() -> Launch:
+    """A master that asks for something else than the workers, led by TensorFlow's chief."""
+    worker = Replica(command="python train.py", compute=Compute(gpu_devices_request=2))
+    small = Compute(cpu_core_request=4, cpu_memory_request="2G")
+    master = worker.model_copy(update={"compute": small, "node_type": "linux"})
+    spec = WorkloadSpec(
+        distributed_framework=Framework.TENSORFLOW, num_workers=2, worker=worker, master=master
+    )
+    return Launch(HANDLE, 1, spec)
+
+
+def launched() -> Launch:
+    """By mpirun, two processes a worker."""
+    compute = Compute(gpu_devices_request=2, cpu_core_request=3)
+    worker = Replica(command="mpirun python train.py", compute=compute)
+    spec = WorkloadSpec(
+        distributed_framework=Framework.MPI, num_workers=2, slots_per_worker=2, worker=worker
+    )
+    return Launch(HANDLE, 1, spec)
+
+
+CASES = {
+    "training": training,
+    "pair": pair,
+    "single": single,
+    "unlike": unlike,
+    "launched": launched,
+}
 
 
 def scripts(name: str) -> dict[str, str]:

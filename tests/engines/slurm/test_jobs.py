@@ -33,6 +33,16 @@ def test_states_of_accounting_lose_their_tail() -> None:
     assert (job.state, job.start, job.exit, job.is_over) == ("CANCELLED", None, "0:15", True)
 
 
+def test_a_heterogeneous_job_is_one_job_by_its_first_part() -> None:
+    rows = [
+        (f"52+{part}", NAME, "RUNNING", "N/A", "N/A", "N/A", f"n{part}", "None") for part in (0, 1)
+    ]
+    (job,) = from_squeue("\n".join(BETWEEN.join(row) for row in rows))
+    assert (job.id, job.nodes) == ("52", "n0")
+    (job,) = from_sacct(f"52+0|{NAME}|COMPLETED||||n1|0:0|\n52+1|{NAME}|COMPLETED||||n2|0:0|\n")
+    assert job.id == "52"
+
+
 def test_of_several_jobs_of_a_name_the_one_that_claimed_the_run_counts() -> None:
     first, second = BatchJob("9", NAME, "COMPLETED"), BatchJob("10", NAME, "RUNNING")
     assert chosen([first, second], "9") is first

@@ -72,7 +72,9 @@ def test_a_job_that_one_partition_would_start_has_no_complaints(launched: Launch
         (asking(Compute(), "closed"), "nodePools", "no partition closed, only main, short"),
     ],
 )
-def test_a_limit_that_forbids_a_job_is_said_by_its_place(launched: Launch, place: str, words: str) -> None:
+def test_a_limit_that_forbids_a_job_is_said_by_its_place(
+    launched: Launch, place: str, words: str
+) -> None:
     found = said(launched)
     assert list(found) == [place] * bool(place)
     assert words in found.get(place, "")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from engines.base import Launch, Site
+from engines.slurm.script.variables import RENDEZVOUS
 from engines.slurm.unsupported import complaints
 from spec.compute import Compute, GpuRequestType
 from spec.errors import place_of
@@ -13,14 +14,23 @@ from spec.framework import Framework
 from spec.scheduling import Preemptibility, PriorityClass
 from spec.storage import EmptyDirVolume, HostPath, Storage
 from spec.variable import EnvironmentVariable, KeyOf
+from spec.workload import Architecture, Replica
 from tests.engines.contract import launch
 from tests.engines.slurm.cases import CASES
+
+WORKERS_ONLY, ONE_GPU = Architecture.WORKERS_ONLY, Compute(gpu_devices_request=1)
+LAUNCHER_GPU = "master.compute.gpuDevicesRequest"
 
 
 def of_worker(**fields: Any) -> Launch:
     launched = launch("true")
     worker = launched.spec.worker.model_copy(update=fields)
     return replace(launched, spec=launched.spec.model_copy(update={"worker": worker}))
+
+
+def mpi(gpus: int, command: str | None = "mpirun a", **fields: Any) -> Launch:
+    worker = Replica(image="some/image", command=command, compute=Compute(gpu_devices_request=gpus))
+    return launch(distributed_framework=Framework.MPI, worker=worker, **fields)
 
 
 def places(launched: Launch) -> list[str]:
@@ -36,7 +46,13 @@ def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
     ("launched", "place"),
     [
         (launch(None), "worker.command"),
-        (launch("true", distributed_framework=Framework.TENSORFLOW), "distributedFramework"),
+        (
+            launch("true", distributed_framework=Framework.MPI, architecture=WORKERS_ONLY),
+            "architecture",
+        ),
+        (mpi(3, slots_per_worker=2), "worker.compute.gpuDevicesRequest"),
+        (mpi(0, None, master=Replica(command="mpirun a", compute=ONE_GPU)), LAUNCHER_GPU),
+        (mpi(0, "python a.py", master=Replica(command="mpirun a")), "worker.command"),
         (launch("true", max_replicas=3), "maxReplicas"),
         (launch("true", priority_class=PriorityClass.LOW), "priorityClass"),
         (launch("true", preemptibility=Preemptibility.PREEMPTIBLE), "preemptibility"),
@@ -77,6 +93,17 @@ def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
 )
 def test_each_refusal_names_its_place(launched: Launch, place: str) -> None:
     assert places(launched) == [place]
+
+
+def test_workers_that_a_launcher_starts_need_no_command_of_their_own() -> None:
+    for command in (None, "/usr/sbin/sshd -De"):
+        assert places(mpi(0, command, master=Replica(command="mpirun a"))) == []
+
+
+def test_a_framework_whose_ranks_cannot_meet_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(RENDEZVOUS, Framework.XGBOOST)
+    launched = launch("true", distributed_framework=Framework.XGBOOST)
+    assert places(launched) == ["distributedFramework"]
 
 
 def test_a_pool_is_a_partition_or_a_feature() -> None:

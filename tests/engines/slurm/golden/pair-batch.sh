@@ -15,14 +15,14 @@ GRACE=30
 BACKOFF_LIMIT=6
 TIME_LIMIT=''
 export BELL
-SRUN=(--kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1)
+step() { exec srun --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1 "$@"; }
 
 # One job has this run. Another one of the same name, from a submission whose answer was lost, ends.
 cd "$RUN" || exit 0
 if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
   other=$(cat claim)
   if [ "$other" != "$SLURM_JOB_ID" ]; then
-    until jobs=$(squeue --noheader --name="$SLURM_JOB_NAME" --format=%i); do sleep 5; done
+    until jobs=$(squeue --noheader --name="$SLURM_JOB_NAME" --format=%A); do sleep 5; done
     if [ -e finished ] || grep -qx "$other" <<< "$jobs"; then
       echo "Job $other has this run: job $SLURM_JOB_ID leaves it alone."
       exit 0
@@ -55,7 +55,8 @@ end_ranks() { # SIGTERM to all of them, and what outlives the grace period is ki
   [ -z "$cancelled" ] && [ -n "$step" ] && [ -z "$ending" ] || return
   ending=yes
   scancel --signal=TERM "$SLURM_JOB_ID"
-  (sleep "$GRACE"; kill -KILL "$step") 2> /dev/null &
+  [ -z "$LAUNCHER" ] || kill -TERM -- "-$step"
+  (sleep "$GRACE"; kill -KILL -- "${LAUNCHER:+-}$step") 2> /dev/null &
 }
 trap end_ranks TERM
 
@@ -65,10 +66,13 @@ if [ -n "$TIME_LIMIT" ]; then
   timer=$!
 fi
 
-# The first rank's node, by its address: names of nodes need not resolve.
-head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-MASTER_ADDR=$(scontrol show node "$head" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
-export MASTER_ADDR=${MASTER_ADDR:-$head}
+address() { # of a node, whose name need not resolve
+  local at
+  at=$(scontrol show node "$1" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
+  echo "${at:-$1}"
+}
+MASTER_ADDR=$(address "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)")
+export MASTER_ADDR
 
 attempt=$(cat attempt 2> /dev/null || echo -1)
 failures=0
@@ -77,12 +81,15 @@ until ends; do
   export ATTEMPT=$attempt MASTER_PORT=$((20000 + (SLURM_JOB_ID + attempt) % 10000))
   mkdir -p "attempt-$attempt"
   fact attempt "$attempt"
-  srun "${SRUN[@]}" bash "$RUN/rank.sh" &
+  ! declare -F meet > /dev/null || meet
+  ! ends || break
+  step bash "$RUN/rank.sh" &
   step=$!
   while kill -0 "$step" 2> /dev/null; do wait "$step"; done # a signal interrupts waiting
   wait "$step"
   code=$?
   step=
+  ! declare -F part > /dev/null || part "$code"
   [ -z "$ending" ] || finish "$code"
   leave_if_taken "$code"
   [ "$code" = 0 ] && finish 0

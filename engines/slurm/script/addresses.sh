@@ -1,0 +1,11 @@
+
+meet() { # the address of each rank, in their order
+  local node
+  local -A at=()
+  HOSTS=
+  while read -r _ node; do
+    [ -n "${at[$node]}" ] || at[$node]=$(address "$node")
+    HOSTS="$HOSTS ${at[$node]}"
+  done < <(step sh -c 'echo "$SLURM_PROCID $SLURMD_NODENAME"' | sort -n)
+  export HOSTS
+}
