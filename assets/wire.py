@@ -63,11 +63,12 @@ class Supported:
 
 @dataclass(frozen=True)
 class AssetWire:
-    """``path`` stands below ``/api/v1/asset/``."""
+    """``path`` stands below ``/api/v1/asset/``. What is ``read_only`` there is made elsewhere."""
 
     path: str
     types: tuple[WireType, ...]
     supported: Supported | None = None
+    read_only: bool = False
 
 
 def without(

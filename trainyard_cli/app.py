@@ -19,8 +19,20 @@ PROGRAM = "trainyard"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami"),
     "places": ("config", "project", "cluster", "node", "nodepool"),
+    "assets": ("environment", "compute", "datasource", "credential", "template"),
     "alias": ("alias",),
-    "jobs": ("list", "describe", "delete", "logs", "exec", "bash", "suspend", "resume", "workload"),
+    "jobs": (
+        "list",
+        "describe",
+        "delete",
+        "logs",
+        "exec",
+        "bash",
+        "suspend",
+        "resume",
+        "diff",
+        "workload",
+    ),
     "kinds": ("submit-dist", "distributed", "training", "workspace"),
 }
 WITH_WORDS = {"submit", "submit-dist", "exec"}  # which take what follows --

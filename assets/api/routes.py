@@ -29,8 +29,12 @@ def router_of(kind: AssetKind[A]) -> Router:
         _list(router, f"{ROOT}/{wire.path}", Calls(kind, wire), kind.title.lower())
     for its in wire.types:
         path = "/".join(filter(None, (ROOT, wire.path, its.path)))
-        _single(router, path, Calls(kind, wire, its), its.one or kind.one)
-        _changes(router, path, Calls(kind, wire, its), its.one or kind.one)
+        calls, thing = Calls(kind, wire, its), its.one or kind.one
+        _list(router, path, calls, kind.title.lower())
+        _single(router, path, calls, thing)
+        if not wire.read_only:
+            _new(router, path, calls, thing)
+            _changes(router, path, calls, thing)
     return router
 
 
@@ -49,24 +53,25 @@ def _list(router: Router, path: str, calls: Calls, nouns: str) -> None:
 
 def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
     one, name = f"{path}/{{asset_id}}", _name(path)
-    _list(router, path, calls, calls.kind.title.lower())
-
-    @router.post(
-        path,
-        response={201: AssetOut},
-        operation_id=f"create{name}",
-        summary=f"Create {thing}",
-        openapi_extra=_described(calls.type.schema()),
-    )
-    def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
-        """400 lists every invalid field."""
-        return Status(201, calls.create(body, request.user))
 
     @router.get(one, response=AssetOut, operation_id=f"read{name}", summary=f"Get {thing}")
     def read(request: ApiRequest, asset_id: UUID, asked: Query[WithInfo]) -> AssetOut:
         """``usageInfo=true`` adds what uses it, ``statusInfo=true`` whether it can be used in its
         cluster, ``complyToProject`` whether in a project."""
         return calls.read(asset_id, request.user, asked)
+
+
+def _new(router: Router, path: str, calls: Calls, thing: str) -> None:
+    @router.post(
+        path,
+        response={201: AssetOut},
+        operation_id=f"create{_name(path)}",
+        summary=f"Create {thing}",
+        openapi_extra=_described(calls.type.schema()),
+    )
+    def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
+        """400 lists every invalid field."""
+        return Status(201, calls.create(body, request.user))
 
 
 def _changes(router: Router, path: str, calls: Calls, thing: str) -> None:

@@ -33,6 +33,7 @@ SCOPE_WORDS = {column: word for word, column in SCOPES.items()}
 IDS = ("cluster_id", "department_id", "project_id")
 #: What lists are filtered and sorted by.
 FIELDS: Fields = {
+    "id": ("id", ID),
     "name": ("name", TEXT),
     "description": ("description", TEXT),
     "scope": ("scope", SCOPES),

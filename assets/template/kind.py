@@ -11,6 +11,7 @@ from assets.links import Reference
 from assets.template import card
 from assets.template.form import TemplateForm, initial
 from assets.template.model import Template, TemplateAsset
+from assets.template.wire import WIRE
 from spec.draft import ReplicaDraft, WorkloadDraft
 
 
@@ -54,5 +55,6 @@ TEMPLATE = AssetKind(
     hint="To create one, choose Save as template while creating a workload.",
     begins_at="workload-new",
     panel=Panel.SETUP,
+    wire=WIRE,
     choice_lead="Select a preconfigured template, or start from scratch.",
 )

@@ -116,6 +116,9 @@ def _by_rest(project: Project) -> dict[str, Any]:
     for kind in KINDS.values():
         if (wire := kind.wire) is None:
             continue
+        if wire.read_only:
+            ids[wire.path] = TemplateFactory.create(home=project, name=f"{SECRET}-base").pk
+            continue
         for its in wire.types:
             path = "/".join(filter(None, (wire.path, its.path)))
             given = its.read(ASSETS[path], None)

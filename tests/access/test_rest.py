@@ -25,6 +25,7 @@ TABLE = """
 1+++++ 1 +++++ GET    /asset/datasource/config-map
 1+++++ 1 +++++ GET    /asset/datasource/secrets
 1+++++ 1 +++++ GET    /asset/environment
+1+++++ 1 +++++ GET    /asset/workload-template
 1+++++ 1 +++++ GET    /clusters
 1+++++ 1 +++++ GET    /node-pools
 1+++++ 1 +++++ GET    /nodes
@@ -85,6 +86,7 @@ TABLE = """
 144+++ 1 44+++ GET    /asset/datasource/config-map/{asset_id}
 144+++ 1 44+++ GET    /asset/datasource/secrets/{asset_id}
 144+++ 1 44+++ GET    /asset/environment/{asset_id}
+144+++ 1 44+++ GET    /asset/workload-template/{asset_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}/decisions
 144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes

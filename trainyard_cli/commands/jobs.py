@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from trainyard_cli.commands import describe, logs, places, terminal, verbs, waiting, workloads
+from trainyard_cli.commands import describe, diff, logs, places, terminal, verbs, waiting, workloads
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -28,6 +28,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     app.command("bash")(terminal.bash)
     app.command("suspend")(verbs.suspend)
     app.command("resume")(verbs.resume)
+    app.command("diff")(diff.diff)
     workload = typer.Typer(help="Workloads of every kind.", no_args_is_help=True)
     add_verbs(workload)
     app.add_typer(workload, name="workload")
@@ -38,6 +39,7 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("list")(workloads.list_every)
     group.command("describe")(describe.describe)
     group.command("export")(describe.export)
+    group.command("diff")(diff.diff)
     group.command("logs")(logs.logs)
     group.command("exec")(terminal.execute)
     group.command("bash")(terminal.bash)

@@ -18,10 +18,14 @@ REFUSED = {
     "--parallelism": "A standard training is one pod; use --workers of a distributed one.",
     "--runs": "Submit each run, such as in a loop of your shell.",
     "--privileged": "Privileged containers are not supported; add a --capability.",
-    "--template": "Templates are used in the browser; the wizard prints the command line.",
-    "--compute": "Compute resources are used in the browser; use --gpu and --cpu-core-request.",
-    "--datasource": "Data sources are used in the browser; use --nfs, --git-sync and others.",
+    "--datavolume": "Data volumes are not supported; use --datasource or --existing-pvc.",
+    "--env-my-credentials": "Use --env-credential NAME=CREDENTIAL,key=KEY; yours are among them.",
+    "--image-pull-my-credentials": "Use --image-pull-credential NAME; yours are among them.",
+    "--exclude-node": "Use --node-type or --node-pools, which say where pods may run.",
+    "--pod-running-timeout": "Use --time-limit, and --backoff-limit for pods that fail.",
+    "--run-as-user": "Use --run-as-uid and --run-as-gid.",
 }
+ENVIRONMENT = "--environment"  # an asset by its name, or NAME=VALUE as the first one had it
 MASTER = "master_"  # before the key of a flag for the master
 RUN, MASTER_PANEL = "Submission", "Master: as the workers, unless"
 MAYBE = Optional[str]  # noqa: UP045 -- read at run time
@@ -80,6 +84,61 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
     ]
 
 
+def _of_assets() -> list[Parameter]:
+    """What the galleries hold; flags and files go over it."""
+    panel = "Assets, by name"
+    template = _option(panel, "--template", metavar="NAME", text="A template to begin with.")
+    environment = _option(
+        panel,
+        ENVIRONMENT,
+        metavar="NAME",
+        text="An environment. NAME=VALUE is a variable, as for Run:ai's first command line.",
+    )
+    compute = _option(panel, "--compute", metavar="NAME", text="A compute resource.")
+    words = "A data source, mounted where it says, or at its path. name=, path="
+    source = _option(panel, "--datasource", metavar="WORD=…", text=words)
+    return [
+        parameter("template", str, template, ""),
+        parameter("environments", list[str], environment, []),
+        parameter("compute_resource", str, compute, ""),
+        parameter("datasources", list[str], source, []),
+    ]
+
+
+def _of_the_first() -> list[Parameter]:
+    """Of Run:ai's first command line, in shapes of their own."""
+    volume = _option(
+        "Storage",
+        "--volume",
+        "-v",
+        metavar="SOURCE:TARGET",
+        text="A folder of the node; with :HOST at the end, of an NFS server; :ro to read only.",
+    )
+    server = _option("Storage", "--nfs-server", metavar="HOST", text="The NFS server of --volume.")
+    passes = _option(
+        "Storage", "--mount-propagation", text="Later mounts of the node show in --volume."
+    )
+    service = _option(
+        "Network",
+        "--service-type",
+        "-s",
+        metavar="WORD",
+        text="What --port EXTERNAL:CONTAINER is: portforward, nodeport, loadbalancer, ingress.",
+    )
+    address = _option(
+        "Network", "--address", metavar="HOST", text="Where portforward listens; localhost else."
+    )
+    waits = typer.Option("--wait-for-submit", hidden=True)  # a submission is answered at once
+    return [
+        parameter("volumes", list[str], volume, []),
+        parameter("nfs_server", str, server, ""),
+        parameter("mount_propagation", bool, passes, False),
+        parameter("service_type", str, service, ""),
+        parameter("address", str, address, ""),
+        parameter("wait_for_submit", str, waits, ""),
+    ]
+
+
 def _of_gangs() -> list[Parameter]:
     """What they have and is no field of the table."""
     command = _option(MASTER_PANEL, "--master-command", metavar="TEXT", text="Its command.")
@@ -109,6 +168,7 @@ def parameters_of(to: Destination) -> list[Parameter]:
         text = "PyTorch, TF, MPI, XGBoost or JAX."
         option = _option("Workers", "--framework", "-f", metavar="NAME", text=text)
         rows.append(parameter("framework", MAYBE, option))
+    rows += _of_assets() + _of_the_first()
     own = [flag for flag in FLAGS if not flag.only or flag.only in to.only]
     for flag in own:
         rows += _parameters(flag.key, flag.all_names, flag, flag.panel)
@@ -121,7 +181,7 @@ def _parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> Iterat
     kind = flag.kind
     long = next(it for it in names if it.startswith("--"))
     shown = [it for it in names if it == long or not it.startswith("--")]
-    others = [it for it in names if it not in shown]
+    others = [it for it in names if it not in {*shown, ENVIRONMENT}]
     words = f" {kind.words.replace(',', ', ')}" if kind.words else ""
     annotation: Any = list[str] if kind.many else SWITCHED if kind.switch else MAYBE
     metavar = None if kind.switch else kind.metavar

@@ -6,15 +6,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from trainyard_cli.assets import SOURCES, TEMPLATE, source_of, with_ids
 from trainyard_cli.commands.options import MASTER, command_with, parameters_of, typed_in
 from trainyard_cli.destinations import FRAMEWORKS, Destination
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.flags.body import Body, Typed, laid_over
+from trainyard_cli.flags.first import with_services, with_volumes
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
 from trainyard_cli.invocation import Invocation, of
 from trainyard_cli.show import Format, document, sentences
 
+#: Fields that no flag of the table is for.
+OTHER_FLAGS = {
+    "projectId": "--project",
+    "noMaster": "--no-master",
+    "templateId": "--template",
+    "spec.compute": "--compute",
+    "assets.compute": "--compute",
+    "assets.environment": "--environment",
+}
 GENERATED = "job"  # how a name begins that nobody gave
 
 
@@ -30,10 +41,23 @@ def command_of(to: Destination) -> Callable[..., None]:
 
 def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> None:
     framework = to.framework or _framework(typed.get("framework") or "")
-    body = _body(invocation, typed["file"], typed["project"])
-    body = _filled(body, _request(typed, invocation.words), framework)
+    body = placed(invocation, read_body(typed["file"]) if typed["file"] else {}, typed["project"])
+    try:
+        request, forwarded = _request(typed, invocation.words)
+        named = _named(typed)
+        body = laid_over(body, request, os.environ)
+    except BadValue as error:
+        raise wrong_use(f"{error}.") from error
+    if framework:
+        body["spec"]["distributedFramework"] = framework
+    body = with_ids(invocation, body, named)
     _name(body, typed["name"] or typed["named"], typed["name_prefix"])
     answer = _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
+    if answer and forwarded:
+        ports = " ".join(f"--port {it}" for it in forwarded)
+        where = f" --address {typed['address']}" if typed["address"] else ""
+        line = f"trainyard port-forward {answer['name']} {ports}{where}"
+        print(f"Reach it: {line}", file=sys.stderr)
     if answer and (typed["wait"] or typed["attach"]):
         _follow(invocation, answer["workloadId"], attach=typed["attach"])
 
@@ -53,11 +77,23 @@ def _follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
     waiting.conclude(invocation, waiting.last_of(invocation, workload_id))
 
 
-def _request(typed: dict[str, Any], words: tuple[str, ...]) -> Typed:
+def _request(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list[str]]:
+    """What was typed, and the ports that are to be forwarded afterwards."""
     flags = {it.key: typed_in(typed, it.key) for it in FLAGS}
+    variables = [it for it in typed["environments"] if "=" in it]
+    flags["environment_variable"] = [*flags["environment_variable"], *variables]
     if typed["interactive"]:
         flags["category"] = flags["category"] or "Interactive"
-    return Typed(
+    flags = with_volumes(
+        flags,
+        typed["volumes"],
+        nfs_server=typed["nfs_server"],
+        propagates=typed["mount_propagation"],
+    )
+    forwarded: list[str] = []
+    if typed["service_type"]:
+        flags, forwarded = with_services(flags, typed["service_type"])
+    given = Typed(
         flags=flags,
         master={it.key: typed_in(typed, MASTER + it.key) for it in MASTER_FLAGS},
         words=words,
@@ -68,6 +104,20 @@ def _request(typed: dict[str, Any], words: tuple[str, ...]) -> Typed:
         sets=typed["sets"] or (),
         master_sets=typed.get("master_sets") or (),
     )
+    return given, forwarded
+
+
+def _named(typed: dict[str, Any]) -> Body:
+    """The assets that flags name, as the request has them."""
+    environments = [it for it in typed["environments"] if "=" not in it]
+    if len(environments) > 1:
+        raise BadValue("--environment: a workload has one environment; give one name")
+    return {
+        TEMPLATE: typed["template"],
+        "environment": "".join(environments),
+        "compute": typed["compute_resource"],
+        SOURCES: [source_of(text) for text in typed["datasources"]],
+    }
 
 
 def _framework(text: str) -> str:
@@ -76,16 +126,16 @@ def _framework(text: str) -> str:
     return FRAMEWORKS[text.lower()] if text else ""
 
 
-def _body(invocation: Invocation, file: Path | None, project: str) -> Body:
-    """What the file says, and where it goes."""
-    body = _read(file) if file else {}
+def placed(invocation: Invocation, body: Body, project: str) -> Body:
+    """The request with where it goes: what it says itself, or else the project that is set."""
     if project or not (body.get("projectId") and body.get("clusterId")):
         place = invocation.project(project)
-        body |= {"projectId": place["id"], "clusterId": place["clusterId"]}
+        body = body | {"projectId": place["id"], "clusterId": place["clusterId"]}
     return body
 
 
-def _read(file: Path) -> Body:
+def read_body(file: Path) -> Body:
+    """The request that a file holds."""
     import yaml
 
     try:
@@ -96,19 +146,6 @@ def _read(file: Path) -> Body:
         raise wrong_use(f"{file} is no YAML: {error}") from error
     if not isinstance(body, dict) or not isinstance(body.get("spec"), dict):
         raise wrong_use(f"{file} is no request: it needs spec, as the wizard's summary shows it.")
-    if "assets" in body:
-        todo = "Take the request body that As YAML shows below, which has their values."
-        raise wrong_use(f"{file} names assets, which this command line cannot.", todo)
-    return body
-
-
-def _filled(body: Body, request: Typed, framework: str) -> Body:
-    try:
-        body = laid_over(body, request, os.environ)
-    except BadValue as error:
-        raise wrong_use(f"{error}.") from error
-    if framework:
-        body["spec"]["distributedFramework"] = framework
     return body
 
 
@@ -159,10 +196,14 @@ def rehearsed(answer: Any, output: Format | None) -> None:
         if verdict := answer.get("verdict"):
             words = sentences(verdict["title"], verdict["nextStep"])
             print(f"# Starts: {verdict['answer']}. {words}".rstrip())
-    issues = [(it["field"], it["details"]) for it in answer["complianceIssues"]]
-    if issues:
-        lines = [f"  {_flag(field)}: {text}" for field, text in issues]
-        raise CliError("It would be refused.", lines=lines)
+    if issues := answer["complianceIssues"]:
+        raise refused_by(issues, "It would be refused.")
+
+
+def refused_by(issues: list[dict[str, str]], message: str) -> CliError:
+    """What is wrong with a request, flag by flag."""
+    lines = [f"  {_flag(it['field'])}: {it['details']}" for it in issues]
+    return CliError(message, lines=lines)
 
 
 def _flag(field: str) -> str:
@@ -172,4 +213,6 @@ def _flag(field: str) -> str:
             path = root + flag.path
             if field == path or field.startswith(f"{path}."):
                 return flag.master_names[0] if names else flag.name
-    return {"projectId": "--project", "noMaster": "--no-master"}.get(field, field)
+    if field.startswith(f"assets.{SOURCES}."):
+        return "--datasource"
+    return OTHER_FLAGS.get(field, field)

@@ -1,7 +1,7 @@
 """From flags to the request."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,10 +17,9 @@ from trainyard_cli.flags.table import (
     WHOLE_KEYS,
     CliFlag,
 )
-from trainyard_cli.flags.values import BadValue, Environ, json_or_text
+from trainyard_cli.flags.values import BadValue, Environ, Given, json_or_text
 
 Body = dict[str, Any]
-Given = Mapping[str, Any]
 CUSTOM = ("security.runAsUid", "security.runAsGid", "security.supplementalGroups")
 PARTS = (
     *("compute.gpuRequestType", "compute.gpuPortionRequest", "compute.gpuPortionLimit"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Environ = Mapping[str, str]
+Given = Mapping[str, Any]  # what was typed of each flag, by its key
 MASK = "***"  # is shown for a value that is secret
 SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1, "": 1}
 DURATION = re.compile(r"(\d+)([dhms]?)")

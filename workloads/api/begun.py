@@ -1,18 +1,19 @@
-"""A request that begins from a template: what it leaves out is as the template has it."""
+"""A request that begins from a template or from assets: what it leaves out is as these have it."""
 
 from accounts.models import User
 from assets.models import Template
-from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
 from spec.errors import Problem
 from spec.kind import WorkloadKind
 from spec.merge import USER, Merged
-from workloads.api.bodies import DistributedIn, OnePodIn
+from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
 
 PATH = ("template",)
 
 
 def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDraft, list[Problem]]:
-    """The draft of a request over the template that it names, if it names one."""
+    """The draft of a request over the assets and the template that it names, if it names any."""
+    draft = _with_chosen(draft, body.assets)
     if body.template_id is None:
         return draft, []
     template = Template.objects.visible_to(by).filter(pk=body.template_id).first()
@@ -33,6 +34,21 @@ def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDr
     elif _leaves_out_the_master(body):
         laid |= {"master": base.master, "architecture": base.architecture}
     return draft.model_copy(update=laid), []
+
+
+def _with_chosen(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:
+    """With these assets for each kind of pod that has a setup of its own."""
+    if chosen is None:
+        return draft
+    assets = {kind: getattr(chosen, kind) for kind in ("environment", "compute")}
+    assets = {kind: pk for kind, pk in assets.items() if pk}
+    mounted = [it.model_dump(mode="json") for it in chosen.data_sources]
+    values = {DATA_SOURCES: mounted} if mounted else {}
+    replicas = {
+        role: ReplicaDraft(assets=assets, values=own.values | values)
+        for role, own in draft.replicas.items()
+    }
+    return draft.model_copy(update=replicas)
 
 
 def _leaves_out_the_master(body: OnePodIn) -> bool:

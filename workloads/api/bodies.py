@@ -8,17 +8,35 @@ from core.api import Closed
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument, ProjectId
 
 MOST_IN_A_BATCH = 100
+MOST_DATA_SOURCES = 100
+
+
+class MountedIn(Closed):
+    """A data source. Without a ``path`` it is where it says itself."""
+
+    id: UUID
+    path: str = ""
+
+
+class ChosenIn(Closed):
+    """What of the galleries all pods have. ``spec`` and ``masterSpec`` go over it."""
+
+    environment: UUID | None = None
+    compute: UUID | None = None
+    data_sources: list[MountedIn] = Field([], max_length=MOST_DATA_SOURCES)
 
 
 class OnePodIn(Closed):
     """The creation request of a workload of one pod. ``spec`` is checked by the spec itself, field
-    by field. What it leaves out is as the template of ``templateId`` has it, if that is given."""
+    by field. What it leaves out is as the template of ``templateId`` or the ``assets`` have it, if
+    these are given."""
 
     name: str
     use_given_name_as_prefix: bool = False
     project_id: ProjectId
     cluster_id: UUID
     template_id: UUID | None = None
+    assets: ChosenIn | None = None
     spec: OnePodDocument
 
 

@@ -13,13 +13,13 @@ from accounts.models import User
 from core.api import ApiError, Issue, Wire, not_found, refused_for
 from core.query import whole_number
 from spec import documents
-from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.draft import DATA_SOURCES, ReplicaDraft, WorkloadDraft
 from spec.errors import WORDS, Problem, SpecError
 from spec.kind import WorkloadKind
 from spec.published import given_as
 from workloads import services
 from workloads.api.begun import begun
-from workloads.api.bodies import DistributedIn, OnePodIn
+from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
 from workloads.api.dry_run import DryRun, DryRunOut
 from workloads.api.schemas import DistributedOut
 from workloads.api.why import with_cause
@@ -181,6 +181,8 @@ def refused(error: SpecError, body: OnePodIn) -> ApiError:
 def wire_field(problem: Problem, body: OnePodIn) -> str:
     """The field of the request that a problem is about."""
     head, *rest = problem.path or ("",)
+    if body.assets and head in {"worker", "master"} and _is_chosen(body.assets, rest):
+        return ".".join(["assets", *map(str, rest)])
     master = body.master_spec if isinstance(body, DistributedIn) else None
     given = {"worker": body.spec, "master": master or {}}
     if head in given:
@@ -197,6 +199,13 @@ def wire_field(problem: Problem, body: OnePodIn) -> str:
         "architecture": "noMaster",
     }
     return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
+
+
+def _is_chosen(chosen: ChosenIn, at: list[str | int]) -> bool:
+    """Whether a problem is about an asset that was chosen, and not about what it has."""
+    if at[:1] == [DATA_SOURCES]:
+        return bool(chosen.data_sources)
+    return len(at) == 1 and getattr(chosen, str(at[0]), None) is not None
 
 
 @router.get(

@@ -91,7 +91,6 @@ def test_flags_lay_over_a_file(terminal: Terminal, tmp_path: Path) -> None:
     [
         ("[1", "is no YAML"),
         ("name: a", "it needs spec"),
-        ("{spec: {}, assets: {}}", "names assets"),
         (None, "cannot be read"),
     ],
 )
@@ -132,7 +131,12 @@ def test_a_refusal_names_the_flag(terminal: Terminal) -> None:
         ("--label a", "--label: 'a' is not NAME=VALUE."),
         ("--set probes", "is not PATH=VALUE"),
         ("--mig-profile 1g.5gb", "use --gpu-portion-request"),
-        ("--template a", "Templates are used in the browser"),
+        ("--datavolume a", "use --datasource"),
+        ("-v data", "'data' is no volume; write SOURCE:TARGET"),
+        ("-s lan --port 80", "'lan' is none of portforward"),
+        ("-s ingress", "say which port"),
+        ("--environment a --environment b", "has one environment"),
+        ("--datasource kind=nfs", "is not name=NAME"),
     ],
 )
 def test_wrong_flags_say_what_to_write(terminal: Terminal, flags: str, message: str) -> None:

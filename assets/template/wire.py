@@ -1,0 +1,20 @@
+"""A template over REST, to be found and read: it is made of what a person answers in the wizard."""
+
+from typing import Any
+
+from assets.wire import AssetWire, Given, WireType
+from spec.documents import Document
+from spec.stored import mapping
+
+
+def _read(spec: Document, asset: Any) -> Given:
+    return Given(spec)
+
+
+def _write(asset: Any) -> Document:
+    return mapping(asset.draft_json)
+
+
+WIRE = AssetWire(
+    "workload-template", (WireType("workload-template", _read, _write),), read_only=True
+)

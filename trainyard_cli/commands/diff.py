@@ -1,0 +1,132 @@
+"""What a file would change against a workload that is there, or against another file."""
+
+import sys
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.assets import with_ids
+from trainyard_cli.commands.submit import placed, read_body, refused_by
+from trainyard_cli.errors import wrong_use
+from trainyard_cli.flags.values import MASK
+from trainyard_cli.invocation import Invocation, Output, ProjectName, of
+from trainyard_cli.show import Format, Item, document, is_colored
+
+Body = dict[str, Any]
+Change = dict[str, Any]
+PARTS = ("noMaster", "spec", "masterSpec")
+COLORS = {"+": 32, "-": 31, "~": 33}
+KEPT = "kept"  # sent in the place of a value that nobody sees, and masked again in the answer
+
+FileOption = Annotated[Path, typer.Option("--file", "-f", help="A request body, YAML or JSON.")]
+Against = Annotated[
+    Path | None, typer.Option(help="Another file, such as of an export, instead of a workload.")
+]
+
+
+def diff(
+    context: typer.Context,
+    file: FileOption,
+    name: Annotated[
+        str, typer.Argument(help="A workload; that of the file's name if none is given.")
+    ] = "",
+    against: Against = None,
+    project: ProjectName = "",
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 where they differ.")
+    ] = False,
+    output: Output = None,
+) -> None:
+    """Show what a file would change against a workload, with all defaults on both sides."""
+    invocation = of(context)
+    body = placed(invocation, read_body(file), project)
+    if against:
+        before = placed(invocation, read_body(against), project)
+        path = _path_of(before)
+        there = whole(invocation, path, before)
+    else:
+        called = name or body.get("name") or ""
+        if not called:
+            raise wrong_use("Name the workload: the file has no name.")
+        row = lookup.find(invocation, called, project)
+        path = lookup.PATHS[row["type"]]
+        there = _parts(invocation.client.get(f"/workloads/{row['id']}", expand="spec"))
+    changes = list(changes_of(there, whole(invocation, path, body)))
+    _show(changes, output)
+    if changes and exit_code:
+        raise typer.Exit(1)
+
+
+def _path_of(body: Body) -> str:
+    """The file of an export does not say its kind, but only gangs have a framework."""
+    return "distributed" if body["spec"].get("distributedFramework") else "trainings"
+
+
+def whole(invocation: Invocation, path: str, body: Body) -> Body:
+    """The request as the server completes it. It is only tried, under a name that is free."""
+    body = with_ids(invocation, _unmasked(body), {})
+    body |= {"name": body.get("name") or "diff", "useGivenNameAsPrefix": True}
+    answer = invocation.client.post(f"/workloads/{path}", body, dryRun="true")
+    if answer["spec"] is None:
+        raise refused_by(answer["complianceIssues"], "The file is refused.")
+    return _parts(answer | {"noMaster": body.get("noMaster", False)})
+
+
+def _parts(whole_: Item) -> Body:
+    return {part: whole_[part] for part in PARTS if whole_.get(part)}
+
+
+def _unmasked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _unmasked(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_unmasked(it) for it in value]
+    return KEPT if value == MASK else deepcopy(value)
+
+
+def changes_of(before: Any, after: Any, path: str = "") -> Iterator[Change]:
+    """Path by path; items of lists by their names, where they have some."""
+    ours, theirs = _keyed(before), _keyed(after)
+    if ours is None or theirs is None:
+        if before != after:
+            yield {"path": path, "before": before, "after": after}
+        return
+    for key in {**ours, **theirs}:
+        at = f"{path}{key}" if key.startswith("[") else f"{path}.{key}" if path else key
+        yield from changes_of(ours.get(key), theirs.get(key), at)
+
+
+def _keyed(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, list):
+        return None
+    names = [it.get("name") if isinstance(it, dict) else None for it in value]
+    is_named = all(isinstance(it, str) and it for it in names) and len(set(names)) == len(names)
+    keys = names if is_named else range(len(value))
+    return {f"[{key}]": it for key, it in zip(keys, value, strict=True)}
+
+
+def _show(changes: list[Change], output: Format | None) -> None:
+    if document(changes, output):
+        return
+    if not changes:
+        print("No differences.", file=sys.stderr)
+    for change in changes:
+        before, after = change["before"], change["after"]
+        sign = "+" if before is None else "-" if after is None else "~"
+        values = " → ".join(_text(it) for it in (before, after) if it is not None)
+        line = f"{sign} {change['path']}: {values}"
+        print(f"\033[{COLORS[sign]}m{line}\033[0m" if is_colored(sys.stdout) else line)
+
+
+def _text(value: Any) -> str:
+    import json
+
+    if isinstance(value, dict):  # as short as people write it
+        value = {key: it for key, it in value.items() if it not in (None, "", [], {})}
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,63 @@
+"""What Run:ai's first command line says in other shapes, as texts of the flags of the second."""
+
+from collections.abc import Iterable
+
+from trainyard_cli.flags.values import BadValue, Given
+
+#: Its words for how a port is reached, as ``--port`` has them.
+SERVICES = {"nodeport": "NodePort", "loadbalancer": "LoadBalancer"}
+INGRESS, FORWARD = "ingress", "portforward"
+VOLUME = "write SOURCE:TARGET, and :ro to read it only, such as /data:/data:ro"
+
+
+def with_volumes(
+    flags: Given, volumes: Iterable[str], *, nfs_server: str = "", propagates: bool = False
+) -> dict[str, object]:
+    """``-v SOURCE:TARGET[:ro][:HOST]`` of an NFS server where there is one, else of the node."""
+    laid = dict(flags)
+    for text in volumes:
+        key, item = _volume(text, nfs_server)
+        if propagates and key == "host_path":
+            item += ",mount-propagation=HostToContainer"
+        laid[key] = [*_texts(laid.get(key)), item]
+    return laid
+
+
+def _volume(text: str, nfs_server: str) -> tuple[str, str]:
+    source, target, mode, host, *more = [*text.split(":"), "", "", ""][
+        : max(4, text.count(":") + 1)
+    ]
+    if more or not (source and target) or mode not in {"", "ro", "rw"} or "," in text:
+        raise BadValue(f"--volume: {text!r} is no volume; {VOLUME}")
+    suffix = "" if mode == "ro" else ",readwrite"
+    if server := host or nfs_server:
+        return "nfs", f"path={source},server={server},mountpath={target}{suffix}"
+    return "host_path", f"path={source},mount={target}{suffix}"
+
+
+def with_services(flags: Given, service: str) -> tuple[dict[str, object], list[str]]:
+    """``--port EXTERNAL:CONTAINER`` as ``--service-type`` means it; and the ports that nobody is
+    to reach but whoever forwards them, which are in no request."""
+    laid, ports = dict(flags), _texts(flags.get("port"))
+    word = service.lower()
+    if word not in {*SERVICES, INGRESS, FORWARD}:
+        others = ", ".join([FORWARD, *SERVICES, INGRESS])
+        raise BadValue(f"--service-type: {service!r} is none of {others}")
+    if not ports:
+        raise BadValue("--service-type: say which port, such as --port 8888")
+    if word == FORWARD:
+        return laid | {"port": []}, ports
+    if word == INGRESS:
+        urls = [f"container={it.rpartition(':')[2]}" for it in ports]
+        return laid | {"port": [], "external_url": [*_texts(laid.get("external_url")), *urls]}, []
+    return laid | {"port": [_port(it, SERVICES[word]) for it in ports]}, []
+
+
+def _port(text: str, service: str) -> str:
+    external, colon, container = text.rpartition(":")
+    item = f"service-type={service},container={container}"
+    return f"{item},external={external}" if colon else item
+
+
+def _texts(given: object) -> list[str]:
+    return list(given) if isinstance(given, list) else []
