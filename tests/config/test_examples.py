@@ -57,8 +57,7 @@ def here(example: Any, place: Place) -> Any:
     ours: dict[str, Any] = {
         "clusterId": str(place.project.cluster_id),
         "ids": [str(place.workload.pk)],
-        "projectId": type(example.get("projectId"))(place.project.pk)
-        if "projectId" in example
-        else None,
     }
+    if "projectId" in example:  # a number for some calls, a text for others
+        ours["projectId"] = type(example["projectId"])(place.project.pk)
     return {key: ours.get(key) or here(value, place) for key, value in example.items()}

@@ -22,7 +22,9 @@ def test_a_port_is_reached_where_the_rank_itself_listens_and_nowhere_else(rig: L
     launched = rig.submit(rig.python(SERVES))
     rig.seen(launched, Phase.RUNNING)
     wait_for(lambda: "port" in rig.log(launched))
-    with rig.engine.dial(launched.handle, rank=0, port=int(rig.log(launched).split()[-1])) as stream:
+    with rig.engine.dial(
+        launched.handle, rank=0, port=int(rig.log(launched).split()[-1])
+    ) as stream:
         assert stream.recv(100) == b"from the rank"
     with socket.create_server(("127.0.0.1", 0)) as foreign:
         port = foreign.getsockname()[1]
