@@ -95,7 +95,7 @@ class AssetMeta(Wire):
     id: UUID
     kind: str
     name: str
-    description: str
+    description: str | None
     scope: AssetScope
     cluster_id: UUID | None
     department_id: str | None
@@ -160,7 +160,7 @@ class AssetOut(Wire):
             id=asset.pk,
             kind=its.kind,
             name=asset.name,
-            description=asset.description,
+            description=asset.description or None,
             scope=AssetScope(SCOPE_WORDS[asset.scope]),
             cluster_id=asset.cluster_id,
             department_id=str(asset.department_id) if asset.department_id else None,

@@ -11,7 +11,7 @@ from spec.documents import Document
 from spec.errors import WORDS, Path, Problem
 from spec.stored import mapping
 
-EXISTING, PAIRS = "existingSecretName", "keyValuePairs"
+EXISTING, PAIRS, NUMBER = "existingSecretName", "keyValuePairs", "keyId"
 #: Run:ai's words for the keys of each type, and for what of it is no secret.
 WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("accessKeyId", "secretAccessKey"),
@@ -31,7 +31,7 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
     wire |= {key: (word,) for word, key in keys.items()}
 
     def read(spec: Document, asset: Any) -> Given:
-        wrong = _strays(spec, {*keys, *plain})
+        wrong = _strays(spec, {*keys, *plain, NUMBER})
         values = {key: spec[word] for word, key in keys.items() if word in spec}
         wrong += [
             Problem(wire[key], WORDS["string_type"])
@@ -47,7 +47,7 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
 
     def write(asset: Any) -> Document:
         document = mapping(asset.spec_json)
-        return {word: document.get(field) for word, field in plain.items()}
+        return {word: document.get(field) for word, field in plain.items()} | _numbered(asset)
 
     def schema() -> Document:
         values = {word: {"type": "string", "writeOnly": True} for word in keys}
@@ -70,7 +70,7 @@ def _schema_of_pairs() -> Document:
 def _read_pairs(spec: Document, asset: Any) -> Given:
     """A pair without a value keeps the one that is there. With the key ``ssh`` it is an SSH key,
     which may have ``known_hosts`` besides, and those are no secret."""
-    wrong = _strays(spec, {PAIRS, EXISTING})
+    wrong = _strays(spec, {PAIRS, EXISTING, NUMBER})
     keys, values = list[Any](), dict[str, str]()
     given = spec.get(PAIRS, [])
     if not isinstance(given, list):
@@ -150,7 +150,13 @@ def _write_pairs(asset: Any) -> Document:
     pairs = [{"key": key} for key in keys]
     if hosts := document.get("knownHosts"):
         pairs.append({"key": KNOWN_HOSTS, "value": hosts})
-    return {PAIRS: pairs, EXISTING: existing}
+    return {PAIRS: pairs, EXISTING: existing} | _numbered(asset)
+
+
+def _numbered(asset: Any) -> Document:
+    """Run:ai numbers its credentials, and its clients want a number. Ours is one of the ID, small
+    enough for JavaScript."""
+    return {NUMBER: asset.pk.int >> 75}
 
 
 GENERIC = WireType(

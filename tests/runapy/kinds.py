@@ -53,3 +53,32 @@ KINDS = (
         {"configMap": "conf", "mountPath": "/conf"},
     ),
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ClientCredential:
+    """``model`` is the name of its model, which those of its requests begin with."""
+
+    methods: str
+    listed: str
+    model: str
+    spec: dict[str, Any]
+
+
+CREDENTIALS = (
+    ClientCredential(
+        "access_key", "list_access_keys", "AccessKey",
+        {"accessKeyId": "AKIA1", "secretAccessKey": "not-told"},
+    ),
+    ClientCredential(
+        "docker_registry", "list_docker_registries", "DockerRegistry",
+        {"url": "registry.example.com", "user": "ada", "password": "not-told"},
+    ),
+    ClientCredential(
+        "generic_secret", "list_generic_secret", "GenericSecret",
+        {"keyValuePairs": [{"key": "token", "value": "not-told"}]},
+    ),
+    ClientCredential(
+        "password", "list_passwords", "Password", {"user": "ada", "password": "not-told"}
+    ),
+)  # fmt: skip

@@ -183,4 +183,5 @@ def test_an_ssh_key_of_the_gallery_is_among_the_generic_secrets(
 ) -> None:
     CredentialFactory(home=project, spec_json={"kind": "sshKey"}, entered={"ssh": HIDDEN})
     (entry,) = call("GET", f"{PATH}/generic-secret")[1]["entries"]
+    assert isinstance(entry["spec"].pop("keyId"), int)
     assert entry["spec"] == {"keyValuePairs": [{"key": "ssh"}], "existingSecretName": None}
