@@ -22,6 +22,7 @@ VENDOR = ROOT / "static" / "vendor"
 RUNTIME_LOCK = ROOT / "requirements.txt"
 DEV_LOCK = ROOT / "requirements-dev.txt"
 NPM_LOCK = ROOT / "package-lock.json"
+NPM_DEV = "typescript"  # there only where what tests need was installed, too
 
 # What the pages load, of all that the packages bring: source in node_modules → static/vendor.
 VENDOR_FILES = {
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with one_at_a_time():
             install_python(dev=options.dev)
             install_command_line()
-            install_front_end()
+            install_front_end(dev=options.dev)
     except Missing as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
@@ -135,16 +136,17 @@ def make_venv() -> None:
         raise Missing("The virtual environment .venv could not be created; see above.")
 
 
-def install_front_end() -> None:
-    if not is_stamped(NODE_MODULES, NPM_LOCK):
-        run_npm()
+def install_front_end(*, dev: bool) -> None:
+    lacks = dev and not (NODE_MODULES / NPM_DEV).exists()
+    if lacks or not is_stamped(NODE_MODULES, NPM_LOCK):
+        run_npm(dev=dev)
         copy_vendor_files()
         stamp(NODE_MODULES, NPM_LOCK)
     elif not has_vendor_files():
         copy_vendor_files()
 
 
-def run_npm() -> None:
+def run_npm(*, dev: bool) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise Missing(
@@ -154,8 +156,8 @@ def run_npm() -> None:
             "  elsewhere:      https://nodejs.org/"
         )
     say("Installing front-end files from package-lock.json")
-    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-    if subprocess.run([npm, "ci", *quiet], cwd=ROOT, check=False).returncode:
+    how = ["--no-audit", "--no-fund", "--loglevel=error", *([] if dev else ["--omit=dev"])]
+    if subprocess.run([npm, "ci", *how], cwd=ROOT, check=False).returncode:
         raise Missing("npm could not install the front-end files; its own message is above.")
 
 

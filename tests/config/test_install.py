@@ -38,6 +38,8 @@ def commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]
             (checkout / ".venv" / "bin").mkdir(parents=True)
             (checkout / ".venv" / "bin" / "python").touch()
         if "ci" in ran[-1]:
+            if "--omit=dev" not in ran[-1]:
+                (checkout / "node_modules" / install.NPM_DEV).mkdir(parents=True, exist_ok=True)
             for source in install.VENDOR_FILES:
                 path = checkout / "node_modules" / source
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +72,18 @@ def test_an_installation_for_tests_holds_what_running_needs(commands: list[list[
     install.main(["--dev"])
     commands.clear()
     install.main([])
-    assert not [one for one in commands if "pip" in one]
+    assert not [one for one in commands if "pip" in one or "ci" in one]
+
+
+def test_what_tests_need_of_npm_is_installed_once_they_are_to_run(
+    commands: list[list[str]],
+) -> None:
+    install.main([])
+    assert [one for one in commands if "ci" in one and "--omit=dev" in one]
+    commands.clear()
+    for _ in range(2):
+        install.main(["--dev"])
+    assert ["--omit=dev" in one for one in commands if "ci" in one] == [False]
 
 
 def test_the_command_line_is_installed_and_starts_in_this_checkout(

@@ -1,0 +1,72 @@
+"""What is generated from the OpenAPI document, and a running server to call with it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from config.run.install import ROOT, is_stamped, one_at_a_time, stamp
+from projects.models import Project
+from tests.factories import ComputeResourceFactory, ProjectFactory, UserFactory
+
+#: Its requirements contradict ours, so it has an environment of its own.
+GENERATORS = ROOT / ".venv-clients"
+LOCK = Path(__file__).with_name("requirements.txt")
+PASSWORD = "analytical-engine"
+
+
+@pytest.fixture(scope="session")
+def generator() -> Path:
+    """openapi-python-client, installed on first use."""
+    with one_at_a_time():
+        if not is_stamped(GENERATORS, LOCK):
+            subprocess.run([sys.executable, "-m", "venv", "--without-pip", GENERATORS], check=True)
+            python = GENERATORS / "bin" / "python"
+            pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+            done = subprocess.run(
+                [*pip, "--no-deps", "--no-compile", "-r", LOCK],
+                check=False,
+                text=True,
+                capture_output=True,
+            )
+            if done.returncode and "CI" not in os.environ:
+                pytest.skip(f"openapi-python-client cannot be installed: {done.stderr[-300:]}")
+            assert not done.returncode, done.stderr
+            stamp(GENERATORS, LOCK)
+    return GENERATORS / "bin" / "openapi-python-client"
+
+
+@pytest.fixture(scope="session")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The OpenAPI document."""
+    from django.core.management import call_command
+
+    path = tmp_path_factory.mktemp("described") / "openapi.json"
+    with path.open("w") as file:
+        call_command("openapi", stdout=file)
+    return path
+
+
+@pytest.fixture
+def ada(transactional_db: None, sent: object) -> User:
+    user: User = UserFactory.create(username="ada", administrator=True)
+    user.set_password(PASSWORD)
+    user.save()
+    return user
+
+
+@pytest.fixture
+def project(ada: User) -> Project:
+    project: Project = ProjectFactory.create(name="vision", members=[ada])
+    ComputeResourceFactory.create(home=project, name="small")
+    return project
+
+
+@pytest.fixture
+def served(live_server: Any, project: Project) -> str:
+    """Where the API is, with a project to work in."""
+    return str(live_server.url)
