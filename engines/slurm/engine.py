@@ -36,6 +36,7 @@ from engines.slurm.queue.commands import answered
 from engines.slurm.script.render import manifests
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.submission import Submission
+from engines.slurm.usage import StepSampler
 from engines.slurm.watch.poll import Glance, Looker
 from engines.slurm.watch.watcher import INTERVAL, QueueWatcher
 from spec.errors import Problem
@@ -57,6 +58,8 @@ class SlurmEngine:
         self._transport, self._site, self._interval = transport, site, interval
         self._looker = Looker(transport, site.directory)
         self._logs = LogReader(transport, site.directory)
+        self._usage = StepSampler(transport)
+        self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
 
     def capabilities(self) -> Capabilities:
@@ -84,8 +87,8 @@ class SlurmEngine:
         Submission(self._transport, self._site, launch).submit()
 
     def watch(self) -> Generator[Observation | None]:
-        looker = Looker(self._transport, self._site.directory)
-        yield from QueueWatcher(looker, interval=self._interval).watch()
+        self._watching = Looker(self._transport, self._site.directory)
+        yield from QueueWatcher(self._watching, interval=self._interval).watch()
 
     def events(self) -> list[ClusterEvent]:
         return []
@@ -125,7 +128,9 @@ class SlurmEngine:
             time.sleep(0.3)
 
     def news(self) -> Set[UUID]:
-        return self._logs.news()
+        """Usage is sampled of what the watch of this process sees."""
+        glances = tuple(self._watching.last.values()) if self._watching else ()
+        return self._logs.news() | self._usage.refresh(glances)
 
     def logs(self, handle: Handle, *, run: int) -> Sequence[Log]:
         return self._logs.logs(self._folder(handle), run)
@@ -177,7 +182,7 @@ class SlurmEngine:
         return ours
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
-        return []  # nobody samples what ranks use on Slurm yet
+        return self._usage.read(handle.workload_id, run, after)
 
     def _folder(self, handle: Handle) -> SharedFolder:
         return SharedFolder(self._site.directory, handle.workload_id)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engines.findings import CONNECTION, SIGNED_IN, Finding, Level
+from engines.findings import CONNECTION, METERING, SIGNED_IN, Finding, Level
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster import accounts
@@ -28,7 +28,7 @@ for p in tar find stat bash; do command -v $p > /dev/null || echo "lacks $p"; do
 echo "version $(sbatch --version 2>&1 | head -n 1)"
 scontrol ping 2>&1 | sed 's/^/ping /'
 scontrol show config 2>/dev/null |
-  sed -n 's/^\(AccountingStorageType\|EnforcePartLimits\) /config &/p'
+  sed -n 's/^\(AccountingStorageType\|EnforcePartLimits\|JobAcctGatherType\) /config &/p'
 sacctmgr --noheader --parsable2 show assoc user="$(id -un)" format=account,qos 2>/dev/null |
   sed 's/^/own /'
 sacctmgr --noheader --parsable2 show assoc where user= \
@@ -55,7 +55,7 @@ class Checks:
         result = files.sh(self.transport, LOOK, self.site.directory)
         report = lines(files.checked(result, "The login node does not run commands"))
         there = [*connection(self.transport.host, report), *directory(self.site, report)]
-        there += [*accounting(report), *limits(self.site, report)]
+        there += [*accounting(report), *usage(report), *limits(self.site, report)]
         if any(it.level in {Level.MISSING, Level.ISSUE} for it in there):
             return tuple(there)
         return (*there, *self._trial())
@@ -112,6 +112,16 @@ def accounting(report: Report) -> Iterator[Finding]:
             "whose node dies without a word is Unknown until it is stopped."
         )
         yield Finding(ENDED_JOBS, "slurmdbd", Level.WARNING, text)
+
+
+def usage(report: Report) -> Iterator[Finding]:
+    """Whether Slurm measures what jobs use."""
+    kind = config_of(report).get("JobAcctGatherType", "")
+    if kind.endswith("/none") or kind == "(null)":
+        text = "JobAcctGatherType is none, so nobody measures what ranks use."
+        yield Finding(METERING, "sstat", Level.WARNING, text)
+    elif kind:
+        yield Finding(METERING, "sstat", Level.OK, kind)
 
 
 def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:

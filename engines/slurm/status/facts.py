@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from engines.base import Launch
 from engines.slurm.queue.jobs import BatchJob
-from engines.slurm.script.shape import tasks_of
+from engines.slurm.script.shape import has_launcher, tasks_of
 from spec.workload import Role
 
 
@@ -32,7 +32,8 @@ class RankFact:
 class RunFacts:
     """``roles`` holds role and index of each rank; ``finished`` is with which code and when the
     batch script ended, ``asked`` whether it was asked to, ``verdict`` the job as Slurm showed it at
-    last; ``parts`` are those of a heterogeneous job, the master's and the workers'."""
+    last; ``parts`` are those of a heterogeneous job, the master's and the workers'; ``launcher``:
+    rank 0 starts the others and is no task itself."""
 
     roles: tuple[tuple[Role, int], ...]
     run: int
@@ -49,6 +50,7 @@ class RunFacts:
     ranks: Mapping[int, RankFact] = field(default_factory=dict)
     batch_log: str = ""
     parts: int = 1
+    launcher: bool = False
 
     @property
     def all_started(self) -> bool:
@@ -66,6 +68,7 @@ def launch_line(launch: Launch, created: datetime) -> str:
             "ranks": spec.num_pods,
             "limit": spec.time_limit_seconds,
             "parts": len(tasks_of(spec)),
+            "launcher": has_launcher(spec),
         }
     )
 
@@ -94,6 +97,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             ranks=_ranks(files, f"attempt-{attempt}/"),
             batch_log=files.get("batch.log", ""),
             parts=int(report.get("parts", 1)),
+            launcher=bool(report.get("launcher")),
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -55,10 +55,11 @@ class Bells:
 
 @dataclass
 class Looker:
-    """Looks at workloads of one directory. ``offset`` is how far the cluster's clock is ahead."""
+    """Looks at workloads of one directory. ``last`` is each as it was looked at last."""
 
     transport: Transport
     directory: str
+    last: dict[UUID, Glance] = field(default_factory=dict)
     _missing: dict[str, datetime] = field(default_factory=dict)
 
     def jobs(self, *names: str) -> list[BatchJob]:
@@ -84,11 +85,16 @@ class Looker:
         files.sh(self.transport, programs.PRUNE, self.directory)
         folders = files.latest_runs(self.transport, self.directory)
         at = datetime.now(UTC)
-        return list(self._glances(folders, self.jobs(), at))
+        glances = list(self._glances(folders, self.jobs(), at))
+        self.last = {glance.uid: glance for glance in glances}
+        return glances
 
     def some(self, uids: Iterable[UUID], jobs: Sequence[BatchJob] | None = None) -> list[Glance]:
         """Of these workloads; ``jobs`` is the queue, where it was just asked."""
-        wanted = [SharedFolder(self.directory, uid).relative for uid in uids]
+        asked = set(uids)
+        for uid in asked:
+            self.last.pop(uid, None)
+        wanted = [SharedFolder(self.directory, uid).relative for uid in asked]
         if not wanted:
             return []
         folders = files.latest_runs(self.transport, self.directory, *wanted)
@@ -112,7 +118,9 @@ class Looker:
         for folder, (facts, job) in results.items():
             if job and job.is_over and not facts.verdict:
                 self._keep(folder, job)
-            yield Glance(_place(folder)[0], facts, job, at)
+            glance = Glance(_place(folder)[0], facts, job, at)
+            self.last[glance.uid] = glance
+            yield glance
 
     def _accounted(
         self, results: dict[str, tuple[RunFacts, BatchJob | None]], at: datetime
