@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts import access
 from core.fields import EncryptedTextField
+from core.prepared import prepared
 
 
 class User(AbstractUser):
@@ -18,6 +19,12 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.username
+
+
+@prepared
+def active(pk: int) -> models.QuerySet[User]:
+    """The one of this id, if they may sign in. Each request asks."""
+    return User.objects.filter(pk=pk, is_active=True)
 
 
 class AccessKey(models.Model):

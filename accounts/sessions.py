@@ -1,29 +1,42 @@
 """Sessions: how each request reads its own, and whose it is, asked again and again by connections
-that outlive a request."""
+that outlive a request too."""
 
 from importlib import import_module
 
+from allauth.account.auth_backends import AuthenticationBackend
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import User, active
+from core.prepared import prepared
 
 
 class SessionStore(db.SessionStore):
-    """In the database, read by a query that stands here: each request asks for its session, and
-    Django takes longer to put that into SQL than the database to answer it."""
+    """In the database, as Django's."""
 
     def _get_session_from_db(self) -> Session | None:
-        query = "SELECT * FROM django_session WHERE session_key = %s"
-        session = next(iter(Session.objects.raw(query, [self.session_key])), None)
+        session = next(iter(_session(self.session_key)), None)
         if session is None or session.expire_date <= timezone.now():
             self._session_key = None
             return None
         return session
+
+
+@prepared
+def _session(key: str | None) -> QuerySet[Session]:
+    return Session.objects.filter(session_key=key)
+
+
+class SignInBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth left it untyped
+    """allauth's, but for how each request reads its user."""
+
+    def get_user(self, user_id: int) -> User | None:
+        return next(iter(active(user_id)), None)
 
 
 def user_of(session_key: str) -> User | None:

@@ -11,13 +11,11 @@ import jwt
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from accounts.models import AccessKey, User
+from accounts.models import AccessKey, User, active
 from audit import services as audit
-from core.prepared import prepared
 
 LIFETIME = timedelta(hours=12)
 REFRESHES_FOR = timedelta(days=30)
@@ -70,7 +68,7 @@ def owner(token: str) -> User | None:
 def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
     try:
         claims = jwt.decode(token, _signing_key(), algorithms=[ALGORITHM], audience=audience)
-        (user,) = _active(int(claims["sub"]))
+        (user,) = active(int(claims["sub"]))
     except (jwt.InvalidTokenError, KeyError, ValueError):
         return None  # also where there is nobody any more
     if claims.get("pwd") != _password_mark(user):
@@ -80,11 +78,6 @@ def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
         if key is None or key.has_ended or claims.get("secret") != _secret_mark(key):
             return None
     return user, claims
-
-
-@prepared
-def _active(pk: int) -> QuerySet[User]:
-    return User.objects.filter(pk=pk, is_active=True)
 
 
 def _signed(user: User, key: AccessKey | None, audience: str, until: datetime) -> str:

@@ -22,8 +22,8 @@ from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.db import connection, connections
-from django.http import HttpResponseBase
-from django.urls import Resolver404, resolve, set_script_prefix
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 
 from core.api import CALLS
 
@@ -72,7 +72,7 @@ class Handler(ASGIHandler):
         self.call_changes = ThreadPoolExecutor(calls, "api-change", _keep_connections)
         self.sign_ins = ThreadPoolExecutor(1, "sign-in", _keep_connections)
         self.precedence = Precedence()
-        self.plain = BaseHandler()
+        self.plain = PlainHandler()
         self.plain.load_middleware()
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
@@ -121,11 +121,21 @@ class Handler(ASGIHandler):
         return response
 
 
+class PlainHandler(BaseHandler):
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        request.resolver_match = match = resolved(request.path_info)
+        return match
+
+
 @lru_cache(4096)  # addresses that are asked for again and again, such as those of the API
+def resolved(path: str) -> ResolverMatch:
+    return resolve(path)
+
+
 def is_asynchronous(path: str) -> bool:
     """Whether the view of this address runs on the event loop."""
     try:
-        return iscoroutinefunction(resolve(path).func)
+        return iscoroutinefunction(resolved(path).func)
     except Resolver404:
         return False
 

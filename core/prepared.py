@@ -6,8 +6,9 @@ Django takes longer to put such a query into SQL than the database to answer it:
     def _active(pk: int) -> QuerySet[User]:
         return User.objects.filter(pk=pk, is_active=True)
 
-``_active(7)`` is then the list of its rows. An argument may stand where a column is compared with
-it, and decide nothing else: the function runs once, with placeholders in the place of values.
+``_active(7)`` is then the list of its rows. An argument in its place may stand where a column is
+compared with it, and decide nothing else: the function runs once, with placeholders instead of
+them. What decides the query, such as its columns, is given by name, and each has a text of its own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 from uuid import UUID
 
+from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet, Value
@@ -27,6 +29,8 @@ from core.text import LARGEST
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)
 
+MOST_KEPT = 500  # of a connection; some 20 KB each
+
 
 class Placeholder(Value):
     """Where an argument goes; its value is the argument's number."""
@@ -36,18 +40,24 @@ class Placeholder(Value):
 
 
 def prepared(build: Callable[P, QuerySet[M]]) -> Callable[P, list[M]]:
-    """Its arguments are given in their order, without their names."""
+    """Its arguments that are given by name can be hashed."""
     name = f"{build.__module__}.{build.__qualname__}"
 
     @wraps(build)
     def ask(*args: P.args, **kwargs: P.kwargs) -> list[M]:
         database = connections[DEFAULT_DB_ALIAS]
         kept = vars(database).setdefault("prepared", {})  # each thread has a connection of its own
-        if name not in kept:
+        key = name, len(args), *kwargs.items()
+        if key not in kept:
+            if len(kept) >= MOST_KEPT:
+                kept.clear()
             places = map(Placeholder, range(len(args)))
-            queryset = cast(Callable[..., QuerySet[M]], build)(*places)
-            kept[name] = PreparedQuery.of(queryset, database)
-        return list(kept[name].rows(args))
+            queryset = cast(Callable[..., QuerySet[M]], build)(*places, **kwargs)
+            try:
+                kept[key] = PreparedQuery.of(queryset, database)
+            except EmptyResultSet:  # whatever there is, it lets nothing through
+                return []
+        return list(kept[key].rows(args))
 
     return ask
 

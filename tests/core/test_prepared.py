@@ -33,6 +33,19 @@ def test_rows_are_those_that_django_would_make() -> None:
         assert (row.description, len(asked)) == ("", 1)
 
 
+@prepared
+def some_of(*pks: int, names: tuple[str, ...]) -> QuerySet[Project]:
+    return Project.objects.filter(pk__in=pks, name__in=names).order_by("name")
+
+
+def test_each_set_of_named_arguments_and_number_of_keys_has_a_query_of_its_own() -> None:
+    one, two = ProjectFactory(name="one"), ProjectFactory(name="two")
+    assert some_of(one.pk, two.pk, names=("one", "two")) == [one, two]
+    assert some_of(two.pk, one.pk, names=("one", "three")) == [one]
+    assert some_of(two.pk, names=("one", "three")) == []
+    assert some_of(one.pk, names=()) == []
+
+
 def test_a_key_that_no_row_has_gives_an_empty_list() -> None:
     project = ProjectFactory()
     for pk in (project.pk + 1, 2**63, 10**40, -1):

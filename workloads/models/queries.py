@@ -30,11 +30,16 @@ STANDING = (
 )
 
 
+def reach(user: User, action: str = "workloads.read") -> Q:
+    """The workloads to which someone may do it."""
+    columns = {"project": "project", "department": "project__department", "cluster": "cluster"}
+    return access.reach(user, action, **columns)
+
+
 class WorkloadQuerySet(models.QuerySet["Workload"]):
     def within_reach(self, user: User, action: str = "workloads.read") -> Self:
         """Those to which someone may do it, the deleted ones that are kept included."""
-        columns = {"project": "project", "department": "project__department", "cluster": "cluster"}
-        return self.filter(access.reach(user, action, **columns))
+        return self.filter(reach(user, action))
 
     def open_to(self, user: User, action: str) -> Self:
         """Those to which someone may do it. Deleted ones are gone."""

@@ -6,12 +6,16 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
+from django.db import models
+from django.db.models import Q
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from accounts.models import User
+from core.prepared import prepared
 from workloads.diagnosis import BY_ID, FailureClass
 from workloads.models import Workload, WorkloadQuerySet
+from workloads.models.queries import reach
 from workloads.models.traces import kept_in_words
 from workloads.table import keyset
 from workloads.table.columns import BY_KEY, Column, shown_metrics
@@ -121,6 +125,24 @@ def rows_of(pks: Iterable[UUID], columns: tuple[Column, ...], user: User) -> lis
     wanted = list(pks)
     workloads = for_rows(Workload.objects.all(), columns).in_bulk(wanted)
     return [Row.of(workloads[pk], columns, user) for pk in wanted if pk in workloads]
+
+
+def present_rows(
+    pks: Iterable[UUID], columns: tuple[Column, ...], user: User, *, deleted: bool
+) -> list[Row]:
+    """Of these the ones that the user may see, in no order: open pages ask for a row whenever it
+    changes."""
+    keys = tuple(column.key for column in columns)
+    present = _present(*pks, keys=keys, deleted=deleted, within=reach(user))
+    return [Row.of(workload, columns, user) for workload in present]
+
+
+@prepared
+def _present(
+    *pks: UUID, keys: tuple[str, ...], deleted: bool, within: Q
+) -> models.QuerySet[Workload]:
+    rows = Workload.objects.filter(within, pk__in=pks, deleted_at__isnull=not deleted)
+    return for_rows(rows, [BY_KEY[key] for key in keys]).order_by()
 
 
 def rows_among(workloads: WorkloadQuerySet, columns: tuple[Column, ...], user: User) -> list[Row]:

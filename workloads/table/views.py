@@ -22,9 +22,9 @@ from workloads.models import SavedView
 from workloads.table import export
 from workloads.table.columns import BY_KEY, COLUMNS, Column
 from workloads.table.filters import OPERATORS
-from workloads.table.page import PAGE_SIZE, page_of, rows_among
+from workloads.table.page import PAGE_SIZE, page_of, present_rows, rows_among
 from workloads.table.presets import presets
-from workloads.table.state import TableState, usual_of
+from workloads.table.state import TableState
 from workloads.wizard import drafts
 
 FILTERABLE = tuple(column for column in COLUMNS if column.filters)
@@ -69,8 +69,8 @@ def workload_rows(request: Request) -> HttpResponse:
     ids, newer = _ids(asked.get("ids", "")), _since(_ids(asked.get("new", "")), asked.get("since"))
     context: dict[str, Any] = {"as_of": as_of, "rows": [], "new_rows": []}
     if ids:
-        present = usual_of(state.deleted).rows(request.user).filter(pk__in=ids)
-        context["rows"] = rows_among(present, state.columns, request.user)
+        present = present_rows(ids, state.columns, request.user, deleted=state.deleted)
+        context["rows"] = present
     if newer:
         passing = state.rows(request.user).filter(newer).order_by("-created_at", "-id")
         newest = rows_among(passing[: 2 * PAGE_SIZE], state.columns, request.user)
