@@ -31,6 +31,7 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         labels,
         public_url=settings.PUBLIC_URL,
         partitions=offer.partitions,
+        plain_jobs=offer.plain_jobs,
     )
     try:
         return cluster.settings.on(site)

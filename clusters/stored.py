@@ -33,6 +33,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             topologies=_names(data.get("topologies")),
             node_ports=tuple(data.get("node_ports", ())),
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),
+            plain_jobs=data.get("plain_jobs", False),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

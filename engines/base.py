@@ -184,6 +184,7 @@ class Capabilities:
     quotas: bool = False  # its queues hold projects to their quotas, see ``Engine.keep_queues``
     node_ports: tuple[int, ...] = ()  # that others than Trainyard hold, as far as it may look
     partitions: tuple[Partition, ...] = ()
+    plain_jobs: bool = False  # its own jobs run a single pod, see ``Site``
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:
@@ -208,7 +209,7 @@ class Site:
     ``pools`` holds the label (key and value) of each node pool by its name; the nodes that carry
     none of these labels are the pool ``DEFAULT_POOL``. Tools get external URLs below
     ``ingress_domain``; ``public_url`` is where Trainyard itself is, without a
-    slash at its end.
+    slash at its end. With ``plain_jobs`` a single pod needs no operator.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -218,6 +219,7 @@ class Site:
     ingress_class: str = ""
     public_url: str = ""
     partitions: tuple[Partition, ...] = ()
+    plain_jobs: bool = False
 
 
 @dataclass(frozen=True)

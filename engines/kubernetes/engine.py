@@ -1,16 +1,14 @@
-"""The Kubernetes engine: gangs as jobs of the Kubeflow training operator."""
+"""The Kubernetes engine: gangs as jobs of Kubeflow's operators, single pods as jobs."""
 
 import socket
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from datetime import datetime
-from typing import NoReturn
 from uuid import UUID
 
 from engines.base import (
     Capabilities,
     ClusterEvent,
-    EngineRefused,
     EngineUnavailable,
     Handle,
     Launch,
@@ -27,15 +25,22 @@ from engines.kubernetes.cluster import checks, discovery, queues
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.hopeless import HopelessJobs
-from engines.kubernetes.jobs import JobKind, job_for, job_name
+from engines.kubernetes.jobs import (
+    JobKind,
+    is_suspended,
+    job_name,
+    run_of,
+    suspension,
+)
 from engines.kubernetes.labels import is_of
 from engines.kubernetes.logs.streams import STREAMS, LogStreams
-from engines.kubernetes.manifests import refused_fields, unsupported
+from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.manifests.fetchers import Images
 from engines.kubernetes.manifests.job import IMAGES, manifests, masked
 from engines.kubernetes.manifests.tools import object_of
 from engines.kubernetes.status.causes.never_fits import with_never_fits
-from engines.kubernetes.status.job import JobView, run_of, was_resumed
+from engines.kubernetes.status.job import JobView
+from engines.kubernetes.submission import Submitter
 from engines.kubernetes.watch.lookup import Lookup
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.kubernetes.watch.watcher import Watcher
@@ -43,7 +48,7 @@ from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
-from spec.phases import TERMINAL, Phase
+from spec.phases import TERMINAL
 from spec.tools import Tool
 
 DEFAULT_PREFIX = "trainyard-"
@@ -69,11 +74,12 @@ class KubernetesEngine:
         log_streams: int = STREAMS,
     ) -> None:
         self._api, self._prefix, self._images = api, prefix, images
-        self._installation, self._claimed = installation, set[str]()
+        self._installation = installation
         self._usage = UsageReader(api, prefix=prefix, prometheus=prometheus)
         self._streams = LogStreams(api, streams=log_streams)
         self._inventory = Inventory(api, self._pods)
         self._now = Lookup(api, prefix)
+        self._submitter = Submitter(api, self._now, self._manifests)
         self._watcher: Watcher | None = None
 
     def capabilities(self) -> Capabilities:
@@ -112,23 +118,7 @@ class KubernetesEngine:
     def submit(self, launch: Launch) -> None:
         """Every object by a name of the workload's, the job last: whoever comes again after any
         step makes what is missing and no second one."""
-        space, *others, job = self._manifests(launch)
-        kind, name = job_for(launch.spec), space["metadata"]["name"]
-        path = kind.path(name, job["metadata"]["name"])
-        if name not in self._claimed:
-            objects.claim_namespace(self._api, space)
-            self._claimed.add(name)
-        if launch.run == 1 and not others and self._create(launch, kind, space, job):
-            return
-        before = self._api.find(path)
-        if before is None:
-            objects.claim_namespace(self._api, space)  # somebody may have deleted it since
-        elif not self._may_start_again(launch, kind, before):
-            return
-        for item in others:
-            objects.make(self._api, item)
-        with explained(launch, kind):
-            self._api.apply(path, job)
+        self._submitter.submit(launch)
 
     def watch(self) -> Generator[Observation | None]:
         hopeless = HopelessJobs(self._api)
@@ -174,7 +164,7 @@ class KubernetesEngine:
             if present is None or run_of(present[1]) != run:
                 return
             kind, job = present
-            if job["spec"].get("runPolicy", {}).get("suspend"):
+            if is_suspended(job):
                 self._end_ephemeral(handle)
                 return
             if JobView.at(kind, job, ()).observation().phase in TERMINAL:
@@ -182,7 +172,7 @@ class KubernetesEngine:
             version = job["metadata"]["resourceVersion"]
             wish = {
                 "metadata": {"resourceVersion": version},
-                "spec": {"runPolicy": {"suspend": True}},
+                "spec": suspension(kind),
             }
             try:
                 self._api.merge(self._now.path(kind, handle), wish)
@@ -243,53 +233,3 @@ class KubernetesEngine:
         snapshot = self._watcher.snapshots.get(handle.workload_id) if self._watcher else None
         job = snapshot.job_view if snapshot else None
         return self._usage.read(job, after) if job and run_of(job.manifest) == run else []
-
-    def _create(self, launch: Launch, kind: JobKind, space: Manifest, job: Manifest) -> bool:
-        """The first start in one call, which is all that most submissions need; ``False`` when
-        there is no namespace yet, or a job of this name."""
-        path = kind.path(space["metadata"]["name"], "").rstrip("/")
-        with explained(launch, kind):
-            try:
-                self._api.create(path, job)
-            except (Conflict, NotFound):
-                return False
-        return True
-
-    def _may_start_again(self, launch: Launch, kind: JobKind, job: Manifest) -> bool:
-        """Whether the job of an earlier run is stopped, so that this run can take it over."""
-        if job["metadata"].get("deletionTimestamp"):
-            raise EngineUnavailable("The job of this name is still being deleted.")
-        if run_of(job) >= launch.run:
-            return False
-        if was_resumed(job):
-            return True  # by somebody else, as the run that is asked for now
-        view = self._now.job_view(launch.handle)
-        phase = view.observation().phase if view else None
-        if phase is Phase.COMPLETED and not launch.spec.kind.traits.completes:
-            self._clear(launch.handle, kind)
-        if phase in TERMINAL:
-            raise EngineRefused(f"Run {run_of(job)} ended as {phase}; start a new workload.")
-        if phase is not Phase.STOPPED:
-            raise EngineUnavailable(f"run {run_of(job)} is still ending")
-        return True
-
-    def _clear(self, handle: Handle, kind: JobKind) -> NoReturn:
-        """A job that completed is done for good: it makes room for that of the next run."""
-        self._end_ephemeral(handle)
-        self._api.delete(self._now.path(kind, handle), propagationPolicy="Foreground")
-        raise EngineUnavailable("The job of the run before is being deleted.")
-
-
-@contextmanager
-def explained(launch: Launch, kind: JobKind) -> Iterator[None]:
-    """A job's refusal in our words, with the field of the spec that it is about."""
-    try:
-        yield
-    except NotFound as error:
-        message = f"The cluster has no {kind.name}; its administrator can install the operator."
-        field = "distributedFramework" if launch.spec.kind.is_gang else "kind"
-        raise EngineRefused(message, field=field) from error
-    except EngineRefused as error:
-        own = launch.spec.master is not None
-        field = refused_fields.ours(kind, error.field, str(error), own_master=own)
-        raise EngineRefused(str(error), field=field) from error

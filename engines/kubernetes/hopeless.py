@@ -10,7 +10,7 @@ from uuid import UUID
 
 from engines.base import ClusterEvent, EngineError
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import GAVE_UP
+from engines.kubernetes.jobs import GAVE_UP, suspension
 from engines.kubernetes.manifests.fetchers import FETCHER
 from engines.kubernetes.watch.snapshot import Snapshot
 
@@ -46,7 +46,7 @@ class HopelessJobs:
                     "resourceVersion": meta["resourceVersion"],
                     "annotations": {GAVE_UP: why},
                 },
-                "spec": {"runPolicy": {"suspend": True}},
+                "spec": suspension(view.kind),
             }
             try:
                 self._api.merge(view.kind.path(meta["namespace"], meta["name"]), wish)

@@ -1,4 +1,4 @@
-"""The operators' kinds of job that Trainyard writes, and the labels by which it finds its own."""
+"""The kinds of job that Trainyard writes, and the labels by which it finds its own."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -21,9 +21,10 @@ OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
 
 @dataclass(frozen=True)
 class JobKind:
-    """A job of one of Kubeflow's operators. ``port`` is where its ranks meet; 0 for MPI, whose
-    launcher reaches the workers by ssh. ``master`` and ``worker`` are what the operator calls the
-    replicas of each role; ``master`` is empty where there is none."""
+    """A job of one of Kubeflow's operators, or Kubernetes' own. ``port`` is where its ranks meet; 0
+    for MPI, whose launcher reaches the workers by ssh. ``replicas`` is the field of the operator's
+    replicas, ``master`` and ``worker`` what it calls those of each role; ``master`` is empty where
+    there is none, all of them in a job that has one template and no operator."""
 
     framework: Framework
     name: str
@@ -40,6 +41,10 @@ class JobKind:
     @property
     def plural(self) -> str:
         return f"{self.name.lower()}s"
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.replicas
 
     @property
     def api_version(self) -> str:
@@ -88,17 +93,42 @@ JAX = JobKind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
 KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
 #: One pod without a framework: a PyTorchJob whose master is the one worker, and leads nobody.
 SINGLE = replace(PYTORCH, master="", worker="Master")
+#: The same as a job of Kubernetes itself, which needs no operator.
+PLAIN = replace(
+    SINGLE, name="Job", replicas="", worker="", container="main", operator="", group="batch"
+)
 
 
-def job_for(spec: WorkloadSpec) -> JobKind:
-    """The kind of job that a spec becomes."""
-    return KINDS[spec.distributed_framework] if spec.distributed_framework else SINGLE
+def job_for(spec: WorkloadSpec, *, plain: bool) -> JobKind:
+    """The kind of job that a spec becomes; ``plain``: where the cluster's own jobs will do."""
+    if spec.distributed_framework:
+        return KINDS[spec.distributed_framework]
+    return PLAIN if plain else SINGLE
 
 
 def kind_of(kind: JobKind, job: Manifest) -> JobKind:
     """As what a job is read: of one kind of the cluster's there may be two of ours."""
     alone = kind is PYTORCH and set(job["spec"].get(kind.replicas, ())) == {SINGLE.worker}
     return SINGLE if alone else kind
+
+
+def suspension(kind: JobKind) -> Manifest:
+    """What a job's spec says when its pods have to go. Servers before 1.21 do not know ``suspend``,
+    and drop it: there a Job rests when no pod of it may run."""
+    if kind.is_plain:
+        return {"suspend": True, "parallelism": 0}
+    return {"runPolicy": {"suspend": True}}
+
+
+def is_suspended(job: Manifest) -> bool:
+    spec = job["spec"]
+    policy = spec.get("runPolicy") or {}
+    return bool(policy.get("suspend") or spec.get("suspend")) or spec.get("parallelism") == 0
+
+
+def backoff_limit(job: Manifest) -> int:
+    spec = job["spec"]
+    return int((spec.get("runPolicy") or {}).get("backoffLimit") or spec.get("backoffLimit") or 0)
 
 
 def job_name(handle: Handle) -> str:
@@ -112,3 +142,14 @@ def workload_of(labels: dict[str, str]) -> UUID | None:
         return UUID(labels[WORKLOAD])
     except (KeyError, ValueError):
         return None
+
+
+def is_pod_of(pod: Manifest, job: Manifest) -> bool:
+    """Whether it is not of the run before, whose Job had the same name."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return not owners or any(one["uid"] == job["metadata"]["uid"] for one in owners)
+
+
+def run_of(job: Manifest) -> int:
+    text = (job["metadata"].get("annotations") or {}).get(RUN, "")
+    return int(text) if text.isdigit() else 1

@@ -23,6 +23,10 @@ from spec.workload import WorkloadSpec
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
+OR_JOBS = (
+    "Or apply Trainyard's permissions to the cluster again: with those on Jobs, Kubernetes 1.26 or "
+    "later needs no operator for a single pod."
+)
 NEEDS_KAI = "Needs the KAI scheduler, which this cluster does not have."
 NO_SETUP = "Pods start by their image's entry point: put these lines into the image or a script."
 NO_PRIORITIES = (
@@ -72,9 +76,12 @@ def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
 
 def _without_operator(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     """Of one pod without a framework: those with one are judged by their framework."""
-    support = cluster.capabilities.framework(SINGLE.framework)
-    if not spec.kind.is_gang and not support.available:
-        yield Problem(("kind",), f"a standard training runs as a {SINGLE.name} here. {support.why}")
+    has = cluster.capabilities
+    support = has.framework(SINGLE.framework)
+    if not (spec.kind.is_gang or has.plain_jobs or support.available):
+        yield Problem(
+            ("kind",), f"a single pod runs as a {SINGLE.name} here. {support.why} {OR_JOBS}"
+        )
 
 
 def withholds(cluster: "Cluster", field: str) -> str:

@@ -11,13 +11,13 @@ from engines.kubernetes.client.outage import STRANGE
 from engines.kubernetes.cluster import discovery
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.rbac import CORE, JOBS, RIGHTS, Right
+from engines.kubernetes.cluster.reviews import refused
 from engines.kubernetes.jobs import GPU, KINDS, PROJECT
 from engines.kubernetes.labels import INSTALLATION, is_of_another, namespace_of
 from engines.kubernetes.objects import NAMESPACES, taken
 from spec.framework import Framework
 
 OLDEST = (1, 20)
-REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 REVIEW_OF_SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 PRIVILEGED = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 METRICS = "metrics.k8s.io"
@@ -60,8 +60,7 @@ def _version(api: Api) -> Manifest:
 
 def _server(api: Api, version: Manifest) -> Iterator[Finding]:
     shown = version["gitVersion"]
-    numbers = tuple(int(re.sub(r"\D.*", "", version[part]) or 0) for part in ("major", "minor"))
-    if numbers < OLDEST:
+    if discovery.release(version) < OLDEST:
         text = f"Kubernetes {shown}; Trainyard needs 1.20 or later. Upgrade the cluster."
         yield Finding(CONNECTION, "API server", Level.MISSING, text)
     else:
@@ -116,33 +115,16 @@ def _permissions(api: Api, here: set[str], jobs: discovery.Installed) -> Iterato
         if right.group in here and (right.group != JOBS or right.resource in jobs)
     ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(lambda right: _refused(api, right), asked))
-    for right, refused in zip(asked, answers, strict=True):
-        yield _permission(right, refused)
+        answers = list(pool.map(lambda right: refused(api, right), asked))
+    for right, verbs in zip(asked, answers, strict=True):
+        yield _permission(right, verbs)
 
 
-def _refused(api: Api, right: Right) -> list[str]:
-    """The verbs that we may not use."""
-    return [verb for verb in right.verbs if not _may(api, right, verb)]
-
-
-def _may(api: Api, right: Right, verb: str) -> bool:
-    """In every namespace: those of projects are made as they come."""
-    resource, _, subresource = right.resource.partition("/")
-    wanted = {"group": right.group, "resource": resource, "subresource": subresource, "verb": verb}
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": wanted},
-    }
-    return bool(api.create(REVIEWS, review)["status"]["allowed"])
-
-
-def _permission(right: Right, refused: list[str]) -> Finding:
-    if not refused:
+def _permission(right: Right, verbs: list[str]) -> Finding:
+    if not verbs:
         return Finding(PERMISSIONS, right.title, Level.OK, ", ".join(right.verbs))
     level = Level.MISSING if right.needed else Level.WARNING
-    text = f"{', '.join(refused)}: not allowed. Needed for {right.purpose}."
+    text = f"{', '.join(verbs)}: not allowed. Needed for {right.purpose}."
     return Finding(PERMISSIONS, right.title, level, text)
 
 

@@ -1,5 +1,6 @@
 """What a cluster offers, asked of the cluster itself: frameworks, classes, schedulers."""
 
+import re
 from collections.abc import Callable, Mapping
 
 from engines.base import (
@@ -9,8 +10,10 @@ from engines.base import (
     FrameworkSupport,
     Manifest,
 )
-from engines.kubernetes.client.api import Api, NotFound
-from engines.kubernetes.jobs import KAI, KINDS, PYTORCH, WORKLOAD, JobKind
+from engines.kubernetes.client.api import Api, Denied, NotFound
+from engines.kubernetes.cluster import reviews
+from engines.kubernetes.cluster.rbac import PLAIN_JOBS
+from engines.kubernetes.jobs import KAI, KINDS, PLAIN, PYTORCH, WORKLOAD, JobKind
 from spec.framework import Framework
 
 KAI_GROUP = "scheduling.run.ai"
@@ -20,6 +23,7 @@ STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL = "default"  # a namespace that every cluster has; nothing is made there
+LOSING = (1, 22), (1, 25)
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -38,14 +42,37 @@ def capabilities(api: Api) -> Capabilities:
         topologies=topologies(api),
         quotas=kai and QUEUES in served(api, KAI_QUEUES),
         node_ports=node_ports(_allowed(lambda: list(api.everything(SERVICES)))),
+        plain_jobs=plain_jobs(api),
     )
 
 
 def kinds_here(api: Api) -> list[JobKind]:
-    """The kinds of job that can exist here."""
+    """The kinds of job of ours that can exist here: without rights, none of Kubernetes' own do."""
     versions = {kind.api_version for kind in KINDS.values()}
     plurals = {version: served(api, version) for version in versions}
-    return [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
+    here = [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
+    return [*here, PLAIN] if _may_list(api, PLAIN) else here
+
+
+def _may_list(api: Api, kind: JobKind) -> bool:
+    try:
+        api.get(kind.everywhere, limit=1, labelSelector=WORKLOAD)
+    except (Denied, NotFound):
+        return False
+    return True
+
+
+def plain_jobs(api: Api) -> bool:
+    """Whether a single pod is run by a Job of Kubernetes: from 1.22 to 1.25 such a Job fails when
+    its pod has to give way, and there is no policy against it yet."""
+    return not LOSING[0] <= release(api.get("/version")) <= LOSING[1] and not reviews.refused(
+        api, PLAIN_JOBS
+    )
+
+
+def release(version: Manifest) -> tuple[int, ...]:
+    """``(1, 20)``; distributions write ``20+``."""
+    return tuple(int(re.sub(r"\D.*", "", version[part]) or 0) for part in ("major", "minor"))
 
 
 def job_kinds(api: Api, groups: list[Manifest]) -> Installed:

@@ -13,12 +13,13 @@ from hashlib import sha256
 import yaml
 
 from engines.base import Manifest
-from engines.kubernetes.jobs import KINDS, JobKind
+from engines.kubernetes.jobs import KINDS, PLAIN, JobKind
 
 NAME = NAMESPACE = "trainyard"
 RBAC = "rbac.authorization.k8s.io"
 CORE, JOBS, KAI = "", "kubeflow.org", "scheduling.run.ai"
 FOLLOW = ("list", "watch")
+ALL = ("get", *FOLLOW, "create", "patch", "delete")
 #: Objects that are made and changed by server-side apply, and found again by their label.
 KEEP = ("list", "create", "patch", "delete")
 
@@ -43,14 +44,15 @@ class Right:
 
 
 def _job(kind: JobKind) -> Right:
-    verbs = ("get", "list", "watch", "create", "patch", "delete")
-    return Right(kind.group, kind.plural, verbs, f"running {kind.name}s", needed=True)
+    return Right(kind.group, kind.plural, ALL, f"running {kind.name}s", needed=True)
 
 
+PLAIN_JOBS = Right(PLAIN.group, PLAIN.plural, ALL, "single pods without an operator")
 RIGHTS = (
     Right(CORE, "namespaces", ("get", "create"), "a namespace for each project", needed=True),
     Right(CORE, "namespaces", ("list", "patch"), "telling apart two Trainyards on one cluster"),
     *map(_job, KINDS.values()),
+    PLAIN_JOBS,
     Right(CORE, "pods", ("get", *FOLLOW), "following the ranks", needed=True),
     Right(CORE, "pods/log", ("get",), "collecting the output of the ranks", needed=True),
     Right(CORE, "nodes", ("list",), "showing nodes and free resources", needed=True),
@@ -71,7 +73,10 @@ RIGHTS = (
 #: What pages do themselves of all that: terminals, and ways to tools. The rest is the worker's.
 OF_PAGES = (
     Right(CORE, "pods", ("list",), "finding the pod of a rank"),
-    *(Right(kind.group, kind.plural, ("get",), "finding a job") for kind in KINDS.values()),
+    *(
+        Right(kind.group, kind.plural, ("get",), "finding a job")
+        for kind in (*KINDS.values(), PLAIN)
+    ),
     Right(CORE, "pods/exec", ("get", "create"), "the terminal"),
     Right(CORE, "pods/portforward", ("get", "create"), "tools through Trainyard"),
     Right(CORE, "services", ("get",), "the addresses of tools on ports"),

@@ -13,9 +13,10 @@ from uuid import UUID
 
 from engines.base import EngineUnavailable
 from engines.kubernetes.client.api import Api
+from engines.kubernetes.jobs import run_of
 from engines.kubernetes.logs.ahead import Ahead
 from engines.kubernetes.logs.follower import Follower
-from engines.kubernetes.status.job import JobView, run_of
+from engines.kubernetes.status.job import JobView
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.logs import Log, LogChunk

@@ -8,7 +8,7 @@ from engines.kubernetes.jobs import MPI, PYTORCH, REPLICA_INDEX, JobKind, job_na
 from engines.kubernetes.labels import labels, secret_name, source_of
 from engines.kubernetes.manifests import access
 from spec.variable import EnvironmentVariable, looks_secret
-from spec.workload import Replica, Role
+from spec.workload import Replica, Role, WorkloadSpec
 
 HOME = "/home/trainyard"
 LONGEST_KEY = 253
@@ -72,7 +72,32 @@ def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]
     }
     if kind is MPI:
         values["RUNAI_MPI_NUM_WORKERS"] = str(launch.spec.num_workers)
+    if kind.is_plain:
+        values |= alone(launch.spec)
     return values | ({"HOME": HOME} if replica.create_home_dir else {})
+
+
+def alone(spec: WorkloadSpec) -> dict[str, str]:
+    """Of what the operator of PyTorch would add, a pod without one gets what serves any program:
+    output that comes at once, and what a bare torchrun has to know."""
+    return {
+        "PYTHONUNBUFFERED": "1",
+        "PET_NNODES": "1",
+        "PET_NODE_RANK": "0",
+        "PET_NPROC_PER_NODE": processes(spec),
+        "PET_MASTER_ADDR": "localhost",
+        "PET_MASTER_PORT": str(PYTORCH.port),
+    }
+
+
+def processes(spec: WorkloadSpec) -> str:
+    """For a bare torchrun: one process for each GPU. ``auto`` would start one for each CPU core
+    of the node where there are no GPUs; a number above 1 that nobody asked for would make
+    WORLD_SIZE lie to programs that do not go through torchrun."""
+    if spec.processes_per_pod:
+        return str(spec.processes_per_pod)
+    most = max(pod.replica.compute.gpu_devices_request for pod in spec.pods)
+    return "auto" if most > 1 else "1"
 
 
 def rendezvous(launch: Launch) -> list[Variable]:

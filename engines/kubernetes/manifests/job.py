@@ -17,7 +17,7 @@ from engines.kubernetes.jobs import (
 from engines.kubernetes.labels import namespace_of, without_empty
 from engines.kubernetes.manifests import scheduling
 from engines.kubernetes.manifests.container import container, pod_security
-from engines.kubernetes.manifests.env import secret
+from engines.kubernetes.manifests.env import processes, secret
 from engines.kubernetes.manifests.fetchers import Images, fetchers, passwd, ssh_volumes
 from engines.kubernetes.manifests.pulls import pull_secret, pull_secrets
 from engines.kubernetes.manifests.tools import exposed
@@ -33,6 +33,12 @@ INJECT = "sidecar.istio.io/inject"
 MESHES = {INJECT: "false", "linkerd.io/inject": "disabled"}
 #: On a node's own network, ranks find each other by the cluster's names only with this.
 HOST_DNS = "ClusterFirstWithHostNet"
+#: A pod that had to give way is no failure of its program. Servers before 1.26 drop this.
+GIVING_WAY = {
+    "rules": [
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    ]
+}
 
 
 def manifests(
@@ -44,7 +50,7 @@ def manifests(
     ``EngineRefused`` says all that cannot be had.
     """
     refuse(complaints(launch))
-    kind = job_for(launch.spec)
+    kind = job_for(launch.spec, plain=launch.site.plain_jobs)
     space = namespace_of(launch.handle.project, prefix)
     hidden = (secret(launch, space), pull_secret(launch, space))
     return [
@@ -67,10 +73,6 @@ def namespace(name: str, project: str, installation: str) -> Manifest:
 def job(
     launch: Launch, kind: JobKind, space: str, images: Images, marks: dict[str, str]
 ) -> Manifest:
-    spec = launch.spec
-    roles = {kind.worker: replica(launch, kind, Role.WORKER, images, marks)}
-    if spec.has_master:
-        roles = {kind.master: replica(launch, kind, Role.MASTER, images, marks), **roles}
     return {
         "apiVersion": kind.api_version,
         "kind": kind.name,
@@ -80,7 +82,32 @@ def job(
             "labels": marks,
             "annotations": scheduling.annotations(launch) | labels.annotations(launch),
         },
-        "spec": {"runPolicy": run_policy(spec, kind), **extras(spec, kind), kind.replicas: roles},
+        "spec": (plain if kind.is_plain else gang)(launch, kind, images, marks),
+    }
+
+
+def gang(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
+    """The spec of an operator's job."""
+    spec = launch.spec
+    roles = {kind.worker: replica(launch, kind, Role.WORKER, images, marks)}
+    if spec.has_master:
+        roles = {kind.master: replica(launch, kind, Role.MASTER, images, marks), **roles}
+    return {"runPolicy": run_policy(spec, kind), **extras(spec, kind), kind.replicas: roles}
+
+
+def plain(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
+    """The spec of a Job of Kubernetes: one pod, whose container restarts up to the backoff limit.
+    A policy for failed pods is only for those that never restart."""
+    one = replica(launch, kind, Role.WORKER, images, marks)
+    policy = one["restartPolicy"]
+    template = one["template"]
+    never = policy == RestartPolicy.NEVER
+    return {
+        "parallelism": 1,
+        "completions": 1,
+        "backoffLimit": launch.spec.backoff_limit,
+        **({"podFailurePolicy": GIVING_WAY} if never else {}),
+        "template": template | {"spec": {"restartPolicy": policy, **template["spec"]}},
     }
 
 
@@ -126,16 +153,6 @@ def elasticity(spec: WorkloadSpec) -> Manifest:
         "rdzvBackend": "c10d",
     }
     return {"elasticPolicy": policy}
-
-
-def processes(spec: WorkloadSpec) -> str:
-    """For a bare torchrun: one process for each GPU. ``auto`` would start one for each CPU core
-    of the node where there are no GPUs; a number above 1 that nobody asked for would make
-    WORLD_SIZE lie to programs that do not go through torchrun."""
-    if spec.processes_per_pod:
-        return str(spec.processes_per_pod)
-    most = max(pod.replica.compute.gpu_devices_request for pod in spec.pods)
-    return "auto" if most > 1 else "1"
 
 
 def replica(

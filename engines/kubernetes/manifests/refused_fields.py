@@ -43,14 +43,19 @@ def ours(kind: JobKind, field: str, message: str, *, own_master: bool) -> str:
     for pattern, whole in WHOLE:
         if re.search(pattern, named):
             return whole
+    if kind.is_plain:
+        template = re.match(r"spec(?P<below>\.template\..*)", named)
+        return _below("worker", template["below"]) if template else ""
     in_replica = re.match(rf"spec\.{kind.replicas}{REPLICA}(?P<below>.*)", named)
     if not in_replica:
         return ""
     leads = in_replica["role"] == kind.master
     part = "master" if leads and own_master else "worker"
+    return _below(part, in_replica["below"])
+
+
+def _below(part: str, named: str) -> str:
     for pattern, below in BELOW:
-        if match := re.search(pattern, in_replica["below"]):
+        if match := re.search(pattern, named):
             return f"{part}.{match.expand(below)}"
-    if in_replica["below"].startswith(".replicas"):
-        return "numWorkers"
-    return part
+    return "numWorkers" if named.startswith(".replicas") else part

@@ -96,6 +96,8 @@ def service(launch: Launch, kind: JobKind, space: str, tool: Tool) -> Manifest:
 
 def selector(launch: Launch, kind: JobKind, tool: Tool) -> dict[str, str]:
     """The one pod that serves the tool."""
+    if kind.is_plain:
+        return {WORKLOAD: str(launch.handle.workload_id)}
     leads = tool.pod.role is Role.MASTER
     role = (kind.master if leads else kind.worker).lower()
     values = {WORKLOAD: str(launch.handle.workload_id)}

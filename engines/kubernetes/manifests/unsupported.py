@@ -23,7 +23,7 @@ NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 def complaints(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be had, by its place."""
     spec = launch.spec
-    for place, message in _whole(launch, job_for(spec)):
+    for place, message in _whole(launch, job_for(spec, plain=launch.site.plain_jobs)):
         yield Problem(path_of(place), message)
     yield from tools.complaints(launch)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):

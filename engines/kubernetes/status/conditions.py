@@ -16,5 +16,10 @@ def holds(status: Manifest, kind: str) -> bool:
     return condition(status, kind).get("status") == "True"
 
 
+def completed(status: Manifest) -> bool:
+    """Of a job, in the operators' words or in Kubernetes' own."""
+    return holds(status, "Succeeded") or holds(status, "Complete")
+
+
 def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)

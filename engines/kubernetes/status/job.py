@@ -8,16 +8,17 @@ from typing import NamedTuple
 from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
-from engines.kubernetes.jobs import GAVE_UP, RUN, JobKind, workload_of
+from engines.kubernetes import jobs
+from engines.kubernetes.jobs import GAVE_UP, JobKind, run_of, workload_of
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, refused
-from engines.kubernetes.status.conditions import condition, holds, moment
+from engines.kubernetes.status.conditions import completed, condition, holds, moment
 from engines.kubernetes.status.events import by_object, said_at, said_of_pod
 from engines.kubernetes.status.exit import exit_words, failure_reason
 from engines.kubernetes.status.gang import GangView
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption
-from spec.causes import Cause, CauseKind
+from spec.causes import Cause
 from spec.phases import ENDED, INCOMPLETE, RANK_ACTIVE, TERMINAL, Phase, RankPhase, Reason
 from spec.workload import Role
 
@@ -27,14 +28,6 @@ FINAL_BIT = 1 << 62
 ORDER_BITS = 16
 COMPLETE = (1 << ORDER_BITS) - 1  # the order of a view that misses nothing up to its newest version
 REPLACED = "A rank lost its pod; a new one is being created."
-NO_PODS_YET = Cause(
-    CauseKind.OPERATOR,
-    "Waiting for the operator to create the pods",
-    "If this persists, the training operator is not running: ask the cluster's administrator.",
-)
-PODS_GONE = replace(
-    NO_PODS_YET, title="All its pods are gone; waiting for the operator to create new ones"
-)
 
 
 class JobStatus(NamedTuple):
@@ -70,7 +63,8 @@ class JobView:
         claims. Without ``now`` nothing takes too long."""
         warnings = list(warnings)
         about = by_object(warnings)
-        views = (PodView(pod, kind, tuple(said_of_pod(pod, about)), now) for pod in pods)
+        own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, job)]
+        views = (PodView(pod, kind, tuple(said_of_pod(pod, about)), now) for pod in own_pods)
         start = began(job)  # what was said of the job in an earlier run explains nothing now
         own = (one for one in about.get(job["metadata"]["uid"], ()) if said_at(one) >= start)
         preemptions = preemption.newest_by_pod(warnings, since=start)
@@ -109,7 +103,7 @@ class JobView:
 
     @property
     def is_suspended(self) -> bool:
-        return bool((self.manifest["spec"].get("runPolicy") or {}).get("suspend"))
+        return jobs.is_suspended(self.manifest)
 
     @property
     def _annotations(self) -> dict[str, str]:
@@ -122,7 +116,7 @@ class JobView:
         The operators count the restarts of pods that run, and no pod runs before its init
         containers are done: without us these would be started for ever.
         """
-        limit = (self.manifest["spec"].get("runPolicy") or {}).get("backoffLimit")
+        limit = jobs.backoff_limit(self.manifest)
         for pod in sorted(self.present.values(), key=self._number):
             last = pod.unprepared
             if limit and last and pod.has_spent(limit):
@@ -132,6 +126,8 @@ class JobView:
     @cached_property
     def slots(self) -> list[tuple[Role, int]]:
         """Every rank by its place: the master first."""
+        if self.kind.is_plain:
+            return [(Role.WORKER, 0)]
         replicas = self.manifest["spec"][self.kind.replicas]
         unsorted = [
             (self.kind.role(name), index)
@@ -160,21 +156,28 @@ class JobView:
 
     def _judge(self) -> JobStatus:
         status = self.manifest.get("status") or {}
-        if holds(status, "Succeeded"):
+        resting = self.kind.is_plain and self.is_suspended
+        if completed(status) and not resting:
             return JobStatus(Phase.COMPLETED)
-        if holds(status, "Failed"):
+        if holds(status, "Failed") and not resting:
             why = self._failure(condition(status, "Failed").get("message", ""))
             return JobStatus(Phase.FAILED, *why)
         if self.is_suspended and (given_up := self._annotations.get(GAVE_UP)):
             return JobStatus(Phase.FAILED, Reason.RANK_FAILED, given_up)
         if self.is_suspended:
             settled = holds(status, "Suspended") or not status.get("conditions")
-            done = settled and not self.pods
+            done = self._is_over if resting else settled and not self.pods
             return JobStatus(Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER)
         verdict = self._alive()
         if verdict.phase in INCOMPLETE and (gave_way := self._preempted()):
             return verdict._replace(reason=gave_way[0], message=gave_way[1])
         return verdict
+
+    @property
+    def _is_over(self) -> bool:
+        """Kubernetes counts how a pod ended that had to go, and keeps it: a Job that was stopped
+        may look completed, or failed."""
+        return all(pod.is_over and not pod.is_leaving for pod in self.pods)
 
     def _gave_way(self, pod: PodView) -> Preemption | None:
         runs = pod.is_ready and not pod.is_leaving
@@ -228,7 +231,7 @@ class JobView:
                 return replace(cause, who=self._name(pod))
         if gang.here:
             return None
-        return PODS_GONE if self.pods else NO_PODS_YET
+        return refused.none_made(plain=self.kind.is_plain, again=bool(self.pods))
 
     def _first_trouble(self, among: Sequence[PodView], otherwise: str) -> tuple[Reason, str]:
         for pod in sorted(among, key=self._number):
@@ -274,11 +277,6 @@ def sequence(newest: int, order: int) -> int:
     return newest << ORDER_BITS | order
 
 
-def run_of(job: Manifest) -> int:
-    text = (job["metadata"].get("annotations") or {}).get(RUN, "")
-    return int(text) if text.isdigit() else 1
-
-
 def began(job: Manifest) -> datetime:
     """When the present run did, as far as the cluster tells runs apart."""
     resumed = condition(job.get("status") or {}, "Suspended")
@@ -293,7 +291,7 @@ def _finished(end: Manifest) -> tuple[bool, str]:
 
 def was_resumed(job: Manifest) -> bool:
     """Whether it goes on after it was suspended."""
-    suspended = (job["spec"].get("runPolicy") or {}).get("suspend")
     status = job.get("status") or {}
-    ended = holds(status, "Succeeded") or holds(status, "Failed")
-    return not suspended and not ended and condition(status, "Suspended").get("status") == "False"
+    if jobs.is_suspended(job) or completed(status) or holds(status, "Failed"):
+        return False
+    return condition(status, "Suspended").get("status") == "False"

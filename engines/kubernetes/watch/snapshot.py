@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from engines.base import Manifest, Observation
-from engines.kubernetes.jobs import JobKind, kind_of
-from engines.kubernetes.status.conditions import holds
+from engines.kubernetes.jobs import JobKind, is_suspended, kind_of
+from engines.kubernetes.status.conditions import completed, holds
 from engines.kubernetes.status.job import COMPLETE, JobView, version
 
 MOST_WARNINGS = 50  # of one workload; the oldest go first
@@ -53,8 +53,7 @@ class Snapshot:
         if self.job is None:
             return True
         status = self.job.get("status") or {}
-        suspended = (self.job["spec"].get("runPolicy") or {}).get("suspend")
-        return bool(suspended) or holds(status, "Succeeded") or holds(status, "Failed")
+        return is_suspended(self.job) or completed(status) or holds(status, "Failed")
 
     @property
     def names(self) -> set[tuple[str, str]]:
@@ -129,7 +128,7 @@ class Snapshot:
         return self._view[1]
 
     def _read_view(self, kind: JobKind, job: Manifest) -> JobView:
-        if (job["spec"].get("runPolicy") or {}).get("suspend"):
+        if is_suspended(job):
             self.gone.clear()
         return JobView.at(
             kind,

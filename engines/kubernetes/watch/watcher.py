@@ -15,7 +15,7 @@ from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavail
 from engines.base import Observation as Observation
 from engines.kubernetes.client.api import Api, Gone
 from engines.kubernetes.cluster.discovery import KAI_GROUP, kinds_here, served
-from engines.kubernetes.jobs import JobKind, workload_of
+from engines.kubernetes.jobs import PLAIN, JobKind, workload_of
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.events import (
     EVENTS,
@@ -211,8 +211,8 @@ class Watcher:
         uid = workload_of(item["metadata"].get("labels") or {})
         if collection.kind is not None and self._was_relabelled(collection.kind, what, item, uid):
             return None
-        if uid is None:
-            return None
+        if uid is None or (collection.kind is PLAIN and item["metadata"].get("ownerReferences")):
+            return None  # a launcher of MPI is a job's own
         snapshot = self.snapshots.setdefault(uid, Snapshot())
         if collection.kind is not None:
             snapshot.take_job(collection.kind, what, lighter(item))

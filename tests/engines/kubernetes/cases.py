@@ -1,5 +1,6 @@
 """The launches whose manifests are kept in ``golden/``. Run as a program, it writes them anew."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -225,17 +226,16 @@ CASES: dict[str, dict[str, Any]] = {
     "training": {"kind": "training"},
     "training-every-option": {**without_gang(EVERY), "kind": "training"},
     "training-kai": {**without_gang(ON_KAI), "kind": "training"},
-    "training-tools": {
-        "kind": "training",
-        "worker": SIMPLE | {"connections": [NOTEBOOK]},
-    },
+    "training-plain": {"kind": "training"},
+    "training-plain-once": {"kind": "training", "backoffLimit": 0, "processesPerPod": 2},
+    "training-tools": {"kind": "training", "worker": SIMPLE | {"connections": [NOTEBOOK]}},
 }
 
 
 def case(name: str) -> Launch:
     handle = Handle(WORKLOAD, "mnist", "team-a")
     spec = documents.load({"worker": SIMPLE} | CASES[name])
-    site = WITH_KAI if name.endswith("-kai") else SITE
+    site = replace(WITH_KAI if name.endswith("-kai") else SITE, plain_jobs="-plain" in name)
     return Launch(handle, 1, spec, submitted_by="ada", site=site)
 
 

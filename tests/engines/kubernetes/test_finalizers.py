@@ -19,7 +19,7 @@ class Deleting:
         self.left = {"metadata": {"deletionTimestamp": "now", "finalizers": list(finalizers)}}
         self.deleted: list[str] = []
 
-    def get(self, path: str) -> dict[str, Any]:
+    def get(self, path: str, **query: object) -> dict[str, Any]:
         return {"resources": [{"name": "pytorchjobs"}] if path.endswith("/v1") else []}
 
     def delete(self, path: str, **query: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""One pod without a framework on a real cluster, as a job of an operator for several."""
+"""One pod without a framework on a real cluster: a Job of its own, or one of an operator."""
 
 import json
 import shlex
@@ -11,9 +11,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry
+from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry, Site
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import pull_secret_name, secret_name
+from engines.kubernetes.watch.watcher import PODS
 from spec import documents
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
@@ -28,20 +29,27 @@ pytestmark = pytest.mark.kubernetes
 OLD, NEW = "tr41n-l1ke-nobody-reads", "and-th3-n3xt-day-another"
 
 
-def training(script: str, **whole: Any) -> Launch:
+def training(script: str, *, plain: bool = True, **whole: Any) -> Launch:
     worker = {"image": SHELL_IMAGE, "command": f"/bin/sh -c {shlex.quote(script)}"}
     once = {"backoffLimit": 0, "terminationGracePeriodSeconds": 1}
     spec = documents.load({"kind": "training", "worker": worker, **once, **whole})
-    return Launch(Handle(uuid4(), "alone", "team-a"), 1, spec)
+    return Launch(Handle(uuid4(), "alone", "team-a"), 1, spec, site=Site(plain_jobs=plain))
 
 
-def test_a_training_runs_to_its_end_as_the_one_worker(rig: KubernetesRig) -> None:
-    launched = rig.submit(training("echo $RANK of $WORLD_SIZE"))
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_training_runs_to_its_end_as_the_one_worker(rig: KubernetesRig, *, plain: bool) -> None:
+    launched = rig.submit(training("echo $PET_NPROC_PER_NODE process", plain=plain))
     seen = rig.over(launched)
     assert (seen.phase, seen.reason) == (Phase.COMPLETED, Reason.NONE)
     (rank,) = seen.ranks
     assert (rank.role, rank.index, rank.phase) == (Role.WORKER, 0, RankPhase.SUCCEEDED)
-    assert printed(rig.engine, launched) == b"0 of 1\n"
+    assert printed(rig.engine, launched) == b"1 process\n"
+    assert names_of_jobs(rig) == {"Job" if plain else "PyTorchJob"}
+
+
+def names_of_jobs(rig: KubernetesRig) -> set[str]:
+    """The kinds of all jobs of the tests."""
+    return {kind.name for kind in rig.kinds if rig.mine(kind.everywhere)}
 
 
 def test_a_training_that_fails_says_how(rig: KubernetesRig) -> None:
@@ -76,6 +84,34 @@ def test_a_training_stops_runs_again_with_the_new_value_of_its_credential_and_is
     rig.engine.delete(launched.handle)
     assert rig.engine.observe(launched.handle) is None
     assert holding(rig.api, NEW) == set()
+
+
+def test_a_training_that_began_as_a_job_of_an_operator_runs_again_as_one(
+    rig: KubernetesRig,
+) -> None:
+    launched = rig.submit(training("exec sleep 600", plain=False))
+    rig.seen(launched, Phase.RUNNING)
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+    again = rig.submit(replace(launched, run=2, site=Site(plain_jobs=True)))
+    assert rig.seen(again, Phase.RUNNING).run == 2
+    assert names_of_jobs(rig) == {"PyTorchJob"}
+
+
+def test_a_training_whose_pod_is_evicted_gets_another_one(rig: KubernetesRig) -> None:
+    launched = rig.submit(training("exec sleep 600"))
+    rig.seen(launched, Phase.RUNNING)
+    (pod,) = rig.mine(PODS)
+    name, space = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    eviction = {"kind": "Eviction", "metadata": {"name": name, "namespace": space}}
+    path = f"/api/v1/namespaces/{space}/pods/{name}/eviction"
+    rig.api.create(path, {"apiVersion": "policy/v1beta1", **eviction})
+
+    def is_another() -> bool:
+        return {pod["metadata"]["name"] for pod in rig.mine(PODS)} - {name} != set()
+
+    wait_for(is_another, 30, "another pod")
+    assert rig.seen(launched, Phase.RUNNING).run == 1
 
 
 def with_token(launched: Launch, value: str) -> Launch:

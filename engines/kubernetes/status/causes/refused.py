@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from engines.base import Manifest
@@ -20,6 +21,29 @@ STANDARD = re.compile(r'violates PodSecurity "(?P<level>[^":]+)')
 DENIED = re.compile(r'admission webhook "(?P<webhook>[^"]+)" denied the request')
 COPY = "then Copy & edit; or ask the cluster's administrator."
 HALF = "Until then, the existing pods hold their resources. Stop the workload to release them."
+
+
+NO_PODS_YET = Cause(
+    CauseKind.OPERATOR,
+    "Waiting for the operator to create the pods",
+    "If this persists, the training operator is not running: ask the cluster's administrator.",
+)
+PODS_GONE = replace(
+    NO_PODS_YET, title="All its pods are gone; waiting for the operator to create new ones"
+)
+NO_POD_YET = Cause(
+    CauseKind.OPERATOR,
+    "Waiting for the cluster to create the pod",
+    "If this persists, its controllers are not running: ask the cluster's administrator.",
+)
+POD_GONE = replace(NO_POD_YET, title="Its pod is gone; waiting for the cluster to create a new one")
+
+
+def none_made(*, plain: bool, again: bool) -> Cause:
+    """While nobody says why there are none; ``plain``: no operator makes them."""
+    if plain:
+        return POD_GONE if again else NO_POD_YET
+    return PODS_GONE if again else NO_PODS_YET
 
 
 def not_made(warnings: Iterable[Manifest], *, since: datetime | None = None) -> Cause | None:

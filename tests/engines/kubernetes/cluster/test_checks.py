@@ -12,12 +12,12 @@ from engines.kubernetes.cluster.checks import (
     NODES,
     PRIVILEGED,
     REVIEW_OF_SELF,
-    REVIEWS,
     SCHEDULING,
     STORAGE,
     findings,
 )
 from engines.kubernetes.cluster.nodes import Inventory
+from engines.kubernetes.cluster.reviews import REVIEWS
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.jobs import PROJECT
 from engines.kubernetes.labels import INSTALLATION

@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from engines.kubernetes.cluster.discovery import SERVICES, capabilities
-from engines.kubernetes.jobs import WORKLOAD
+import pytest
+
+from engines.base import Capabilities
+from engines.kubernetes.cluster.discovery import SERVICES, capabilities, kinds_here
+from engines.kubernetes.cluster.reviews import REVIEWS
+from engines.kubernetes.jobs import PLAIN, WORKLOAD
 from tests.engines.kubernetes.answering import Answering, answering
 
 
@@ -13,9 +17,38 @@ def service(*ports: int, **more: Any) -> dict[str, Any]:
     return {"metadata": {"name": "s", "labels": labels}, "spec": {"ports": given, **more}}
 
 
-def told(server: Answering) -> tuple[int, ...]:
+def told(server: Answering, *, release: str = "1.31+", allowed: bool = True) -> Capabilities:
+    major, minor = release.split(".")
     server.answers["/apis"] = {"groups": []}
-    return capabilities(server.api).node_ports
+    server.answers["/version"] = {"major": major, "minor": minor}
+    server.answers[REVIEWS] = {"status": {"allowed": allowed}}
+    return capabilities(server.api)
+
+
+@pytest.mark.parametrize(
+    ("release", "allowed", "plain"),
+    [
+        ("1.20+", True, True),
+        ("1.21", True, True),
+        ("1.22", True, False),  # there a Job fails when its pod has to give way
+        ("1.25+", True, False),
+        ("1.26", True, True),
+        ("1.31", False, False),
+    ],
+)
+def test_a_single_pod_is_a_job_of_kubernetes_where_that_outlives_eviction_and_is_allowed(
+    release: str, *, allowed: bool, plain: bool
+) -> None:
+    with answering() as server:
+        assert told(server, release=release, allowed=allowed).plain_jobs is plain
+
+
+def test_jobs_of_kubernetes_are_followed_where_they_may_be_listed() -> None:
+    with answering() as server:
+        server.answers[PLAIN.everywhere] = {"metadata": {}, "items": []}
+        assert PLAIN in kinds_here(server.api)
+        server.answers[PLAIN.everywhere] = (403, "jobs.batch is forbidden")
+        assert PLAIN not in kinds_here(server.api)
 
 
 def test_node_ports_of_others_are_known_and_those_of_workloads_left_out() -> None:
@@ -28,10 +61,10 @@ def test_node_ports_of_others_are_known_and_those_of_workloads_left_out() -> Non
     ]
     with answering() as server:
         server.answers[SERVICES] = {"metadata": {}, "items": held}
-        assert told(server) == (30080, 30081, 30443, 30999)
+        assert told(server).node_ports == (30080, 30081, 30443, 30999)
 
 
 def test_without_the_right_to_look_no_node_port_is_known() -> None:
     with answering() as server:
         server.answers[SERVICES] = (403, "services is forbidden")
-        assert told(server) == ()
+        assert told(server).node_ports == ()

@@ -13,6 +13,7 @@ from tests.engines.kubernetes.cases import GOLDEN
 LASTING = {
     "v1",
     "authorization.k8s.io/v1",
+    "batch/v1",
     "networking.k8s.io/v1",
     "rbac.authorization.k8s.io/v1",
     "scheduling.k8s.io/v1",

@@ -1,0 +1,23 @@
+"""What the account may do on a cluster, asked of its API server."""
+
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.cluster.rbac import Right
+
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+def refused(api: Api, right: Right) -> list[str]:
+    """The verbs that we may not use."""
+    return [verb for verb in right.verbs if not may(api, right, verb)]
+
+
+def may(api: Api, right: Right, verb: str) -> bool:
+    """In every namespace: those of projects are made as they come."""
+    resource, _, subresource = right.resource.partition("/")
+    wanted = {"group": right.group, "resource": resource, "subresource": subresource, "verb": verb}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": wanted},
+    }
+    return bool(api.create(REVIEWS, review)["status"]["allowed"])

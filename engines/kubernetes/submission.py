@@ -1,0 +1,119 @@
+"""Starting workloads: their objects in order, each once, and the job of an earlier run out of the
+way."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manifest
+from engines.kubernetes import objects
+from engines.kubernetes.client.api import Api, Conflict, Denied, NotFound
+from engines.kubernetes.jobs import PLAIN, RUN, SINGLE, JobKind, job_for, run_of
+from engines.kubernetes.manifests import refused_fields
+from engines.kubernetes.status.job import was_resumed
+from engines.kubernetes.watch.lookup import Lookup
+from spec.phases import TERMINAL, Phase
+
+GOING = "The job of the run before is being deleted."
+
+
+class Submitter:
+    """``render`` makes the objects of a launch, its namespace first and its job last."""
+
+    def __init__(self, api: Api, now: Lookup, render: Callable[[Launch], list[Manifest]]) -> None:
+        self._api, self._now, self._render = api, now, render
+        self._claimed = set[str]()
+
+    def submit(self, launch: Launch) -> None:
+        launch = self._as_it_began(launch)
+        space, *others, job = self._render(launch)
+        kind = job_for(launch.spec, plain=launch.site.plain_jobs)
+        name = space["metadata"]["name"]
+        path = kind.path(name, job["metadata"]["name"])
+        if name not in self._claimed:
+            objects.claim_namespace(self._api, space)
+            self._claimed.add(name)
+        if launch.run == 1 and not others and self._create(launch, kind, space, job):
+            return
+        before = self._api.find(path)
+        if before is None:
+            objects.claim_namespace(self._api, space)  # somebody may have deleted it since
+        elif not self._may_start_again(launch, kind, before):
+            return
+        for item in others:
+            objects.make(self._api, item)
+        if not kind.is_plain:
+            with explained(launch, kind):
+                self._api.apply(path, job)
+        elif not self._create(launch, kind, space, job):
+            raise EngineUnavailable(GOING)
+
+    def _as_it_began(self, launch: Launch) -> Launch:
+        """A single pod stays of the kind of job that it has, also where the cluster could run it as
+        the other one since."""
+        if launch.spec.kind.is_gang:
+            return launch
+        plain = launch.site.plain_jobs
+        other = SINGLE if plain else PLAIN
+        try:
+            present = self._api.find(self._now.path(other, launch.handle))
+        except Denied:
+            return launch
+        site = replace(launch.site, plain_jobs=not plain)
+        return replace(launch, site=site) if present else launch
+
+    def _create(self, launch: Launch, kind: JobKind, space: Manifest, job: Manifest) -> bool:
+        """The first start in one call, which is all that most submissions need; ``False`` when
+        there is no namespace yet, or a job of this name."""
+        path = kind.path(space["metadata"]["name"], "").rstrip("/")
+        with explained(launch, kind):
+            try:
+                self._api.create(path, job)
+            except (Conflict, NotFound):
+                return False
+        return True
+
+    def _may_start_again(self, launch: Launch, kind: JobKind, job: Manifest) -> bool:
+        """Whether the job of an earlier run is stopped, so that this run can take it over."""
+        if job["metadata"].get("deletionTimestamp"):
+            raise EngineUnavailable("The job of this name is still being deleted.")
+        if run_of(job) >= launch.run:
+            return False
+        if was_resumed(job):  # by somebody else, as the run that is asked for now
+            if kind.is_plain:
+                now = {"metadata": {"annotations": {RUN: str(launch.run)}}}
+                self._api.merge(self._now.path(kind, launch.handle), now)
+            return not kind.is_plain
+        view = self._now.job_view(launch.handle)
+        phase = view.observation().phase if view else None
+        if phase is Phase.COMPLETED and not launch.spec.kind.traits.completes:
+            self._clear(launch.handle, kind, "Foreground")
+            raise EngineUnavailable(GOING)
+        if phase in TERMINAL:
+            raise EngineRefused(f"Run {run_of(job)} ended as {phase}; start a new workload.")
+        if phase is not Phase.STOPPED:
+            raise EngineUnavailable(f"run {run_of(job)} is still ending")
+        if kind.is_plain:  # nobody can change its template, and no pod is left
+            self._clear(launch.handle, kind, "Background")
+        return True
+
+    def _clear(self, handle: Handle, kind: JobKind, propagation: str) -> None:
+        """A job that is done for good makes room for that of the next run."""
+        space = self._now.namespace(handle)
+        objects.remove_claims(self._api, handle, space, ephemeral=True)
+        self._api.delete(self._now.path(kind, handle), propagationPolicy=propagation)
+
+
+@contextmanager
+def explained(launch: Launch, kind: JobKind) -> Iterator[None]:
+    """A job's refusal in our words, with the field of the spec that it is about."""
+    try:
+        yield
+    except NotFound as error:
+        message = f"The cluster has no {kind.name}; its administrator can install the operator."
+        field = "distributedFramework" if launch.spec.kind.is_gang else "kind"
+        raise EngineRefused(message, field=field) from error
+    except EngineRefused as error:
+        own = launch.spec.master is not None
+        field = refused_fields.ours(kind, error.field, str(error), own_master=own)
+        raise EngineRefused(str(error), field=field) from error

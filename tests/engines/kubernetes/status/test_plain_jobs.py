@@ -1,0 +1,109 @@
+"""A single pod as a Job of Kubernetes, at moments of its life. Pure."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from engines.base import Observation
+from engines.kubernetes.jobs import PLAIN, RUN, WORKLOAD, kind_of, suspension
+from engines.kubernetes.manifests.refused_fields import ours
+from engines.kubernetes.status.job import JobView
+from engines.kubernetes.watch.snapshot import Snapshot
+from spec.phases import Phase, RankPhase
+from spec.workload import Role
+
+AT = "2026-01-01T00:00:00Z"
+LABELS = {WORKLOAD: str(uuid4())}
+META = {"labels": LABELS, "creationTimestamp": AT, "uid": "job", "resourceVersion": "5"}
+
+
+def job(*conditions: str, **spec: Any) -> dict[str, Any]:
+    held = [{"type": kind, "status": "True", "lastTransitionTime": AT} for kind in conditions]
+    spec = {"parallelism": 1, "completions": 1, "backoffLimit": 0} | spec
+    return {
+        "metadata": META | {"annotations": {RUN: "2"}},
+        "spec": spec,
+        "status": {"conditions": held} if held else {},
+    }
+
+
+def pod(phase: str, **state: Any) -> dict[str, Any]:
+    container = {"name": "main", "state": state, "ready": "running" in state}
+    return {
+        "metadata": META | {"name": "alone-x7k2p", "uid": "pod"},
+        "spec": {"nodeName": "n1"},
+        "status": {"phase": phase, "containerStatuses": [container]},
+    }
+
+
+def owned(by: str, phase: str) -> dict[str, Any]:
+    made = pod(phase)
+    made["metadata"]["ownerReferences"] = [{"uid": by}]
+    return made
+
+
+RUNS = pod("Running", running={"startedAt": AT})
+FAILED = pod("Failed", terminated={"exitCode": 3, "startedAt": AT, "finishedAt": AT})
+
+
+def seen(made: dict[str, Any], *pods: dict[str, Any]) -> Observation:
+    return JobView.at(kind_of(PLAIN, made), made, pods).observation()
+
+
+@pytest.mark.parametrize(
+    ("made", "pods", "phase"),
+    [
+        (job(), [RUNS], Phase.RUNNING),
+        (job("Complete"), [pod("Succeeded")], Phase.COMPLETED),
+        (job("Failed"), [FAILED], Phase.FAILED),
+        (job("Suspended", suspend=True, parallelism=0), [], Phase.STOPPED),
+        (job("Suspended", suspend=True), [], Phase.STOPPED),
+        (job(suspend=True), [RUNS], Phase.STOPPING),
+        (job(parallelism=0), [RUNS], Phase.STOPPING),  # 1.20 has no other way
+        (job(parallelism=0), [], Phase.STOPPED),
+        # Its program saved what it had, and ended well.
+        (job("Complete", parallelism=0), [pod("Succeeded")], Phase.STOPPED),
+        (job("Failed", suspend=True), [FAILED], Phase.STOPPED),
+        (job(), [owned("before", "Succeeded")], Phase.PENDING),
+    ],
+)
+def test_the_phase_is_read_from_the_words_of_kubernetes(
+    made: dict[str, Any], pods: list[dict[str, Any]], phase: Phase
+) -> None:
+    observation = seen(made, *pods)
+    assert (observation.phase, observation.run) == (phase, 2)
+    (rank,) = observation.ranks
+    assert (rank.role, rank.index) == (Role.WORKER, 0)
+
+
+def test_the_rank_that_failed_is_named_with_its_exit_code() -> None:
+    observation = seen(job("Failed"), FAILED)
+    assert observation.message == "worker-0 (rank 0) exited with code 3."
+    assert observation.ranks[0].phase is RankPhase.FAILED
+
+
+def test_without_a_pod_nobody_is_told_of_an_operator() -> None:
+    cause = seen(job()).cause
+    assert cause
+    assert cause.title == "Waiting for the cluster to create the pod"
+
+
+def test_a_job_that_was_told_to_rest_is_over() -> None:
+    snapshot = Snapshot()
+    snapshot.take_job(PLAIN, "ADDED", job(**suspension(PLAIN)))
+    assert snapshot.is_over
+
+
+@pytest.mark.parametrize(
+    ("named", "field"),
+    [
+        ("spec.template.spec.containers[0].image", "worker.image"),
+        ("spec.template.spec.tolerations[0].key", "worker.tolerations"),
+        ("spec.template.spec.somethingElse", "worker"),
+        ("spec.backoffLimit", "backoffLimit"),
+        ("spec.selector", ""),
+    ],
+)
+def test_a_refused_field_is_named_as_the_spec_has_it(named: str, field: str) -> None:
+    assert ours(PLAIN, named, "", own_master=False) == field
