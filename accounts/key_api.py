@@ -67,7 +67,7 @@ def create_access_key(request: ApiRequest, body: KeyIn) -> Status[NewKey]:
         key, secret = tokens.make_key(
             request.user, body.name, expires_at=body.expires_at, scopes=body.scopes
         )
-    return Status(201, NewKey(client_secret=secret, **_facts(key)))
+    return Status(201, NewKey(**new_key(key, secret)))
 
 
 @router.get("/access-keys/{key_id}", response=KeyOut, by_alias=True)
@@ -91,7 +91,7 @@ def renew_access_key_secret(request: ApiRequest, key_id: int) -> NewKey:
     """A new secret for it. The old one and its tokens end immediately."""
     key = _key(request, key_id)
     _by_the_person(request)
-    return NewKey(client_secret=tokens.renew_secret(key, by=request.user), **_facts(key))
+    return NewKey(**new_key(key, tokens.renew_secret(key, by=request.user)))
 
 
 def _key(request: ApiRequest, pk: int) -> AccessKey:
@@ -105,6 +105,11 @@ def _by_the_person(request: ApiRequest) -> None:
     """Else the deletion of a key that leaked would leave the keys that were made with it."""
     if request.user.acting_key:
         raise ApiError(403, BY_KEY)
+
+
+def new_key(key: AccessKey, secret: str) -> dict[str, Any]:
+    """All that is told of it, this once with its secret."""
+    return {"client_secret": secret, **_facts(key)}
 
 
 def _facts(key: AccessKey) -> dict[str, Any]:

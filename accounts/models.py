@@ -71,6 +71,31 @@ class AccessKey(models.Model):
             raise ValidationError({"expires_at": "Enter a time in the future."})
 
 
+class DeviceSignIn(models.Model):
+    """A command line that waits to be signed in. ``code`` is what a person sees in it and approves;
+    of the secret by which it asks only a hash is kept. ``name`` is what its key will be called."""
+
+    class DeviceAnswer(models.TextChoices):
+        WAITING = "waiting"
+        APPROVED = "approved"
+        DENIED = "denied"
+        DONE = "done"  # its key was collected
+
+    name = models.CharField(max_length=63)
+    code = models.CharField(max_length=9, unique=True)
+    secret_hash = models.CharField(max_length=64, unique=True)
+    answer = models.CharField(max_length=8, choices=DeviceAnswer, default=DeviceAnswer.WAITING)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        verbose_name = "sign-in by code"
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class KeptAnswer(models.Model):
     """What a call with an ``Idempotency-Key`` was answered, encrypted, as the answer of a new
     access key has its secret. ``asked`` is a hash of the request."""

@@ -1,11 +1,12 @@
 """``/users/``: who may sign in. ``/groups/``: who is named together. ``/access-keys/``: the
-programs that act for someone. ``/settings/``: what holds for everyone. ``/audit/``: who did what.
+programs that act for someone. ``/device/``: a command line that signs in by a code.
+``/settings/``: what holds for everyone. ``/audit/``: who did what.
 """
 
 from django.urls import path
 
 from accounts.http import permission_required
-from accounts.views import groups, keys, settings, users
+from accounts.views import device, groups, keys, settings, users
 from audit import views as audit
 
 urlpatterns = [
@@ -19,6 +20,7 @@ urlpatterns = [
     path("access-keys/", keys.listing, name="access-key-list"),
     path("access-keys/new/", keys.create, name="access-key-create"),
     path("access-keys/<int:pk>/delete/", keys.delete, name="access-key-delete"),
+    path("device/", device.device, name="device"),
     path("settings/", settings.edit, name="settings"),
     path("audit/", permission_required("audit.read")(audit.listing), name="audit-list"),
 ]

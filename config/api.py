@@ -12,6 +12,7 @@ from ninja.parser import Parser
 
 from accounts.api import Bearer
 from accounts.api import router as accounts
+from accounts.devices.api import router as devices
 from accounts.idempotency import once
 from accounts.key_api import router as access_keys
 from assets.api.routes import router_of as asset_router_of
@@ -71,6 +72,7 @@ api.add_router("", decisions)
 api.add_router("", departments)
 api.add_router("", projects)
 api.add_router("", access_keys)
+api.add_router("", devices)
 api.add_router("", about)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))

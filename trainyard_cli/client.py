@@ -68,12 +68,16 @@ class RestClient:
             finally:
                 answer.close()
 
-    def sign_in(self, body: dict[str, str]) -> None:
-        """Keep the token that these credentials give."""
-        answer = self._send("POST", "/token", body, None, {})
+    def open_post(self, path: str, body: dict[str, str]) -> Any:
+        """Of a call that needs no token yet."""
+        answer = self._send("POST", path, body, None, {})
         if answer.is_error:
             raise refusal(answer)
-        token = answer.json()
+        return answer.json()
+
+    def sign_in(self, body: dict[str, str]) -> None:
+        """Keep the token that these credentials give."""
+        token = self.open_post("/token", body)
         self.profile.token = token["accessToken"]
         self.profile.expires = time.time() + token["expiresIn"]
 

@@ -43,6 +43,7 @@ OWN = {
     "/workloads/drafts/<uuid:pk>/<int:step>/": ("workloads_draft",),  # which page was open last
     "/accounts/logout/": ("django_session",),
     "/api/v1/access-keys": ("accounts_accesskey", "audit_auditentry"),
+    "/api/v1/device-sign-ins": ("accounts_devicesignin",),  # of a program that nobody knows yet
 }
 QUERIES = {"/api/v1/workloads/name-availability": "?name=free&projectId={projects}"}
 METHODS = ("get", "post", "put", "patch", "delete")

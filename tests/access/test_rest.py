@@ -41,6 +41,8 @@ TABLE = """
 1+++++ 1 +++++ GET    /version
 1+++++ 1 +++++ POST   /workloads/batch
 111111 1 11111 POST   /token
+++++++ + +++++ POST   /device-sign-ins
+444444 4 44444 POST   /device-sign-ins/key
 13333+ 1 3333+ GET    /cluster-tests/{test_id}
 13333+ 1 3333+ GET    /org-unit/departments
 13333+ 1 3333+ GET    /org-unit/departments/count

@@ -4,6 +4,7 @@ from typing import Any
 
 from accounts import general, groups, tokens
 from accounts import services as accounts
+from accounts.devices import sign_ins
 from accounts.models import UserGroup
 from tests.audit.scene import SECRET, Scene, Verbs
 
@@ -31,7 +32,22 @@ def _renew_secret(s: Scene) -> None:
     tokens.renew_secret(key, by=s.boss)
 
 
+def _collect(s: Scene) -> object:
+    sign_in, _ = sign_ins.begin("laptop")
+    sign_ins.approve(sign_in, by=s.boss)
+    return sign_ins.collect(sign_in)
+
+
 PEOPLE: Verbs = {
+    "accounts.devices.sign_ins.approve": (
+        "approve sign-in by code",
+        lambda s: sign_ins.approve(sign_ins.begin("laptop")[0], by=s.boss),
+    ),
+    "accounts.devices.sign_ins.deny": (
+        "deny sign-in by code",
+        lambda s: sign_ins.deny(sign_ins.begin("laptop")[0], by=s.boss),
+    ),
+    "accounts.devices.sign_ins.collect": ("create access key", _collect),
     "accounts.services.create_user": ("create user", _user),
     "accounts.services.update_user": ("update user", _update_user),
     "accounts.services.set_active": (

@@ -16,6 +16,7 @@ from tests.repository import tracked
 
 #: Verbs that stand beside the ``services.py`` of their package.
 BESIDE = (
+    "accounts.devices.sign_ins",
     "accounts.general",
     "accounts.groups",
     "accounts.tokens",
@@ -28,6 +29,9 @@ BESIDE = (
 BY_NOBODY = {"accounts.services.make_administrator", "clusters.services.add_at_once"}
 #: Public functions there that people cause nothing by, and why.
 NO_VERBS = {
+    "accounts.devices.sign_ins.begin": "of a program that nobody knows yet",
+    "accounts.devices.sign_ins.find": "reads",
+    "accounts.devices.sign_ins.waiting": "reads",
     "accounts.general.current": "reads",
     "accounts.tokens.grant": "tokens are not kept; accounts.api records the sign-in",
     "accounts.tokens.renew": "a sign-in that goes on",

@@ -52,6 +52,8 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
     return {
         "/token": TOKEN,
         "/access-keys": {"name": "ci"},
+        "/device-sign-ins": {"name": "trainyard on laptop"},
+        "/device-sign-ins/key": {"deviceCode": "a"},
         "/workloads/distributed": one,
         "/workloads/from-sbatch": {**place, "script": "#SBATCH -n 2\nsrun true"},
         "/workloads/trainings": alone,

@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -12,10 +13,11 @@ from urllib.parse import urlsplit
 import typer
 
 from trainyard_cli import profile
+from trainyard_cli.commands.by_code import by_code
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import SET_PROJECT, Output, of
 from trainyard_cli.profile import DEFAULT_SERVER, Profile
-from trainyard_cli.show import document, facts
+from trainyard_cli.show import Item, document, facts
 
 if TYPE_CHECKING:
     from trainyard_cli.client import RestClient
@@ -36,37 +38,51 @@ def login(
     server: Annotated[
         str, typer.Option(help="Address of Trainyard; also TRAINYARD_SERVER.", show_default=False)
     ] = "",
-    user: Annotated[str, typer.Option("--user", "-u", help="User name.", show_default=False)] = "",
+    user: Annotated[
+        str, typer.Option("--user", "-u", help="Sign in with a password.", show_default=False)
+    ] = "",
     password_stdin: Annotated[
         bool, typer.Option(help="Read the password from standard input.")
     ] = False,
 ) -> None:
-    """Sign in with user name and password.
+    """Sign in, by a code in the browser or with a password.
 
-    The password is asked for, or taken from standard input or TRAINYARD_PASSWORD, and used once:
-    what is kept is an access key of this machine, in a file that only you can read. Programs sign
-    in with a key of their own, in TRAINYARD_SERVER, TRAINYARD_CLIENT_ID and
-    TRAINYARD_CLIENT_SECRET.
+    Without --user it prints an address and a code: open it where you are signed in, and approve.
+    With --user the password is asked for, or taken from standard input or TRAINYARD_PASSWORD. What
+    is kept is an access key of this machine, in a file that only you can read. Programs sign in
+    with a key of their own, in TRAINYARD_SERVER, TRAINYARD_CLIENT_ID and TRAINYARD_CLIENT_SECRET.
     """
     kept = profile.load(of(context).config)
     address = _address(server or kept.server or _asked("Server", DEFAULT_SERVER))
-    name = user or (kept.user if kept.server == address else "") or _asked("User name", "")
-    password = _password(from_stdin=password_stdin)
-    fresh = Profile(kept.path, server=address, user=name)
+    fresh = Profile(kept.path, server=address)
     client = of(context).connect(fresh)
-    client.sign_in({"grantType": "password", "username": name, "password": password})
-    title = f"trainyard on {socket.gethostname()}"[:LONGEST_NAME]
-    ends = datetime.now(timezone.utc) + timedelta(days=KEY_DAYS)
-    key = client.post("/access-keys", {"name": title, "expiresAt": ends.isoformat()})
-    fresh.key_id, fresh.client_id = key["id"], key["clientId"]
+    if user or password_stdin or os.environ.get("TRAINYARD_PASSWORD"):
+        name = user or (kept.user if kept.server == address else "") or _asked("User name", "")
+        key = _by_password(client, name, _password(from_stdin=password_stdin))
+    else:
+        key = by_code(client, _title())
+        name = key["username"]
+    fresh.user, fresh.key_id, fresh.client_id = name, key["id"], key["clientId"]
     fresh.client_secret = key["clientSecret"]
-    _forget(kept, client)
-    fresh.expires = 0.0  # the next token is the key's: it ends with it
+    fresh.token, fresh.expires = "", 0.0  # the next token is the key's: it ends with it
     if kept.server == address and kept.user == name:
         fresh.project = kept.project
+        _retire(kept)
     fresh.save()
     print(f"Signed in to {address} as {name}.", file=sys.stderr)
     _suggest_project(client, fresh)
+
+
+def _title() -> str:
+    return f"trainyard on {socket.gethostname()}"[:LONGEST_NAME]
+
+
+def _by_password(client: "RestClient", name: str, password: str) -> Item:
+    """A new access key of this machine."""
+    client.sign_in({"grantType": "password", "username": name, "password": password})
+    ends = datetime.now(timezone.utc) + timedelta(days=KEY_DAYS)
+    key: Item = client.post("/access-keys", {"name": _title(), "expiresAt": ends.isoformat()})
+    return key
 
 
 def _address(text: str) -> str:
@@ -101,16 +117,15 @@ def _password(*, from_stdin: bool) -> str:
     return getpass.getpass("Password: ")
 
 
-def _forget(kept: Profile, client: "RestClient") -> None:
-    """The key of an earlier sign-in at the same place, which nobody would use any more."""
-    now = client.profile
-    if not kept.key_id or (kept.server, kept.user) != (now.server, now.user):
+def _retire(kept: Profile) -> None:
+    """The key of an earlier sign-in, which nobody would use any more, ends itself."""
+    from trainyard_cli.client import RestClient
+
+    if not kept.key_id or kept.from_environment:
         return
-    try:
+    client = RestClient(kept)
+    with closing(client.http), suppress(CliError):  # it may have ended, or be deleted
         client.delete(f"/access-keys/{kept.key_id}")
-    except CliError as error:
-        if error.code != ExitCode.NOT_FOUND:
-            raise
 
 
 def _suggest_project(client: "RestClient", fresh: Profile) -> None:

@@ -8,10 +8,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.models import AccessKey, User
+from accounts.devices import sign_ins
+from accounts.models import AccessKey, DeviceSignIn, User
 from projects.models import Project
 from tests.factories import PASSWORD, ProjectFactory
 from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.commands import by_code
 
 
 def test_signing_in_keeps_a_key_that_only_its_owner_can_read(
@@ -28,6 +30,33 @@ def test_signing_in_keeps_a_key_that_only_its_owner_can_read(
     ends = researcher.access_keys.get().expires_at
     assert ends
     assert timedelta(days=89) < ends - timezone.now() <= timedelta(days=90)
+
+
+def test_a_code_that_is_approved_in_the_browser_signs_in(
+    nobody: Terminal, project: Project, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def approve(_: float) -> None:
+        sign_ins.approve(DeviceSignIn.objects.get(), by=researcher)
+
+    monkeypatch.setattr(by_code, "sleep", approve)
+    done = nobody(f"login --server {nobody.server}")
+    code = DeviceSignIn.objects.get().code
+    assert f"Open   {nobody.server}/device/?code={code}" in done.err
+    assert "Signed in to" in done.err
+    assert nobody("whoami").rows[0] == ["User:", "ada"]
+    assert "team-a" in nobody("project list -o name").out
+    assert AccessKey.objects.count() == 1
+
+
+def test_a_code_that_is_denied_signs_nobody_in(
+    nobody: Terminal, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(_: float) -> None:
+        sign_ins.deny(DeviceSignIn.objects.get(), by=researcher)
+
+    monkeypatch.setattr(by_code, "sleep", deny)
+    assert "was denied" in nobody(f"login --server {nobody.server}", code=1).err
+    assert not nobody.config.exists()
 
 
 def test_neither_password_nor_key_is_printed(nobody: Terminal, project: Project) -> None:

@@ -1,0 +1,99 @@
+"""REST: what a program calls to be signed in by a person, before it has a token."""
+
+from datetime import datetime
+from typing import Literal
+
+from allauth.core.ratelimit import consume
+from django.http import HttpRequest
+from django.urls import reverse
+from ninja import Field, Router, Status
+
+from accounts.devices import sign_ins
+from accounts.key_api import NewKey, new_key
+from accounts.models import DeviceSignIn
+from core.api import ApiError, Closed, Wire, judged
+
+router = Router(tags=["Access"])
+
+EVERY_SECONDS = 2
+RETRY_SECONDS = 60
+GONE = "This sign-in was used, or has expired."
+
+
+class DeviceSignInIn(Closed):
+    """``name`` becomes that of the access key: it says which program on which machine."""
+
+    name: str = Field(min_length=1, max_length=63)
+
+
+class DeviceSignInOut(Wire):
+    """A person opens ``verificationUri``, types ``userCode`` and approves. ``deviceCode`` is a
+    secret: it gets the key. ``interval`` and ``expiresIn`` are in seconds."""
+
+    device_code: str
+    user_code: str
+    verification_uri: str
+    verification_uri_complete: str
+    expires_at: datetime
+    expires_in: int
+    interval: int = EVERY_SECONDS
+
+
+class CollectIn(Closed):
+    device_code: str = Field(min_length=1, max_length=128)
+
+
+class DeviceKey(NewKey):
+    """An access key of whoever approved; its secret is in this answer alone."""
+
+    username: str
+
+
+class WaitingOut(Wire):
+    status: Literal["waiting"] = "waiting"
+
+
+@router.post("/device-sign-ins", response={201: DeviceSignInOut}, auth=None, by_alias=True)
+def create_device_sign_in(request: HttpRequest, body: DeviceSignInIn) -> Status[DeviceSignInOut]:
+    """Begin to sign in a program without a password. It ends after ten minutes."""
+    if not consume(request, action="device_sign_in"):
+        message = "Too many sign-ins were begun from this address."
+        raise ApiError(429, message, retry_after=RETRY_SECONDS)
+    with judged("The sign-in cannot begin."):
+        sign_in, secret = sign_ins.begin(body.name)
+    page = request.build_absolute_uri(reverse("device"))
+    return Status(
+        201,
+        DeviceSignInOut(
+            device_code=secret,
+            user_code=sign_in.code,
+            verification_uri=page,
+            verification_uri_complete=f"{page}?code={sign_in.code}",
+            expires_at=sign_in.expires_at,
+            expires_in=int(sign_ins.LIVES.total_seconds()),
+        ),
+    )
+
+
+@router.post(
+    "/device-sign-ins/key",
+    response={200: DeviceKey, 202: WaitingOut},
+    auth=None,
+    by_alias=True,
+)
+def collect_device_key(
+    request: HttpRequest, body: CollectIn
+) -> Status[DeviceKey] | Status[WaitingOut]:
+    """The access key, once a person has approved; 202 until then, 403 if they denied it, 404 if it
+    was used or has expired."""
+    sign_in = sign_ins.find(body.device_code)
+    if sign_in is None:
+        raise ApiError(404, GONE, details="Begin again.")
+    if sign_in.answer == DeviceSignIn.DeviceAnswer.WAITING:
+        return Status(202, WaitingOut())
+    if sign_in.answer == DeviceSignIn.DeviceAnswer.DENIED:
+        raise ApiError(403, "The sign-in was denied.")
+    collected = sign_ins.collect(sign_in)
+    if collected is None or sign_in.user is None:
+        raise ApiError(404, GONE, details="Begin again.")
+    return Status(200, DeviceKey(username=sign_in.user.username, **new_key(*collected)))

@@ -1,0 +1,99 @@
+"""What there is to do with such a sign-in: it is begun by a program, which nobody knows yet,
+approved or denied by a person, and becomes an access key of theirs when the program collects it."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import tokens
+from accounts.models import AccessKey, DeviceSignIn, User
+from audit import services as audit
+
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, which make words, and no digits, which look like them
+HALF = 4
+LIVES = timedelta(minutes=10)
+KEY_LIVES = timedelta(days=90)
+Answer = DeviceSignIn.DeviceAnswer
+
+
+class NotWaiting(ValidationError):
+    """It was answered, or has ended."""
+
+    def __init__(self) -> None:
+        super().__init__("This code was used, or has expired. Start again: trainyard login")
+
+
+def begin(name: str) -> tuple[DeviceSignIn, str]:
+    """A sign-in and the secret by which its program asks for the answer. What ended is dropped."""
+    DeviceSignIn.objects.filter(expires_at__lt=timezone.now() - LIVES).delete()
+    secret = secrets.token_urlsafe(32)
+    sign_in = DeviceSignIn(
+        name=name,
+        code=_code(),
+        secret_hash=_hash(secret),
+        expires_at=timezone.now() + LIVES,
+    )
+    sign_in.full_clean()
+    sign_in.save()
+    return sign_in, secret
+
+
+def waiting(code: str) -> DeviceSignIn | None:
+    """The one with this code, as people type it, that nobody has answered yet."""
+    letters = "".join(it for it in code.upper() if it in LETTERS)
+    typed = f"{letters[:HALF]}-{letters[HALF:]}"
+    now = timezone.now()
+    rows = DeviceSignIn.objects.filter(code=typed, answer=Answer.WAITING, expires_at__gt=now)
+    return rows.first()
+
+
+def approve(sign_in: DeviceSignIn, *, by: User) -> None:
+    """The program gets an access key of theirs. ``NotWaiting`` where it is too late."""
+    _answer(sign_in, Answer.APPROVED, "approve", by)
+
+
+def deny(sign_in: DeviceSignIn, *, by: User) -> None:
+    _answer(sign_in, Answer.DENIED, "deny", by)
+
+
+def _answer(sign_in: DeviceSignIn, answer: Answer, verb: str, by: User) -> None:
+    now = timezone.now()
+    with transaction.atomic():
+        rows = DeviceSignIn.objects.filter(pk=sign_in.pk, answer=Answer.WAITING, expires_at__gt=now)
+        if not rows.update(answer=answer, user=by):
+            raise NotWaiting
+        audit.record(by, verb, sign_in)
+
+
+def find(secret: str) -> DeviceSignIn | None:
+    """The one that a program began, however it stands; ``None`` where it has ended."""
+    rows = DeviceSignIn.objects.select_related("user")
+    return rows.filter(secret_hash=_hash(secret), expires_at__gt=timezone.now()).first()
+
+
+def collect(sign_in: DeviceSignIn) -> tuple[AccessKey, str] | None:
+    """The key of an approved one and its secret, once; ``None`` where there is nothing to get."""
+    with transaction.atomic():
+        rows = DeviceSignIn.objects.filter(
+            pk=sign_in.pk, answer=Answer.APPROVED, user__is_active=True
+        )
+        if not rows.update(answer=Answer.DONE):
+            return None
+        sign_in.refresh_from_db()
+        if sign_in.user is None:
+            return None
+        ends = timezone.now() + KEY_LIVES
+        return tokens.make_key(sign_in.user, sign_in.name, expires_at=ends)
+
+
+def _code() -> str:
+    letters = [secrets.choice(LETTERS) for _ in range(2 * HALF)]
+    return f"{''.join(letters[:HALF])}-{''.join(letters[HALF:])}"
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,27 @@
+"""Signing in by a code that a person approves in the browser."""
+
+import sys
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.show import Item
+
+if TYPE_CHECKING:
+    from trainyard_cli.client import RestClient
+
+BEGIN, COLLECT = "/device-sign-ins", "/device-sign-ins/key"
+
+
+def by_code(client: "RestClient", title: str) -> Item:
+    """The access key of whoever approves it, and their ``username``."""
+    begun = client.open_post(BEGIN, {"name": title})
+    print(f"Open   {begun['verificationUriComplete']}", file=sys.stderr)
+    print(f"and approve the code {begun['userCode']}", file=sys.stderr, flush=True)
+    ends = monotonic() + begun["expiresIn"]
+    while monotonic() < ends:
+        answer: Item = client.open_post(COLLECT, {"deviceCode": begun["deviceCode"]})
+        if "clientSecret" in answer:
+            return answer
+        sleep(begun["interval"])
+    raise CliError("Nobody approved the code in time.", "Try again.", code=ExitCode.SIGNED_OUT)
