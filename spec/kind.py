@@ -8,7 +8,10 @@ from spec.framework import owner_of
 
 #: Fields of the spec that only a gang has, by their names on the wire; a framework has its own.
 GANG_FIELDS = frozenset(
-    {"distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"}
+    {
+        *("distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"),
+        "batchScript",
+    }
 )
 GANGS, WORKSPACES = "distributed trainings", "workspaces"
 WORKSPACE_FIELDS = frozenset({"idleLimitSeconds"})

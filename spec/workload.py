@@ -11,6 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from spec.batch_script import BatchScript
 from spec.compute import Compute, GpuRequestType
 from spec.environment import Container
 from spec.framework import ALONE, Framework, Head, Traits, owner_of
@@ -143,10 +144,9 @@ class WorkloadSpec(Part):
     another ``kind`` it is one pod, which ``worker`` describes, without a framework.
 
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
-    ``min_replicas`` and ``max_replicas`` bound the workers that an elastic PyTorch training goes
-    on with; torchrun starts ``processes_per_pod`` in each pod. ``setup`` is run by a shell before
-    each program. ``node_pools`` are names, the best first. ``time_limit_seconds`` is the time
-    running, ``idle_limit_seconds`` that without use.
+    ``min_replicas`` and ``max_replicas`` bound the workers of an elastic PyTorch training; torchrun
+    starts ``processes_per_pod`` in each pod. A shell runs ``setup`` before each program, Slurm a
+    ``batch_script`` in their place. ``node_pools`` are names, the best first.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
@@ -160,6 +160,7 @@ class WorkloadSpec(Part):
     ssh_auth_mount_path: Place = DEFAULT_SSH_PATH
     mpi_launcher_creation_policy: LauncherPolicy | None = None
     setup: Setup = ()
+    batch_script: BatchScript | None = None
     worker: Replica
     master: Replica | None = None
     node_pools: tuple[PoolName, ...] = Field((), max_length=MAX_POOLS)

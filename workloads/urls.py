@@ -7,12 +7,14 @@ from workloads.live import stream
 from workloads.logs import urls as logs
 from workloads.metrics import urls as metrics
 from workloads.queue import urls as queue
+from workloads.scripts import urls as scripts
 from workloads.table import urls as table
 from workloads.tools import urls as tools
 from workloads.wizard import urls as wizard
 
 urlpatterns: list[URLPattern] = [
     *table.urlpatterns,
+    *scripts.urlpatterns,
     *wizard.urlpatterns,
     *detail.urlpatterns,
     *logs.urlpatterns,

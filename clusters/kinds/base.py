@@ -104,6 +104,7 @@ class ClusterKind:
     withholds: Callable[["Cluster", str], str] = nothing
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
+    runs_batch_scripts: bool = False  # of Slurm, as they stand
     pulls_images: bool = False  # from registries, with the passwords that it is given
     #: Why pods there cannot have what is mounted.
     storage: Callable[["Cluster", Storage], Iterator[str]] = no_objections

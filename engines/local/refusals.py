@@ -7,6 +7,7 @@ from engines.base import DEFAULT_POOL, Launch
 from engines.local import setup
 from engines.local.environment import RENDEZVOUS
 from engines.local.volumes import planning
+from spec.batch_script import ON_SLURM_ALONE
 from spec.environment import ConnectionType, Seccomp
 from spec.errors import Problem, path_of
 from spec.workload import Replica, RestartPolicy, WorkloadSpec
@@ -49,6 +50,8 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "topology", "one machine has no network topology"
     if spec.setup and (lack := setup.complaint()):
         yield "setup", lack
+    if spec.batch_script:
+        yield "batchScript", ON_SLURM_ALONE
     if spec.priority_class:
         yield "priorityClass", "workloads start by quota, rank of the project and age here"
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from engines.base import DEFAULT_POOL, Launch
+from engines.slurm.script import as_written
 from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION
 from engines.slurm.script.variables import FIELDS, RENDEZVOUS
@@ -35,6 +36,7 @@ WIRE = {
 def complaints(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be had, by its place."""
     spec = launch.spec
+    yield from as_written.complaints(spec)
     for place, message in _whole(launch):
         yield Problem(path_of(place), message)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):

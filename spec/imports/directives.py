@@ -8,7 +8,7 @@ from dataclasses import dataclass
 SHORT = {
     **{"J": "job-name", "p": "partition", "t": "time", "N": "nodes", "n": "ntasks"},
     **{"c": "cpus-per-task", "G": "gpus", "D": "chdir", "o": "output", "e": "error"},
-    **{"A": "account", "q": "qos", "C": "constraint"},
+    **{"A": "account", "q": "qos", "C": "constraint", "a": "array"},
 }
 #: Options that stand alone; all others have a value.
 ALONE = {"requeue", "no-requeue", "exclusive", "oversubscribe", "spread-job", "contiguous", "hold"}
@@ -31,6 +31,12 @@ def directives(text: str) -> Iterator[Directive]:
             yield from _options(number, line.removeprefix("#SBATCH"))
         elif line.strip() and not line.startswith("#"):
             return
+
+
+def lines(text: str) -> Iterator[str]:
+    """The same as they stand."""
+    kept = {option.line for option in directives(text)}
+    yield from (line for number, line in enumerate(text.splitlines(), 1) if number in kept)
 
 
 def _options(number: int, line: str) -> Iterator[Directive]:

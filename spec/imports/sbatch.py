@@ -9,36 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from spec.imports import traps
 from spec.imports.directives import Directive, directives, mebibytes, seconds
+from spec.imports.traps import Note
 
-PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{3,}\]")
-SET_BY_TRAINYARD = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK"}
-ASSIGNS = re.compile(r"^(?:export\s+)?([A-Z_]+)=(.*)$")
-OF_SLURM = re.compile(r"\$\{?(SLURM_\w+)")
-#: What these ask for, Trainyard does in its own way.
-OWN_WAY = {
-    "output": "Trainyard keeps what each rank prints; this file is not written.",
-    "error": "Trainyard keeps what each rank prints; this file is not written.",
-    "account": "The account is that of the cluster's connection.",
-    "requeue": "Trainyard's jobs are always queued again when their nodes fail.",
-    "no-requeue": "Trainyard's jobs are queued again when their nodes fail.",
-    "mail-type": "Trainyard sends no mail about jobs.",
-    "mail-user": "Trainyard sends no mail about jobs.",
-}
 TAKEN = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
     *("gpus-per-node", "gpus-per-task", "cpus-per-task", "mem", "mem-per-cpu", "chdir", "qos"),
     "constraint",
 }
-
-
-@dataclass(frozen=True)
-class Note:
-    """What to know of a line. One that ``blocks`` has to be changed first."""
-
-    line: int
-    text: str
-    blocks: bool = False
 
 
 @dataclass
@@ -55,14 +34,20 @@ class ImportedScript:
     notes: list[Note] = field(default_factory=list)
 
 
-def imported(text: str) -> ImportedScript:
+def imported(text: str, *, as_it_stands: bool = False) -> ImportedScript:
+    """``as_it_stands``: Slurm runs the script itself, and the spec says what it asks for."""
     script = ImportedScript()
     options = {it.name: it for it in directives(text)}  # of two the later counts
     _shape(script, options)
     for option in options.values():
-        _take(script, option)
-    script.spec |= _program(script, text)
-    script.notes += _traps(text)
+        _take(script, option, as_it_stands)
+    script.notes += traps.placeholders(text)
+    if as_it_stands:
+        script.spec |= {"batchScript": text, "command": _says(text), "backoffLimit": 0}
+        script.notes += traps.of_slurm(text, options, script.spec["numWorkers"])
+    else:
+        script.spec |= _program(script, text)
+        script.notes += traps.of_conversion(text)
     script.notes.sort(key=lambda note: note.line)
     return script
 
@@ -127,9 +112,9 @@ def _memory(
     return None
 
 
-def _take(script: ImportedScript, option: Directive) -> None:
+def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None:
     name, value = option.name, option.value
-    if PLACEHOLDER.search(value):
+    if traps.PLACEHOLDER.search(value):
         return  # told with the traps
     match name:
         case "job-name":
@@ -146,15 +131,17 @@ def _take(script: ImportedScript, option: Directive) -> None:
             script.spec["workingDir"] = value
         case "constraint":
             script.spec["nodeType"] = value
-        case _ if name not in TAKEN:
-            text = OWN_WAY.get(name, f"--{name} has no counterpart in Trainyard and is left out.")
+        case _ if name not in TAKEN and not as_it_stands:
+            text = traps.OWN_WAY.get(
+                name, f"--{name} has no counterpart in Trainyard and is left out."
+            )
             script.notes.append(Note(option.line, text))
 
 
 def _program(script: ImportedScript, text: str) -> dict[str, Any]:
     """The command of the one ``srun``, and the lines before it as setup."""
     setup: list[str] = []
-    steps = [(number, line) for number, line in _commands(text) if _is_step(line)]
+    steps = [(number, line) for number, line in _commands(text) if traps.is_step(line)]
     if len(steps) != 1:
         where = steps[1][0] if steps else 1
         what = "several steps" if steps else "no srun"
@@ -165,12 +152,12 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
     for number, line in _commands(text):
         if number > at:
             script.notes.append(Note(number, "What follows srun is left out."))
-        elif number < at and not (reason := _set_by_trainyard(line)):
+        elif number < at and not (reason := traps.set_by_trainyard(line)):
             setup.append(line)
         elif number < at:
             script.notes.append(Note(number, reason))
     command = _of_step(step)
-    if "kill-on-bad-exit" not in step and " -K" not in step:
+    if not traps.ends_together(step):
         text = "Without -K a rank that fails leaves the others waiting; Trainyard ends them."
         script.notes.append(Note(at, text))
     return {"command": command, **({"setup": setup} if setup else {})}
@@ -189,17 +176,11 @@ def _commands(text: str) -> Iterator[tuple[int, str]]:
         held = ""
 
 
-def _is_step(line: str) -> bool:
-    return line.startswith("srun ")
-
-
-def _set_by_trainyard(line: str) -> str:
-    match = ASSIGNS.match(line)
-    if match and match[1] in SET_BY_TRAINYARD:
-        return f"Trainyard sets {match[1]} itself, so this line is left out."
-    if line.split()[:1] == ["export"] and set(line.split()[1:]) <= SET_BY_TRAINYARD:
-        return "Trainyard sets these variables itself, so this line is left out."
-    return ""
+def _says(text: str) -> str:
+    """The command of its first step, for people: Slurm runs the script."""
+    steps = (line for _, line in _commands(text) if traps.is_step(line))
+    step = next(steps, "")
+    return (_of_step(step) if step else "") or "bash"
 
 
 def _of_step(line: str) -> str:
@@ -211,15 +192,3 @@ def _of_step(line: str) -> str:
         if option in with_value and words:
             words.pop(0)
     return shlex.join(words)
-
-
-def _traps(text: str) -> Iterator[Note]:
-    for number, line in enumerate(text.splitlines(), 1):
-        is_comment = line.startswith("#") and not line.startswith("#SBATCH")
-        if is_comment:
-            continue
-        for placeholder in PLACEHOLDER.findall(line):
-            yield Note(number, f"{placeholder} has to be replaced by a value", blocks=True)
-        for name in sorted(set(OF_SLURM.findall(line))):
-            if not _set_by_trainyard(line.strip()):
-                yield Note(number, f"{name} has a value on Slurm alone.")

@@ -1,13 +1,13 @@
-// A workload as YAML: a dropped or chosen file goes into the text, a wrong line can be jumped to.
-const area = document.getElementById("yaml");
-const file = document.getElementById("yaml-file");
+// A workload as YAML, or a batch script: a dropped or chosen file goes into the text, a wrong line can be jumped to.
+const area = document.querySelector(".yaml-text");
+const file = document.querySelector(".yaml-file input");
 const status = document.getElementById("status");
 
 async function take(chosen) {
   area.value = await chosen.text();
   area.setSelectionRange(0, 0);
   area.focus();
-  status.textContent = `${chosen.name} was read. Apply fills in the form.`;
+  status.textContent = `${chosen.name} was read. ${area.dataset.next ?? "Apply fills in the form."}`;
 }
 
 file.addEventListener("change", async () => {
@@ -45,3 +45,6 @@ document.addEventListener("click", (event) => {
   select(Number(link.dataset.line));
 });
 if (Number(area.dataset.bad)) select(Number(area.dataset.bad));
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-reads]")) event.target.form.requestSubmit();
+});

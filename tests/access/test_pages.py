@@ -36,6 +36,7 @@ TABLE = r"""
 1+++++ 155555 /workloads/new/
 1+++++ 155555 /workloads/rows/
 1+++++ 1????? /access-keys/new/
+1+++++ 1????? /workloads/new/batch-script/
 1+++++ 1????? /device/
 1+++++ 1????? /compute-resources/new/
 1+++++ 1????? /credentials/new/

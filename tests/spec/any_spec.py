@@ -26,6 +26,7 @@ TEXTS = (
     *("{a}", "[b]", "%d", "a\u2028b\x85c", "\\n", "a" * 63, "word " * 40 + "end", "|", ">", "---"),
     *"data alpine:3.20 /data /data/more nfs.example.com example.com/gpu-type".split(),
     *("https://example.com/x.git", "git@host:a/b", "0, 1,2", "0644", "10G", "1Gi", "python -m x"),
+    "#!/bin/bash\n#SBATCH --ntasks=2\n\nsrun hostname\n",
     *("jupyter-notebook", "IPC_LOCK", "NAME", "WANDB_API_KEY", "conf/train.yaml", "main"),
 )
 NUMBERS = (0, 1, 2, 3, 30, 100, 300, 8888, 30001, 0.1, 0.5, 1.0, 2.5)

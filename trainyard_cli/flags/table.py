@@ -165,6 +165,13 @@ CONTAINER = _of(
         "--args", ARGS, TEXT, "Arguments as one text; those after -- need no quotes.", master=True
     ),
     _whole("--setup", "setup", TEXTS, "A line for the shell before the command; may be repeated."),
+    _whole(
+        "--batch-script",
+        "batchScript",
+        TEXT,
+        "A batch script of Slurm, which runs as it stands.",
+        only=GANG,
+    ),
     _pod("--working-dir", "workingDir", TEXT, "Working directory.", master=True),
     _pod(
         "--environment-variable --environment -e",

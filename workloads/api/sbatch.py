@@ -9,30 +9,30 @@ from ninja import Field, Query, Router, Status
 from accounts.api import ApiRequest
 from clusters.models import Cluster
 from core.api import ApiError, Closed, Issue, Wire
+from spec.batch_script import LONGEST
 from spec.errors import SpecError
-from spec.imports.sbatch import ImportedScript, Note, imported
-from spec.scheduling import PriorityClass
+from spec.imports.sbatch import ImportedScript
+from spec.imports.traps import Note
 from workloads import services
 from workloads.api.bodies import DistributedIn
 from workloads.api.distributed import CANNOT, draft_of, refused, rehearse
 from workloads.api.dry_run import DryRun, DryRunOut
 from workloads.api.schemas import DistributedOut
 from workloads.models import Source
+from workloads.scripts.reading import read
 
 router = Router(tags=["Distributed"])
 
-LONGEST = 64 * 1024
-NO_POOL = "The cluster has no node pool {0!r}, so the partition is left out."
-NO_PRIORITY = "{0!r} is none of Trainyard's priorities, so the QOS is left out."
-
 
 class BatchScriptIn(Closed):
-    """``name`` is that of the script where it is empty; ``spec`` goes over what the script says."""
+    """``name`` is that of the script where it is empty; ``spec`` goes over what the script says.
+    ``asItStands``: Slurm runs the script itself, which it does unless this is false."""
 
     name: str = ""
     project_id: str
     cluster_id: UUID
     script: str = Field(min_length=1, max_length=LONGEST)
+    as_it_stands: bool | None = None
     spec: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -69,12 +69,11 @@ class BatchScriptDryRunOut(Wire):
 def from_sbatch(
     request: ApiRequest, body: BatchScriptIn, asked: Query[DryRun]
 ) -> Status[BatchScriptDryRunOut] | Status[BatchScriptOut]:
-    """Submit what a batch script runs: each task becomes a rank. 400 names every line that has to
-    be changed first, such as ``script.13``, and every invalid field. ``dryRun=true`` submits
-    nothing and answers 200."""
-    script = imported(body.script)
+    """Submit a batch script, which runs on Slurm as it stands, and elsewhere what it runs: each
+    task is a rank. 400 names every line that has to be changed first, such as ``script.13``, and
+    every invalid field. ``dryRun=true`` submits nothing and answers 200."""
     cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
-    _place(script, cluster)
+    script = read(body.script, cluster, as_it_stands=body.as_it_stands)
     if blocking := [note for note in script.notes if note.blocks]:
         issues = [Issue(field=f"script.{it.line}", details=it.text) for it in blocking]
         raise ApiError(
@@ -94,20 +93,6 @@ def from_sbatch(
     except SpecError as error:
         raise refused(error, creation) from error
     return Status(202, BatchScriptOut(workload=DistributedOut.of(workload), notes=notes))
-
-
-def _place(script: ImportedScript, cluster: Cluster | None) -> None:
-    """Partition and QOS, where the cluster has a node pool, and Trainyard a priority, of that
-    name."""
-    if script.partition and cluster and cluster.pools.filter(name=script.partition).exists():
-        script.spec["nodePools"] = [script.partition]
-    elif script.partition:
-        script.notes.append(Note(script.partition_line, NO_POOL.format(script.partition)))
-    if script.qos in set(PriorityClass):
-        script.spec["priorityClass"] = script.qos
-    elif script.qos:
-        script.notes.append(Note(script.qos_line, NO_PRIORITY.format(script.qos)))
-    script.notes.sort(key=lambda note: note.line)
 
 
 def _request(body: BatchScriptIn, script: ImportedScript) -> DistributedIn:

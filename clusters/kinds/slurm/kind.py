@@ -82,6 +82,7 @@ SLURM = ClusterKind(
     reached_by=frozenset(SlurmSettings.model_fields),
     fixed={"directory": KEPT_DIRECTORY},
     server="Login node",
+    runs_batch_scripts=True,
     lacks={
         "runtime": "On Slurm ranks run as the user of the connection, and no image is pulled. "
         "Kubernetes clusters have these settings.",

@@ -6,6 +6,7 @@ from engines.base import Launch
 from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
 from engines.kubernetes.manifests import tools
 from engines.kubernetes.manifests.scheduling import has_kai, unknown_pools
+from spec.batch_script import ON_SLURM_ALONE
 from spec.environment import Seccomp, UidGidSource
 from spec.errors import Problem, path_of
 from spec.scheduling import Preemptibility
@@ -43,6 +44,8 @@ def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
         yield field, "elastic workers meet without a master; choose Workers only"
     if spec.setup:
         yield "setup", NO_SETUP
+    if spec.batch_script:
+        yield "batchScript", ON_SLURM_ALONE
     for name in unknown_pools(launch):
         pools = ", ".join([*site.pools, "default"])
         yield "nodePools", f"the cluster has no node pool {name!r}; it has {pools}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
-from engines.slurm.script import directives
+from engines.slurm.script import as_written, directives
 from engines.slurm.script.shape import has_launcher, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.variables import defaults, known_names, meeting, own
@@ -21,6 +21,8 @@ SHEBANG = "#!/bin/bash\n"
 
 def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, str]:
     """By their names. ``shown``: to people, without secrets."""
+    if launch.spec.batch_script:
+        return _as_written(launch, site, launch.spec.batch_script, shown=shown)
     return {
         BATCH: batch(launch, site),
         RANK: rank(launch, site),
@@ -32,16 +34,19 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, 
 def batch(launch: Launch, site: SlurmSite) -> str:
     """What Slurm is given."""
     folder, spec = SharedFolder(site.directory, launch.handle.workload_id), launch.spec
-    asked = "".join(_directive(*option) for option in directives.options(launch, site))
+    own = as_written if spec.batch_script else directives
+    asked = "".join(_directive(*option) for option in own.options(launch, site))
     values = {
         "RUN": folder.run(launch.run),
         "BELL": folder.bell,
         "GRACE": spec.termination_grace_period_seconds,
         "BACKOFF_LIMIT": spec.backoff_limit,
-        "TIME_LIMIT": directives.left(launch) or "",
+        "TIME_LIMIT": "" if spec.batch_script else directives.left(launch) or "",
     }
     said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
-    return SHEBANG + asked + "\n" + said + "export BELL\n" + _steps(spec) + _text("batch.sh")
+    asked = as_written.asked(launch) + asked
+    step = as_written.STEP if spec.batch_script else _steps(spec)
+    return SHEBANG + asked + "\n" + said + "export BELL\n" + step + _text("batch.sh")
 
 
 def _directive(name: str, value: str) -> str:
@@ -67,6 +72,19 @@ def _steps(spec: WorkloadSpec) -> str:
 def _is_addressed(spec: WorkloadSpec) -> bool:
     """Whether each rank is told the addresses of all."""
     return "TF_CONFIG" in meeting(spec)
+
+
+def _as_written(launch: Launch, site: SlurmSite, script: str, *, shown: bool) -> dict[str, str]:
+    def around(name: str) -> str:
+        return SHEBANG + as_written.start(launch, site, _text(name))
+
+    return {
+        BATCH: batch(launch, site),
+        as_written.SCRIPT: script,
+        as_written.START: around("start.sh"),
+        RANK: around("task.sh"),
+        ENVIRONMENT: as_written.environment(launch, site, shown=shown),
+    }
 
 
 def rank(launch: Launch, site: SlurmSite) -> str:

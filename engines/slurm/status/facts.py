@@ -33,7 +33,8 @@ class RunFacts:
     """``roles`` holds role and index of each rank; ``finished`` is with which code and when the
     batch script ended, ``asked`` whether it was asked to, ``verdict`` the job as Slurm showed it at
     last; ``parts`` are those of a heterogeneous job, the master's and the workers'; ``launcher``:
-    rank 0 starts the others and is no task itself."""
+    rank 0 starts the others and is no task itself; ``is_script``: its tasks start when a batch
+    script comes to that."""
 
     roles: tuple[tuple[Role, int], ...]
     run: int
@@ -51,10 +52,11 @@ class RunFacts:
     batch_log: str = ""
     parts: int = 1
     launcher: bool = False
+    is_script: bool = False
 
     @property
     def all_started(self) -> bool:
-        return len(self.ranks) == len(self.roles)
+        return bool(self.ranks) if self.is_script else len(self.ranks) == len(self.roles)
 
 
 def launch_line(launch: Launch, created: datetime) -> str:
@@ -69,6 +71,7 @@ def launch_line(launch: Launch, created: datetime) -> str:
             "limit": spec.time_limit_seconds,
             "parts": len(tasks_of(spec)),
             "launcher": has_launcher(spec),
+            "script": bool(spec.batch_script),
         }
     )
 
@@ -98,6 +101,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             batch_log=files.get("batch.log", ""),
             parts=int(report.get("parts", 1)),
             launcher=bool(report.get("launcher")),
+            is_script=bool(report.get("script")),
         )
     except (KeyError, TypeError, ValueError):
         return None

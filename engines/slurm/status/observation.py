@@ -124,6 +124,10 @@ def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
         said = exit.ended(fact.code or 0)
         reason = Reason.COMMAND_NOT_FOUND if fact.code == 127 else Reason.RANK_FAILED
         return reason, f"{role}-{index} (rank {rank}) {said}."
+    if facts.is_script and facts.finished and facts.ranks:
+        code = facts.finished[0]  # above 128 that of a step which srun ended, not of a signal to it
+        said = exit.ended(code) if code >= 0 else f"exited with code {128 - code}"
+        return Reason.RANK_FAILED, f"The batch script {said}."
     said = exit.of_job(job.exit) if job else ""
     lines = [line for line in facts.batch_log.splitlines() if line.strip()]
     last = next((line for line in lines if "error" in line), lines[-1] if lines else "")

@@ -8,10 +8,12 @@ from engines.slurm.script.render import files
 from engines.slurm.script.site import SlurmSite
 from spec.compute import Compute
 from spec.framework import Framework
+from spec.imports.sbatch import imported
 from spec.kind import WorkloadKind
 from spec.scheduling import PriorityClass
 from spec.variable import CredentialKey, EnvironmentVariable
 from spec.workload import Replica, WorkloadSpec
+from tests.spec import imports
 
 GOLDEN = Path(__file__).parent / "golden"
 UID = UUID("00000000-0000-4000-8000-000000000001")
@@ -90,12 +92,31 @@ def launched() -> Launch:
     return Launch(HANDLE, 1, spec)
 
 
+def script() -> Launch:
+    """The tutorial's batch script, as it stands when its places are filled."""
+    text = (Path(imports.__file__).parent / "tutorial.sh").read_text()
+    text = text.replace("[PATH_TO_THE_MAIN_FOLDER]", "/shared/cifar10_example")
+    return as_written(text.replace("[YOUR_CONDA_ENV]", "ddp"))
+
+
+def as_written(text: str, handle: Handle = HANDLE) -> Launch:
+    """A batch script that runs as it stands."""
+    document = imported(text, as_it_stands=True).spec
+    compute, command = document.pop("compute"), document.pop("command")
+    place = document.pop("workingDir", None)
+    worker = {"command": command, "compute": compute, "workingDir": place}
+    grace = {"terminationGracePeriodSeconds": 2, "architecture": "workers_only"}
+    spec = WorkloadSpec.model_validate({**document, **grace, "worker": worker})
+    return Launch(handle, 1, spec)
+
+
 CASES = {
     "training": training,
     "pair": pair,
     "single": single,
     "unlike": unlike,
     "launched": launched,
+    "script": script,
 }
 
 

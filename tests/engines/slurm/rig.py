@@ -9,7 +9,7 @@ from engines.slurm.client import files
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.site import SlurmSite
 from spec.scheduling import PriorityClass
-from tests.engines.contract import Rig, launch
+from tests.engines.contract import OVER, Rig, launch
 from tests.slurm_testbed import Testbed, run
 
 CLEAN = """
@@ -50,6 +50,10 @@ class SlurmRig(Rig):
         spec = launched.spec.model_copy(update={"worker": worker})
         qos = (spec.priority_class,) if spec.priority_class else ()
         return replace(launched, spec=spec, site=Site(priority_classes=qos))
+
+    def is_over(self, launched: Launch) -> bool:
+        shown = self.engine.observe(launched.handle)
+        return bool(shown and shown.phase in OVER)
 
     def clean(self) -> None:
         """End and remove what tests left."""

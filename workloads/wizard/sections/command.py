@@ -20,6 +20,9 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
         yield "Working directory", replica.working_dir, f"{role}.workingDir"
     if role == "worker" and (setup := spec_of(plan).setup):
         yield "Setup commands", "\n".join(setup), "setup"
+    if role == "worker" and (script := spec_of(plan).batch_script):
+        count = len(script.splitlines())
+        yield "Batch script", f"{count} lines, in place of the command", "batchScript"
 
 
 COMMAND = Section(

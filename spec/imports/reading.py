@@ -1,0 +1,79 @@
+"""A batch script line by line: what each gives the workload, and what to know of it. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spec.imports.directives import directives
+from spec.imports.sbatch import ImportedScript
+from spec.imports.traps import Note
+from spec.time_limit import in_words
+
+RANKS = {"nodes", "ntasks", "ntasks-per-node"}
+AROUND = {"output", "error", "array"}  # which do nothing, or say why at their line
+GPUS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
+
+
+@dataclass(frozen=True)
+class ReadLine:
+    """``gives`` is what the workload has of it, empty where that is nothing."""
+
+    number: int
+    text: str
+    gives: str
+    notes: tuple[Note, ...]
+
+    @property
+    def blocks(self) -> bool:
+        return any(note.blocks for note in self.notes)
+
+
+def lines(text: str, script: ImportedScript) -> Iterator[ReadLine]:
+    given: dict[int, list[str]] = {}
+    for option in directives(text):
+        if (what := _gives(option.name, script)) and what not in given.get(option.line, []):
+            given.setdefault(option.line, []).append(what)
+    for number, line in enumerate(text.splitlines(), 1):
+        notes = tuple(note for note in script.notes if note.line == number)
+        gives = ", ".join(given.get(number, [])) or _runs(line.strip(), script)
+        yield ReadLine(number, line, "" if any(note.blocks for note in notes) else gives, notes)
+
+
+def _gives(name: str, script: ImportedScript) -> str:
+    spec = script.spec
+    compute = spec["compute"]
+    if name in RANKS:
+        return f"{spec['numWorkers']} workers, one for each task"
+    if name in GPUS:
+        count = compute.get("gpuDevicesRequest")
+        return f"{count} GPU{'s' * (count > 1)} for each worker" if count else ""
+    match name:
+        case "job-name":
+            return f"Name: {script.name}"
+        case "time" if "timeLimitSeconds" in spec:
+            return f"Time limit: {in_words(spec['timeLimitSeconds'])}"
+        case "cpus-per-task":
+            return f"CPU cores for each worker: {compute['cpuCoreRequest']}"
+        case "mem" | "mem-per-cpu" if "cpuMemoryRequest" in compute:
+            return f"Memory for each worker: {_size(compute['cpuMemoryRequest'])}"
+        case "chdir" if "workingDir" in spec:
+            return "Working directory"
+        case "constraint":
+            return "Node type"
+        case "partition" if spec.get("nodePools"):
+            return "Node pool"
+        case "qos" if spec.get("priorityClass"):
+            return "Priority"
+    return "Read by Slurm" if "batchScript" in spec and name not in AROUND else ""
+
+
+def _size(mebibytes: str) -> str:
+    count = int(mebibytes.removesuffix("Mi"))
+    return f"{count // 1024} GiB" if count % 1024 == 0 else f"{count} MiB"
+
+
+def _runs(line: str, script: ImportedScript) -> str:
+    if "batchScript" in script.spec or not line or line.startswith("#"):
+        return ""
+    if line in script.spec.get("setup", ()):
+        return "Setup command"
+    return "Command of each worker" if line.startswith("srun ") else ""

@@ -1,0 +1,124 @@
+"""What a reader of a batch script should know of its lines before it runs. Pure.
+
+Where it runs as it stands, these are the traps of Slurm; where it becomes a workload, what differs.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from spec.imports.directives import Directive
+
+PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{3,}\]")
+SET_BY_TRAINYARD = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK"}
+ASSIGNS = re.compile(r"^(?:export\s+)?([A-Z_]+)=(.*)$")
+OF_SLURM = re.compile(r"\$\{?(SLURM_\w+)")
+OF_HOME = re.compile(r"(?:^|[\s=\"'])(?:~/|\$HOME\b|\$\{HOME\})")
+FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
+KEPT = "Trainyard keeps what each rank prints; this file is not written."
+#: What these ask for, Trainyard does in its own way.
+OWN_WAY = {
+    "output": KEPT,
+    "error": KEPT,
+    "account": "The account is that of the cluster's connection.",
+    "requeue": "Trainyard's jobs are always queued again when their nodes fail.",
+    "no-requeue": "Trainyard's jobs are queued again when their nodes fail.",
+    "mail-type": "Trainyard sends no mail about jobs.",
+    "mail-user": "Trainyard sends no mail about jobs.",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """What to know of a line. One that ``blocks`` has to be changed first."""
+
+    line: int
+    text: str
+    blocks: bool = False
+
+
+def is_step(line: str) -> bool:
+    return line.startswith("srun ")
+
+
+def set_by_trainyard(line: str) -> str:
+    match = ASSIGNS.match(line)
+    if match and match[1] in SET_BY_TRAINYARD:
+        return f"Trainyard sets {match[1]} itself, so this line is left out."
+    if line.split()[:1] == ["export"] and set(line.split()[1:]) <= SET_BY_TRAINYARD:
+        return "Trainyard sets these variables itself, so this line is left out."
+    return ""
+
+
+def placeholders(text: str) -> Iterator[Note]:
+    for number, line in _lines(text):
+        for placeholder in PLACEHOLDER.findall(line):
+            yield Note(number, f"{placeholder} has to be replaced by a value", blocks=True)
+
+
+def of_conversion(text: str) -> Iterator[Note]:
+    for number, line in _lines(text):
+        for name in sorted(set(OF_SLURM.findall(line))):
+            if not set_by_trainyard(line.strip()):
+                yield Note(number, f"{name} has a value on Slurm alone.")
+
+
+def of_slurm(text: str, options: Mapping[str, Directive], tasks: int) -> Iterator[Note]:
+    """Of a script that runs there as it stands."""
+    if option := options.get("array"):
+        text = "A job array is many jobs, a workload is one: leave --array out"
+        yield Note(option.line, text, blocks=True)
+    if any(line.startswith("#SBATCH hetjob") for line in text.splitlines()):
+        yield Note(1, "A heterogeneous job cannot run as it stands here", blocks=True)
+    yield from _places(options)
+    for number, line in _lines(text):
+        if match := ASSIGNS.match(line.strip()):
+            yield from _by_hand(number, match[1], match[2].strip("'\""), tasks)
+        if OF_HOME.search(line) and not line.startswith("#SBATCH"):
+            yield Note(number, "The home folder is that of Trainyard's user on the cluster.")
+        if is_step(line.strip()) and not ends_together(line):
+            text = "Without -K a rank that fails leaves the others waiting until the time limit; "
+            yield Note(number, text + "Trainyard sets SLURM_KILL_BAD_EXIT=1.")
+
+
+def ends_together(step: str) -> bool:
+    return "kill-on-bad-exit" in step or " -K" in step
+
+
+def _by_hand(number: int, name: str, value: str, tasks: int) -> Iterator[Note]:
+    if name == "WORLD_SIZE" and value.isdigit():
+        if int(value) != tasks:
+            text = f"WORLD_SIZE is {value}, but the script asks for {tasks} tasks: the ranks would "
+            yield Note(number, f"{text}wait for each other. Write {tasks}, or $SLURM_NTASKS.")
+        else:
+            text = "WORLD_SIZE is written by hand, and has to follow --nodes and --ntasks-per-node."
+            yield Note(number, f"{text} $SLURM_NTASKS does so.")
+    if name == "MASTER_PORT" and value.isdigit():
+        text = f"Port {value} is fixed: of two jobs on one node the second fails. "
+        yield Note(number, f"{text}{FREE_PORT} gives each its own.")
+
+
+def _places(options: Mapping[str, Directive]) -> Iterator[Note]:
+    for name in ("output", "error"):
+        option = options.get(name)
+        folder = PurePosixPath(option.value).parent if option else PurePosixPath()
+        if option and str(folder) != ".":
+            text = f"sbatch alone would end the job without a word where {folder} does not exist. "
+            yield Note(option.line, text + KEPT)
+        elif option:
+            yield Note(option.line, KEPT)
+    option = options.get("chdir")
+    if option and not PLACEHOLDER.search(option.value):
+        text = f"{option.value} has to exist on every node, where Trainyard's user can enter it."
+        yield Note(option.line, text)
+    elif option is None:
+        text = "Without --chdir it starts in a folder of the workload, not where your files are."
+        yield Note(1, text)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Without comments."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("#") or line.startswith("#SBATCH"):
+            yield number, line

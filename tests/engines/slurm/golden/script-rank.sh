@@ -1,0 +1,16 @@
+#!/bin/bash
+NAME=ddp-test1
+OWN=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/0
+PLACE=/shared/cifar10_example
+# Before each task, for srun; or beside a rank: its number, and a program.
+run=$(cd "$(dirname "$0")" && pwd) || exit 1
+if [ $# -gt 0 ]; then
+  shift
+  . "$run/environment.sh"
+  cd "$OWN" && cd "$PLACE" && exec "$@"
+  exit 127
+fi
+cd "$run/attempt-$(cat "$run/attempt")" || exit 0
+name=rank-${SLURM_PROCID:-0}.started
+[ -e "$name" ] || { echo "$SLURMD_NODENAME $(date +%s)" > ".$name" && mv ".$name" "$name"; }
+: > "$BELL"

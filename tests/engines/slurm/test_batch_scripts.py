@@ -1,0 +1,149 @@
+"""Batch scripts that run as they stand: both examples of the tutorial, and what is around them."""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from config.run.install import ROOT
+from engines.slurm.client import files
+from engines.slurm.script.render import BATCH
+from engines.slurm.script.render import files as scripts
+from engines.slurm.unsupported import complaints
+from spec.errors import place_of
+from spec.phases import Phase, Reason
+from tests.engines.contract import launch
+from tests.engines.reading import printed
+from tests.engines.slurm import cases
+from tests.engines.slurm.rig import SlurmRig
+from tests.spec import imports
+from tests.waiting import wait_for
+
+TUTORIAL = (Path(imports.__file__).parent / "tutorial.sh").read_text()
+SETTLED = {
+    "--nodes=3": "--nodes=2",
+    "--ntasks-per-node=8": "--ntasks-per-node=1",
+    "--gres=gpu:8": "--gres=gpu:1",
+    "=12": "=1",
+    "1792G": "1G",
+    "WORLD_SIZE=24": "WORLD_SIZE=2",
+    "[YOUR_CONDA_ENV]": "ddp",
+}
+#: What a cluster has where the tutorial was followed: programs, and a home folder with conda.
+PREPARE = r"""
+mkdir -p "$1/example" && cd "$1/example" || exit 1
+for each in CIFAR10:cifar10 synthetic:synthetic; do
+  echo "import runpy, sys
+sys.argv = ['trainer', '${each#*:}', '--epochs', '3', '--log-interval', '20']
+runpy.run_module('trainer', run_name='__main__')" > "train_ddp_test_${each%:*}.py"
+done
+[ ! -e ~/.bashrc ] || cp ~/.bashrc "$1/bashrc"
+printf 'conda() { echo "conda $*"; }\nexport PATH=%s:$PATH PYTHONPATH=%s\n' "$2" "$3" > ~/.bashrc
+"""
+RESTORE = '[ -e "$1/bashrc" ] && mv "$1/bashrc" ~/.bashrc || rm -f ~/.bashrc'
+
+
+def settled(program: str, place: str) -> str:
+    """The tutorial's script as its reader changes it."""
+    text = TUTORIAL.replace("CIFAR10", program).replace("[PATH_TO_THE_MAIN_FOLDER]", place)
+    for old, new in SETTLED.items():
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.fixture
+def example(rig: SlurmRig) -> Iterator[str]:
+    words = rig.site.directory, str(Path(sys.executable).parent), str(ROOT)
+    files.checked(files.sh(rig.transport, PREPARE, *words), "no example")
+    yield f"{rig.site.directory}/example"
+    files.sh(rig.transport, RESTORE, rig.site.directory)
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize("program", ["CIFAR10", "synthetic"])
+def test_an_example_of_the_tutorial_runs_as_it_stands(
+    rig: SlurmRig, example: str, program: str
+) -> None:
+    text = settled(program, example)
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    wait_for(lambda: rig.is_over(launched), 150, "its end", every=0.5)
+    shown = rig.over(launched)
+    log = printed(rig.engine, launched, 0).decode()
+    assert shown.phase is Phase.COMPLETED, log
+    trained = [float(loss) for loss in re.findall(r'"loss": ([0-9.]+)', log)]
+    assert trained[-1] < trained[0] / 1.2
+    assert "conda activate ddp" in log
+    assert "Rank 0 of 2 (local rank 0) by srun" in log
+    assert b"Rank 1 of 2 (local rank 0) by srun" in printed(rig.engine, launched, 1)
+    assert len({rank.node for rank in shown.ranks}) == 2
+
+
+def test_the_script_that_runs_is_the_one_that_was_given() -> None:
+    text = settled("CIFAR10", "/shared/example")
+    by_name = scripts(cases.as_written(text), cases.SITE)
+    assert by_name["script.sh"] == text
+    head = by_name[BATCH].split("\n\n")[0].splitlines()
+    written = [line for line in text.splitlines() if line.startswith("#SBATCH")]
+    assert head[1 : len(written) + 1] == written
+    assert "--requeue" in head[-1]
+
+
+def test_options_of_the_script_itself_are_not_said_again() -> None:
+    text = "#!/bin/sh\n#SBATCH -A speech --no-requeue --error=e.log\nsrun hostname\n"
+    head = scripts(cases.as_written(text), cases.SITE)[BATCH].split("\n\n")[0]
+    assert "account" not in head.replace("#SBATCH -A", "")
+    assert head.count("requeue") == 1
+    assert "#SBATCH --error=/shared/trainyard/workloads/" in head
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "place", "says"),
+    [
+        ("#SBATCH -n 3", {}, "", ""),
+        ("#SBATCH -n 3", {"num_workers": 2}, "numWorkers", "asks for 3 tasks"),
+        ("#SBATCH -a 0-9", {}, "batchScript", "line 2: A job array"),
+        ("#SBATCH -D [PATH_TO_IT]", {}, "batchScript", "line 2: [PATH_TO_IT]"),
+        ("", {"setup": ("true",)}, "setup", "write it into the script"),
+    ],
+)
+def test_a_script_that_cannot_run_here_is_refused_by_its_line(
+    text: str, fields: dict[str, object], place: str, says: str
+) -> None:
+    launched = cases.as_written(f"#!/bin/sh\n{text}\nsrun hostname\n")
+    spec = launched.spec.model_copy(update=fields)
+    problems = list(complaints(replace(launched, spec=spec)))
+    assert [(place_of(it.path), says in it.message) for it in problems] == (
+        [(place, True)] if place else []
+    )
+
+
+@pytest.mark.slurm
+def test_a_script_that_fails_says_so_and_its_tasks_end_together(rig: SlurmRig) -> None:
+    text = """#!/bin/bash
+#SBATCH --ntasks=2 --time=5
+echo "$SLURM_JOB_NAME in $PWD"
+srun bash -c 'echo task $SLURM_PROCID; [ $SLURM_PROCID = 0 ] && exec sleep 300; exit 3'
+"""
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    shown = rig.over(launched)
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.RANK_FAILED)
+    assert "The batch script exited with code" in shown.message
+    assert b"task 1\n" in printed(rig.engine, launched, 1)
+    assert b"script in " in printed(rig.engine, launched, 0)
+
+
+@pytest.mark.slurm
+def test_a_stop_lets_the_steps_of_a_script_save_what_they_have(rig: SlurmRig) -> None:
+    text = """#!/bin/bash
+#SBATCH --ntasks=2 --time=5
+srun bash -c 'trap "echo saved; exit 0" TERM; echo ready; while :; do sleep 0.1; done'
+"""
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    assert printed(rig.engine, launched, 1, until=b"ready")
+    rig.engine.stop(launched.handle, run=1)
+    shown = rig.over(launched)
+    assert (shown.phase, shown.reason) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
+    assert b"saved" in printed(rig.engine, launched, 1)

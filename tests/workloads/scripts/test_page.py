@@ -1,0 +1,117 @@
+"""A batch script on its page: read line by line, taken to the wizard, or submitted as it stands."""
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from projects.models import Project
+from tests.factories import ProjectFactory
+from tests.spec import imports
+from workloads.models import Draft, Workload
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/workloads/new/batch-script/"
+TUTORIAL = (Path(imports.__file__).parent / "tutorial.sh").read_text()
+SMALL = (
+    "#!/bin/bash\n#SBATCH -J small -n 2 -D /srv/code\nexport WORLD_SIZE=3\nsrun python train.py\n"
+)
+
+
+@pytest.fixture
+def on_slurm(project: Project) -> Project:
+    cluster = project.cluster
+    cluster.kind = "slurm"
+    cluster.settings_json = {"directory": "/shared/trainyard"}
+    cluster.capabilities_json = {"frameworks": [{"framework": "PyTorch", "available": True}]}
+    cluster.save()
+    return project
+
+
+def sent(client: Client, text: str, **more: object) -> str:
+    answer = client.post(PAGE, {"script": text.replace("\n", "\r\n"), **more}, follow=True)
+    return str(answer.content.decode())
+
+
+def test_the_menu_of_the_table_leads_there(client: Client, project: Project) -> None:
+    assert PAGE in client.get("/workloads/").content.decode()
+    page = client.get(PAGE)
+    assert page.status_code == 200
+    assert "Read" in page.content.decode()
+
+
+def test_each_placeholder_and_trap_of_the_tutorial_is_named(
+    client: Client, on_slurm: Project
+) -> None:
+    page = sent(client, TUTORIAL)
+    assert "Change 2 lines first." in page
+    for said in (
+        "[PATH_TO_THE_MAIN_FOLDER] has to be replaced",
+        "[YOUR_CONDA_ENV] has to be replaced",
+        "where slurm_monitoring does not exist",
+        "Port 9304 is fixed",
+        "WORLD_SIZE is written by hand",
+        "Without -K a rank that fails",
+        "The home folder is that of",
+        "24 workers, one for each task",
+        "Memory for each worker: 224 GiB",
+    ):
+        assert said in page, said
+    assert "Create training" not in page
+
+
+def test_a_script_stands_on_slurm_byte_for_byte(client: Client, on_slurm: Project) -> None:
+    page = sent(client, SMALL)
+    assert "Slurm runs it as it stands" in page
+    assert "WORLD_SIZE is 3, but the script asks for 2 tasks" in page
+    assert "small was created." in sent(client, SMALL, action="submit")
+    workload = Workload.objects.get()
+    assert workload.spec.batch_script == SMALL
+    assert (workload.spec.num_pods, workload.spec.has_master, workload.spec.setup) == (2, False, ())
+
+
+def test_a_script_becomes_a_workload_where_that_is_chosen(
+    client: Client, on_slurm: Project
+) -> None:
+    page = sent(client, SMALL, how="as-workload")
+    assert "Trainyard sets WORLD_SIZE itself" in page
+    sent(client, SMALL, how="as-workload", action="submit", name="other")
+    workload = Workload.objects.get()
+    assert (workload.name, workload.spec.batch_script) == ("other", None)
+    assert workload.spec.worker.command == "python train.py"
+
+
+def test_a_cluster_without_slurm_offers_no_choice(client: Client, project: Project) -> None:
+    page = sent(client, SMALL)
+    assert "What it becomes" in page
+    assert "As it stands" not in page
+
+
+def test_a_script_without_a_project_says_so_and_the_wizard_continues(
+    client: Client, on_slurm: Project
+) -> None:
+    ProjectFactory(members=[on_slurm.members.get()])
+    page = sent(client, SMALL)
+    assert "It cannot be submitted yet." in page
+    sent(client, SMALL, action="wizard")
+    draft = Draft.objects.get()
+    assert draft.content.worker.values["command"] == "python train.py"
+    assert (draft.content.name, draft.content.values["numWorkers"]) == ("small", 2)
+
+
+def test_a_file_takes_the_place_of_the_text(client: Client, project: Project) -> None:
+    page = sent(client, "", file=SimpleUploadedFile("test.sh", SMALL.encode()))
+    assert "Command of each worker" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("  ", "Paste a batch script"), ("#" * 40_000, "at most 32 KiB")]
+)
+def test_a_text_that_is_no_script_says_what_to_do(
+    client: Client, project: Project, text: str, says: str
+) -> None:
+    answer = client.post(PAGE, {"script": text})
+    assert answer.status_code == 422
+    assert says in answer.content.decode()

@@ -1,0 +1,51 @@
+"""A batch script for a cluster: as it stands where that can run it, else what it runs."""
+
+from clusters.models import Cluster
+from projects.models import Project
+from spec import documents
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.imports.sbatch import ImportedScript, imported
+from spec.imports.traps import Note
+from spec.scheduling import PriorityClass
+
+NO_POOL = "The cluster has no node pool {0!r}, so the partition is left out."
+NO_PRIORITY = "{0!r} is none of Trainyard's priorities, so the QOS is left out."
+
+
+def read(text: str, cluster: Cluster | None, *, as_it_stands: bool | None = None) -> ImportedScript:
+    """``as_it_stands`` is what the cluster can, unless somebody says otherwise."""
+    if as_it_stands is None:
+        as_it_stands = bool(cluster and cluster.definition.runs_batch_scripts)
+    script = imported(text, as_it_stands=as_it_stands)
+    if not as_it_stands:
+        _place(script, cluster)
+    return script
+
+
+def _place(script: ImportedScript, cluster: Cluster | None) -> None:
+    """Partition and QOS, where the cluster has a node pool, and Trainyard a priority, of that
+    name."""
+    if script.partition and cluster and cluster.pools.filter(name=script.partition).exists():
+        script.spec["nodePools"] = [script.partition]
+    elif script.partition:
+        script.notes.append(Note(script.partition_line, NO_POOL.format(script.partition)))
+    if script.qos in set(PriorityClass):
+        script.spec["priorityClass"] = script.qos
+    elif script.qos:
+        script.notes.append(Note(script.qos_line, NO_PRIORITY.format(script.qos)))
+    script.notes.sort(key=lambda note: note.line)
+
+
+def draft_of(script: ImportedScript, name: str, project: Project | None) -> WorkloadDraft:
+    """To go on with in the wizard, or to submit."""
+    document = documents.from_wire(script.spec, no_master=True, master=None)
+    worker = document.pop("worker")
+    return WorkloadDraft(
+        name=name or script.name,
+        project=project.pk if project else None,
+        cluster=project.cluster_id if project else None,
+        framework=document.pop("distributedFramework"),
+        architecture=document.pop("architecture"),
+        worker=ReplicaDraft(values=worker),
+        values=document,
+    )
