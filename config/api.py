@@ -19,6 +19,7 @@ from assets.api.routes import router_of as asset_router_of
 from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
 from clusters.api.nodes import router as nodes
+from clusters.api.telemetry import router as node_telemetry
 from config import refusals
 from config.about import API_VERSION
 from config.about import router as about
@@ -28,6 +29,7 @@ from core.edits import carefully
 from core.text import UnfitJson, loads
 from projects.api.departments import router as departments
 from projects.api.projects import router as projects
+from projects.api.telemetry import router as org_telemetry
 from spec.errors import problem_of
 from spec.kind import WorkloadKind
 from workloads.api.batch import router as batches
@@ -35,7 +37,9 @@ from workloads.api.distributed import router as distributed
 from workloads.api.expanded import router as expanded
 from workloads.api.listing import router as workloads
 from workloads.api.logs import router as logs
+from workloads.api.measures import router as measures
 from workloads.api.one_pod import router_of
+from workloads.api.pods import router as pods
 from workloads.api.sbatch import router as batch_scripts
 from workloads.api.watch import router as watch
 from workloads.queue.api import router as decisions
@@ -68,9 +72,11 @@ api.add_decorator(refuse_strays)
 api.add_router("", accounts)
 api.add_router("", clusters)
 api.add_router("", nodes)
+api.add_router("", node_telemetry)
 api.add_router("", decisions)
 api.add_router("", departments)
 api.add_router("", projects)
+api.add_router("", org_telemetry)
 api.add_router("", access_keys)
 api.add_router("", devices)
 api.add_router("", about)
@@ -86,6 +92,8 @@ api.add_router("/workloads", workloads)
 api.add_router("/workloads", expanded)
 api.add_router("/workloads", logs)
 api.add_router("/workloads", watch)
+api.add_router("/workloads", measures)
+api.add_router("/workloads", pods)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

@@ -141,14 +141,6 @@ def count_nodes(request: ApiRequest, narrowing: Query[NodeNarrowing]) -> Count:
     return Count(count=narrowing.rows(request.user).count())
 
 
-@router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)
-def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[Pages]) -> NodeList:
-    """The nodes of one cluster."""
-    cluster_of(request, cluster_id)
-    narrowed = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
-    return list_nodes(request, narrowed)
-
-
 class PoolOut(Wire):
     """The pool ``default`` has ``*`` as its label: all nodes that are in no other pool."""
 
@@ -213,6 +205,15 @@ class PoolLabel(Closed):
         return {"label_key": self.label_key, "label_value": self.label_value}
 
 
+class PoolLabelChange(PoolLabel):
+    label_key: str | None = None  # type: ignore[assignment]  # what is missing does not change
+    label_value: str | None = None  # type: ignore[assignment]
+
+    @property
+    def label(self) -> dict[str, str]:
+        return {key: text for key, text in super().label.items() if text is not None}
+
+
 class PoolIn(PoolLabel):
     name: str
     cluster_id: UUID
@@ -265,6 +266,16 @@ def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
     pool = _pool(request, pool_id)
     with judged(CANNOT):
         pools.update_pool(pool, by=request.user, **body.label)
+    return _out(pool)
+
+
+@router.patch("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
+def change_pool(request: ApiRequest, pool_id: int, body: PoolLabelChange) -> PoolOut:
+    """The same, with what is given of key and value."""
+    pool = _pool(request, pool_id)
+    label = {"label_key": pool.label_key, "label_value": pool.label_value} | body.label
+    with judged(CANNOT):
+        pools.update_pool(pool, by=request.user, **label)
     return _out(pool)
 
 

@@ -45,7 +45,16 @@ OWN = {
     "/api/v1/access-keys": ("accounts_accesskey", "audit_auditentry"),
     "/api/v1/device-sign-ins": ("accounts_devicesignin",),  # of a program that nobody knows yet
 }
-QUERIES = {"/api/v1/workloads/name-availability": "?name=free&projectId={projects}"}
+TIME = "&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z"
+QUERIES = {
+    "/api/v1/workloads/name-availability": "?name=free&projectId={projects}",
+    "/api/v1/workloads/telemetry": "?telemetryType=WORKLOADS_COUNT&groupBy=ProjectId",
+    "/api/v1/workloads/{workload_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
+    "/api/v1/workloads/{workload_id}/pods/{pod_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
+    "/api/v1/nodes/telemetry": "?telemetryType=TOTAL_GPUS&groupBy=ClusterId",
+    "/api/v1/org-unit/projects/telemetry": "?telemetryType=GPU_QUOTA&groupBy=ProjectId",
+    "/api/v1/org-unit/departments/telemetry": "?telemetryType=GPU_QUOTA&groupBy=DepartmentId",
+}
 METHODS = ("get", "post", "put", "patch", "delete")
 #: What two answers that say the same differ in.
 CHANCE = re.compile(r'nonce="[^"]*"|\w{64}|[0-9a-f-]{36}|\d+')

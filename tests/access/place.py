@@ -64,7 +64,8 @@ def build() -> Place:
         name=f"{SECRET}-run", project=project, created_by=author, running=True
     )
     keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
-    ids = _ids(project, workload, author, boss) | {"access-keys": keys["author"].pk}
+    ids = _ids(project, workload, author, boss)
+    ids |= {"access-keys": keys["author"].pk, "pods": workload.ranks.get(rank=0).pk}
     return Place({"nobody": None, **people}, keys, project, workload, ids)
 
 

@@ -36,6 +36,17 @@ TABLE = """
 1+++++ 1 +++++ GET    /workloads
 1+++++ 1 +++++ GET    /workloads/count
 1+++++ 1 +++++ GET    /workloads/watch
+1+++++ 1 +++++ GET    /workloads/pods
+1+++++ 1 +++++ GET    /workloads/pods/count
+1+++++ 1 +++++ GET    /workloads/telemetry
+1+++++ 1 +++++ GET    /nodes/telemetry
+1+++++ 1 +++++ GET    /org-unit/projects/telemetry
+13333+ 1 3333+ GET    /org-unit/departments/telemetry
+144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes/count
+144+++ 1 44+++ GET    /workloads/{workload_id}/history
+144+++ 1 44+++ GET    /workloads/{workload_id}/metrics
+144+++ 1 44+++ GET    /workloads/{workload_id}/pods/{pod_id}/metrics
+14433+ 1 4433+ PATCH  /node-pools/{pool_id}
 1+++++ 1 33333 POST   /access-keys
 1+++++ 1 +++++ GET    /me
 1+++++ 1 +++++ GET    /version

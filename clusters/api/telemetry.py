@@ -1,0 +1,99 @@
+"""REST: the nodes of one cluster, and what nodes have and hold now."""
+
+from collections.abc import Callable, Iterator
+from uuid import UUID
+
+from ninja import Field, Query, Router
+
+from accounts.api import ApiRequest
+from clusters.api.clusters import cluster_of
+from clusters.api.nodes import NodeList, NodeListing, NodeNarrowing, list_nodes
+from clusters.models import Cluster
+from clusters.nodes.rows import NodeRow, rows_of
+from core.api import Count, Pages, Parameters
+from core.filters import Filtered
+from core.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
+
+router = Router(tags=["Nodes"])
+
+GROUPS = ("ClusterId", "Nodepool")
+
+
+def _allocated_gpus(row: NodeRow) -> float | None:
+    return row.held.gpus if row.held else None
+
+
+def _free_gpus(row: NodeRow) -> float | None:
+    return row.node.gpu_count - row.held.gpus if row.held else None
+
+
+#: By Run:ai's word, what a node counts for it; ``None`` where nobody knows.
+COUNTED: dict[str, Callable[[NodeRow], float | None]] = {
+    "READY_GPU_NODES": lambda row: float(row.node.ready and row.node.gpu_count > 0),
+    "READY_GPUS": lambda row: row.node.gpu_count if row.node.ready else 0,
+    "TOTAL_GPU_NODES": lambda row: float(row.node.gpu_count > 0),
+    "TOTAL_GPUS": lambda row: row.node.gpu_count,
+    "ALLOCATED_GPUS": _allocated_gpus,
+    "FREE_GPUS": _free_gpus,
+    "TOTAL_CPU_CORES": lambda row: row.node.cpu,
+    "ALLOCATED_CPU_CORES": lambda row: row.held.cpu if row.held else None,
+    "TOTAL_CPU_MEMORY_BYTES": lambda row: row.node.memory,
+    "ALLOCATED_CPU_MEMORY_BYTES": lambda row: row.held.memory if row.held else None,
+}
+
+
+class NodeTelemetryQuery(Parameters):
+    telemetry_type: str = Field(description=f"One of {', '.join(COUNTED)}")
+    cluster_id: UUID | None = None
+    nodepool_name: str = ""
+    group_by: Names = Field([], description="At most two of ClusterId and Nodepool")
+
+
+@router.get(
+    "/nodes/telemetry", response=Telemetry, by_alias=True, operation_id="read_nodes_telemetry"
+)
+def nodes_telemetry(request: ApiRequest, asked: Query[NodeTelemetryQuery]) -> Telemetry:
+    """A sum over the nodes of the clusters that you can see, or one for each group. What no cluster
+    reports is left out."""
+    refuse_others([asked.telemetry_type], COUNTED)
+    check_groups(asked.group_by, GROUPS)
+    clusters = Cluster.objects.visible_to(request.user)
+    if asked.cluster_id:
+        clusters = clusters.filter(pk=asked.cluster_id)
+    rows = (
+        (_keys(asked.group_by, cluster, row), COUNTED[asked.telemetry_type](row))
+        for cluster in clusters
+        for row in _rows(cluster, asked.nodepool_name)
+    )
+    return telemetry(asked.telemetry_type, rows)
+
+
+def _rows(cluster: Cluster, pool: str) -> Iterator[NodeRow]:
+    rows = rows_of(cluster, cluster.nodes.select_related("pool"))
+    return (row for row in rows if pool in ("", row.pool))
+
+
+def _keys(groups: list[str], cluster: Cluster, row: NodeRow) -> list[Key]:
+    labels = {"ClusterId": (str(cluster.pk), cluster.name), "Nodepool": (row.pool, "")}
+    return [(name, *labels[name]) for name in groups]
+
+
+@router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)
+def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[Pages]) -> NodeList:
+    """The nodes of one cluster."""
+    cluster_of(request, cluster_id)
+    narrowed = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
+    return list_nodes(request, narrowed)
+
+
+@router.get(
+    "/clusters/{cluster_id}/nodes/count",
+    response=Count,
+    by_alias=True,
+    operation_id="count_nodes_of_cluster",
+)
+def count_nodes_of(request: ApiRequest, cluster_id: UUID, narrowing: Query[Filtered]) -> Count:
+    """How many nodes of one cluster pass the filters."""
+    cluster_of(request, cluster_id)
+    asked = NodeNarrowing.model_validate({**narrowing.model_dump(), "cluster_id": cluster_id})
+    return Count(count=asked.rows(request.user).count())

@@ -1,0 +1,110 @@
+"""REST: what projects and departments deserve and hold now."""
+
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+from ninja import Field, Query, Router
+
+from accounts import access
+from accounts.api import ApiRequest
+from core.api import Parameters, judged
+from core.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
+from projects.departments import DepartmentShare, shares_of
+from projects.models import Department, Project
+from projects.quotas import Demand, Quota, quota_of, usage_of
+
+router = Router(tags=["Projects"])
+
+#: In Run:ai's words: GPUs, CPU in cores, memory in bytes.
+QUOTAS: dict[str, Callable[[Quota], float | None]] = {
+    "GPU_QUOTA": lambda quota: quota.gpus,
+    "CPU_QUOTA": lambda quota: quota.cpu,
+    "MEMORY_QUOTA": lambda quota: quota.memory,
+}
+HELD: dict[str, Callable[[Demand], float]] = {
+    "GPU_ALLOCATION": lambda held: held.gpus,
+    "CPU_ALLOCATION": lambda held: held.cpu,
+    "MEMORY_ALLOCATION": lambda held: held.memory,
+}
+COUNTED = (*QUOTAS, *HELD)
+GROUPS = ("ClusterId", "DepartmentId", "ProjectId")
+
+
+class OrgTelemetryQuery(Parameters):
+    telemetry_type: str = Field(description=f"One of {', '.join(COUNTED)}")
+    cluster_id: UUID | None = None
+    department_id: int | None = None
+    group_by: Names = Field([], description=f"At most two of {', '.join(GROUPS)}")
+
+    def check(self, groups: Iterable[str]) -> None:
+        refuse_others([self.telemetry_type], COUNTED)
+        check_groups(self.group_by, [*groups])
+
+    def number(self, quota: Quota, held: Demand) -> float | None:
+        name = self.telemetry_type
+        return QUOTAS[name](quota) if name in QUOTAS else HELD[name](held)
+
+
+@router.get(
+    "/org-unit/projects/telemetry",
+    response=Telemetry,
+    by_alias=True,
+    operation_id="read_projects_telemetry",
+)
+def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> Telemetry:
+    """A sum over the projects that you can see, or one for each group. A quota without a bound is
+    left out."""
+    asked.check(GROUPS)
+    rows = Project.objects.visible_to(request.user).for_list()
+    if asked.cluster_id:
+        rows = rows.filter(cluster=asked.cluster_id)
+    if asked.department_id is not None:
+        rows = rows.filter(department=asked.department_id)
+    projects = list(rows)
+    usage = usage_of(projects)
+    numbers = (
+        (_keys(asked.group_by, it), asked.number(quota_of(it), usage[it.pk].held))
+        for it in projects
+    )
+    return telemetry(asked.telemetry_type, numbers)
+
+
+@router.get(
+    "/org-unit/departments/telemetry",
+    response=Telemetry,
+    by_alias=True,
+    operation_id="read_departments_telemetry",
+)
+def departments_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> Telemetry:
+    """The same over all departments, which have no ``ProjectId``."""
+    with judged("The departments cannot be read."):
+        access.require(request.user, "departments.read")
+    asked.check(GROUPS[:2])
+    rows = Department.objects.select_related("cluster")
+    if asked.cluster_id:
+        rows = rows.filter(cluster=asked.cluster_id)
+    if asked.department_id is not None:
+        rows = rows.filter(pk=asked.department_id)
+    numbers = (
+        (_keys_of(asked.group_by, it), asked.number(it.quota, it.held))
+        for it in shares_of(list(rows))
+    )
+    return telemetry(asked.telemetry_type, numbers)
+
+
+def _keys(groups: Iterable[str], project: Project) -> list[Key]:
+    labels = {
+        "ClusterId": (str(project.cluster_id), project.cluster.name),
+        "DepartmentId": (str(project.department_id), project.department.name),
+        "ProjectId": (str(project.pk), project.name),
+    }
+    return [(name, *labels[name]) for name in groups]
+
+
+def _keys_of(groups: Iterable[str], share: DepartmentShare) -> list[Key]:
+    department = share.department
+    labels = {
+        "ClusterId": (str(department.cluster_id), department.cluster.name),
+        "DepartmentId": (str(department.pk), department.name),
+    }
+    return [(name, *labels[name]) for name in groups]

@@ -1,0 +1,66 @@
+"""Workloads of all kinds, their pods and numbers, as NVIDIA's client has them."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from runai import models
+
+from projects.models import Project
+from tests.factories import WorkloadFactory
+from tests.runapy.conftest import RunaiCaller
+from workloads import events
+
+
+def walk(runai: RunaiCaller, project: Project) -> None:
+    workload = WorkloadFactory(project=project, name="seen", running=True)
+    events.phase(workload)
+    now = timezone.now()
+    for seconds in range(10, 50, 10):
+        at, values = now - timedelta(seconds=seconds), {"cpu": 1.5, "memory": 1e9}
+        workload.samples.create(kind="usage", run=1, rank=0, at=at, values=values)
+    one = str(workload.pk)
+    runai("EventsApi.get_workload_history", one, takes="GetWorkloadHistory200Response")
+    runai("PodsApi.list_pods", filter_by=[f"workloadId=={one}"], takes="ListPods200Response")
+    assert runai("PodsApi.count_pods", search="seen")["count"] == workload.num_pods
+    time: dict[str, Any] = {"start": now - timedelta(minutes=1), "end": now}
+    names = ["CPU_USAGE_CORES", "CPU_MEMORY_USAGE_BYTES", "CPU_REQUEST_CORES"]
+    used = runai(
+        "WorkloadsApi.get_workload_metrics",
+        one,
+        [models.WorkloadMetricType(name) for name in names],
+        number_of_samples=6,
+        takes="MetricsResponse",
+        **time,
+    )
+    assert [it["value"] for it in used["measurements"][0]["values"]] == ["1.5"] * 4
+    pod = str(workload.ranks.get(rank=0).pk)
+    cpu = [models.PodMetricType.CPU_USAGE_CORES]
+    runai("PodsApi.get_workload_pod_metrics", one, pod, cpu, takes="MetricsResponse", **time)
+    count = models.WorkloadTelemetryType.WORKLOADS_COUNT.value
+    wanted: dict[str, Any] = {"group_by": ["Phase", "ProjectId"], "filter_by_phases": ["Running"]}
+    told = runai("WorkloadsApi.get_workloads_telemetry", count, **wanted, takes="TelemetryResponse")
+    assert [it["value"] for it in told["values"]] == ["1"]
+    _numbers(runai, project)
+
+
+def _numbers(runai: RunaiCaller, project: Project) -> None:
+    """Of nodes, projects and departments."""
+    cluster, answer = str(project.cluster_id), "TelemetryResponse"
+    nodes = "NodesApi.get_node_telemetry"
+    counted = runai(nodes, "TOTAL_GPUS", group_by=["ClusterId", "Nodepool"], takes=answer)
+    assert [it["groups"][1]["value"] for it in counted["values"]] == ["default"]
+    assert runai("NodesApi.count_nodes", cluster)["count"] == 1
+    for call in ("ProjectsApi.get_projects_telemetry", "DepartmentsApi.get_departments_telemetry"):
+        runai(call, "GPU_QUOTA", group_by=["ClusterId"], takes=answer)
+        held = runai(call, "CPU_ALLOCATION", cluster_id=cluster, takes=answer)
+        assert float(held["values"][0]["value"]) > 0
+    pool = runai(
+        "NodePoolsApi.create_nodepool",
+        models.NodepoolCreateFields(
+            name="slow", label_key="gpu", label_value="t4", cluster_id=cluster
+        ),
+    )
+    change = models.NodepoolUpdateFields(label_value="p4")
+    changed = runai("NodePoolsApi.patch_nodepool", pool["id"], change, takes="Nodepool")
+    assert (changed["labelKey"], changed["labelValue"]) == ("gpu", "p4")
