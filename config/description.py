@@ -65,6 +65,7 @@ class DescribedApi(NinjaAPI):
     def get_openapi_schema(self, **how: Any) -> Any:
         schema = super().get_openapi_schema(**how)
         schemas = schema["components"]["schemas"]
+        schema["components"]["securitySchemes"] = {"Bearer": {"type": "http", "scheme": "bearer"}}
         schemas |= definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}
         schemas |= schemas[ERROR].pop("$defs", {})
         operations = {it.operation_id or it.view_func.__name__: it for it in self._operations()}
@@ -91,6 +92,10 @@ def _described(schema: Any) -> Iterator[Schema]:
 def _complete(described: Schema, operation: Operation) -> None:
     """The parameters and refusals that ninja knows nothing of."""
     method = operation.methods[0]
+    if operation.summary == operation.view_func.__name__.title().replace("_", " "):
+        described["summary"] = described["operationId"].replace("_", " ").capitalize()
+    if described.get("security"):  # by token, whichever class reads it
+        described["security"] = [{"Bearer": []}]
     more = []
     if is_write(operation):
         more += [TRY] if DRY_RUN not in query_of(operation)[0] else []

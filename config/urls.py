@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 
 from config.api import api, nowhere
 from config.health import health_notice, healthz
+from config.reference import api_reference
 from config.refusals import broken
 from core.views import styleguide
 
@@ -14,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("health/notice/", health_notice, name="health-notice"),
     path("api/v1/", api.urls),
+    path("api-reference/", api_reference, name="api-reference"),
     re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(nowhere)),
     path("accounts/", include("allauth.urls")),
     path("", include("accounts.urls")),

@@ -10,7 +10,7 @@ from tests.pictures import PICTURES
 from tests.repository import targets, tracked
 
 #: Folders of tests that are about more than one place of the source, or run in one way only.
-OF_THEIR_OWN = {"access", "deploy", "e2e", "faults", "fuzz", "runapy"}
+OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy"}
 #: Verbs and subjects of one module that have a folder, because they have many tests.
 OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
 #: Files that pages of tests read, and real clusters that rooms share.

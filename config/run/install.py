@@ -36,6 +36,8 @@ VENDOR_FILES = {
     "@xterm/xterm/css/xterm.css": "xterm/xterm.css",
     "@xterm/addon-fit/lib/addon-fit.mjs": "xterm/addon-fit.js",
     "sortablejs/Sortable.min.js": "sortablejs/Sortable.min.js",
+    "swagger-ui-dist/swagger-ui-bundle.js": "swagger-ui/swagger-ui-bundle.js",
+    "swagger-ui-dist/swagger-ui.css": "swagger-ui/swagger-ui.css",
     "uplot/dist/uPlot.esm.js": "uplot/uPlot.esm.js",
     "uplot/dist/uPlot.min.css": "uplot/uPlot.min.css",
 }
@@ -156,7 +158,8 @@ def run_npm(*, dev: bool) -> None:
             "  elsewhere:      https://nodejs.org/"
         )
     say("Installing front-end files from package-lock.json")
-    how = ["--no-audit", "--no-fund", "--loglevel=error", *([] if dev else ["--omit=dev"])]
+    how = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    how += [] if dev else ["--omit=dev"]
     if subprocess.run([npm, "ci", *how], cwd=ROOT, check=False).returncode:
         raise Missing("npm could not install the front-end files; its own message is above.")
 

@@ -24,6 +24,7 @@ TABLE = r"""
 1+++++ 1+++++ /accounts/password/set/
 1+++++ 1+++++ /accounts/reauthenticate/
 1+++++ 1+++++ /styleguide/
+1+++++ 555555 /api-reference/
 1+++++ 1+++++ /workloads/export.csv
 1+++++ 555555 /compute-resources/export.csv
 1+++++ 555555 /credentials/export.csv

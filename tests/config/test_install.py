@@ -75,7 +75,7 @@ def test_an_installation_for_tests_holds_what_running_needs(commands: list[list[
     assert not [one for one in commands if "pip" in one or "ci" in one]
 
 
-def test_what_tests_need_of_npm_is_installed_once_they_are_to_run(
+def test_npm_packages_for_tests_are_installed_once_they_are_to_run(
     commands: list[list[str]],
 ) -> None:
     install.main([])
