@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "diff",
         "workload",
     ),
+    "sbatch": ("submit-sbatch",),
     "kinds": ("submit-dist", "distributed", "training", "workspace"),
 }
 WITH_WORDS = {"submit", "submit-dist", "exec"}  # which take what follows --

@@ -59,10 +59,10 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
         line = f"trainyard port-forward {answer['name']} {ports}{where}"
         print(f"Reach it: {line}", file=sys.stderr)
     if answer and (typed["wait"] or typed["attach"]):
-        _follow(invocation, answer["workloadId"], attach=typed["attach"])
+        follow(invocation, answer["workloadId"], attach=typed["attach"])
 
 
-def _follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
+def follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
     """To the end, which is that of this command, too."""
     from trainyard_cli.commands import logs, waiting
 

@@ -1,0 +1,54 @@
+"""A batch script from the command line: submitted as it stands, or refused by its lines."""
+
+from pathlib import Path
+
+import pytest
+
+from projects.models import Project
+from tests.spec import imports
+from tests.trainyard_cli.terminal import Terminal
+from workloads.models import Workload
+
+TUTORIAL = Path(imports.__file__).parent / "tutorial.sh"
+SCRIPT = "#!/bin/bash\n#SBATCH -J small -n 2\nexport MASTER_PORT=9304\nsrun python train.py\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "test.sh"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.fixture
+def on_slurm(project: Project) -> Project:
+    cluster = project.cluster
+    cluster.kind, cluster.settings_json = "slurm", {"directory": "/shared/trainyard"}
+    cluster.capabilities_json = {"frameworks": [{"framework": "PyTorch", "available": True}]}
+    cluster.save()
+    return project
+
+
+def test_a_script_is_submitted_to_slurm_as_it_stands(
+    terminal: Terminal, on_slurm: Project, script: Path
+) -> None:
+    done = terminal(f"submit-sbatch {script}")
+    assert "Submitted small." in done.out
+    assert "line 3: Port 9304 is fixed" in done.err
+    assert Workload.objects.get(name="small").spec.batch_script == SCRIPT
+    assert terminal(f"submit-sbatch {script} --name b --as-workload -o name").out == "b\n"
+    assert Workload.objects.get(name="b").spec.batch_script is None
+
+
+def test_a_script_on_standard_input_is_tried_elsewhere(terminal: Terminal) -> None:
+    done = terminal("submit-sbatch - --dry-run", typed=SCRIPT)
+    assert "command: python train.py" in done.out
+    assert "line 3: Trainyard sets MASTER_PORT itself" in done.err
+    assert not Workload.objects.exists()
+
+
+def test_the_lines_that_have_to_be_changed_first_are_named(terminal: Terminal) -> None:
+    done = terminal(f"submit-sbatch {TUTORIAL}", code=1)
+    assert "line 13: [PATH_TO_THE_MAIN_FOLDER] has to be replaced by a value" in done.err
+    assert "line 23: [YOUR_CONDA_ENV]" in done.err
+    assert "cannot be read" in terminal("submit-sbatch nothing.sh", code=2).err

@@ -1,0 +1,88 @@
+"""Submitting a batch script, as one gives it to ``sbatch``."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trainyard_cli.commands.options import ATTACH, WAIT
+from trainyard_cli.commands.submit import follow, rehearsed
+from trainyard_cli.errors import wrong_use
+from trainyard_cli.invocation import Invocation, Output, ProjectName, of
+from trainyard_cli.show import Format, document
+
+PATH = "/workloads/from-sbatch"
+Script = Annotated[Path, typer.Argument(help="The batch script; - reads standard input.")]
+Name = Annotated[str, typer.Option("--name", "-J", help="Name, instead of the job's.")]
+AsWorkload = Annotated[
+    bool,
+    typer.Option("--as-workload", help="On Slurm too: start what its srun starts, not the script."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Submit nothing; try it.")]
+
+
+def add(app: typer.Typer, _: Sequence[str]) -> None:
+    app.command("submit-sbatch")(submit_sbatch)
+
+
+def submit_sbatch(
+    context: typer.Context,
+    script: Script,
+    name: Name = "",
+    project: ProjectName = "",
+    as_workload: AsWorkload = False,
+    dry_run: DryRun = False,
+    wait: Annotated[bool, typer.Option("--wait", help=WAIT)] = False,
+    attach: Annotated[bool, typer.Option("--attach", help=ATTACH)] = False,
+    output: Output = None,
+) -> None:
+    """Submit a batch script: on Slurm it runs as it stands, elsewhere what it runs."""
+    invocation = of(context)
+    place = invocation.project(project)
+    body: dict[str, Any] = {"projectId": place["id"], "clusterId": place["clusterId"]}
+    body |= {"script": _read(script), "name": name}
+    if as_workload:
+        body["asItStands"] = False
+    answer = _send(invocation, body, output, rehearses=dry_run)
+    if answer and (wait or attach):
+        follow(invocation, answer["workload"]["workloadId"], attach=attach)
+
+
+def _read(script: Path) -> str:
+    try:
+        return sys.stdin.read() if str(script) == "-" else script.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise wrong_use(f"{script} cannot be read: {error}") from error
+
+
+def _send(
+    invocation: Invocation, body: dict[str, Any], output: Format | None, *, rehearses: bool
+) -> Any:
+    """What was submitted, if anything was. What a reader should know goes to standard error."""
+    from trainyard_cli.client import Refusal
+
+    try:
+        answer = invocation.client.post(PATH, body, dryRun="true" if rehearses else None)
+    except Refusal as refusal:
+        refusal.lines = [f"  {_place(field)}: {text}" for field, text in refusal.issues]
+        raise
+    for note in answer["notes"]:
+        print(f"line {note['line']}: {note['text']}", file=sys.stderr)
+    if rehearses:
+        rehearsed(answer["plan"], output)
+        return None
+    name = answer["workload"]["name"]
+    if output is Format.NAME:
+        print(name)
+    elif not document(answer, output):
+        print(f"Submitted {name}.", flush=True)
+        print(f"Follow it: trainyard describe job {name}", file=sys.stderr)
+    return answer
+
+
+def _place(field: str) -> str:
+    """A line of the script, or a field of what it asks for."""
+    head, _, number = field.partition(".")
+    return f"line {number}" if head == "script" and number.isdigit() else field
