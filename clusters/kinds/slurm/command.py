@@ -23,6 +23,7 @@ WORDS = {
 #: Settings that are the text of a file.
 FILES = {
     "known_hosts": ("--known-hosts", "what ssh-keyscan prints for the login node"),
+    "accounts": ("--accounts", "a project and its account on each line, where they have their own"),
     "prologue": ("--prologue", "lines of shell that each rank runs before its command"),
 }
 

@@ -46,6 +46,15 @@ class SlurmForm(ConnectionForm):
         Field("partition", "Partition", hint="Leave empty to use Slurm's default.", literal=True),
         Field("account", "Account", hint="Leave empty to use the user's default.", literal=True),
         Field(
+            "accounts",
+            "Accounts of projects",
+            Input.LINES,
+            hint="A project and the account that its jobs are charged to, one a line. Other "
+            "projects have the account above.",
+            placeholder="research vision\nphysics speech",
+            literal=True,
+        ),
+        Field(
             "prologue",
             "Prologue",
             Input.LINES,

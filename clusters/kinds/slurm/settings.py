@@ -34,6 +34,23 @@ SharedPath = Annotated[str, rules(MaxLengthValidator(200), path_rule, required=T
 Lines = Annotated[str, rules(MaxLengthValidator(20_000))]
 
 
+def accounts_rule(text: str) -> None:
+    """``ValidationError`` where a line has no project and account, or a project stands twice."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    wrong = next((row for row in rows if len(row) != 2), None)
+    if wrong:
+        line = " ".join(wrong)
+        raise ValidationError(f"Write a project and an account on each line, not {line!r}.")
+    for _, account in rows:
+        name_rule(account)
+    names = [project for project, _ in rows]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValidationError(f"A project has one account; {', '.join(sorted(twice))} has more.")
+
+
+ProjectAccounts = Annotated[str, rules(MaxLengthValidator(20_000), accounts_rule)]
+
+
 class SlurmSettings(ConnectionSettings):
     """An empty ``host`` is this one; ``programs`` and ``slurm_conf`` are for unusual places."""
 
@@ -43,6 +60,7 @@ class SlurmSettings(ConnectionSettings):
     known_hosts: Lines = ""
     directory: SharedPath = "/shared/trainyard"
     account: SlurmName = ""
+    accounts: ProjectAccounts = ""  # a project and its account on each line
     partition: SlurmName = ""
     prologue: Lines = ""
     programs: PathOfSite = ""
@@ -50,7 +68,10 @@ class SlurmSettings(ConnectionSettings):
 
     @property
     def site(self) -> SlurmSite:
-        return SlurmSite(self.directory.rstrip("/"), self.account, self.partition, self.prologue)
+        rows = (line.split() for line in self.accounts.splitlines())
+        accounts = {row[0]: row[1] for row in rows if len(row) == 2}
+        folder = self.directory.rstrip("/")
+        return SlurmSite(folder, self.account, self.partition, self.prologue, accounts)
 
     @property
     def slurm_programs(self) -> SlurmPrograms:

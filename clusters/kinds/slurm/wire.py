@@ -19,6 +19,7 @@ class SlurmConnecting(Connecting):
     known_hosts: str = ""
     directory: str = ""
     account: str = ""
+    accounts: str = ""
     partition: str = ""
     prologue: str = ""
     programs: str = ""

@@ -36,7 +36,7 @@ sacctmgr --noheader --parsable2 show assoc where user= \
 if mkdir -p "$1" 2>/dev/null && (umask 077; : > "$1/.trainyard") 2>/dev/null; then
   echo "directory yes"
 else
-  echo "directory $(mkdir -p "$1" 2>&1; : > "$1/.trainyard" 2>&1)"
+  echo "directory $( { mkdir -p "$1" && : > "$1/.trainyard"; } 2>&1 )"
 fi
 exit 0
 """.replace("LIMITS", ",".join(accounts.LIMITS))
@@ -127,12 +127,17 @@ def usage(report: Report) -> Iterator[Finding]:
 def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
     """Of the accounts that our user has. Slurm holds to them, whatever Trainyard's quotas say."""
     own, bounds = accounts.own(report.get("own", ())), accounts.limits(report.get("limit", ()))
+    without = f"Trainyard's user has no association with it, only with {', '.join(own)}."
     if site.account and own and site.account not in own:
-        text = f"Trainyard's user has no association with it, only with {', '.join(own)}."
-        yield Finding(LIMITS, f"Account {site.account}", Level.MISSING, text)
+        yield Finding(LIMITS, f"Account {site.account}", Level.MISSING, without)
+    for project, name in site.accounts.items():
+        if own and name not in own:
+            text = f"The project {project} cannot run here. {without}"
+            yield Finding(LIMITS, f"Account {name}", Level.ISSUE, text)
     for name in own:
-        said = bounds.get(name, "")
-        yield Finding(LIMITS, f"Account {name}", Level.OK, said or "No limits")
+        projects = [project for project, its in site.accounts.items() if its == name]
+        said = [bounds.get(name, "") or "No limits", *(f"for {it}" for it in projects)]
+        yield Finding(LIMITS, f"Account {name}", Level.OK, "; ".join(said))
     if (value := config_of(report).get("EnforcePartLimits", "")) not in {"", "NO"}:
         which = "one" if value == "ALL" else "all"
         text = f"{value}: Slurm refuses jobs beyond the limits of {which} of their partitions"

@@ -73,7 +73,7 @@ def minutes(launch: Launch, site: SlurmSite) -> int:
 
 def account(launch: Launch, site: SlurmSite) -> str:
     """Empty: the default one of our user."""
-    return site.account
+    return site.account_of(launch.handle.project)
 
 
 def partitions(launch: Launch, site: SlurmSite) -> list[str]:

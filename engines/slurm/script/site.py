@@ -1,6 +1,7 @@
 """What administrators say of a Slurm cluster, as far as its jobs need it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 PARTITION, FEATURE = "slurm.partition/", "slurm.feature/"
 
@@ -8,9 +9,14 @@ PARTITION, FEATURE = "slurm.partition/", "slurm.feature/"
 @dataclass(frozen=True)
 class SlurmSite:
     """``directory`` is shared by login node and nodes; ``prologue`` holds lines of shell that every
-    rank runs before its command. An empty ``account`` or ``partition`` is Slurm's default."""
+    rank runs before its command. An empty ``account`` or ``partition`` is Slurm's default;
+    ``accounts`` are those of projects that have another."""
 
     directory: str
     account: str = ""
     partition: str = ""
     prologue: str = ""
+    accounts: Mapping[str, str] = field(default_factory=dict)
+
+    def account_of(self, project: str) -> str:
+        return self.accounts.get(project, self.account)

@@ -3,7 +3,9 @@
 from engines.findings import Level
 from engines.slurm.cluster import accounts
 from engines.slurm.cluster.checks import limits
+from engines.slurm.script.directives import options
 from engines.slurm.script.site import SlurmSite
+from tests.engines.contract import launch
 
 LOOKED = {
     "own": ["vision|normal,low", "speech|normal", "vision|high"],
@@ -35,6 +37,23 @@ def test_an_account_that_our_user_has_not_is_missing() -> None:
     (first, *_) = limits(SlurmSite("/shared", account="physics"), LOOKED)
     assert (first.level, first.name) == (Level.MISSING, "Account physics")
     assert "only with speech, vision" in first.text
+
+
+def test_accounts_of_projects_are_named_with_them_and_those_without_association_are_issues() -> (
+    None
+):
+    site = SlurmSite("/shared", accounts={"team-a": "vision", "team-b": "physics"})
+    findings = {it.name: it for it in limits(site, LOOKED)}
+    assert findings["Account vision"].text.endswith("for team-a")
+    assert findings["Account physics"].level is Level.ISSUE
+    assert "The project team-b cannot run here" in findings["Account physics"].text
+
+
+def test_a_job_is_charged_to_the_account_of_its_project() -> None:
+    launched = launch("true")
+    for accounts_of, charged in (({"team-a": "vision"}, "vision"), ({"other": "x"}, "main")):
+        site = SlurmSite("/shared", account="main", accounts=accounts_of)
+        assert dict(options(launched, site))["account"] == charged
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:

@@ -45,6 +45,9 @@ def test_the_form_adds_it_and_never_shows_its_key(boss: Client) -> None:
         ("directory", "shared"),
         ("directory", "/shared/'; rm -rf /"),
         ("partition", "gpu,other"),
+        ("accounts", "research"),
+        ("accounts", "research vi,sion"),
+        ("accounts", "research vision\nresearch speech"),
         ("private_key", "ssh-ed25519 AAAA"),
         ("private_key", KEY.replace("OPENSSH", "ENCRYPTED")),
     ],
@@ -60,6 +63,14 @@ def test_only_a_key_that_was_entered_is_kept_for_the_next_try(boss: Client) -> N
     for key, kept in ((KEY, True), ("", False)):
         answer = boss.post(NEW, {"action": "test", **VALUES, "private_key": key}, follow=True)
         assert ("the one you just entered" in answer.content.decode()) is kept
+
+
+def test_a_project_may_have_an_account_of_its_own(boss: Client) -> None:
+    lines = "research vision\r\n\r\nphysics  speech"
+    boss.post(NEW, {"action": "save", **VALUES, "account": "main", "accounts": lines})
+    site = SlurmSettings.of(Cluster.objects.get()).site
+    charged = [site.account_of(it) for it in ("research", "physics", "other")]
+    assert charged == ["vision", "speech", "main"]
 
 
 def test_rest_adds_it_and_changes_where_it_keeps_files() -> None:
