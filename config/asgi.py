@@ -3,6 +3,7 @@
 import os
 
 from django import setup
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 setup(set_prefix=False)
@@ -13,6 +14,7 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 
 from config.handler import Handler  # noqa: E402
 from core import garbage  # noqa: E402
+from core.sqlite import checkpoints  # noqa: E402
 from core.websockets import Receive, Scope, Send, by_address, own_pages_only  # noqa: E402
 from workloads.terminal.urls import program_routes, routes  # noqa: E402
 from workloads.tools.addresses import is_a_tools  # noqa: E402
@@ -31,4 +33,5 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await (tools if is_a_tools(host) else own)(scope, receive, send)
 
 
+checkpoints.start(settings.DATABASES["default"])
 garbage.settle()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Self, TypeVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
@@ -88,6 +89,16 @@ def changed_by(user: User, action: str) -> Q:
     return Q(scope=Scope.PROJECT, project__in=Project.objects.open_to(user, action))
 
 
+def holding(project: int, department: int, cluster: UUID) -> Q:
+    """Where the scope holds this project, which is of that department and cluster."""
+    return (
+        Q(scope=Scope.PROJECT, project=project)
+        | Q(scope=Scope.DEPARTMENT, department=department)
+        | Q(scope=Scope.CLUSTER, cluster=cluster)
+        | Q(scope=Scope.ACCOUNT)
+    )
+
+
 class ScopedQuerySet(models.QuerySet[M]):
     """Questions that every kind of asset answers alike."""
 
@@ -97,12 +108,7 @@ class ScopedQuerySet(models.QuerySet[M]):
 
     def usable_in(self, project: Project) -> Self:
         """Assets whose scope holds this project."""
-        return self.filter(
-            Q(scope=Scope.PROJECT, project=project)
-            | Q(scope=Scope.DEPARTMENT, department=project.department_id)
-            | Q(scope=Scope.CLUSTER, cluster=project.cluster_id)
-            | Q(scope=Scope.ACCOUNT)
-        )
+        return self.filter(holding(project.pk, project.department_id, project.cluster_id))
 
     def usable_at(self, place: Place) -> Self:
         """Assets whose scope holds this place, for another asset that belongs there."""

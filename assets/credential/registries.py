@@ -1,43 +1,51 @@
 """The docker registry credentials that are applied to the image pulls of a workload."""
 
 from collections.abc import Iterable
+from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
 from assets.credential.model import SHARED, Credential, SecretValue
 from assets.credential.usable import distance, fault_of
 from assets.credential.values import MissingValue
+from core.prepared import prepared
 from engines.base import Registry
 from projects.models import Project
-from projects.scopes import ScopedQuerySet
+from projects.scopes import holding
 from spec.credential import CredentialKind
 from spec.registry import host_of, registry_of
 from spec.workload import WorkloadSpec
-
-
-def among(rows: ScopedQuerySet[Credential]) -> list[Credential]:
-    """Those of registries that are valid, the nearest first."""
-    rows = rows.filter(spec_json__kind=CredentialKind.REGISTRY.value)
-    placed = rows.select_related("cluster", "department", "project")
-    valid = [row for row in placed if not fault_of(row)]
-    return sorted(valid, key=distance)
 
 
 def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Credential]:
     """Those that it names, and one for each registry that its images come from, the nearest that
     the project can use. What is a person's own is used where its owner, ``by``, named it."""
     replicas = list(filter(None, (spec.worker, spec.master)))
-    named = {it.asset_id for replica in replicas for it in replica.image_pull_secrets}
+    pulls = [it for replica in replicas for it in replica.image_pull_secrets]
+    named = {it.asset_id for it in pulls if it.asset_id}
     hosts = {registry_of(replica.image) for replica in replicas if replica.image}
-    own = Q(owner=by, pk__in=[it for it in named if it]) if by else Q(pk__in=[])
-    rows = among(Credential.objects.usable_in(project).filter(SHARED | own))
+    where = project.pk, project.department_id, project.cluster_id
+    valid = [row for row in _usable(*where, by.pk if by else None, *named) if not fault_of(row)]
     by_host: dict[str, Credential] = {}
-    for row in sorted(rows, key=lambda it: it.pk not in named):
+    for row in sorted(valid, key=lambda it: (it.pk not in named, distance(it))):
         host = host_of(row.spec.server or "")
         if host in hosts or row.pk in named:
             by_host.setdefault(host, row)
     return list(by_host.values())
+
+
+@prepared
+def _usable(
+    project: int, department: int, cluster: UUID, owner: int | None, *named: UUID
+) -> QuerySet[Credential]:
+    """Those of registries, with where they belong."""
+    rows = Credential.objects.filter(
+        holding(project, department, cluster),
+        SHARED | Q(owner=owner, pk__in=named),
+        spec_json__kind=CredentialKind.REGISTRY.value,
+    )
+    return rows.select_related("cluster", "department", "project")
 
 
 def shown(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
