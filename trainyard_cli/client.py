@@ -52,13 +52,21 @@ class RestClient:
             offset = page.get("next")
 
     @contextmanager
-    def stream(self, path: str, **query: Any) -> Iterator[Iterator[str]]:
-        """The lines of an answer that comes bit by bit."""
+    def stream(
+        self,
+        path: str,
+        *,
+        headers: dict[str, str] | None = None,
+        silence: float | None = None,
+        **query: Any,
+    ) -> Iterator[Iterator[str]]:
+        """The lines of an answer that comes bit by bit. After so many seconds of ``silence`` it is
+        taken for lost."""
         with _reaching(self.profile.server):
             request = self.http.build_request(
-                "GET", path, params=_given(query), headers=self.bearer()
+                "GET", path, params=_given(query), headers=self.bearer() | (headers or {})
             )
-            request.extensions["timeout"] = httpx.Timeout(PATIENCE_SECONDS, read=None).as_dict()
+            request.extensions["timeout"] = httpx.Timeout(PATIENCE_SECONDS, read=silence).as_dict()
             answer = self.http.send(request, stream=True)
             try:
                 if answer.is_error:

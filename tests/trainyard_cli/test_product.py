@@ -2,11 +2,14 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from config.run.install import ROOT
@@ -16,6 +19,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.slow
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
+SIGNED_IN: dict[str, str] = {}  # the environment of whoever the fixture signed in
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -41,6 +45,7 @@ def trainyard(running_trainyard: Trainyard, tmp_path_factory: pytest.TempPathFac
         assert done.returncode == code, (line, done.stdout, done.stderr)
         return done
 
+    SIGNED_IN.update(environment)
     run(f"login --server {running_trainyard.url} -u {running_trainyard.username}")
     return run
 
@@ -82,6 +87,55 @@ def test_programs_run_in_a_rank_and_shells_take_what_is_typed(trainyard: Run) ->
     assert "Check that it has this rank" in refused.stderr
     assert "after --" in trainyard("exec open", code=2).stderr
     trainyard("delete job open")
+
+
+@contextmanager
+def going_on(line: str) -> Iterator[subprocess.Popen[str]]:
+    """A command that goes on until it is ended; its sign-in is that of ``trainyard``."""
+    words = [sys.executable, "-u", "-m", "trainyard_cli", *line.split()]
+    out = subprocess.PIPE
+    with subprocess.Popen(
+        words, text=True, env=SIGNED_IN, stdout=out, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def answers(address: str) -> bool:
+    try:
+        return httpx.get(address, timeout=10).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_a_port_of_a_rank_is_reached_from_here(trainyard: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    serve = f"--command -- {sys.executable} -m http.server {port}"
+    trainyard(f"training standard submit serving {IMAGE} --cpu 0.1 {serve}")
+    wait_for(lambda: "Running" in trainyard("list jobs --search serving").stdout, 60)
+    with going_on(f"port-forward serving --port :{port}") as forward:
+        assert forward.stdout
+        said = forward.stdout.readline()
+        assert f"is port {port} of rank 0 of serving." in said
+        here = f"http://{said.split()[0]}/"
+        wait_for(lambda: answers(here), 30)
+    trainyard("delete job serving")
+
+
+def test_a_watched_list_tells_what_comes_meanwhile(trainyard: Run) -> None:
+    with going_on("list jobs --watch --search meanwhile --no-headers") as watching:
+        assert watching.stdout
+        assert "No workloads" in watching.stdout.readline()
+        trainyard(f"training standard submit meanwhile {IMAGE} --cpu 0.1 -- --epochs 1")
+        phases: list[str] = []
+        while "Completed" not in phases:
+            name, phase = watching.stdout.readline().split()[:2]
+            assert name == "meanwhile"
+            phases.append(phase)
+    assert "Running" in phases
 
 
 def session_of(page: str) -> list[str]:

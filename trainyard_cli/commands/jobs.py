@@ -4,7 +4,17 @@ from collections.abc import Sequence
 
 import typer
 
-from trainyard_cli.commands import describe, diff, logs, places, terminal, verbs, waiting, workloads
+from trainyard_cli.commands import (
+    describe,
+    diff,
+    forward,
+    logs,
+    places,
+    terminal,
+    verbs,
+    waiting,
+    workloads,
+)
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -26,6 +36,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     app.command("logs")(logs.logs)
     app.command("exec")(terminal.execute)
     app.command("bash")(terminal.bash)
+    app.command("port-forward")(forward.port_forward)
     app.command("suspend")(verbs.suspend)
     app.command("resume")(verbs.resume)
     app.command("diff")(diff.diff)
@@ -43,6 +54,7 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("logs")(logs.logs)
     group.command("exec")(terminal.execute)
     group.command("bash")(terminal.bash)
+    group.command("port-forward")(forward.port_forward)
     group.command("watch")(waiting.watch)
     group.command("suspend")(verbs.suspend)
     group.command("resume")(verbs.resume)

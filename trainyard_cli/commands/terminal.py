@@ -62,7 +62,7 @@ def _run(
     number = rank_of(invocation, workload, pod) if pod else str(rank)
     query = [("rank", number), *(("argv", word) for word in invocation.words)]
     path = f"/api/v1/workloads/{workload['id']}/exec?{urlencode(query)}"
-    with _connected(invocation, path, f"rank {number} of {name}") as socket:
+    with connected(invocation, path, f"rank {number} of {name}") as socket:
         ended = _talk(socket, typed=typed)
     code = ended.get("exitCode")
     if code is None:
@@ -72,7 +72,7 @@ def _run(
 
 
 @contextlib.contextmanager
-def _connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientConnection"]:
+def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientConnection"]:
     from websockets.exceptions import InvalidStatus, WebSocketException
     from websockets.sync.client import connect
 
@@ -81,7 +81,7 @@ def _connected(invocation: Invocation, path: str, what: str) -> Iterator["Client
     try:
         socket = connect(address, additional_headers=client.bearer(), max_size=None)
     except InvalidStatus as error:
-        message = f"No program can be started in {what}."
+        message = f"{what[0].upper()}{what[1:]} cannot be reached."
         todo = "Check that it has this rank, and that you may change the workload."
         raise CliError(message, todo, code=ExitCode.NOT_FOUND) from error
     except (OSError, WebSocketException) as error:

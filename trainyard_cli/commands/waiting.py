@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from time import monotonic, sleep
 
 import typer
 
@@ -10,10 +9,9 @@ from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.errors import CliError, ExitCode
 from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.pulses import pulses
 from trainyard_cli.show import Item
 
-EVERY_SECONDS = 1.0
-PATIENCE_SECONDS = 300.0  # of an outage
 OVER = {"Completed", "Failed", "Stopped", "Deleted"}
 MOST_PODS = 500
 
@@ -38,21 +36,16 @@ def last_of(invocation: Invocation, workload_id: str) -> Item:
 
 
 def _states(invocation: Invocation, workload_id: str) -> Iterator[Item]:
-    """Every second, and through outages of Trainyard: its workloads continue without it."""
-    answered = monotonic()
-    while True:
+    """At first and at each change, through outages of Trainyard."""
+    for _ in pulses(invocation.client, workloadId=workload_id):
         try:
-            workload = invocation.client.get(f"/workloads/{workload_id}")
+            yield invocation.client.get(f"/workloads/{workload_id}")
         except CliError as error:
             if error.code == ExitCode.NOT_FOUND:
                 message = "The workload was deleted while it was waited for."
                 raise CliError(message, code=ExitCode.REFUSED) from error
-            if error.code != ExitCode.UNREACHABLE or monotonic() - answered > PATIENCE_SECONDS:
+            if error.code != ExitCode.UNREACHABLE:
                 raise
-        else:
-            answered = monotonic()
-            yield workload
-        sleep(EVERY_SECONDS)
 
 
 def _line(workload: Item) -> str:

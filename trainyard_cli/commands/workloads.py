@@ -1,10 +1,13 @@
 """What there is to know of workloads, and to do with them."""
 
 import sys
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Annotated
 
 import typer
 
+from trainyard_cli.errors import wrong_use
 from trainyard_cli.invocation import (
     AllProjects,
     NoHeaders,
@@ -12,6 +15,7 @@ from trainyard_cli.invocation import (
     ProjectName,
     of,
 )
+from trainyard_cli.pulses import pulses
 from trainyard_cli.show import Format, Item, TextColumn, age, duration, listing, number
 
 Status = Annotated[
@@ -20,6 +24,7 @@ Status = Annotated[
 Search = Annotated[str, typer.Option("--search", help="Only those with this in name or image.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=500, help="How many at most.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")]
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="Continue with a line for each change.")]
 
 COLUMNS = (
     TextColumn("NAME", lambda it: it["name"]),
@@ -47,19 +52,43 @@ def list_every(
     offset: Offset = 0,
     output: Output = None,
     no_headers: NoHeaders = False,
+    watch: Watch = False,
 ) -> None:
     """List workloads, the newest first."""
     invocation = of(context)
     filters = [*invocation.filters, *([f"phase=={status}"] if status else [])]
-    where = ""
-    if not all_projects:
-        one = invocation.project(project)
-        filters.append(f"projectId=={one['id']}")
-        where = one["name"]
+    place = None if all_projects else invocation.project(project)
+    if place:
+        filters.append(f"projectId=={place['id']}")
     query = {"filterBy": filters, "search": search or None, "limit": limit, "offset": offset}
-    order = {"sortBy": "createdAt", "sortOrder": "desc"}
-    page = invocation.client.get("/workloads", **query, **order)
-    _show(page, output, where, headers=not no_headers)
+    read = partial(
+        invocation.client.get, "/workloads", **query, sortBy="createdAt", sortOrder="desc"
+    )
+    where = place["name"] if place else ""
+    _show(page := read(), output, where, headers=not no_headers)
+    if watch:
+        _follow(pulses(invocation.client, projectId=place and place["id"]), read, page, output)
+
+
+def _follow(
+    changes: Iterable[None], read: Callable[[], Item], page: Item, output: Format | None
+) -> None:
+    """A line for each workload that came or changed, as long as someone reads."""
+    if output in {Format.JSON, Format.YAML}:
+        raise wrong_use("--watch prints a line for each change: leave -o json or yaml out.")
+    told = {it["id"]: _row(it) for it in page["workloads"]}
+    for _ in changes:
+        page = read()
+        for workload in reversed(page["workloads"]):
+            if told.get(workload["id"]) != (row := _row(workload)):
+                told[workload["id"]] = row
+                listing([workload], COLUMNS, output, headers=False)
+                sys.stdout.flush()
+
+
+def _row(workload: Item) -> list[str]:
+    """What of it a reader looks at, without what changes by the second."""
+    return [it.text(workload) for it in COLUMNS if it.head not in {"AGE", "RUNNING FOR"}]
 
 
 def _show(page: Item, output: Format | None, where: str, *, headers: bool) -> None:
@@ -68,6 +97,7 @@ def _show(page: Item, output: Format | None, where: str, *, headers: bool) -> No
         print(f"Showing jobs for project {where}")
     none = f"No workloads in project {where} yet." if where else "No workloads yet."
     listing(page["workloads"], COLUMNS, output, headers=headers, empty=none)
+    sys.stdout.flush()
     if page["next"] and is_table:
         print(f"There are more: --offset {page['next']}", file=sys.stderr)
 

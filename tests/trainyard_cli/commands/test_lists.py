@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from collections.abc import Iterator
 
 import pytest
 import yaml
@@ -11,6 +12,8 @@ from accounts.models import User
 from projects.models import Project
 from tests.factories import ProjectFactory, WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.commands import workloads
+from workloads.models import Workload
 
 
 def test_jobs_of_the_project_are_listed_with_what_they_hold(
@@ -44,6 +47,25 @@ def test_more_jobs_than_were_asked_for_are_announced(terminal: Terminal, project
     assert [row[0] for row in done.rows] == ["run-2", "run-1"]
     assert done.err == "There are more: --offset 2\n"
     assert terminal("list jobs --limit 2 --offset 2 -o name").out == "run-0\n"
+
+
+def test_a_watched_list_continues_with_a_line_for_each_change(
+    terminal: Terminal, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = WorkloadFactory(project=project, name="one", running=True)
+
+    def pass_by(*_: object, **__: object) -> Iterator[None]:
+        yield
+        WorkloadFactory(project=project, name="two")
+        yield
+        Workload.objects.filter(pk=one.pk).update(phase="Completed")
+        yield
+
+    monkeypatch.setattr(workloads, "pulses", pass_by)
+    rows = terminal("list jobs --watch --no-headers").rows
+    assert [row[:1] for row in rows] == [["one"], ["two"], ["one"]]
+    assert rows[2][1] == "Completed"
+    assert "for each change" in terminal("list jobs --watch -o json", code=2).err
 
 
 LISTS = "list jobs|list projects|project list|cluster list|node list|nodepool list"

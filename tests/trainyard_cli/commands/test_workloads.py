@@ -1,8 +1,8 @@
 """Describing, stopping, running, deleting and waiting, against rows that are there."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,11 +11,15 @@ from projects.models import Project
 from spec.phases import Phase
 from tests.factories import ProjectFactory, WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
-from trainyard_cli.client import RestClient
 from trainyard_cli.commands import waiting
 from workloads.models import Workload
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
+
+
+def at_once(*_: object, **__: object) -> Iterator[None]:
+    """In the place of the stream of changes: it says to look, and no more."""
+    yield
 
 
 @pytest.fixture
@@ -90,8 +94,14 @@ def test_workloads_are_suspended_resumed_and_deleted(
     [("Completed", 0, 0), ("Failed", 7, 7), ("Failed", None, 1), ("Stopped", 0, 1)],
 )
 def test_the_result_of_a_watched_workload_is_that_of_the_command(
-    terminal: Terminal, running: Workload, phase: str, exit_code: int | None, code: int
+    terminal: Terminal,
+    running: Workload,
+    monkeypatch: pytest.MonkeyPatch,
+    phase: str,
+    exit_code: int | None,
+    code: int,
 ) -> None:
+    monkeypatch.setattr(waiting, "pulses", at_once)
     running.ranks.filter(rank=1).update(exit_code=exit_code)
     Workload.objects.filter(pk=running.pk).update(phase=phase)
     done = terminal("workload watch mnist", code=code)
@@ -101,12 +111,13 @@ def test_the_result_of_a_watched_workload_is_that_of_the_command(
 def test_a_submission_waits_for_the_end_and_tells_each_phase(
     terminal: Terminal, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    phases = iter(["Pending", "Running", "Running", "Completed"])
+    def pass_by(*_: object, **__: object) -> Iterator[None]:
+        yield
+        for phase in ("Pending", "Running", "Running", "Completed"):
+            Workload.objects.filter(name="train").update(phase=phase)
+            yield
 
-    def pass_by(_: float) -> None:
-        Workload.objects.filter(name="train").update(phase=next(phases))
-
-    monkeypatch.setattr(waiting, "sleep", pass_by)
+    monkeypatch.setattr(waiting, "pulses", pass_by)
     image = "-i kubeflow/pytorch-dist-mnist:latest"
     done = terminal(f"training pytorch submit train {image} --wait")
     assert done.out == "Submitted train.\n"
@@ -117,7 +128,12 @@ def test_a_submission_waits_for_the_end_and_tells_each_phase(
 def test_a_workload_that_is_deleted_while_it_is_waited_for_is_no_success(
     terminal: Terminal, running: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "sleep", lambda _: Workload.objects.filter(pk=running.pk).delete())
+    def pass_by(*_: object, **__: object) -> Iterator[None]:
+        yield
+        Workload.objects.filter(pk=running.pk).delete()
+        yield
+
+    monkeypatch.setattr(waiting, "pulses", pass_by)
     assert "was deleted while" in terminal("workload watch mnist", code=1).err
 
 
@@ -137,28 +153,3 @@ def test_an_exported_workload_is_submitted_again_with_the_same_spec(
         first, again = (Workload.objects.get(name=it) for it in (name, f"again-{name}"))
         assert again.spec_json == first.spec_json
     terminal("workload export first -o wide", code=2)
-
-
-def test_waiting_survives_an_outage_of_trainyard(
-    terminal: Terminal, running: Workload, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = terminal.server
-
-    def pass_by(_: float) -> None:
-        Workload.objects.filter(pk=running.pk).update(phase=Phase.COMPLETED)
-        for client in clients:
-            client.http.base_url = f"{server}/api/v1"
-
-    clients: list[RestClient] = []
-    whole = RestClient.get
-
-    def get(client: RestClient, path: str, **query: Any) -> Any:
-        if not clients and path.startswith("/workloads/"):
-            clients.append(client)
-            client.http.base_url = "http://127.0.0.1:9/api/v1"
-        return whole(client, path, **query)
-
-    monkeypatch.setattr(waiting, "sleep", pass_by)
-    monkeypatch.setattr(RestClient, "get", get)
-    assert terminal("workload watch mnist").err == "mnist: Completed\n"
-    assert clients

@@ -1,9 +1,7 @@
 """Any spec as a command line: typed into this program, it is the same spec again."""
 
-import json
 import shlex
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,53 +12,15 @@ from spec.kind import WorkloadKind
 from spec.merge import filled
 from spec.workload import WorkloadSpec
 from tests.spec.any_spec import specs
-from trainyard_cli import app
-from trainyard_cli.commands import submit
-from trainyard_cli.destinations import Destination
+from tests.trainyard_cli.receiver import Receiver, receiver, stored
 from trainyard_cli.flags.body import laid_over
 from trainyard_cli.flags.line import command_line, typed_of
 from trainyard_cli.flags.table import FLAGS, CliFlag
 from trainyard_cli.flags.values import BadValue, Unsayable
 
+__all__ = ["receiver"]
+
 Body = dict[str, Any]
-
-
-class Receiver:
-    """In the place of the server: keeps what would be sent to it."""
-
-    def __init__(self, config: Path) -> None:
-        self.config = config
-        self.path, self.body = "", Body()
-        kept = {"server": "http://127.0.0.1:9", "client_id": "a", "client_secret": "b"}
-        project = {"id": "1", "name": "team-a", "clusterId": "c"}
-        config.write_text(json.dumps({**kept, "project": project}))
-
-    def send(self, _: Any, to: Destination, body: Body, *__: Any, rehearses: bool) -> None:
-        self.path, self.body = to.path, body
-
-    def typed(self, line: str) -> WorkloadSpec:
-        program, *words = shlex.split(line.replace("\\\n", ""))
-        assert program == "trainyard"
-        assert app.main(["--config-file", str(self.config), *words]) == 0
-        kind = next(it for it in WorkloadKind if it.traits.path == self.path)
-        return stored(self.body, kind)
-
-
-def stored(body: Body, kind: WorkloadKind) -> WorkloadSpec:
-    """What REST makes of a request."""
-    if not kind.is_gang:
-        document = documents.one_pod_from_wire(body["spec"], kind) | {"kind": kind.value}
-    else:
-        no_master, master = body.get("noMaster", False), body.get("masterSpec")
-        document = documents.from_wire(body["spec"], no_master=no_master, master=master)
-    return documents.load(document)
-
-
-@pytest.fixture
-def receiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Receiver:
-    receiver = Receiver(tmp_path / "config.json")
-    monkeypatch.setattr(submit, "_send", receiver.send)
-    return receiver
 
 
 def body_of(spec: WorkloadSpec) -> Body:

@@ -1,0 +1,120 @@
+"""Ports of a rank, on this machine."""
+
+import contextlib
+import json
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.commands.describe import Name
+from trainyard_cli.commands.logs import rank_of
+from trainyard_cli.commands.terminal import Pod, Rank, connected
+from trainyard_cli.errors import CliError, wrong_use
+from trainyard_cli.invocation import Invocation, ProjectName, of
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+PIECE = 65_536
+END = json.dumps({"eof": True})
+HIGHEST = 65_535
+Ports = Annotated[
+    list[str],
+    typer.Option(
+        "--port", metavar="LOCAL:REMOTE", help="80 is 80:80; :80 takes a free one here. Repeatable."
+    ),
+]
+Address = Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")]
+
+
+def port_forward(
+    context: typer.Context,
+    name: Name,
+    port: Ports,
+    address: Address = "127.0.0.1",
+    project: ProjectName = "",
+    rank: Rank = 0,
+    pod: Pod = "",
+) -> None:
+    """Reach ports of a running rank at ports of this machine, until Ctrl-C."""
+    invocation = of(context)
+    pairs = [pair_of(text) for text in port]
+    workload = lookup.find(invocation, name, project)
+    number = rank_of(invocation, workload, pod) if pod else str(rank)
+    path = f"/api/v1/workloads/{workload['id']}/portforward"
+    with contextlib.ExitStack() as doors:
+        for local, remote in pairs:
+            door = doors.enter_context(_listening(address, local))
+            where = f"{path}?{urlencode({'port': remote, 'rank': number})}"
+            what = f"port {remote} of rank {number} of {workload['name']}"
+            here = f"{address}:{door.getsockname()[1]}"
+            print(f"{here} is {what}.", file=sys.stderr, flush=True)
+            _thread(_accept, invocation, door, where, what)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+def pair_of(text: str) -> tuple[int, int]:
+    """The port here, 0 for a free one, and that of the rank."""
+    local, colon, remote = text.rpartition(":")
+    texts = (local or "0", remote) if colon else (remote, remote)
+    if not all(it.isdecimal() and int(it) <= HIGHEST for it in texts) or not int(texts[1]):
+        raise wrong_use(f"--port: {text!r} is not LOCAL:REMOTE, such as 8080:80.")
+    return int(texts[0]), int(texts[1])
+
+
+def _listening(address: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((address, port))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CliError(f"Cannot listen at {address}:{port}: {reason}.", "Use another.") from error
+
+
+def _accept(invocation: Invocation, door: socket.socket, path: str, what: str) -> None:
+    with contextlib.suppress(OSError):  # the door was closed
+        while True:
+            peer, _ = door.accept()
+            _thread(_carry, invocation, peer, path, what)
+
+
+def _carry(invocation: Invocation, peer: socket.socket, path: str, what: str) -> None:
+    """One connection, both ways, to its end."""
+    try:
+        with peer, connected(invocation, path, what) as tunnel:
+            _thread(_send, peer, tunnel)
+            ended = _receive(peer, tunnel)
+        if ended:
+            print(f"trainyard: {what}: {ended}", file=sys.stderr)
+    except CliError as error:
+        print(f"trainyard: {error}", file=sys.stderr)
+
+
+def _send(peer: socket.socket, tunnel: "ClientConnection") -> None:
+    from websockets.exceptions import ConnectionClosed
+
+    with contextlib.suppress(ConnectionClosed, OSError):
+        while data := peer.recv(PIECE):
+            tunnel.send(data)
+        tunnel.send(END)
+
+
+def _receive(peer: socket.socket, tunnel: "ClientConnection") -> str:
+    """Why it ended, where that was not by the rank."""
+    from websockets.exceptions import ConnectionClosed
+
+    with contextlib.suppress(ConnectionClosed, OSError):
+        for message in tunnel:
+            if isinstance(message, str):
+                return str(json.loads(message).get("ended") or "")
+            peer.sendall(message)
+    return ""
+
+
+def _thread(run: object, *arguments: object) -> None:
+    threading.Thread(target=run, args=arguments, daemon=True).start()  # type: ignore[arg-type]

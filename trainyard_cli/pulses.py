@@ -1,0 +1,40 @@
+"""When to look again: Trainyard tells what changes, and nobody has to ask each second."""
+
+from collections.abc import Iterable, Iterator
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+from trainyard_cli.errors import CliError, ExitCode
+
+if TYPE_CHECKING:
+    from trainyard_cli.client import RestClient
+
+PATH = "/workloads/watch"
+RETRY_SECONDS = 1.0
+PATIENCE_SECONDS = 300.0  # of an outage
+SILENCE_SECONDS = 45.0  # after three heartbeats that did not come the connection is gone
+
+
+def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
+    """Once at first, and again whenever a workload changed; through outages of Trainyard, whose
+    workloads continue without it. What changed during one is told after it."""
+    last, heard = "", monotonic()
+    while True:
+        headers = {"Last-Event-ID": last} if last else {}
+        try:
+            with client.stream(PATH, headers=headers, silence=SILENCE_SECONDS, **query) as lines:
+                for told in ids_of(lines):
+                    last, heard = told, monotonic()
+                    yield
+        except CliError as error:
+            if error.code != ExitCode.UNREACHABLE or monotonic() - heard > PATIENCE_SECONDS:
+                raise
+        sleep(RETRY_SECONDS)
+
+
+def ids_of(lines: Iterable[str]) -> Iterator[str]:
+    """The ids of a stream of server-sent events. Of several changes at once the last has one."""
+    for line in lines:
+        field, _, value = line.partition(":")
+        if field == "id":
+            yield value.strip()
