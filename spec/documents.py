@@ -125,15 +125,30 @@ def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Do
     """Run:ai's flat ``spec`` (worker and workload fields side by side) in our nested shape."""
     whole = one_pod_from_wire(spec, WorkloadKind.DISTRIBUTED)
     whole["architecture"] = "workers_only" if no_master else "workers_and_master"
-    return whole | ({} if master is None else {"master": connected(master)})
+    return whole | ({} if master is None else {"master": connected(_unshared(master))})
 
 
 def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
     """The same of a kind that has no master."""
     own = REPLICA_FIELDS | {URLS, PORTS}
-    worker = connected({key: value for key, value in spec.items() if key in own})
+    worker = connected(_unshared({key: value for key, value in spec.items() if key in own}))
     whole = {key: value for key, value in spec.items() if key in _whole_fields(kind)}
     return whole | {"worker": worker}
+
+
+def _unshared(replica: Document) -> Document:
+    """Without the ``dataSharing`` of claims where it is false, as Run:ai's client always sends it.
+    Another value stays for the spec to refuse."""
+    storage = mapping(replica.get("storage"))
+    if not isinstance(claims := storage.get("pvc"), list):
+        return replica
+    bare = [
+        {key: it for key, it in claim.items() if not (key == "dataSharing" and it is False)}
+        if isinstance(claim, dict)
+        else claim
+        for claim in claims
+    ]
+    return {**replica, "storage": {**storage, "pvc": bare}}
 
 
 def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> list[str]:

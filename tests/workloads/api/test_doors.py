@@ -57,6 +57,16 @@ def test_runapys_words_for_nothing_are_taken(call: Caller, seed_body: Body) -> N
     assert status == 202, answer
 
 
+def test_the_sharing_of_a_claim_can_only_be_false(call: Caller, seed_body: Body) -> None:
+    claim = {"existingPvc": True, "claimName": "data", "path": "/data"}
+    for shared, wrong in ((False, False), (True, True)):
+        pvc = [claim | {"dataSharing": shared}]
+        body = seed_body(spec=spec(storage={"pvc": pvc}))
+        answer = call("POST", "/workloads/distributed?dryRun=true", body)[1]
+        fields = {it["field"] for it in answer["complianceIssues"]}
+        assert ("spec.storage.pvc.0.dataSharing" in fields) == wrong
+
+
 def test_a_name_that_is_taken_is_a_conflict_unless_more_is_wrong(
     call: Caller, seed_body: Body
 ) -> None:
