@@ -212,12 +212,15 @@ LOCAL_VIRTUAL_GPUS = env_int("TRAINYARD_LOCAL_VIRTUAL_GPUS", 4)
 # /datasets,nas.example.com:/export=/mnt/nas
 LOCAL_PATHS = env_list("TRAINYARD_LOCAL_PATHS")
 # Images are not pulled on this machine: a known training image becomes a command of ours.
-# Keys are fnmatch patterns; "{python}" is the interpreter that runs Trainyard, and "{app}" installs
-# a program on first use.
+# Keys are fnmatch patterns, without "docker.io/". "{python}" is what runs Trainyard, and
+# "{app}" installs a program or framework on first use.
+LOCAL_APPS = str(HOME / "apps")
 LOCAL_IMAGES = {
     "kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
-    "docker.io/kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
-    "quay.io/jupyter/*:*": ["{app}", "jupyterlab", str(HOME / "apps"), TOOLS_DOMAIN],
+    "kubeflow/tf-multi-worker-strategy:*": ["{app}", "tensorflow", LOCAL_APPS, TOOLS_DOMAIN],
+    "kubeflow/xgboost-dist-iris:*": ["{app}", "xgboost", LOCAL_APPS, TOOLS_DOMAIN],
+    "kubeflow/jaxjob-dist-spmd-mnist:*": ["{app}", "jax", LOCAL_APPS, TOOLS_DOMAIN],
+    "quay.io/jupyter/*:*": ["{app}", "jupyterlab", LOCAL_APPS, TOOLS_DOMAIN],
 }
 DEMO = env_bool("TRAINYARD_DEMO", default=True)
 

@@ -12,6 +12,7 @@ from clusters.models import Cluster
 from projects.models import Department, Project
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.framework import Framework
 
 TEAM = "team-a"
 MNIST_IMAGE = "kubeflow/pytorch-dist-mnist:latest"
@@ -42,10 +43,41 @@ BOARD: dict[str, Any] = {
         }
     ],
 }
+#: Kubeflow's image stores its model in a bucket unless told otherwise.
+XGBOOST: dict[str, Any] = {
+    "image": "kubeflow/xgboost-dist-iris:latest",
+    "args": "--job_type=Train --xgboost_parameter=objective:multi:softprob,num_class:3 "
+    "--n_estimators=100 --learning_rate=0.1 --model_storage_type=local",
+}
+#: The image has no program of its own. Without a number, mpirun starts a rank in each slot.
+MPI: dict[str, Any] = {
+    "image": "mpioperator/mpi-pi:openmpi",
+    "args": "mpirun /home/mpiuser/pi",
+    "environmentVariables": [
+        {"name": "OMPI_ALLOW_RUN_AS_ROOT", "value": "1"},
+        {"name": "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "value": "1"},
+    ],
+}
 MNIST = "pytorch-mnist"
 #: Description, framework and document of each environment, by name.
 IMAGES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    MNIST: ("Trains a small network on handwritten digits.", "PyTorch", {"image": MNIST_IMAGE}),
+    MNIST: (
+        "Trains a small network on handwritten digits.",
+        Framework.PYTORCH,
+        {"image": MNIST_IMAGE},
+    ),
+    "tensorflow": (
+        "Trains a small network on handwritten digits by MultiWorkerMirroredStrategy.",
+        Framework.TENSORFLOW,
+        {"image": "kubeflow/tf-multi-worker-strategy:latest"},
+    ),
+    "xgboost": ("Boosts trees that tell irises apart.", Framework.XGBOOST, XGBOOST),
+    "mpi": ("Estimates π on all slots of its workers.", Framework.MPI, MPI),
+    "jax": (
+        "Trains a small network on handwritten digits, one array over all ranks.",
+        Framework.JAX,
+        {"image": "kubeflow/jaxjob-dist-spmd-mnist:latest"},
+    ),
     "jupyter-lab": ("JupyterLab, for a workspace; opened by Connect.", "", NOTEBOOK),
     "tensorboard": ("TensorBoard over what is mounted at /logs; opened by Connect.", "", BOARD),
 }

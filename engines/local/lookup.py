@@ -17,6 +17,7 @@ from spec.phases import Reason
 from spec.workload import Replica
 
 Images = Mapping[str, Sequence[str]]
+HUB = "docker.io/"  # where an image is from that does not say
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def _catalogue(image: str | None, images: Images) -> list[str] | None:
     if image is None:
         return None
     name = image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
+    name = name.removeprefix(HUB)
     for pattern, words in images.items():
         if fnmatchcase(name, pattern):
             return [part for word in words for part in _parts(word)]

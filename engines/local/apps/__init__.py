@@ -1,4 +1,4 @@
-"""Programs that images bring, installed on this machine the first time that one is asked for.
+"""Programs and frameworks that images bring, installed here the first time that one is asked for.
 
 They stand apart from Trainyard's own packages, but see them: a notebook imports the torch that
 trains here. A supervisor installs them before the ranks start (``installing.py``).

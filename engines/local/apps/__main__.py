@@ -4,7 +4,7 @@ its programs where they name one."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engines.local.apps import catalog
 from engines.local.apps.install import UNREACHABLE, install
@@ -13,16 +13,25 @@ from engines.local.ports import VARIABLE
 
 def main(argv: Sequence[str]) -> int:
     asked = catalog.asked(argv)
-    app = asked.app
     os.environ["TOOLS_DOMAIN"] = asked.domain
-    ports = (os.environ.get(name) for name in (app.variable, VARIABLE.format(app.port)))
-    port = next(filter(None, ports), str(app.port))
-    program, *more = app.program
-    words = [*more, *app.arguments, f"{app.port_argument}{port}", *asked.given]
-    path = str(asked.place / "bin" / program)
-    if install(app, asked.place):
-        os.execv(path, [path, *words])  # noqa: S606 -- no shell
+    words = command(asked, os.environ)
+    if install(asked.app, asked.place):
+        os.execv(words[0], words)  # noqa: S606 -- no shell
     return UNREACHABLE
+
+
+def command(asked: catalog.Asked, variables: Mapping[str, str]) -> list[str]:
+    """The program of the installation, and what it is told."""
+    app = asked.app
+    program, *more = app.program
+    listening = [_port(app.listening, variables)] if app.listening else []
+    return [str(asked.place / "bin" / program), *more, *app.arguments, *listening, *asked.given]
+
+
+def _port(listening: catalog.Listening, variables: Mapping[str, str]) -> str:
+    names = (listening.variable, VARIABLE.format(listening.port))
+    ports = (variables.get(name) for name in names)
+    return f"{listening.argument}{next(filter(None, ports), listening.port)}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The programs that are installed on first use: a row for each."""
+"""The programs and frameworks that are installed on first use: a row for each."""
 
 import sys
 from collections.abc import Sequence
@@ -12,20 +12,27 @@ HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
+class Listening:
+    """Where an app listens that is a tool: on ``port``, as the image does, or on the one in its
+    place. ``variable`` names another, ``argument`` tells the program."""
+
+    port: int
+    argument: str
+    variable: str = ""
+
+
+@dataclass(frozen=True)
 class LocalApp:
     """``packages`` are pip's requirements; ``program`` and ``arguments`` are started. What the
-    image calls its program, the first argument of a workload, is one of ``aliases``. It listens on
-    ``port``, as the image does, or on the one in its place; ``variable`` names another."""
+    image calls its program, the first argument of a workload, is one of ``aliases``."""
 
     slug: str
     label: str
     packages: tuple[str, ...]
     program: tuple[str, ...]
-    port: int
-    port_argument: str
-    aliases: tuple[str, ...]
     arguments: tuple[str, ...] = ()
-    variable: str = ""
+    aliases: tuple[str, ...] = ()
+    listening: Listening | None = None
 
 
 #: Trainyard lets in only who may open the tool. The address is this machine's own, and which names
@@ -35,9 +42,6 @@ JUPYTERLAB = LocalApp(
     label="JupyterLab",
     packages=("jupyterlab>=4.4,<5",),
     program=("jupyter-lab",),
-    port=8888,
-    port_argument="--ServerApp.port=",
-    aliases=("start-notebook.py", "start-notebook.sh"),
     arguments=(
         "--no-browser",
         "--allow-root",
@@ -45,7 +49,8 @@ JUPYTERLAB = LocalApp(
         "--ServerApp.port_retries=0",
         f"--config={HERE / 'notebook.py'}",
     ),
-    variable="JUPYTER_PORT",
+    aliases=("start-notebook.py", "start-notebook.sh"),
+    listening=Listening(8888, "--ServerApp.port=", variable="JUPYTER_PORT"),
 )
 #: The same of TensorBoard says ``board.py``. Jupyter's TensorFlow image brings it along.
 TENSORBOARD = LocalApp(
@@ -53,12 +58,33 @@ TENSORBOARD = LocalApp(
     label="TensorBoard",
     packages=("tensorboard>=2.17,<3",),
     program=("python", "-m", "engines.local.apps.board"),
-    port=6006,
-    port_argument="--port=",
-    aliases=("tensorboard",),
     arguments=("--host=127.0.0.1",),
+    aliases=("tensorboard",),
+    listening=Listening(6006, "--port="),
 )
-APPS = {it.slug: it for it in (JUPYTERLAB, TENSORBOARD)}
+EXAMPLES = ("python", "-m", "trainer.examples")
+#: Where there is a build without what only GPUs need, it is a tenth of the size.
+SLIM = "sys_platform == 'linux' and platform_machine == 'x86_64'"
+ELSE = "sys_platform != 'linux' or platform_machine != 'x86_64'"
+TENSORFLOW = LocalApp(
+    slug="tensorflow",
+    label="TensorFlow",
+    packages=(f"tensorflow-cpu>=2.17,<3; {SLIM}", f"tensorflow>=2.17,<3; {ELSE}"),
+    program=(*EXAMPLES, "tensorflow"),
+)
+XGBOOST = LocalApp(
+    slug="xgboost",
+    label="XGBoost",
+    packages=(f"xgboost-cpu>=3,<4; {SLIM}", f"xgboost>=3,<4; {ELSE}"),
+    program=(*EXAMPLES, "xgboost"),
+)
+JAX = LocalApp(
+    slug="jax",
+    label="JAX",
+    packages=("jax>=0.6,<1",),
+    program=(*EXAMPLES, "jax"),
+)
+APPS = {it.slug: it for it in (JUPYTERLAB, TENSORBOARD, TENSORFLOW, XGBOOST, JAX)}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.local.apps.__main__ import command
 from engines.local.apps.board import guarded
 from engines.local.apps.catalog import JUPYTERLAB, TENSORBOARD, asked
 from engines.local.apps.hosts import ToolHosts
@@ -93,3 +94,12 @@ def test_a_board_answers_to_the_names_of_its_workloads_tools_alone() -> None:
     assert b"not an address" in answer("evil.example.com:6006")
     assert b"not an address" in answer("")
     assert said == ["403 Forbidden"] * 2
+
+
+def test_a_framework_is_told_its_arguments_and_no_port() -> None:
+    words = ["xgboost", "/apps", "localhost", "--n_estimators=9"]
+    started = command(asked(words), {"PORT_8888": "20001"})
+    python = "/apps/xgboost/bin/python"
+    assert started == [python, "-m", "trainer.examples", "xgboost", "--n_estimators=9"]
+    lab = command(asked(["jupyterlab", "/apps", "localhost"]), {"PORT_8888": "20001"})
+    assert lab[-1] == "--ServerApp.port=20001"

@@ -1,0 +1,21 @@
+"""`python -m trainer.examples xgboost [flags]`."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+NAMES = ("tensorflow", "xgboost", "jax")
+USAGE = f"usage: python -m trainer.examples {{{','.join(NAMES)}}} [flags]"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one example; its flags follow its name."""
+    if not argv or argv[0] not in NAMES:
+        print(USAGE, file=sys.stderr)
+        return 2
+    import_module(f"trainer.examples.{argv[0]}").main(argv[1:])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""The handwritten digits of scikit-learn, in batches that the ranks divide among themselves."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+PIXELS, CLASSES = 64, 10
+TEST_SHARE = 0.2
+Floats = NDArray[np.float32]
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class TrainingFlags:
+    """`batch_size` counts the samples of a step over all ranks."""
+
+    epochs: int
+    batch_size: int
+    lr: float
+    log_interval: int
+    seed: int
+
+    def share(self, ranks: int) -> int:
+        """What one rank takes of a batch: the same for all."""
+        return max(self.batch_size // ranks, 1)
+
+
+def flags(program: str, argv: Sequence[str]) -> TrainingFlags:
+    parser = argparse.ArgumentParser(f"python -m trainer.examples {program}")
+    parser.add_argument("--epochs", type=int, default=40, help="passes over the digits")
+    parser.add_argument("--batch-size", type=int, default=64, help="samples of a step, all ranks")
+    parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
+    parser.add_argument("--log-interval", type=int, default=20, help="steps between two samples")
+    parser.add_argument("--seed", type=int, default=1)
+    return TrainingFlags(**vars(parser.parse_args(argv)))
+
+
+@dataclass(frozen=True)
+class Samples:
+    images: Floats  # (n, PIXELS), from 0 to 1
+    labels: Labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def load(seed: int) -> tuple[Samples, Samples]:
+    """To learn from, and to test with; the same on every rank."""
+    bundled = load_digits()
+    images = (bundled.data / 16).astype(np.float32)
+    labels = bundled.target.astype(np.int32)
+    order = np.random.default_rng(seed).permutation(len(labels))
+    test, train = np.split(order, [round(len(order) * TEST_SHARE)])
+    return Samples(images[train], labels[train]), Samples(images[test], labels[test])
+
+
+def batches(
+    digits: Samples, flags: TrainingFlags, rank: int, ranks: int
+) -> Iterator[tuple[int, Samples]]:
+    """Steps from 1, and what this rank learns from in each. An epoch drops what is left over, so
+    that each rank has as many samples as the others."""
+    step, size = 0, flags.share(ranks)
+    for epoch in range(flags.epochs):
+        order = np.random.default_rng(flags.seed + epoch).permutation(len(digits))
+        for first in range(0, len(digits) - size * ranks + 1, size * ranks):
+            step += 1
+            share = order[first + rank * size : first + (rank + 1) * size]
+            yield step, Samples(digits.images[share], digits.labels[share])
+
+
+def weights(seed: int, hidden: int = 32) -> list[Floats]:
+    """Of a network with one hidden layer: the same on every rank."""
+    random = np.random.default_rng(seed)
+    shapes = ((PIXELS, hidden), (hidden,), (hidden, CLASSES), (CLASSES,))
+    return [
+        random.normal(0, 0.1, shape).astype(np.float32)
+        if len(shape) > 1
+        else np.zeros(shape, np.float32)
+        for shape in shapes
+    ]

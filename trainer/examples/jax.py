@@ -1,0 +1,66 @@
+"""A small network for handwritten digits: one array over the devices of all ranks, and JAX adds up
+the gradients where it compiles the step."""
+
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from trainer.examples import digits
+from trainer.metrics import report, say
+
+Step = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
+
+
+def main(argv: Sequence[str]) -> None:
+    flags = digits.flags("jax", argv)
+    jax: Any = import_module("jax")
+    rank, ranks = int(os.environ.get("PROCESS_ID", "0")), int(os.environ.get("NUM_PROCESSES", "1"))
+    if ranks > 1:
+        address = f"{os.environ['COORDINATOR_ADDRESS']}:{os.environ['COORDINATOR_PORT']}"
+        jax.distributed.initialize(address, num_processes=ranks, process_id=rank)
+    say(f"Rank {rank} of {ranks}, JAX {jax.__version__}, {jax.device_count()} devices")
+    train, test = digits.load(flags.seed)
+    mesh = jax.make_mesh((jax.device_count(),), ("ranks",))
+    whole, parted = (_sharding(jax, mesh, *axes) for axes in ((), ("ranks",)))
+    network = jax.device_put(digits.weights(flags.seed), whole)
+    learn, judge = _compiled(jax, flags.lr)
+    for step, batch in digits.batches(train, flags, rank, ranks):
+        images, labels = (
+            jax.make_array_from_process_local_data(parted, it)
+            for it in (batch.images, batch.labels)
+        )
+        network, loss, accuracy = learn(network, images, labels)
+        if step % flags.log_interval == 0 and rank == 0:
+            report(step=step, loss=float(loss), accuracy=float(accuracy))
+    right = float(judge([jax.device_get(it) for it in network], test.images, test.labels))
+    if rank == 0:
+        say(f"Test accuracy: {right:.4f}")
+
+
+def _sharding(jax: Any, mesh: Any, *axes: str) -> Any:
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes))
+
+
+def _compiled(jax: Any, lr: float) -> tuple[Step, Callable[[Any, Any, Any], Any]]:
+    """A step of learning, and how much of a test is right."""
+
+    def scores(network: Any, images: Any) -> Any:
+        first, bias, second, last = network
+        return jax.nn.relu(images @ first + bias) @ second + last
+
+    def loss_of(network: Any, images: Any, labels: Any) -> tuple[Any, Any]:
+        logits = scores(network, images)
+        wrong = -jax.nn.log_softmax(logits) * jax.nn.one_hot(labels, digits.CLASSES)
+        return wrong.sum(axis=1).mean(), (logits.argmax(axis=1) == labels).mean()
+
+    def learn(network: Any, images: Any, labels: Any) -> tuple[Any, Any, Any]:
+        gradients_of = jax.value_and_grad(loss_of, has_aux=True)
+        (loss, right), gradients = gradients_of(network, images, labels)
+        moved = [each - lr * by for each, by in zip(network, gradients, strict=True)]
+        return moved, loss, right
+
+    def judge(network: Any, images: Any, labels: Any) -> Any:
+        return (scores(network, images).argmax(axis=1) == labels).mean()
+
+    return jax.jit(learn), judge

@@ -1,0 +1,124 @@
+"""Boosted trees for Kubeflow's iris example: the ranks divide the flowers, and XGBoost's own
+collective adds up what they see. Rank 0 runs the tracker that they meet at."""
+
+import argparse
+import os
+import re
+import socket
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_iris
+
+from trainer.metrics import report, say
+
+TEST_SHARE, SEED = 0.2, 1
+PATIENCE = 300  # seconds until all must have met
+TRIES = 20  # to reach the tracker, each two seconds later than the one before
+EVALUATED = re.compile(r"(\w+)-\w+:([\d.e+-]+)")
+
+
+def main(argv: Sequence[str]) -> None:
+    flags = _flags(argv)
+    xgb: Any = import_module("xgboost")
+    rank, ranks = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    say(f"Rank {rank} of {ranks}, XGBoost {xgb.__version__}")
+    with _together(rank, ranks):
+        train, test = _flowers(xgb, rank, ranks)
+        booster = xgb.Booster(_parameters(flags), [train, test])
+        for step in range(1, flags.n_estimators + 1):
+            booster.update(train, step)
+            loss, error = _evaluated(booster, train, test, step)
+            if rank == 0:
+                report(step=step, loss=loss, accuracy=1 - error)
+        if rank == 0:
+            say(f"Test accuracy: {1 - error:.4f}")
+            _save(booster, flags.model_path)
+
+
+def _flags(argv: Sequence[str]) -> argparse.Namespace:
+    """Those of Kubeflow's image, as far as they have a meaning here."""
+    parser = argparse.ArgumentParser("python -m trainer.examples xgboost")
+    parser.add_argument("--job_type", choices=["Train"], default="Train")
+    parser.add_argument(
+        "--xgboost_parameter",
+        default="objective:multi:softprob,num_class:3",
+        help="names and values, such as max_depth:3,subsample:0.5",
+    )
+    parser.add_argument("--n_estimators", type=int, default=100, help="rounds of boosting")
+    parser.add_argument("--learning_rate", type=float, default=0.1)
+    parser.add_argument("--model_storage_type", choices=["local"], default="local")
+    parser.add_argument("--model_path", help="where rank 0 saves the model (default: checkpoints)")
+    flags = parser.parse_args(argv)
+    if flags.n_estimators < 1:
+        parser.error("--n_estimators must be at least 1")
+    return flags
+
+
+def _parameters(flags: argparse.Namespace) -> dict[str, object]:
+    """With the two metrics of classes, which every round is judged by."""
+    pairs = (it.strip().partition(":") for it in flags.xgboost_parameter.strip('"').split(","))
+    given = {name: value for name, _, value in pairs if value}
+    metrics = {"eval_metric": ["mlogloss", "merror"]}
+    return metrics | {"learning_rate": flags.learning_rate, "seed": SEED} | given
+
+
+@contextmanager
+def _together(rank: int, ranks: int) -> Iterator[None]:
+    """As one group for as long as the block runs; alone there is nobody to meet."""
+    if ranks == 1:
+        yield
+        return
+    collective: Any = import_module("xgboost.collective")
+    tracker_module: Any = import_module("xgboost.tracker")
+    host = socket.gethostbyname(os.environ["MASTER_ADDR"])
+    port = int(os.environ["MASTER_PORT"])
+    tracker = None
+    if rank == 0:
+        tracker = tracker_module.RabitTracker(
+            n_workers=ranks, host_ip=host, port=port, sortby="task", timeout=PATIENCE
+        )
+        tracker.start()
+    # It warns of each try to reach a tracker that is not there yet.
+    warnings.filterwarnings("ignore", module="xgboost.collective")
+    # The number in the name of its task gives each rank the same place here and there.
+    with collective.CommunicatorContext(
+        dmlc_communicator="rabit",
+        dmlc_tracker_uri=host,
+        dmlc_tracker_port=port,
+        dmlc_task_id=f"{rank:06}",
+        dmlc_timeout=PATIENCE,
+        dmlc_retry=TRIES,
+    ):
+        yield
+    if tracker:
+        tracker.wait_for()
+
+
+def _flowers(xgb: Any, rank: int, ranks: int) -> tuple[Any, Any]:
+    """This rank's share of those to learn from and of those to test with."""
+    irises = load_iris()
+    order = np.random.default_rng(SEED).permutation(len(irises.target))
+    test, train = np.split(order, [round(len(order) * TEST_SHARE)])
+    shares = (train[rank::ranks], test[rank::ranks])
+    first, second = (xgb.DMatrix(irises.data[it], label=irises.target[it]) for it in shares)
+    return first, second
+
+
+def _evaluated(booster: Any, train: Any, test: Any, step: int) -> tuple[float, float]:
+    """The loss over what all ranks learn from, and the share of the test that is wrong."""
+    losses = booster.eval_set([(train, "train"), (test, "test")], step)
+    values = [float(value) for _, value in EVALUATED.findall(losses)]
+    return values[0], values[3]
+
+
+def _save(booster: Any, path: str | None) -> None:
+    place = Path(path or Path(os.environ.get("CHECKPOINT_DIR", "checkpoints"), "model.json"))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    booster.save_model(place)
+    say(f"The model is at {place}")
