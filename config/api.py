@@ -19,6 +19,7 @@ from assets.api.routes import router_of as asset_router_of
 from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
 from clusters.api.nodes import router as nodes
+from clusters.api.pools import router as node_pools
 from clusters.api.telemetry import router as node_telemetry
 from config import refusals
 from config.about import API_VERSION
@@ -72,6 +73,7 @@ api.add_decorator(refuse_strays)
 api.add_router("", accounts)
 api.add_router("", clusters)
 api.add_router("", nodes)
+api.add_router("", node_pools)
 api.add_router("", node_telemetry)
 api.add_router("", decisions)
 api.add_router("", departments)

@@ -17,14 +17,14 @@ SILENCE_SECONDS = 45.0  # after three heartbeats that did not come the connectio
 
 def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
     """Once at first, and again whenever a workload changed; through outages of Trainyard, whose
-    workloads continue without it. What changed during one is told after it."""
+    workloads continue without it. What changed during one comes after it."""
     last, heard = "", monotonic()
     while True:
         headers = {"Last-Event-ID": last} if last else {}
         try:
             with client.stream(PATH, headers=headers, silence=SILENCE_SECONDS, **query) as lines:
-                for told in ids_of(lines):
-                    last, heard = told, monotonic()
+                for event in ids_of(lines):
+                    last, heard = event, monotonic()
                     yield
         except CliError as error:
             if error.code != ExitCode.UNREACHABLE or monotonic() - heard > PATIENCE_SECONDS:

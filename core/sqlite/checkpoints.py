@@ -23,13 +23,13 @@ def start(database: dict[str, Any]) -> None:
 
 
 def _go_on(path: Path) -> None:
-    log, seen = path.with_name(f"{path.name}-wal"), 0
+    log, written = path.with_name(f"{path.name}-wal"), 0
     while True:
         sleep(EVERY_SECONDS)
         with suppress(OSError, sqlite3.Error):  # who writes meets it as well, and tells
-            if (now := log.stat().st_mtime_ns) != seen:
+            if (now := log.stat().st_mtime_ns) != written:
                 checkpoint(path)
-                seen = now
+                written = now
 
 
 def checkpoint(path: Path) -> None:

@@ -26,9 +26,17 @@ def generator() -> Path:
         if not is_stamped(GENERATORS, LOCK):
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", GENERATORS], check=True)
             python = GENERATORS / "bin" / "python"
-            pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+            pip: list[str | Path] = [
+                sys.executable,
+                "-m",
+                "pip",
+                "--python",
+                python,
+                "install",
+                "--quiet",
+            ]
             done = subprocess.run(
-                [*pip, "--no-deps", "--no-compile", "-r", LOCK],
+                [*pip, "--no-deps", "--no-compile", "-r", str(LOCK)],
                 check=False,
                 text=True,
                 capture_output=True,

@@ -44,7 +44,14 @@ def package(
     generator: Path, described: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
     target = tmp_path_factory.mktemp("python") / "client"
-    command = [generator, "generate", "--path", described, "--output-path", target]
+    command: list[str | Path] = [
+        generator,
+        "generate",
+        "--path",
+        described,
+        "--output-path",
+        target,
+    ]
     done = subprocess.run(command, check=False, text=True, capture_output=True)
     assert not done.returncode, done.stdout + done.stderr
     assert "WARNING parsing" not in done.stdout + done.stderr

@@ -1,0 +1,183 @@
+"""REST: node pools, in Run:ai's words."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from ninja import Query, Router, Status
+
+from accounts.api import ApiRequest
+from accounts.models import User
+from clusters.api.clusters import cluster_of
+from clusters.api.nodes import Amounts
+from clusters.models import Cluster, NodePool
+from clusters.nodes import pools
+from clusters.nodes.rows import PoolRow, pool_rows
+from core.api import TENANT, Closed, Count, Parameters, Wire, judged, not_found, words
+
+router = Router(tags=["Nodes"])
+
+CANNOT = "The node pool cannot be saved."
+ANY = "*"
+
+
+class PoolOut(Wire):
+    """The pool ``default`` has ``*`` as its label: all nodes that are in no other pool."""
+
+    id: str
+    tenant_id: int = TENANT
+    name: str
+    is_default: bool
+    cluster_id: UUID
+    cluster_name: str
+    label_key: str
+    label_value: str
+    over_provisioning_ratio: int = 1
+    created_by: str = ""
+    updated_by: str = ""
+    phase: Annotated[str, words("Ready", "Empty", "Unschedulable")]
+    nodes: int
+    allocatable: Amounts
+    allocated: Amounts
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, cluster: Cluster, row: PoolRow) -> "PoolOut":
+        pool = row.pool
+        return cls(
+            id=str(pool.pk) if pool else f"{cluster.pk}-default",
+            name=row.name,
+            is_default=pool is None,
+            cluster_id=cluster.pk,
+            cluster_name=cluster.name,
+            label_key=pool.label_key if pool else ANY,
+            label_value=pool.label_value if pool else ANY,
+            phase=row.status,
+            nodes=row.nodes,
+            allocatable=Amounts(gpu=row.gpus, cpu=row.cpu, memory=row.memory),
+            allocated=Amounts(gpu=row.held_gpus, cpu=row.held_cpu, memory=row.held_memory),
+            created_at=pool.created_at if pool else cluster.created_at,
+            updated_at=pool.updated_at if pool else cluster.created_at,
+        )
+
+
+class PoolList(Wire):
+    nodepools: list[PoolOut]
+
+
+class PoolLabel(Closed):
+    """Run:ai's other fields can only be what its client always sends: an ``overProvisioningRatio``
+    of 1, ``Auto``, and null."""
+
+    label_key: str
+    label_value: str = ""
+    over_provisioning_ratio: Literal[1] | None = None
+    gpu_network_acceleration_detection: Literal["Auto"] | None = None
+    gpu_network_acceleration_label_key: None = None
+    gpu_resource_optimization: None = None
+    network_topology_id: None = None
+    placement_strategy: None = None
+    scheduling_configuration: None = None
+
+    @property
+    def label(self) -> dict[str, str]:
+        return {"label_key": self.label_key, "label_value": self.label_value}
+
+
+class PoolLabelChange(PoolLabel):
+    label_key: str | None = None  # type: ignore[assignment]  # what is missing does not change
+    label_value: str | None = None  # type: ignore[assignment]
+
+    @property
+    def label(self) -> dict[str, str]:
+        return {key: text for key, text in super().label.items() if text is not None}
+
+
+class PoolIn(PoolLabel):
+    name: str
+    cluster_id: UUID
+
+
+class PoolListing(Parameters):
+    cluster_id: UUID | None = None
+    name: str = ""
+    search: str = ""
+
+    def rows(self, user: User) -> list[PoolOut]:
+        clusters = Cluster.objects.visible_to(user)
+        if self.cluster_id:
+            clusters = clusters.filter(pk=self.cluster_id)
+        rows = [PoolOut.of(cluster, row) for cluster in clusters for row in pool_rows(cluster)]
+        text = self.search.lower()
+        return [it for it in rows if self.name in {"", it.name} and text in it.name.lower()]
+
+
+@router.get("/node-pools", response=PoolList, by_alias=True)
+def list_pools(request: ApiRequest, listing: Query[PoolListing]) -> PoolList:
+    """Node pools of the clusters that you can see, the pool default included."""
+    return PoolList(nodepools=listing.rows(request.user))
+
+
+@router.get("/node-pools/count", response=Count, by_alias=True)
+def count_pools(request: ApiRequest, listing: Query[PoolListing]) -> Count:
+    """How many there are, the pools default included."""
+    return Count(count=len(listing.rows(request.user)))
+
+
+@router.get("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
+def get_pool(request: ApiRequest, pool_id: int) -> PoolOut:
+    """One node pool. The pool default is in the list only."""
+    return _out(_pool(request, pool_id))
+
+
+@router.post("/node-pools", response={201: PoolOut}, by_alias=True)
+def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
+    """A pool of the nodes with this label."""
+    cluster = cluster_of(request, body.cluster_id)
+    with judged(CANNOT):
+        pool = pools.create_pool(cluster, by=request.user, name=body.name, **body.label)
+    return Status(201, _out(pool))
+
+
+@router.put("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
+def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
+    """Take the nodes with another label. The name stays."""
+    pool = _pool(request, pool_id)
+    with judged(CANNOT):
+        pools.update_pool(pool, by=request.user, **body.label)
+    return _out(pool)
+
+
+@router.patch("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
+def change_pool(request: ApiRequest, pool_id: int, body: PoolLabelChange) -> PoolOut:
+    """The same, with what is given of key and value."""
+    pool = _pool(request, pool_id)
+    label = {"label_key": pool.label_key, "label_value": pool.label_value} | body.label
+    with judged(CANNOT):
+        pools.update_pool(pool, by=request.user, **label)
+    return _out(pool)
+
+
+@router.delete("/node-pools/{int:pool_id}", response={204: None})
+def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
+    """Its nodes go to the pool default. 409 while workloads or projects use it."""
+    pool = _pool(request, pool_id)
+    with judged(CANNOT, pools.InUse):
+        pools.delete_pool(pool, by=request.user)
+    return Status(204, None)
+
+
+def _out(pool: NodePool) -> PoolOut:
+    rows = pool_rows(pool.cluster)
+    return PoolOut.of(pool.cluster, next(row for row in rows if row.pool == pool))
+
+
+def _pool(request: ApiRequest, pool_id: int) -> NodePool:
+    visible = Cluster.objects.visible_to(request.user)
+    pool = (
+        NodePool.objects.select_related("cluster").filter(pk=pool_id, cluster__in=visible).first()
+    )
+    if pool is None:
+        raise not_found("The node pool")
+    return pool
