@@ -25,6 +25,7 @@ from config import refusals
 from config.about import API_VERSION
 from config.about import router as about
 from config.description import DescribedApi
+from config.unsupported import why_not
 from core.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
 from core.edits import carefully
 from core.text import UnfitJson, loads
@@ -172,5 +173,8 @@ def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
     """Addresses that the API does not have: callers of the API read JSON, never a page."""
+    below = request.path.partition("/api/")[2] or f"v1/{rest}"
+    if why := why_not(below.strip("/")):
+        return _answer(request, ApiError(501, "Trainyard does not have this.", details=why))
     details = "GET /api/v1/openapi.json lists all paths."
     return _answer(request, ApiError(404, "Path not found.", details=details))

@@ -1,0 +1,95 @@
+"""What Run:ai's API has and Trainyard has not: 501 with the reason, where 404 would look like a
+mistake in the address. docs/api.md lists the operations of NVIDIA's client by the same reasons."""
+
+import re
+
+#: Why, and the paths below ``/api/`` that it is about; ``*`` stands for one step, and what is
+#: below a path is meant with it.
+UNSUPPORTED: dict[str, tuple[str, ...]] = {
+    "Trainyard runs trainings and workspaces, and no inference.": (
+        "v1/workloads/inferences",
+        "v1/workloads/distributed-inferences",
+        "v1/workload-templates/inferences",
+        "v1/workload-templates/distributed-inferences",
+        "v1/policy/inferences",
+        "v1/policy/distributed-inferences",
+        "v2/policy/inferences",
+        "v2/policy/distributed-inferences",
+        "v2/workloads/nim-services",
+        "v2/policy/nim-services",
+    ),
+    "Templates are created and changed on their pages.": ("v1/workload-templates",),
+    "There are no policies; a template can lock, require and hide fields.": (
+        "v1/policy",
+        "v2/policy",
+    ),
+    "Users and their roles are managed on the page Users, or by the sign-in service.": (
+        "v1/users",
+        "v1/me/password",
+        "v1/authorization",
+        "v1/idps",
+        "v1/service-accounts",
+        "v1/administration/access-keys",
+    ),
+    "The audit log is read on its page.": ("v1/audit",),
+    "This is not measured over time; telemetry tells how it is now.": (
+        "v1/clusters/*/metrics",
+        "v1/clusters/*/nodepools/*/metrics",
+        "v1/nodes/*/metrics",
+        "v1/org-unit/projects/*/metrics",
+        "v1/org-unit/departments/*/metrics",
+    ),
+    "Nothing is installed in a cluster, so there is nothing to download for it.": (
+        "v1/clusters/*/cluster-install-info",
+        "v1/k8s",
+        "v1/cli-exposer",
+    ),
+    "Workloads have three kinds, each with a path of its own.": (
+        "v2/workloads",
+        "v1/workload-types",
+        "v1/workload-categories",
+        "v1/workload-priorities",
+        "v1/ai-applications",
+    ),
+    "A project's rank takes the place of priorities.": ("v1/org-unit/priorities",),
+    "Images and data come by name and credential, not from a catalog.": (
+        "v1/asset/registries",
+        "v1/datavolumes",
+        "v1/asset/datasource/pvc/*/history",
+        "v1/asset/credentials/ngc-api-key",
+    ),
+    "Storage classes and topologies are the cluster's; the wizard offers what it has.": (
+        "v1/storage-classes",
+        "v2/storage-classes",
+        "v1/storage-class-configuration",
+        "v1/network-topologies",
+    ),
+    "Nobody is notified; GET /api/v1/workloads/watch tells programs what changes.": (
+        "v1/subscriptions",
+        "v1/notification-channels",
+        "v1/notification-state",
+        "v1/notification-types",
+        "v1/validate-notification-channel",
+    ),
+    "There are no reports; the list of workloads can be exported.": ("v1/org-unit/reports",),
+    "Settings are the environment's and the page General settings'.": (
+        "v1/security/settings",
+        "v1/logo",
+    ),
+    "Tokens come from POST /api/v1/token.": ("v2/token",),
+}
+
+
+def _pattern(path: str) -> str:
+    steps = ("[^/]+" if step == "*" else re.escape(step) for step in path.split("/"))
+    return "/".join(steps) + "(/.*)?"
+
+
+_PATTERNS = [
+    (re.compile(_pattern(path)), why) for why, paths in UNSUPPORTED.items() for path in paths
+]
+
+
+def why_not(path: str) -> str:
+    """The reason for a path below ``/api/``; empty for one that Run:ai has not either."""
+    return next((why for pattern, why in _PATTERNS if pattern.fullmatch(path)), "")
