@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from core.prepared import prepared
 from engines.base import Observation
 from spec.causes import Cause as Seen
 from workloads.models import Cause, Workload
@@ -23,7 +26,7 @@ def note(workload: Workload, observation: Observation) -> None:
 def keep(workload: Workload, cause: Seen | None) -> None:
     """The same cause goes on, with the newest evidence; another one ends it and begins. Call it in
     a transaction."""
-    open_one = workload.causes.filter(until=None).first()
+    open_one = next(iter(_open(workload.pk)), None)
     if cause and open_one and _is_same(open_one, cause, workload.run):
         if _has_news(open_one, cause):
             Cause.objects.filter(pk=open_one.pk).update(**_words(cause))
@@ -33,6 +36,12 @@ def keep(workload: Workload, cause: Seen | None) -> None:
     if cause:
         workload.causes.create(run=workload.run, kind=cause.kind, **_words(cause))
         _forget_oldest(workload)
+
+
+@prepared
+def _open(workload_id: UUID) -> QuerySet[Cause]:
+    """The one that it waits for now, if there is one: each change of a workload asks."""
+    return Cause.objects.filter(workload=workload_id, until=None)[:1]
 
 
 def is_known(rows: Sequence[Cause], observation: Observation) -> bool:

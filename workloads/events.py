@@ -51,9 +51,9 @@ def phase(
     actor: User | None = None,
     verb: str = "",
     tell: Callable[[Workload], None] = announce,
-) -> Event:
+) -> None:
     """The workload's present phase as an event; ``tell`` says what open pages do about it."""
-    event = Event.objects.create(
+    event = Event(
         workload=workload,
         phase=workload.phase,
         verb=verb,
@@ -61,22 +61,20 @@ def phase(
         message=workload.message if message is None else message,
         actor=actor,
     )
+    insert([event])
     tell(workload)
-    return event
 
 
-def act(workload: Workload, message: str, *, actor: User, verb: str) -> Event:
+def act(workload: Workload, message: str, *, actor: User, verb: str) -> None:
     """Something that a person did without a change of phase."""
-    event = Event.objects.create(workload=workload, message=message, actor=actor, verb=verb)
+    insert([Event(workload=workload, message=message, actor=actor, verb=verb)])
     announce(workload)
-    return event
 
 
-def note(workload: Workload, message: str, *, source: str, reason: Reason = Reason.NONE) -> Event:
+def note(workload: Workload, message: str, *, source: str, reason: Reason = Reason.NONE) -> None:
     """Something that happened without a change of phase."""
-    event = Event.objects.create(workload=workload, message=message, source=source, reason=reason)
+    insert([Event(workload=workload, message=message, source=source, reason=reason)])
     announce(workload)
-    return event
 
 
 def end_before_deletion(workload: Workload) -> dict[str, str]:

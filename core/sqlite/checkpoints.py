@@ -23,13 +23,13 @@ def start(database: dict[str, Any]) -> None:
 
 
 def _go_on(path: Path) -> None:
-    log, written = path.with_name(f"{path.name}-wal"), 0
+    log, written_at = path.with_name(f"{path.name}-wal"), 0
     while True:
         sleep(EVERY_SECONDS)
         with suppress(OSError, sqlite3.Error):  # who writes meets it as well, and tells
-            if (now := log.stat().st_mtime_ns) != written:
+            if (latest := log.stat().st_mtime_ns) != written_at:
                 checkpoint(path)
-                written = now
+                written_at = latest
 
 
 def checkpoint(path: Path) -> None:

@@ -1,9 +1,12 @@
 """Numbers over time: what a training reports, and what each rank uses."""
 
+from uuid import UUID
+
 from django.db import models
 
 from core.choices import Choices
 from core.fields import SaidJSON
+from core.prepared import prepared
 
 
 class SampleKind(models.TextChoices):
@@ -37,3 +40,10 @@ class Sample(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of rank {self.rank} at {self.at:%H:%M:%S}"
+
+
+@prepared
+def newest_usage(workload_id: UUID) -> models.QuerySet[Sample]:
+    """One at most: each round of collecting asks for it, of each workload that runs."""
+    rows = Sample.objects.filter(workload=workload_id, kind=SampleKind.USAGE)
+    return rows.order_by("-at")[:1]

@@ -23,6 +23,7 @@ from spec.phases import ACTIVE, HANDED_OVER, Phase
 from workloads import diagnosis, events, logs, reconcile
 from workloads.metrics import downsample, parse
 from workloads.models import Attempt, Sample, SampleKind, Workload
+from workloads.models.sample import newest_usage
 
 log = logging.getLogger(__name__)
 
@@ -105,10 +106,12 @@ def _pending(cluster: Cluster, due: Q) -> list[Workload]:
     rows = (
         Workload.objects.filter(due, cluster=cluster, logs_complete=False)
         .filter(here | Q(deleted_at__gt=timezone.now() - AFTER_DELETION))
-        .select_related("project", "cluster")
+        .select_related("project")
         .defer("spec_json", "draft_json", "origins_json")  # large, and not needed here
         .order_by("created_at")
     )
+    for workload in rows:
+        workload.cluster = cluster
     return list(rows)
 
 
@@ -290,5 +293,5 @@ def _values(usage: UsageSample) -> dict[str, float]:
 
 def _last_usage(workload: Workload) -> datetime | None:
     """The latest sample of this run; the newest sample is of the newest run that has any."""
-    latest = workload.samples.filter(kind=SampleKind.USAGE).order_by("-at").first()
+    latest = next(iter(newest_usage(workload.pk)), None)
     return latest.at if latest and latest.run == workload.run else None

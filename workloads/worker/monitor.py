@@ -9,12 +9,14 @@ from threading import Lock
 from uuid import UUID
 
 from django.db import DataError
+from django.db.models import QuerySet
 
 from clusters import services as clusters
 from clusters.connections import engine_for
 from clusters.models import Cluster
 from clusters.nodes.poll import Glances
 from core.lease import lease
+from core.prepared import prepared
 from engines.base import Engine, EngineError, Observation
 from projects import queues
 from spec.phases import ACTIVE
@@ -211,12 +213,16 @@ class Turn:
         return True
 
 
+@prepared
+def _standing(workload_id: UUID) -> QuerySet[Workload]:
+    return Workload.objects.standing().filter(pk=workload_id).order_by()
+
+
 def observed(observation: Observation) -> None:
     """Apply one observation. A row that cannot be read, or something seen that no column holds,
     must not stop the others."""
-    try:
-        workload = Workload.objects.standing().get(pk=observation.workload_id)
-    except Workload.DoesNotExist:
+    workload = next(iter(_standing(observation.workload_id)), None)
+    if workload is None:
         return
     try:
         if drift.is_resumed(workload, observation):
