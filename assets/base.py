@@ -100,6 +100,7 @@ class AssetKind(Generic[A]):
     has_form: bool = True
     hint: str = ""
     begins_at: str = ""  # the route of the page where that is done
+    begins_with: str = ""  # what its address asks for to make one
     #: What its first chip tells, and what a change of it means for workloads that there are.
     chip: str = "For"
     after_a_change: str = "Existing workloads keep the values they were submitted with."

@@ -54,6 +54,7 @@ TEMPLATE = AssetKind(
     has_form=False,
     hint="To create one, choose Save as template while creating a workload.",
     begins_at="workload-new",
+    begins_with="rules",
     panel=Panel.SETUP,
     wire=WIRE,
     choice_lead="Select a preconfigured template, or start from scratch.",

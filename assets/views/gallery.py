@@ -47,7 +47,7 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
         "authors": state.authors(),
         "address": kind.address("list"),
         "create_address": _create_address(kind, state),
-        "begin_address": reverse(kind.begins_at) if kind.begins_at else "",
+        "begin_address": f"{reverse(kind.begins_at)}?{kind.begins_with}" if kind.begins_at else "",
     }
     return render_partial(request, "assets/gallery.html", "cards", context)
 

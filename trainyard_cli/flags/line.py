@@ -44,7 +44,7 @@ class _Masked(dict[str, str]):
         return True
 
 
-def command_line(body: Body, path: str, project: str = "") -> str:
+def command_line(body: Body, path: str, project: str = "", *, template: str = "") -> str:
     """To paste into a shell. ``path`` is the kind's, such as ``distributed``. Read again, it gives
     the same request. Secret values are taken from the shell."""
     spec = body.get("spec", {})
@@ -57,6 +57,8 @@ def command_line(body: Body, path: str, project: str = "") -> str:
     groups: list[list[str]] = [words + ([body["name"]] if body.get("name") else [])]
     if project:
         groups.append(["--project", project])
+    if template:
+        groups.append(["--template", template])
     wanted = {key: value for key, value in body.items() if key in {"spec", "masterSpec", NO_MASTER}}
     wanted["spec"] = {key: value for key, value in spec.items() if key != FRAMEWORK}
     typed = typed_of(wanted)

@@ -2,10 +2,10 @@
 
 from accounts.models import User
 from assets.models import Template
-from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
+from assets.template.beginning import laid, over
+from spec.draft import DATA_SOURCES, ReplicaDraft, WorkloadDraft
 from spec.errors import Problem
 from spec.kind import WorkloadKind
-from spec.merge import USER, Merged
 from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
 
 PATH = ("template",)
@@ -23,17 +23,17 @@ def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDr
     if base.kind != draft.kind:
         kinds = " and ".join(WorkloadKind(it).label.lower() for it in (base.kind, draft.kind))
         return draft, [Problem(PATH, f"is of another kind: {kinds} do not go together")]
-    laid = {
+    both = {
         "template": template.pk,
         "framework": draft.framework or base.framework,
-        "worker": _over(base.worker, draft.worker),
-        "values": _laid(base.values, draft.values),
+        "worker": over(base.worker, draft.worker),
+        "values": laid(base.values, draft.values),
     }
     if draft.master:
-        laid["master"] = _over(base.master or base.worker, draft.master)
+        both["master"] = over(base.master or base.worker, draft.master)
     elif _leaves_out_the_master(body):
-        laid |= {"master": base.master, "architecture": base.architecture}
-    return draft.model_copy(update=laid), []
+        both |= {"master": base.master, "architecture": base.architecture}
+    return draft.model_copy(update=both), []
 
 
 def _with_chosen(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:
@@ -55,15 +55,3 @@ def _leaves_out_the_master(body: OnePodIn) -> bool:
     if not isinstance(body, DistributedIn):
         return False
     return body.master_spec_same_as_worker is None and not body.no_master
-
-
-def _over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
-    return ReplicaDraft(assets=base.assets | own.assets, values=_laid(base.values, own.values))
-
-
-def _laid(base: Values, own: Values) -> Values:
-    """As a user's values are laid over an asset's."""
-    merged = Merged()
-    merged.lay(base, "template")
-    merged.lay(own, USER)
-    return merged.document

@@ -11,6 +11,8 @@ from assets.models import Template
 from spec.draft import WorkloadDraft
 from spec.stored import fault_of, readable
 
+UNNAMED = {True: "New template", False: "Unnamed draft"}
+
 
 class DraftQuerySet(models.QuerySet["Draft"]):
     def visible_to(self, user: User) -> Self:
@@ -53,7 +55,7 @@ class Draft(models.Model):
     def __str__(self) -> str:
         if self.edits:
             return f"Template {self.edits.name}"
-        return self.content.name or "Unnamed draft"
+        return self.content.name or UNNAMED[self.content.is_template]
 
     def get_absolute_url(self) -> str:
         return reverse("draft-step", args=[self.pk, self.step])

@@ -26,6 +26,7 @@ BEGINNING = {
     "kind": WorkloadDraft().kind,
     "framework": WorkloadDraft().framework,
     "architecture": WorkloadDraft().architecture,
+    "rules": None,
 }
 
 
@@ -51,13 +52,21 @@ def blank() -> WorkloadDraft:
 
 
 def begin(
-    user: User, *, template: str = "", project: str = "", kind: str = "", edits: bool = False
+    user: User,
+    *,
+    template: str = "",
+    project: str = "",
+    kind: str = "",
+    edits: bool = False,
+    rules: bool = False,
 ) -> Draft:
     """A draft to fill in, of a training unless ``kind`` says more. One that nobody filled in is
-    used again instead of a second. ``edits``: the template is to be changed in it."""
+    used again instead of a second. ``edits``: the template is to be changed in it. ``rules``: it
+    becomes a template, which may rule what of it others change."""
     newest = Draft.objects.visible_to(user).first()
     draft = newest if newest and pristine(newest) else Draft(owner=user)
     content = blank()
+    content.rules = () if rules else None
     if kind in set(WorkloadKind):
         content.kind = kind
     elif not template and (alike := _latest(user, kinds_of(content.traits.noun))):

@@ -43,8 +43,8 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
     they have it not, only to empty it. Lists are there to be filled by their buttons."""
     values = values_of(content, question) or {}
     given = nested.get(values, question.key)
-    if question.key == "name" and content.is_template:
-        return False  # it is that of the template
+    if question.key in {"name", "template"} and content.is_template:
+        return False  # it has its own name, and begins from none
     if not offer.asks(question) and not _is_begun(values, question):
         return False
     traits = content.traits

@@ -48,7 +48,8 @@ def answer(
     screen = screen_of(draft, planned, page, focus=focus == "problem")
     forecast = summary.of(planned, request.build_absolute_uri(summary.SUBMISSION))
     context = {"screen": screen, "summary": forecast, "draft": draft, "focus": focus}
-    forecast.repairs = repairs.offered(planned, request.user)
+    if not planned.draft.is_template:
+        forecast.repairs = repairs.offered(planned, request.user)
     context["overtaken"] = overtaken
     if page == MASTER:
         context["review"] = review.of(screen)
@@ -122,8 +123,7 @@ def _galleries(request: Request, screen: Screen) -> Context:
             "frameworks": frameworks,
             "unavailable": [card for card in frameworks if card.why_not],
             "architectures": list(galleries.architectures(content.architecture)),
-            "templates": one_gallery(request, screen, "template"),
-        }
+        } | ({} if content.is_template else {"templates": one_gallery(request, screen, "template")})
     if screen.page == MASTER and content.master is None:
         return {}
     panels: dict[str, list[Context]] = {panel: [] for panel in Panel}

@@ -21,6 +21,14 @@ from workloads.wizard import drafts
 from workloads.wizard.capture import choose_asset
 
 COMPUTE = "compute"
+#: The fields that each kind of repair writes, see ``apply``.
+CHANGED = {
+    RepairKind.WORKERS: ("numWorkers",),
+    RepairKind.SHAPE: ("numWorkers", "worker.compute"),
+    RepairKind.POOL: ("nodePools",),
+    RepairKind.TYPE: ("worker.nodeType", "master.nodeType"),
+    RepairKind.COMPUTE: ("worker.compute",),
+}
 MOST_CHOICES = 200  # that are looked through
 
 
@@ -29,15 +37,29 @@ def offered(planned: Plan, by: User) -> list[Repair]:
     if not (spec and cluster and project and planned.ground and planned.fit):
         return []
     ahead = Foresight(planned.fit, planned.ground)
-    return repairs_that_hold(cluster, project, spec, ahead, _choices(planned, by))
+    choices, without = _choices(planned, by), _locked(planned)
+    return repairs_that_hold(cluster, project, spec, ahead, choices, without=without)
 
 
 def find(planned: Plan, name: str, by: User) -> Repair | None:
     """The repair of this name, if the draft still has use for it."""
     if not (planned.spec and planned.ground and planned.fit):
         return None
-    possible = variants(planned.spec, planned.ground, planned.fit, _choices(planned, by))
+    choices, without = _choices(planned, by), _locked(planned)
+    possible = variants(planned.spec, planned.ground, planned.fit, choices, without=without)
     return next((repair for repair in possible if repair.change == name), None)
+
+
+def _locked(planned: Plan) -> set[RepairKind]:
+    """Those that would change what the template of the draft locks."""
+    locked = [path for path, ruling in planned.fields.items() if ruling.locked]
+    return {
+        kind
+        for kind, changed in CHANGED.items()
+        if any(
+            path == field or path.startswith(f"{field}.") for path in locked for field in changed
+        )
+    }
 
 
 def change(draft: Draft, name: str, *, by: User) -> None:

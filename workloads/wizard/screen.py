@@ -46,6 +46,8 @@ class Screen:
     def title(self) -> str:
         if self.draft.edits:
             return str(self.draft)
+        if self.content.is_template:
+            return "New template"
         return f"New {self.content.traits.noun}"
 
     @property

@@ -6,6 +6,8 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from assets.models import Template
+from assets.template.beginning import keeps
 from clusters.models import Cluster
 from core import curl
 from projects.quotas import Account, Demand
@@ -29,6 +31,8 @@ FEW = 8  # ranks listed one by one; of more, the first and the last
 NOT_YET = "to-be-selected"
 _ROLES = {"worker", "master"}
 QUEUE_DECIDES = "The cluster's queue decides when it starts."
+TEMPLATE = "A template"
+COMPLETE = "Whoever uses it only adds a name."
 ANSWERS = {
     Answer.NOW: ("success", "Starts immediately"),
     Answer.LATER: ("warning", "Will wait"),
@@ -75,9 +79,11 @@ class Summary:
 def of(plan: Plan, address: str = SUBMISSION) -> Summary:
     """``address`` is where programs submit, up to the kind."""
     body, kind = _body(plan), plan.draft.kind
+    template = plan.template.name if plan.template and "templateId" in body else ""
     path = WorkloadKind(kind if kind in set(WorkloadKind) else "distributed").traits.path
     summary = Summary(curl=curl.post(address + path, body), yaml=documents.to_yaml(body))
-    summary.line = command_line(body, path, plan.project.name if plan.project else "")
+    project = plan.project.name if plan.project else ""
+    summary.line = command_line(body, path, project, template=template)
     summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
     spec = plan.spec or _with_any_image(plan.document)
     if spec:
@@ -159,6 +165,9 @@ def _number(value: float) -> str:
 
 
 def _judge(summary: Summary, plan: Plan) -> None:
+    if plan.draft.is_template:
+        _judge_template(summary, plan)
+        return
     never = [p.message for p in plan.problems if p.message.startswith(("asks for", "can never"))]
     if never:
         summary.tone, summary.headline = "danger", "Can never start"
@@ -177,6 +186,14 @@ def _judge(summary: Summary, plan: Plan) -> None:
         summary.largest = largest_in_words(plan.fit, plan.spec)
 
 
+def _judge_template(summary: Summary, plan: Plan) -> None:
+    """It is only begun from: what is left open, whoever uses it fills in."""
+    count = len(plan.problems)
+    summary.headline, summary.detail = TEMPLATE, COMPLETE
+    if count:
+        summary.detail = f"{count} thing{'s' if count != 1 else ''} left to whoever uses it."
+
+
 def _explain(summary: Summary, fit: Fit) -> None:
     summary.detail = fit.note or "All ranks fit now."
     if cause := fit.cause:
@@ -190,6 +207,8 @@ def _body(plan: Plan) -> dict[str, Any]:
     whole = documents.dump(plan.spec) if plan.spec else plan.document
     document = documents.masked(documents.brief(whole))
     body: dict[str, Any] = {"name": plan.draft.name}
+    if template := _template(plan, document):
+        body["templateId"] = str(template.pk)
     if plan.project:
         body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
     if document.get("architecture") == "workers_only":
@@ -198,3 +217,9 @@ def _body(plan: Plan) -> dict[str, Any]:
     if (master := documents.master_to_wire(document)) is not None:
         body["masterSpec"] = filled(master)
     return body
+
+
+def _template(plan: Plan, document: dict[str, Any]) -> Template | None:
+    """The one that the request names, so that its rules hold for it."""
+    template = None if plan.draft.is_template else plan.template
+    return template if template and keeps(template.draft, plan.draft, document) else None

@@ -1,6 +1,8 @@
 """Keep a draft, or what a workload was made of, as a template: a new one, or the one it began
 from."""
 
+from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
@@ -23,6 +25,7 @@ from spec.errors import SpecError
 from workloads import services
 from workloads.models import Draft, Workload
 
+Done = Callable[[Request, str], HttpResponse]
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -32,7 +35,9 @@ def draft_template(request: Request, pk: UUID) -> HttpResponse:
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if draft.edits and request.POST.get("action") == "update":
         return _finish(request, draft, draft.edits)
-    return _save(request, draft.content, str(draft.content.name), draft.get_absolute_url())
+    content, back = draft.content, draft.get_absolute_url()
+    done = partial(_end, draft) if content.is_template else _done
+    return _save(request, content, str(content.name), back, done)
 
 
 @form_methods
@@ -40,10 +45,12 @@ def draft_template(request: Request, pk: UUID) -> HttpResponse:
 def workload_template(request: Request, pk: UUID) -> HttpResponse:
     workload = get_object_or_404(Workload.objects.visible_to(request.user), pk=pk)
     content = WorkloadDraft.model_validate(workload.draft_json)
-    return _save(request, content, workload.name, workload.get_absolute_url())
+    return _save(request, content, workload.name, workload.get_absolute_url(), _done)
 
 
-def _save(request: Request, content: WorkloadDraft, name: str, back: str) -> HttpResponse:
+def _save(
+    request: Request, content: WorkloadDraft, name: str, back: str, done: Done
+) -> HttpResponse:
     if request.POST.get("action") == "update":
         return _update(request, content, back)
     visible = Project.objects.visible_to(request.user).for_list()
@@ -67,7 +74,7 @@ def _save(request: Request, content: WorkloadDraft, name: str, back: str) -> Htt
             form.add_verdict(error)
         else:
             messages.success(request, f"The template {template.name} was saved.")
-            return _done(request, back)
+            return done(request, back)
     context = {
         "form": form,
         "back": back,
@@ -90,6 +97,11 @@ def _finish(request: Request, draft: Draft, template: Template) -> HttpResponse:
     """The end of a draft in which a template is changed."""
     if not _took_over(request, template, draft.content):
         return _done(request, draft.get_absolute_url())
+    return _end(draft, request)
+
+
+def _end(draft: Draft, request: Request, back: str = "") -> HttpResponse:
+    """What was only made to be a template is one now."""
     draft.delete()
     return after(request, reverse("template-list"))
 

@@ -27,7 +27,8 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
     """Begin: from scratch, of a ``?kind=``, from ``?template=`` (with ``&edit`` to change it), in
-    ``?project=``, as a ``?copy=``, or with ``?yaml`` where one is pasted."""
+    ``?project=``, as a ``?copy=``, with ``?yaml`` where one is pasted, or with ``?rules`` a
+    template."""
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])
@@ -38,7 +39,7 @@ def workload_new(request: Request) -> HttpResponse:
             repairs.change(copied, change, by=request.user)
         return redirect(copied)
     given = {name: asked.get(name, "") for name in ("template", "project", "kind")}
-    draft = drafts.begin(request.user, **given, edits="edit" in asked)
+    draft = drafts.begin(request.user, **given, edits="edit" in asked, rules="rules" in asked)
     if "yaml" in asked:
         return redirect("draft-yaml", draft.pk)
     return redirect("draft-step", draft.pk, SETUP)

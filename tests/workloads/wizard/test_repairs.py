@@ -6,7 +6,7 @@ import pytest
 
 from clusters.models import Node
 from projects.models import Project
-from tests.factories import ComputeResourceFactory
+from tests.factories import ComputeResourceFactory, TemplateFactory
 from tests.workloads.wizard.browser import HTMX, Wizard
 from workloads.scheduling.fit.judge import Answer
 
@@ -41,6 +41,23 @@ def waiting(wizard: Wizard, on_kubernetes: Project) -> Wizard:
 
 def offered(wizard: Wizard) -> list[str]:
     return BUTTON.findall(wizard.open(wizard.at(2)).page)
+
+
+@pytest.mark.parametrize(
+    ("field", "gone"), [("numWorkers", "workers"), ("worker.compute", "compute"), ("name", "")]
+)
+def test_no_repair_changes_what_the_template_locks(waiting: Wizard, field: str, gone: str) -> None:
+    fewer = next(change for change in offered(waiting) if change.startswith("workers="))
+    draft = waiting.draft
+    rules = [{"field": field, "locked": True}]
+    document = {**draft.document, "rules": rules}
+    template = TemplateFactory(home=waiting.plan().project, name="base", draft_json=document)
+    draft.document = {**draft.document, "template": str(template.pk)}
+    draft.save()
+    kinds = {change.partition("=")[0] for change in offered(waiting)}
+    assert kinds == {"compute", "workers"} - {gone}
+    waiting.press(f"repair:{fewer}")
+    assert (waiting.draft.content.values["numWorkers"] == 6) is (gone == "workers")
 
 
 def test_each_button_leads_to_a_draft_that_starts(waiting: Wizard) -> None:

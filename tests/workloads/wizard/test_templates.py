@@ -6,7 +6,7 @@ from assets.models import Template
 from projects.models import Project
 from tests.factories import ProjectFactory, TemplateFactory, WorkloadFactory
 from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
-from workloads.models import Workload
+from workloads.models import Draft, Workload
 
 pytestmark = pytest.mark.django_db
 
@@ -110,8 +110,32 @@ def test_a_template_of_another_project_fills_nothing(wizard: Wizard) -> None:
 
 def test_a_new_template_begins_in_the_wizard(wizard: Wizard) -> None:
     page = wizard.open("/templates/").page
-    assert '<a class="btn btn-primary upper" href="/workloads/new/">+New template</a>' in page
-    assert "Save as template" in wizard.open("/workloads/new/").page
+    begin = "/workloads/new/?rules"
+    assert f'<a class="btn btn-primary upper" href="{begin}">+New template</a>' in page
+    assert "Save as template" in wizard.open(begin).page
+
+
+def test_a_new_template_is_given_its_rules_and_is_no_workload(
+    wizard: Wizard, project: Project
+) -> None:
+    wizard.open("/workloads/new/?rules")
+    wizard.save(1, project=str(project.pk), cluster=str(project.cluster_id))
+    page = wizard.open(wizard.at(1)).page
+    assert "<h1>New template</h1>" in " ".join(page.split())
+    assert "Create training" not in page
+    assert 'name="name"' not in page
+    assert "summary-line" not in page
+    wizard.save(
+        2, numWorkers="3", **{"rule-numWorkers": "locked", "rule-numWorkers-why": "Tested."}
+    )
+    address = f"/workloads/drafts/{wizard.draft.pk}/template/"
+    answer = wizard.client.post(address, {"name": "three", **place(project)})
+    assert answer["Location"] == "/templates/"
+    made = Template.objects.get(name="three")
+    assert [it.model_dump(exclude_defaults=True) for it in made.draft.rules or ()] == [
+        {"field": "numWorkers", "locked": True, "why": "Tested."}
+    ]
+    assert not Draft.objects.exists()
 
 
 def test_a_template_names_its_assets(wizard: Wizard, project: Project) -> None:

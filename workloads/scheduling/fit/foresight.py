@@ -1,6 +1,6 @@
 """Would it start: a gang against the cluster as it is now, before it is there."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from clusters.models import Cluster
@@ -12,7 +12,7 @@ from workloads.scheduling import admission, capacity
 from workloads.scheduling.admission import Verdict
 from workloads.scheduling.fit.ground import ground_of, this_machine
 from workloads.scheduling.fit.judge import Answer, Fit, Ground, admitted, judge
-from workloads.scheduling.fit.repairs import ComputeChoice, Repair, repairs
+from workloads.scheduling.fit.repairs import ComputeChoice, Repair, RepairKind, repairs
 from workloads.scheduling.fit.score import verdict_columns
 
 MOST_TRIED = 50  # that wait on this machine, for each repair is tried among them
@@ -52,10 +52,12 @@ def repairs_that_hold(
     spec: WorkloadSpec,
     ahead: Foresight,
     choices: Iterable[ComputeChoice] = (),
+    *,
+    without: Set[RepairKind] = frozenset(),
 ) -> list[Repair]:
     """Where Trainyard decides, what fits may still wait behind others; none are tried among many,
     which takes too long."""
-    offered = repairs(spec, ahead.ground, ahead.fit, choices)
+    offered = repairs(spec, ahead.ground, ahead.fit, choices, without=without)
     if cluster.capabilities.queues or not offered:
         return offered
     if not can_try(cluster):

@@ -1,7 +1,7 @@
 """What would make a gang start: each change is tried on the same nodes. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -52,15 +52,21 @@ class Repair:
 
 
 def repairs(
-    spec: WorkloadSpec, ground: Ground, fit: Fit, choices: Iterable[ComputeChoice] = ()
+    spec: WorkloadSpec,
+    ground: Ground,
+    fit: Fit,
+    choices: Iterable[ComputeChoice] = (),
+    *,
+    without: Set[RepairKind] = frozenset(),
 ) -> list[Repair]:
-    """What starts now; of a gang that never would, else what starts some day."""
+    """What starts now; of a gang that never would, else what starts some day. ``without`` those
+    that change what is not to be changed."""
     if fit.answer not in {Answer.LATER, Answer.NEVER}:
         return []
     counted: Counter[RepairKind] = Counter()
     now: list[Repair] = []
     later: list[Repair] = []
-    for variant in variants(spec, ground, fit, choices):
+    for variant in variants(spec, ground, fit, choices, without=without):
         answer = judge(variant.spec, ground).answer
         if answer is Answer.NOW and counted[variant.kind] < MOST_OF_A_KIND:
             counted[variant.kind] += 1
@@ -72,17 +78,22 @@ def repairs(
 
 
 def variants(
-    spec: WorkloadSpec, ground: Ground, fit: Fit, choices: Iterable[ComputeChoice] = ()
+    spec: WorkloadSpec,
+    ground: Ground,
+    fit: Fit,
+    choices: Iterable[ComputeChoice] = (),
+    *,
+    without: Set[RepairKind] = frozenset(),
 ) -> Iterator[Repair]:
     """All that could be tried, the smallest change first."""
-    kinds = (
-        _pools(spec, ground),
-        _types(spec, ground),
-        _shapes(spec, ground),
-        _computes(spec, choices),
-        _fewer(spec, fit),
-    )
-    yield from chain.from_iterable(kinds)
+    kinds = {
+        RepairKind.POOL: _pools(spec, ground),
+        RepairKind.TYPE: _types(spec, ground),
+        RepairKind.SHAPE: _shapes(spec, ground),
+        RepairKind.COMPUTE: _computes(spec, choices),
+        RepairKind.WORKERS: _fewer(spec, fit),
+    }
+    yield from chain.from_iterable(its for kind, its in kinds.items() if kind not in without)
 
 
 def _fewer(spec: WorkloadSpec, fit: Fit) -> Iterator[Repair]:

@@ -1,0 +1,48 @@
+"""A draft over the template that it began from. Pure."""
+
+from typing import Any
+
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.merge import USER, Merged
+
+
+def over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
+    return ReplicaDraft(assets=base.assets | own.assets, values=laid(base.values, own.values))
+
+
+def laid(base: Values, own: Values) -> Values:
+    """As a user's values are laid over an asset's."""
+    merged = Merged()
+    merged.lay(base, "template")
+    merged.lay(own, USER)
+    return merged.document
+
+
+def keeps(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> bool:
+    """Whether a request that names the template and sends the ``document`` means just this draft:
+    what was taken away, or is a default again, a request cannot say."""
+    if base.kind != draft.kind or not _says(base.values, draft.values, document):
+        return False
+    for role, own in draft.replicas.items():
+        theirs = base.replicas.get(role, base.worker)
+        if own.assets != theirs.assets or not _says(theirs.values, own.values, document[role]):
+            return False
+    return True
+
+
+def _says(base: Values, own: Values, document: Values) -> bool:
+    return laid(base, own) == own and _sends(base, own, document)
+
+
+def _sends(base: Values, own: Values, document: Values) -> bool:
+    return all(_sent(base.get(key), value, document.get(key)) for key, value in own.items())
+
+
+def _sent(base: Any, value: Any, sent: Any) -> bool:
+    if base == value:
+        return True
+    if isinstance(value, dict):
+        return _sends(base or {}, value, sent or {})
+    if isinstance(value, list):
+        return not any(isinstance(it, dict) and it.get("exclude") for it in value)
+    return sent is not None
