@@ -23,8 +23,8 @@ def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
         headers = {"Last-Event-ID": last} if last else {}
         try:
             with client.stream(PATH, headers=headers, silence=SILENCE_SECONDS, **query) as lines:
-                for event in ids_of(lines):
-                    last, heard = event, monotonic()
+                for event_id in ids_of(lines):
+                    last, heard = event_id, monotonic()
                     yield
         except CliError as error:
             if error.code != ExitCode.UNREACHABLE or monotonic() - heard > PATIENCE_SECONDS:

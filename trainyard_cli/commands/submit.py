@@ -170,7 +170,7 @@ def _send(
             f"/workloads/{to.path}", body, dryRun="true" if rehearses else None
         )
     except Refusal as refusal:
-        refusal.lines = [f"  {_flag(field)}: {text}" for field, text in refusal.issues]
+        refusal.lines = [f"  {_flag(field)} {text}" for field, text in refusal.issues]
         raise
     if rehearses:
         rehearsed(answer, output)
@@ -202,17 +202,20 @@ def rehearsed(answer: Any, output: Format | None) -> None:
 
 def refused_by(issues: list[dict[str, str]], message: str) -> CliError:
     """What is wrong with a request, flag by flag."""
-    lines = [f"  {_flag(it['field'])}: {it['details']}" for it in issues]
+    lines = [f"  {_flag(it['field'])} {it['details']}" for it in issues]
     return CliError(message, lines=lines)
 
 
 def _flag(field: str) -> str:
-    """A field of the request as this command line says it, where it does."""
+    """A field of the request as this command line says it, where it does: ``--workers:``, or of
+    one of several words ``--nfs: server``."""
     for root, flags, names in (("spec.", FLAGS, False), ("masterSpec.", MASTER_FLAGS, True)):
         for flag in flags:
             path = root + flag.path
             if field == path or field.startswith(f"{path}."):
-                return flag.master_names[0] if names else flag.name
+                name = flag.master_names[0] if names else flag.name
+                *_, last = field[len(path) :].split(".")
+                return f"{name}: {last}".rstrip() if not last.isdecimal() else f"{name}:"
     if field.startswith(f"assets.{SOURCES}."):
-        return "--datasource"
-    return OTHER_FLAGS.get(field, field)
+        return "--datasource:"
+    return f"{OTHER_FLAGS.get(field, field)}:"

@@ -76,12 +76,12 @@ def _follow(
     """A line for each workload that came or changed, as long as someone reads."""
     if output in {Format.JSON, Format.YAML}:
         raise wrong_use("--watch prints a line for each change: leave -o json or yaml out.")
-    shown = {it["id"]: _row(it) for it in page["workloads"]}
+    printed = {it["id"]: _row(it) for it in page["workloads"]}
     for _ in changes:
         page = read()
         for workload in reversed(page["workloads"]):
-            if shown.get(workload["id"]) != (row := _row(workload)):
-                shown[workload["id"]] = row
+            if printed.get(workload["id"]) != (row := _row(workload)):
+                printed[workload["id"]] = row
                 listing([workload], COLUMNS, output, headers=False)
                 sys.stdout.flush()
 
