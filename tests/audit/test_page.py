@@ -6,6 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from audit import services as audit
+from audit.changes import changes
 from audit.models import AuditEntry
 from tests.factories import PASSWORD, ProjectFactory, UserFactory
 from tests.web import HTMX, signed_in
@@ -33,8 +34,31 @@ def test_the_audit_log_shows_who_did_what_newest_first(boss: User) -> None:
     audit.record(None, "create", ProjectFactory(name="speech"))
     page = signed_in(boss).get(ADDRESS).content.decode()
     assert page.index("speech") < page.index("vision")
-    for text in ("boss", "Command line", "Create", "gpu_quota", "2.5", f'href="{ADDRESS}"'):
+    for text in ("boss", "Command line", "Create", "GPU quota", "2.5", f'href="{ADDRESS}"'):
         assert text in page
+
+
+def test_a_change_is_shown_as_from_what_to_what(boss: User) -> None:
+    before = {"gpu_quota": 1.0, "spec.image": "a:1"}
+    after = {"gpu_quota": 2.0, "gpu_rank": 0}
+    audit.record(boss, "update", ProjectFactory(), before=before, after=after)
+    (quota, image, rank) = changes(AuditEntry.objects.get())
+    assert (quota.name, quota.was, quota.now) == ("GPU quota", 1.0, 2.0)
+    assert (image.name, image.was, image.now) == ("spec.image", "a:1", None)
+    assert (rank.name, rank.was, rank.now) == ("GPU rank", None, 0)
+    page = signed_in(boss).get(ADDRESS).content.decode()
+    assert "<del>1.0</del>" in page
+    assert "<details>" not in page
+
+
+def test_all_but_the_first_fields_of_an_entry_are_folded(boss: User) -> None:
+    fields = {f"field_{letter}": letter for letter in "abcde"}
+    audit.record(boss, "create", ProjectFactory(), after=fields)
+    page = signed_in(boss).get(ADDRESS).content.decode()
+    shown, _, folded = page.partition("<summary>2 more</summary>")
+    assert "Field c" in shown
+    assert "Field d" in folded
+    assert "<del>" not in page
 
 
 def test_the_pages_of_the_audit_log_take_a_fixed_number_of_queries(
