@@ -37,6 +37,17 @@ def test_htmx_hears_what_changed(client: Client, workload: Workload) -> None:
     assert "Stopping digits" in triggers["toasts"]["shown"][0]["text"]
 
 
+@pytest.mark.parametrize("part", ["workload-head", "workload-content"])
+def test_a_live_change_ends_no_request_of_the_buttons_within(
+    client: Client, workload: Workload, part: str
+) -> None:
+    """htmx hands ``hx-sync`` on to all below, where *Copy & edit* would be ended by a refresh."""
+    page = client.get(f"/workloads/{workload.pk}/").content.decode()
+    tag = page.split(f'id="{part}"')[1].split(">")[0]
+    assert 'hx-sync="this:replace"' in tag
+    assert 'hx-disinherit="hx-sync"' in tag
+
+
 @pytest.mark.parametrize("headers", [{}, HTMX])
 def test_an_action_that_the_phase_of_a_workload_forbids_says_so(
     client: Client, workload: Workload, headers: dict[str, str]
