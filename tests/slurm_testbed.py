@@ -52,5 +52,22 @@ class Testbed:
         return SlurmPrograms(conf=self.told["slurm_conf"])
 
 
+def machines() -> dict[str, str]:
+    """The first process of each, by its name."""
+    lines = [line.split() for line in run("status").stdout.splitlines()]
+    rows = {line[0]: line[-1] for line in lines if line}
+    return {
+        name.removeprefix("machine-"): pid
+        for name, pid in rows.items()
+        if name.startswith("machine-")
+    }
+
+
+def as_root(pid: str, *words: str) -> str:
+    """What a program prints on one of them."""
+    line = ["nsenter", "--target", pid, "--mount", "--root", *words]
+    return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+
+
 def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(TOOL), *words], check=check, capture_output=True, text=True)

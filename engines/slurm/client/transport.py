@@ -58,6 +58,11 @@ class Transport(Protocol):
         ...
 
 
+#: A line before what a command prints, so that the greetings of a login node are told from it.
+BANNER_ENDS = "trainyard: begins"
+BEGIN = f"echo '{BANNER_ENDS}'; echo '{BANNER_ENDS}' >&2; exec \"$@\""
+
+
 @dataclass(frozen=True)
 class SlurmPrograms:
     """Where Slurm's programs and their configuration are, where they are not at the usual place."""
@@ -108,19 +113,29 @@ class SshTransport:
         if not self._sessions.acquire(timeout=timeout):
             raise EngineUnavailable(f"All connections to {self.host} are busy.")
         try:
-            line = ["ssh", *self.options, self.host, shlex.join(self.programs.around(argv))]
+            words = ["sh", "-c", BEGIN, "sh", *self.programs.around(argv)]
+            line = ["ssh", *self.options, self.host, shlex.join(words)]
             answer = run_here(line, stdin=stdin, timeout=timeout, host=self.host)
         finally:
             self._sessions.release()
         if answer.code == 255:
             raise EngineUnavailable(explained(self.host, answer.said))
-        return answer
+        return without_banner(answer)
 
     def terminal(self, argv: Sequence[str]) -> list[str]:
         return ["ssh", "-tt", *self.options, self.host, shlex.join(self.programs.around(argv))]
 
     def tunnel(self, host: str, port: int) -> list[str] | None:
         return ["ssh", *self.options, "-W", f"{host}:{port}", self.host]
+
+
+def without_banner(answer: CommandResult) -> CommandResult:
+    """Sites greet people in ``.bashrc`` and before a login; what was asked for comes after that."""
+    _, begun, data = answer.data.partition(f"{BANNER_ENDS}\n".encode())
+    _, said_begun, err = answer.err.partition(f"{BANNER_ENDS}\n")
+    return CommandResult(
+        answer.code, data if begun else answer.data, err if said_begun else answer.err
+    )
 
 
 def run_here(line: Sequence[str], *, stdin: bytes, timeout: float, host: str) -> CommandResult:

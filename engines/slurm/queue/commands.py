@@ -15,7 +15,7 @@ AWAY = (
     *("Transport endpoint", "Communication connection failure", "Incompatible versions"),
     *("Protocol authentication error", "Munge", "Slurm backup controller", "Slurm controller not"),
     *("Unable to connect", "Slurmctld", "queue is full", "Insufficient resources, try again"),
-    "Slurm temporarily unable to accept job",
+    *("Slurm temporarily unable to accept job", "Unable to process configuration file"),
 )
 #: Of sbatch: what it says, and the field of the spec that it is about.
 REFUSALS = (

@@ -1,10 +1,11 @@
 """The engine on a real Slurm, and the programs that the contract knows."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from engines.base import Launch, Site
+from engines.base import EngineUnavailable, Launch, Site
 from engines.slurm.client import files
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.site import SlurmSite
@@ -12,11 +13,20 @@ from spec.scheduling import PriorityClass
 from tests.engines.contract import OVER, Rig, launch
 from tests.slurm_testbed import Testbed, run
 
+T = TypeVar("T")
 CLEAN = """
 scancel --user="$(id -un)" --full --signal=KILL
 scancel --user="$(id -un)"
 rm -rf "$1"
 """
+
+
+def tolerant(ask: Callable[[], T]) -> T | None:
+    """Its answer; ``None`` while the cluster is away."""
+    try:
+        return ask()
+    except EngineUnavailable:
+        return None
 
 
 class SlurmRig(Rig):
@@ -42,9 +52,10 @@ class SlurmRig(Rig):
         quick: dict[str, Any] = {"termination_grace_period_seconds": 1}
         return launch(f"/bin/bash -c {shlex.quote(script)}", **quick | fields)
 
-    def of_all_cores(self, script: str, **fields: Any) -> Launch:
-        """One that leaves no room for another."""
-        launched = self.shell(script, num_workers=len(self.testbed.told["nodes"]) - 1, **fields)
+    def of_all_cores(self, script: str, *, ranks: int = 0, **fields: Any) -> Launch:
+        """A node for each rank; on all of them, if no number is given."""
+        ranks = ranks or len(self.testbed.told["nodes"])
+        launched = self.shell(script, num_workers=ranks - 1, **fields)
         compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
         worker = launched.spec.worker.model_copy(update={"compute": compute})
         spec = launched.spec.model_copy(update={"worker": worker})

@@ -20,7 +20,7 @@ from spec.scheduling import PriorityClass
 from tests.engines.contract import DEADLINE
 from tests.engines.reading import listed, printed
 from tests.engines.slurm.rig import SlurmRig
-from tests.slurm_testbed import run
+from tests.slurm_testbed import as_root, machines, run
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slurm
@@ -174,6 +174,33 @@ def test_a_running_job_is_watched_through_a_restart_of_the_controller(rig: Slurm
     watch = rig.engine.watch()
     assert Phase.COMPLETED in {it.phase for it in listed(watch)}
     watch.close()
+
+
+def test_a_gang_whose_node_is_cut_off_starts_elsewhere_and_its_old_ranks_change_nothing(
+    rig: SlurmRig,
+) -> None:
+    """What runs on the other side still has the shared directory, and fails after the new start."""
+    script = """
+echo $ATTEMPT
+[ "$ATTEMPT" = 0 ] || exec sleep 3
+until [ "$(cat $CHECKPOINT_DIR/../runs/1/restart)" = 1 ]; do sleep 0.1; done
+exit 5"""
+    launched = rig.submit(rig.of_all_cores(script, ranks=2))
+    node = rig.seen(launched, Phase.RUNNING).ranks[0].node
+    run("cut", node)
+    down = f"nodename={node} state=down reason=silent"  # Slurm sees it, too, after a minute
+    conf = f"SLURM_CONF={rig.testbed.programs.conf}"
+    as_root(machines()["login"], "env", conf, "scontrol", "update", *down.split())
+    try:
+        ended = followed(rig, launched)
+    finally:
+        run("mend", node)
+        run("kill", "node", node)  # with what still runs there
+        run("start", "node", node)
+    assert (ended.phase, ended.attempt) == (Phase.COMPLETED, 1)
+    assert node not in {rank.node for rank in ended.ranks}
+    assert printed(rig.engine, launched) == b"0\n"
+    assert {one.start for one in rig.engine.logs(launched.handle, run=1)} == {0, 1}
 
 
 def followed(rig: SlurmRig, launched: Launch) -> Observation:

@@ -1,0 +1,133 @@
+"""Faults of the login node: connections that are cut, keys, sessions, greetings."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from engines.base import EngineUnavailable
+from engines.slurm.client import ssh
+from engines.slurm.client.transport import SshTransport
+from engines.slurm.engine import SlurmEngine
+from spec.phases import Phase
+from tests.engines.reading import printed
+from tests.engines.slurm.rig import SlurmRig, tolerant
+from tests.slurm_testbed import USER
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.slurm
+
+
+@pytest.fixture
+def rig(rig: SlurmRig) -> Iterator[SlurmRig]:
+    """With a shared connection of its own, whose path must be short."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        usual, rig.transport = rig.transport, connected(rig, folder)
+        rig.engine = SlurmEngine(rig.transport, rig.site, interval=0.5)
+        yield rig
+        cut(rig.transport)
+        rig.transport = usual
+
+
+def connected(rig: SlurmRig, folder: str) -> SshTransport:
+    return ssh.connect(rig.testbed.login(), rig.testbed.programs, Path(folder))
+
+
+def cut(transport: SshTransport) -> None:
+    """Nothing is said to the other side."""
+    line = ["ssh", "-O", "check", *transport.options, transport.host]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode == 0:  # Master running (pid=123)
+        with suppress(ProcessLookupError):
+            os.kill(int(done.stderr.rpartition("pid=")[2].rstrip(")\r\n")), signal.SIGKILL)
+
+
+@contextmanager
+def cut_every(seconds: float, transport: SshTransport) -> Iterator[None]:
+    over = threading.Event()
+
+    def go_on() -> None:
+        while not over.wait(seconds):
+            cut(transport)
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_connection_that_is_cut_every_two_seconds_loses_and_doubles_nothing(
+    rig: SlurmRig,
+) -> None:
+    launched = rig.shell("for i in 1 2 3 4 5; do echo $i; sleep 1; done")
+    with cut_every(2, rig.transport):
+        wait_for(lambda: tolerant(lambda: rig.engine.submit(launched) or True), 60, every=0.2)
+        phases: list[Phase] = []
+
+        def is_over() -> bool:
+            shown = tolerant(lambda: rig.engine.observe(launched.handle))
+            phases.extend([shown.phase] if shown and shown.phase else [])
+            return Phase.COMPLETED in phases
+
+        wait_for(is_over, 60, "it to end", every=0.1)
+    order = [Phase.PENDING, Phase.INITIALIZING, Phase.RUNNING, Phase.COMPLETED]
+    assert phases == sorted(phases, key=order.index)
+    assert printed(rig.engine, launched) == b"1\n2\n3\n4\n5\n"
+
+
+def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.shell("echo on; sleep 2"))
+    rig.seen(launched, Phase.RUNNING)
+    (keys,) = Path(rig.testbed.programs.conf).parent.parent.rglob(f"authorized/{USER}")
+    aside = keys.with_name(f".{keys.name}.aside")
+    shutil.move(keys, aside)
+    try:
+        cut(rig.transport)
+        with pytest.raises(EngineUnavailable, match="does not accept the key"):
+            rig.engine.observe(launched.handle)
+    finally:
+        shutil.move(aside, keys)
+    assert rig.over(launched).phase is Phase.COMPLETED
+
+
+def test_more_sessions_than_the_login_node_allows_wait_or_connect_anew(rig: SlurmRig) -> None:
+    """Processes of one server share the connection, which has ten sessions."""
+    path = next(it for it in rig.transport.options if it.startswith("ControlPath="))
+    folder = str(Path(path.removeprefix("ControlPath=")).parent)
+    transports = [connected(rig, folder) for _ in range(3)]
+    rig.transport.run(["true"])
+
+    def ask(number: int) -> str:
+        words = ["sh", "-c", f"sleep 0.5; echo {number}"]
+        return transports[number % 3].run(words).out.strip()
+
+    with ThreadPoolExecutor(24) as threads:
+        assert list(threads.map(ask, range(24))) == [str(number) for number in range(24)]
+
+
+def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig) -> None:
+    home = Path(rig.testbed.told["users"][USER]["home"])
+    greeting = home / ".bashrc"
+    greeting.write_text("echo '*** Welcome 42 ***'; echo maintenance on Friday >&2\n")
+    greeting.chmod(0o644)
+    try:
+        line = ["ssh", *rig.transport.options, rig.transport.host, "true"]
+        assert b"Welcome" in subprocess.run(line, capture_output=True, check=True).stdout
+        launched = rig.submit(rig.prints())
+        assert rig.over(launched).phase is Phase.COMPLETED
+        assert printed(rig.engine, launched, 1) == b"hello\n"
+        assert rig.transport.run(["sh", "-c", "echo no >&2; exit 3"]).said == "no"
+        assert {it.name for it in rig.engine.nodes()} == set(rig.testbed.told["nodes"])
+    finally:
+        greeting.unlink()

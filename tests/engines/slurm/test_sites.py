@@ -1,0 +1,171 @@
+"""Sites that say less or refuse more, and a shared directory that is full or read-only."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from engines.base import EngineRefused, EngineUnavailable
+from engines.slurm.engine import SlurmEngine
+from engines.slurm.layout import job_name
+from engines.slurm.queue.commands import squeue
+from spec.phases import Phase
+from tests.engines.reading import listed, printed
+from tests.engines.slurm.rig import SlurmRig
+from tests.slurm_testbed import Testbed, as_root, machines, run
+
+pytestmark = pytest.mark.slurm
+USUAL = {
+    "PrivateData": "none",
+    "EnforcePartLimits": "NO",
+    "AccountingStorageType": "accounting_storage/slurmdbd",
+    "AccountingStorageEnforce": "associations,limits,qos",
+    "AccountingStorageTRES": "gres/gpu",
+}
+STRICT = {
+    "PrivateData": "jobs",
+    "EnforcePartLimits": "ALL",
+    "AccountingStorageType": "accounting_storage/none",
+    "AccountingStorageEnforce": "nosteps",
+    "AccountingStorageTRES": "cpu",
+}
+FILL = 'cat /dev/zero > "$0/filler"; while head -c 1024 /dev/zero >> "$0/filler"; do :; done'
+OTHERS = """
+sbatch --hold --array=0-999 --job-name=sweep --wrap=true
+sbatch --hold --ntasks=1 : --ntasks=2 --wrap=true
+"""
+
+
+def set_up(settings: dict[str, str]) -> None:
+    run("up", *(word for it in settings.items() for word in ("--set", "=".join(it))))
+
+
+@pytest.fixture(scope="module")
+def strict(testbed: Testbed) -> Iterator[None]:
+    """Nobody sees other people's jobs, limits are enforced at once, ended jobs are not kept."""
+    set_up(STRICT)
+    yield
+    set_up(USUAL)
+
+
+@pytest.fixture
+def others(rig: SlurmRig) -> Iterator[None]:
+    """A thousand jobs of somebody else are in the queue, an array and a heterogeneous one."""
+    run("as", "alice", "sh", "-c", OTHERS)
+    yield
+    run("as", "alice", "scancel", "--user=alice")
+
+
+@dataclass
+class Counting:
+    """How often each program was asked for, by a transport that does what another does."""
+
+    inner: object
+    asked: list[str] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+    def run(self, argv: list[str], **options: object) -> object:
+        self.asked.append(argv[0])
+        return self.inner.run(argv, **options)  # type: ignore[attr-defined]  # a transport's
+
+
+@pytest.mark.usefixtures("strict")
+def test_a_site_that_hides_jobs_and_keeps_none_shows_ours_to_their_end(rig: SlurmRig) -> None:
+    launched = rig.submit(rig.prints())
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert printed(rig.engine, launched, 1) == b"hello\n"
+    failed = rig.submit(rig.fails())
+    assert rig.over(failed).message == "worker-0 (rank 1) exited with code 3."
+    texts = [it.text for it in rig.engine.check()]
+    assert any("keeps no ended jobs" in text for text in texts)
+    assert any("ALL: Slurm refuses jobs" in text for text in texts)
+
+
+@pytest.mark.usefixtures("strict")
+def test_a_site_that_enforces_limits_refuses_by_the_field(rig: SlurmRig) -> None:
+    launched = rig.shell("true", time_limit_seconds=3 * 24 * 3600)
+    with pytest.raises(EngineRefused) as refusal:
+        rig.engine.submit(launched)
+    assert refusal.value.field == "timeLimitSeconds"
+    assert rig.engine.observe(launched.handle) is None
+
+
+@pytest.mark.usefixtures("others")
+def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(rig: SlurmRig) -> None:
+    counting = Counting(rig.transport)
+    engine = SlurmEngine(counting, rig.site, interval=0.5)  # type: ignore[arg-type]  # it is one
+    watch = engine.watch()
+    listed(watch)
+    rig.submit(launched := rig.shell("sleep 2; echo hello"))
+    counting.asked.clear()
+    looks = 0
+    ends: list[Phase] = []
+    while Phase.COMPLETED not in ends:
+        seen = next(watch)
+        looks += 1
+        ends += [seen.phase] if seen and seen.phase else []
+    watch.close()
+    assert ends == sorted(ends, key=[*Phase].index) or Phase.FAILED not in ends
+    assert counting.asked.count("squeue") <= looks + 1
+    assert not {"sacct", "sinfo", "scontrol"} & set(counting.asked)
+    assert [it.name for it in squeue(rig.transport) if "sweep" in it.name] == []
+    assert printed(rig.engine, launched) == b"hello\n"
+
+
+@contextmanager
+def small_disk(testbed: Testbed, folder: str) -> Iterator[Path]:
+    """A directory of 2 MB that login node and nodes share."""
+    image, there = Path("/tmp/trainyard-small.img"), Path(folder)
+    there.mkdir(parents=True, exist_ok=True)
+    image.write_bytes(bytes(2 * 1024**2))
+    shell("mkfs.ext2", "-q", "-N", "512", str(image))
+    device = shell("losetup", "--find", "--show", str(image)).strip()
+    try:
+        for pid in machines().values():
+            as_root(pid, "mount", device, folder)
+        as_root(pid, "chmod", "777", folder)
+        yield there
+    finally:
+        for pid in machines().values():
+            with suppress(subprocess.CalledProcessError):  # where it was not mounted
+                as_root(pid, "umount", "--lazy", folder)
+        shell("losetup", "--detach", device, check=False)
+        image.unlink()
+        there.rmdir()
+
+
+def test_a_full_and_a_read_only_directory_are_said_and_nothing_is_lost(rig: SlurmRig) -> None:
+    folder = f"{rig.site.directory}-small"
+    with small_disk(rig.testbed, folder):
+        engine = rig.engine = SlurmEngine(rig.transport, replace(rig.site, directory=folder))
+        fill = rig.transport.run(["sh", "-c", FILL, folder])
+        assert "No space left" in fill.said
+        launched = rig.prints()
+        with pytest.raises(EngineUnavailable, match="No space left"):
+            engine.submit(launched)
+        assert squeue(rig.transport, names=[job_name(launched.handle.workload_id, 1)]) == []
+        rig.transport.run(["rm", f"{folder}/filler"])
+        rig.submit(launched)
+        assert rig.over(launched).phase is Phase.COMPLETED
+        remounted(rig.testbed, folder, "ro")
+        refused = rig.prints()
+        with pytest.raises(EngineUnavailable, match="Read-only"):
+            engine.submit(refused)
+        assert any("Read-only" in it.text for it in engine.check())
+        assert rig.over(launched).phase is Phase.COMPLETED
+        remounted(rig.testbed, folder, "rw")
+        assert rig.over(rig.submit(refused)).phase is Phase.COMPLETED
+
+
+def remounted(testbed: Testbed, folder: str, mode: str) -> None:
+    for pid in machines().values():
+        as_root(pid, "mount", "-o", f"remount,{mode}", folder)
+
+
+def shell(*words: str, check: bool = True) -> str:
+    return subprocess.run(words, check=check, capture_output=True, text=True).stdout
