@@ -17,6 +17,7 @@ from accounts.models import AccessKey, User
 from accounts.tokens import Granted
 from audit import services as audit
 from core.api import ApiError, Closed, Wire
+from core.connections import let_go
 
 router = Router(tags=["Access"])
 
@@ -32,10 +33,16 @@ class Bearer(HttpBearer):
 
 
 class AsyncBearer(Bearer):
-    """The same, for calls that run on the event loop."""
+    """The same, for calls that run on the event loop, and long."""
 
     async def __call__(self, request: HttpRequest) -> Any:
-        return await sync_to_async(super().__call__)(request)
+        return await sync_to_async(self._asked)(request)
+
+    def _asked(self, request: HttpRequest) -> Any:
+        try:
+            return super().__call__(request)
+        finally:
+            let_go()
 
 
 class ApiRequest(HttpRequest):

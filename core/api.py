@@ -5,12 +5,19 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import unwrap
 from types import MethodType
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from django.http import HttpRequest
 from ninja import Field, Schema
-from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from core import correlation
@@ -48,6 +55,18 @@ class Wire(Schema):
     """JSON in ``camelCase``, as Run:ai's API has it."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _run_root_validator(
+        cls, values: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Any:
+        """ninja reads each value as a template would, which takes most of the time of a list. What
+        is a dictionary, or one of these already, needs none of that."""
+        if isinstance(values, dict | cls):
+            return handler(values)
+        theirs = cast(Callable[..., Any], super()._run_root_validator)
+        return theirs(values, handler, info)
 
 
 class Closed(Wire):

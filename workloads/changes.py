@@ -9,11 +9,11 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
-from django.db import connection
 from django.db.models import Max, Q
 from django.utils import timezone
 
 from accounts.models import User
+from core.connections import let_go
 from core.query import whole_number
 from workloads.models import Event, Workload
 
@@ -131,9 +131,3 @@ def _rows(ids: Iterable[UUID]) -> dict[UUID, WorkloadChange]:
     changes = {row[0]: WorkloadChange(*row[:-1], version=row[-1] or 0) for row in columns}
     let_go()
     return changes
-
-
-def let_go() -> None:
-    """An open stream keeps no database connection to itself."""
-    if not connection.in_atomic_block:
-        connection.close()

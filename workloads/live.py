@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 from accounts import access
 from accounts.models import User
 from core import stream as live
+from core.connections import let_go
 from projects.models import Project
 from workloads import events
-from workloads.changes import let_go
 
 # A stream ends after this and the page connects again: whoever lost a project loses its stream.
 LONGEST_SECONDS = 600

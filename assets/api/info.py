@@ -56,4 +56,4 @@ def _judged(usable: bool, issue: str, project: Project) -> AssetCompliance:
         reasons.append(ComplianceReason(field="meta.scope", details=details))
     if issue:
         reasons.append(ComplianceReason(field="spec", details=issue))
-    return AssetCompliance(compliance=not reasons, reason=reasons)
+    return AssetCompliance(imposed=False, compliance=not reasons, reason=reasons)

@@ -126,7 +126,8 @@ class AssetStatus(Wire):
     def of(cls, issue: str, *, placed: bool) -> "AssetStatus":
         if issue:
             return cls(status=AssetStatusWord.ISSUES, message=issue)
-        return cls(status=AssetStatusWord.NO_ISSUES if placed else AssetStatusWord.NONE)
+        word = AssetStatusWord.NO_ISSUES if placed else AssetStatusWord.NONE
+        return cls(status=word, message="")
 
 
 class ComplianceReason(Wire):
@@ -172,7 +173,8 @@ class AssetOut(Wire):
             updated_by=asset.updated_by.username if asset.updated_by else "",
             updated_at=asset.updated_at,
         )
-        return cls(meta=meta, spec=documents.masked(its.write(asset)), **usage)
+        asked: dict[str, Any] = {"status": None, "compliance": None, **usage}
+        return cls(meta=meta, spec=documents.masked(its.write(asset)), **asked)
 
 
 class AssetList(Wire):

@@ -66,7 +66,12 @@ def test_the_output_of_commands_is_as_it_was(
     ComputeResourceFactory(home=project, name="tenth", created_by=researcher)
     lines = (
         *("list jobs", "list jobs --no-headers -o wide", "list jobs -o name", "describe job mnist"),
-        *("workload export mnist", "project list", "environment list", "compute describe tenth"),
+        *(
+            "workload export mnist",
+            "project list -o name",
+            "environment list",
+            "compute describe tenth",
+        ),
         "training pytorch submit new -i a:1 --cpu 0.1 --dry-run",
         "training pytorch submit new -i a:1 --workers 0 --nfs path=a",
         *("describe job nothing", "list jobs -p nowhere", "whoami"),

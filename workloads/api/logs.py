@@ -16,11 +16,11 @@ from accounts import tokens
 from accounts.api import ApiRequest, AsyncBearer
 from core import stream as live
 from core.api import ApiError, Issue, unreadable
+from core.connections import let_go
 from core.query import whole_number
 from workloads import events, logs
 from workloads.api.distributed import find_kept
 from workloads.api.listing import Which
-from workloads.changes import let_go
 from workloads.logs.follow import MergedOutput
 from workloads.models import Workload
 

@@ -17,6 +17,7 @@ from accounts import tokens
 from accounts.api import ApiRequest, AsyncBearer
 from core import stream as live
 from core.api import Parameters
+from core.connections import let_go
 from core.query import uuids
 from workloads import changes, events
 from workloads.changes import Cursor, WorkloadChange
@@ -118,7 +119,7 @@ class ProgramWatch:
         """``None`` when the token has ended."""
         user = tokens.owner(self.token)
         channels = channels_of(user) if user else None
-        changes.let_go()
+        let_go()
         return channels
 
     def _missed(self, since: Cursor | None) -> set[UUID] | None:

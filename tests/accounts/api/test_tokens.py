@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 import time_machine
+from asgiref.sync import async_to_sync
 from django.contrib.auth.hashers import make_password
-from django.test import Client
+from django.db import connection
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from accounts import tokens
+from accounts.api import AsyncBearer
 from accounts.models import User
 from tests.caller import Caller
 from tests.factories import UserFactory
@@ -212,3 +215,14 @@ def test_a_field_that_a_token_request_does_not_have_is_named(db: None) -> None:
     status, answer = ask(grantType="app_token", applicationId="x")
     assert status == 400
     assert answer["complianceIssues"][0]["field"] == "applicationId"
+
+
+def test_an_answer_that_stays_open_holds_no_connection_to_the_database(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(connection, "close", lambda: closed.append(True))
+    request = RequestFactory().get("/")
+    request.META["HTTP_AUTHORIZATION"] = f"Bearer {tokens.issue(UserFactory(username='ada'))}"
+    assert async_to_sync(AsyncBearer())(request).username == "ada"
+    assert closed
