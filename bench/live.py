@@ -59,7 +59,7 @@ def rows(trainyard: Trainyard) -> Iterator[Measurement]:
         f"({BROWSERS} of them in Chromium on the same machine)",
         ours=percentile(delays, 0.95),
         unit="s",
-        limit=1.0,
+        limit=0.3,
     )
 
 
