@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from core import correlation
+from core.verdicts import texts_of
 
 CALLS = ("/api/", "/v1/")  # below them programs ask, who read JSON and no page
 TENANT = 1  # Run:ai's number of the account: there is one
@@ -164,7 +165,7 @@ def issues_of(error: ValidationError) -> list[Issue]:
         Issue(field=_place(field, one), details=text, rule=BROKEN_RULES.get(str(one.code), ""))
         for field, errors in by_field.items()
         for one in errors
-        for text in one.messages
+        for text in texts_of(one)
     ]
 
 

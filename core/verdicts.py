@@ -8,6 +8,13 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Model
 
+REQUIRED = "This field is required."
+
+
+def texts_of(error: ValidationError) -> Iterator[str]:
+    """Django has words of its own for a text that is empty in a model."""
+    return iter([REQUIRED] if error.code == "blank" else error.messages)
+
 
 def judge_all(*rules: Callable[[], None]) -> None:
     """``ValidationError`` with what each of them refuses, so that none hides what others say."""

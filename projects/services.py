@@ -177,7 +177,7 @@ def _department(cluster: Cluster, name: str, by: User) -> Department:
     try:
         department.full_clean()
     except ValidationError as error:
-        raise ValidationError({"department": error.message_dict.get("name", [])}) from error
+        raise ValidationError({"department": error.error_dict.get("name", [])}) from error
     try:
         with transaction.atomic():
             department.save()

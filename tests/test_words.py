@@ -14,6 +14,10 @@ def test_texts_use_the_words_of_the_list() -> None:
     assert not wrong, "\n".join(["say it as docs/words.md does:", *wrong])
 
 
+def test_texts_have_the_apostrophe_that_keyboards_have() -> None:
+    assert not [str(text.path) for text in texts() if "\u2019" in text.words]
+
+
 def slips(text: Text, phrases: dict[str, str]) -> list[str]:
     """A line for each phrase to avoid in a text, wherever its lines are broken."""
     lines = []

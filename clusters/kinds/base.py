@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic import ValidationError as SchemaError
 
+from core.verdicts import REQUIRED
 from engines.base import Engine, Launch, Site
 from spec.errors import Problem
 from spec.storage import Storage
@@ -128,7 +129,7 @@ def rules(*validators: Callable[[str], None], required: bool = False) -> AfterVa
 
     def judge(value: str) -> str:
         if not value and required:
-            raise ValueError("This field cannot be blank.")
+            raise ValueError(REQUIRED)
         for validator in validators if value else ():
             try:
                 validator(value)

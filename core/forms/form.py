@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -14,6 +15,7 @@ from core.forms.field import Cell, Field, Input, Path, Values
 from core.forms.items import Offered, ShownItem
 from core.forms.shown import Shown, show
 from core.forms.words import sentence
+from core.verdicts import REQUIRED, texts_of
 
 CLOSED = {Input.SELECT, Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}
 SPARE = 3  # blank rows, for the button that adds one where no script runs
@@ -149,7 +151,7 @@ class Form:
 
 def not_offered(value: str) -> str:
     if not value:
-        return "This field is required."
+        return REQUIRED
     return f"Select a valid choice. {value} is not one of the available choices."
 
 
@@ -160,9 +162,9 @@ def judged(form: Form) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        texts_of = (
-            error.message_dict if hasattr(error, "error_dict") else {"__all__": error.messages}
+        by_field = (
+            error.error_dict if hasattr(error, "error_dict") else {"__all__": error.error_list}
         )
-        for field, texts in texts_of.items():
-            for text in texts:
+        for field, errors in by_field.items():
+            for text in chain.from_iterable(map(texts_of, errors)):
                 form.add_error(field if field in form.fields else None, text)

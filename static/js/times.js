@@ -29,7 +29,8 @@ export function tick(then, step) {
 function ago(then) {
   const seconds = (then - Date.now()) / 1000;
   for (const [unit, size] of STEPS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+    const many = seconds / size; // in 90 days, not 89, from the first second on; 1.9 days ago was yesterday
+    if (Math.abs(many) >= 1) return relative.format(many > 0 ? Math.round(many) : Math.trunc(many), unit);
   }
   return "just now";
 }

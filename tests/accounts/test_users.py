@@ -71,7 +71,7 @@ def test_a_new_user_signs_in_with_the_first_password(administrator: Client) -> N
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"username": ""}, "username", "cannot be blank"),
+        ({"username": ""}, "username", "is required"),
         ({"username": "two words"}, "username", "valid username"),
         ({"username": "boss"}, "username", "already exists"),
         ({"username": "u" * 151}, "username", "at most 150"),

@@ -90,7 +90,7 @@ def test_a_department_without_projects_has_no_bound_of_theirs() -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"name": ""}, "name", "cannot be blank"),
+        ({"name": ""}, "name", "is required"),
         ({"name": "The Lab"}, "name", "lower-case"),
         ({"gpu_quota": "-1"}, "gpu_quota", "greater than or equal to 0"),
         ({"gpu_quota": "inf"}, "gpu_quota", "number"),

@@ -72,11 +72,11 @@ def test_a_department_that_exists_is_used_again(administrator: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"name": ""}, "name", "cannot be blank"),
+        ({"name": ""}, "name", "is required"),
         ({"name": "Team A"}, "name", "lower-case"),
         ({"name": "n" * 41}, "name", "at most 40"),
         ({"description": "d" * 251}, "description", "at most 250"),
-        ({"department": ""}, "department", "cannot be blank"),
+        ({"department": ""}, "department", "is required"),
         ({"department": "The Lab"}, "department", "lower-case"),
         ({"gpu_quota": "-1"}, "gpu_quota", "greater than or equal to 0"),
         ({"gpu_quota": "many"}, "gpu_quota", "number"),

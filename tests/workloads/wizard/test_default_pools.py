@@ -34,7 +34,7 @@ def words(page: str) -> str:
     return " ".join(page.split())
 
 
-RESET = "Reset to the project’s default"
+RESET = "Reset to the project's default"
 
 
 def test_the_list_begins_as_the_project_has_it(pooled: Wizard) -> None:

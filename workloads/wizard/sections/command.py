@@ -12,7 +12,7 @@ from workloads.wizard.sections.variables import REPACK
 def review(plan: Plan, role: str) -> Iterator[Line]:
     replica = replica_of(plan, role)
     command = " ".join(part for part in (replica.command, replica.args) if part)
-    yield "Command", command or "the image’s own", f"{role}.command"
+    yield "Command", command or "the image's own", f"{role}.command"
     if replica.environment_variables:
         names = ", ".join(variable.name for variable in replica.environment_variables)
         yield "Environment variables", names, ""

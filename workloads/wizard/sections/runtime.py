@@ -66,13 +66,13 @@ RUNTIME = Section(
             "imagePullPolicy",
             "Image pull policy",
             Input.SELECT,
-            options=(("", "The environment’s"), *((it, it.label) for it in PullPolicy)),
+            options=(("", "The environment's"), *((it, it.label) for it in PullPolicy)),
         ),
         Question(
             "imagePullSecrets",
             "Image pull secrets",
             Input.ITEMS,
-            "Secrets in the project’s namespace with registry credentials.",
+            "Secrets in the project's namespace with registry credentials.",
             add="IMAGE PULL SECRET",
             cells=(Cell("name", "Secret", required=True, placeholder="registry"),),
             mark=((CREDENTIAL, False),),
@@ -81,7 +81,7 @@ RUNTIME = Section(
             "imagePullSecrets",
             "Image pull credentials",
             Input.ITEMS,
-            "Docker registry credentials. Those of the image’s registry are applied without being "
+            "Docker registry credentials. Those of the image's registry are applied without being "
             "chosen.",
             add="IMAGE PULL CREDENTIAL",
             alias="imagePullCredentials",

@@ -68,7 +68,7 @@ VOLUME = (
         "claimInfo.storageClass",
         "Storage class",
         Input.SELECT,
-        options=(("", "The cluster’s default"), (NO_CLASS, "None")),
+        options=(("", "The cluster's default"), (NO_CLASS, "None")),
         choices="storage_classes",
         missing=ELSEWHERE,
     ),

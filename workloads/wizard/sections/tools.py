@@ -14,7 +14,7 @@ from workloads.wizard.sections.base import FOLD, Line, Question, Section, replic
 
 CHANGED: dict[str, dict[str, Any]] = {
     "tool_type": {"options": tuple(TOOL_NAMES.items())},
-    "name": {"placeholder": "the tool’s own"},
+    "name": {"placeholder": "the tool's own"},
     "container_port": {"required": True, "placeholder": "8888"},
     "node_port": {"input": Input.WHOLE, "placeholder": "any free one, or 30000 to 32767"},
     "external_url": {"placeholder": "chosen automatically"},
