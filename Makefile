@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast test-kubernetes test-slurm bench bench-kubernetes pictures install install-dev lock clean
+.PHONY: help run check format test test-fast test-kubernetes test-slurm bench bench-api bench-kubernetes pictures install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,9 @@ test-slurm: install-dev ## Tests on a Slurm cluster (SLURM_TESTBED=, a program t
 bench: install-dev ## Measure against peers and print a table (B=table: one of them)
 	$(BIN)/python -m tests.browser
 	$(BIN)/python -m bench $(B)
+
+bench-api: install-dev ## Measure REST on a PostgreSQL of its own (B=submitting: a part)
+	$(BIN)/python -m bench.api $(B)
 
 bench-kubernetes: install-dev ## Measure on a cluster (B=submitting, watching or verdicts, KUBECONFIG=)
 	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m bench.kubernetes $(B)

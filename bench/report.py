@@ -14,9 +14,11 @@ import psutil
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-What `make bench` and `make bench-kubernetes` measured last. Each row compares Trainyard with a
-peer, or with itself at another size, in one run on one machine: only the ratio and the limits mean
-anything elsewhere.
+![The event history of a workload](pictures/history.png)
+
+What `make bench`, `make bench-api` and `make bench-kubernetes` measured last. Each row compares
+Trainyard with a peer, or with itself at another size, in one run on one machine: only the ratio and
+the limits mean anything elsewhere.
 
 """
 

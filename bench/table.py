@@ -37,15 +37,17 @@ PAGES = {
 class Table:
     """A process with a table of ``count`` workloads."""
 
-    def __init__(self, count: int, home: str) -> None:
+    def __init__(
+        self, count: int, home: str, *, module: str = "bench.table", database: str = ""
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.table", str(count)],
+            [sys.executable, "-m", module, str(count)],
             cwd=ROOT,
             env={
                 **os.environ,
                 "TRAINYARD_HOME": home,
                 "DJANGO_SETTINGS_MODULE": "bench.settings",
-                "DATABASE_URL": "",
+                "DATABASE_URL": database,
                 "LOG_LEVEL": "ERROR",
             },
             stdin=subprocess.PIPE,
@@ -107,6 +109,11 @@ def serve(count: int) -> None:
     fill.fill(count)
     client = Client(SERVER_NAME="localhost")
     client.force_login(fill.administrator())
+    answer(client)
+
+
+def answer(client: Client) -> None:
+    """Each path of the input with the seconds that it took."""
     print("ready", flush=True)
     for path in sys.stdin:
         print(_time(client, path.strip()), flush=True)

@@ -5,17 +5,31 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
 
 from bench.report import Measurement
 from config.run.install import ROOT
-from tests.product import Trainyard
 
 ROUNDS = 10
 OURS = [sys.executable, "-m", "trainyard_cli"]
 PEER = [sys.executable, "-c", "import httpx"]
 
 
-def rows(trainyard: Trainyard) -> Iterator[Measurement]:
+class Signing(Protocol):
+    """Where it runs, and who signs in."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def home(self) -> Path: ...
+    @property
+    def username(self) -> str: ...
+    @property
+    def password(self) -> str: ...
+
+
+def rows(trainyard: Signing) -> Iterator[Measurement]:
     """The least of some rounds by turns: the machine may have other things to do."""
     environment = os.environ | {
         "TRAINYARD_CONFIG": str(trainyard.home / "terminal.json"),

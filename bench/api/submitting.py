@@ -1,0 +1,79 @@
+"""Submissions, as fast as they are answered, beside a view that only inserts such a row."""
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench.api.place import BenchPlace
+from bench.report import Measurement, percentile
+
+CLIENTS = 4
+ROUNDS = 4
+SECONDS = 4.0
+WARM_UP = 1.0
+OURS, BARE = "/api/v1/workloads/distributed", "/bare/workloads"
+numbers = count()
+
+
+def rows(place: BenchPlace) -> Iterator[Measurement]:
+    """Both in turn, round by round: whatever else the machine does meets both."""
+    for path in (OURS, BARE):
+        _round(place, path, WARM_UP)
+    taken: dict[str, list[float]] = {OURS: [], BARE: []}
+    for _ in range(ROUNDS):
+        for path, seconds in taken.items():
+            seconds += _round(place, path, SECONDS)
+    ours, bare = (SECONDS * ROUNDS / len(taken[path]) * 1000 for path in (OURS, BARE))
+    peer = "a django-ninja view that only inserts the row"
+    what = f"POST /workloads/distributed on PostgreSQL, {CLIENTS} callers"
+    yield Measurement(f"{what}, time of one when all are busy", ours, "ms", 2.0, bare, peer)
+    late, theirs = (percentile(taken[path], 0.99) * 1000 for path in (OURS, BARE))
+    yield Measurement(f"{what}, p99", late, "ms", 3.0, theirs, peer)
+
+
+def _round(place: BenchPlace, path: str, seconds: float) -> list[float]:
+    taken: list[float] = []
+    ends = time.perf_counter() + seconds
+    callers = [
+        threading.Thread(target=_call, args=(place, path, ends, taken)) for _ in range(CLIENTS)
+    ]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    return taken
+
+
+def _call(place: BenchPlace, path: str, ends: float, taken: list[float]) -> None:
+    connection = http.client.HTTPConnection(urlsplit(place.url).netloc, timeout=30)
+    headers = {
+        "Content-Type": "application/json",
+        "Authorization": f"Bearer {place.token}",
+    }
+    while (began := time.perf_counter()) < ends:
+        connection.request("POST", path, json.dumps(body(place)), headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status not in {201, 202}:
+            raise RuntimeError(f"{path} answered {answer.status}: {text[:500]!r}")
+        taken.append(time.perf_counter() - began)
+    connection.close()
+
+
+def body(place: BenchPlace) -> dict[str, Any]:
+    return {
+        "name": f"train-{next(numbers)}",
+        "projectId": place.project,
+        "clusterId": place.cluster,
+        "spec": {
+            "image": "kubeflow/pytorch-dist-mnist:latest",
+            "numWorkers": 2,
+            "distributedFramework": "PyTorch",
+            "compute": {"cpuCoreRequest": 0.1, "cpuMemoryRequest": "100M"},
+        },
+    }

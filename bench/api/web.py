@@ -1,0 +1,17 @@
+"""``python -m bench.api.web``: the web process as the product starts it, with the bare view beside
+its addresses."""
+
+import os
+
+from config.run import programs
+from config.run.__main__ import read_address
+
+if __name__ == "__main__":
+    from config import settings
+
+    address = read_address()
+    ours = {"DJANGO_SETTINGS_MODULE": "bench.api.settings"}
+    os.environ |= programs.environment(settings.HOME, address) | ours
+    (settings.HOME / "run").mkdir(exist_ok=True)
+    argv = programs.web(address).argv
+    os.execv(argv[0], argv)  # noqa: S606 -- no shell, and the program is our own
