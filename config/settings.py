@@ -220,6 +220,7 @@ LOCAL_IMAGES = {
     "kubeflow/tf-multi-worker-strategy:*": ["{app}", "tensorflow", LOCAL_APPS, TOOLS_DOMAIN],
     "kubeflow/xgboost-dist-iris:*": ["{app}", "xgboost", LOCAL_APPS, TOOLS_DOMAIN],
     "kubeflow/jaxjob-dist-spmd-mnist:*": ["{app}", "jax", LOCAL_APPS, TOOLS_DOMAIN],
+    "mpioperator/mpi-pi:*": ["{app}", "mpi4py", LOCAL_APPS, TOOLS_DOMAIN],
     "quay.io/jupyter/*:*": ["{app}", "jupyterlab", LOCAL_APPS, TOOLS_DOMAIN],
 }
 DEMO = env_bool("TRAINYARD_DEMO", default=True)

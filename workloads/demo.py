@@ -12,7 +12,6 @@ from clusters.models import Cluster
 from projects.models import Department, Project
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.framework import Framework
 
 TEAM = "team-a"
 MNIST_IMAGE = "kubeflow/pytorch-dist-mnist:latest"
@@ -63,19 +62,19 @@ MNIST = "pytorch-mnist"
 IMAGES: dict[str, tuple[str, str, dict[str, Any]]] = {
     MNIST: (
         "Trains a small network on handwritten digits.",
-        Framework.PYTORCH,
+        "PyTorch",
         {"image": MNIST_IMAGE},
     ),
     "tensorflow": (
         "Trains a small network on handwritten digits by MultiWorkerMirroredStrategy.",
-        Framework.TENSORFLOW,
+        "TF",
         {"image": "kubeflow/tf-multi-worker-strategy:latest"},
     ),
-    "xgboost": ("Boosts trees that tell irises apart.", Framework.XGBOOST, XGBOOST),
-    "mpi": ("Estimates π on all slots of its workers.", Framework.MPI, MPI),
+    "xgboost": ("Boosts trees that tell irises apart.", "XGBoost", XGBOOST),
+    "mpi": ("Estimates π on all slots of its workers.", "MPI", MPI),
     "jax": (
         "Trains a small network on handwritten digits, one array over all ranks.",
-        Framework.JAX,
+        "JAX",
         {"image": "kubeflow/jaxjob-dist-spmd-mnist:latest"},
     ),
     "jupyter-lab": ("JupyterLab, for a workspace; opened by Connect.", "", NOTEBOOK),

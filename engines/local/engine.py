@@ -23,7 +23,7 @@ from engines.base import (
 )
 from engines.findings import Finding
 from engines.local import machine, marks, planner, ports, processes, sampling, supervisors
-from engines.local.environment import ELSEWHERE, HOST, RENDEZVOUS
+from engines.local.environment import HOST, RENDEZVOUS
 from engines.local.journal import is_full
 from engines.local.layout import Folder, locked, read_json, take, write_json
 from engines.local.observing import StateWatcher, observation
@@ -46,10 +46,9 @@ FULL = "The disk of the local engine is full. The workload starts when there is 
 
 def _support(framework: Framework) -> FrameworkSupport:
     """The rendezvous is ours; the framework itself comes with the command's interpreter."""
-    if framework in RENDEZVOUS:
-        return FrameworkSupport(framework, available=True, operator="local")
-    why = ELSEWHERE.get(framework, f"{framework.label} does not run on this machine.")
-    return FrameworkSupport(framework, available=False, why=why)
+    if why := RENDEZVOUS[framework].lack:
+        return FrameworkSupport(framework, available=False, why=why)
+    return FrameworkSupport(framework, available=True, operator="local")
 
 
 @contextmanager

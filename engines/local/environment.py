@@ -7,6 +7,7 @@ what must be true for the gang to meet.
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,11 @@ def jax(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     }
 
 
+def mpi(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    """mpirun tells its ranks the rest; see ``mpi.py``."""
+    return {"RUNAI_MPI_NUM_WORKERS": str(len(plan.ranks) - 1)}
+
+
 def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     return {
         "MASTER_ADDR": HOST,
@@ -141,10 +147,22 @@ def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
 @dataclass(frozen=True)
 class Rendezvous:
     """How the ranks of a framework meet here: by variables; ``all_listen`` on ports of their own,
-    or the first alone does."""
+    or the first alone does. ``needs`` is a program of this machine."""
 
     variables: Callable[[GangPlan, RankPlan, Ports], Variables]
     all_listen: bool = False
+    needs: str = ""
+    brought_by: str = ""
+
+    @property
+    def lack(self) -> str:
+        """Why the framework does not run on this machine now; empty where it does."""
+        if not self.needs or shutil.which(self.needs, path=base_variables()["PATH"]):
+            return ""
+        return (
+            f"{self.needs} is not installed on this machine: install {self.brought_by}, or choose "
+            "a cluster that has it."
+        )
 
 
 #: Each framework that runs on this machine, by its name on the wire.
@@ -153,13 +171,7 @@ RENDEZVOUS: dict[str, Rendezvous] = {
     Framework.TENSORFLOW: Rendezvous(tensorflow, all_listen=True),
     Framework.XGBOOST: Rendezvous(xgboost),
     Framework.JAX: Rendezvous(jax),
-}
-#: And why each of the others does not.
-ELSEWHERE: dict[str, str] = {
-    Framework.MPI: (
-        "An MPI launcher reaches its workers by ssh, and ranks of this machine run no ssh server. "
-        "Choose a Kubernetes cluster with the MPI operator, or PyTorch here."
-    ),
+    Framework.MPI: Rendezvous(mpi, needs="mpirun", brought_by="Open MPI (openmpi-bin)"),
 }
 #: Of a workload of one pod, which meets nobody.
 ALONE = Rendezvous(lambda plan, rank, ports: {})

@@ -13,8 +13,9 @@ from pathlib import Path
 from engines.base import Launch
 from engines.local.apps.catalog import STARTER
 from engines.local.environment import REFERENCE, Variables, base_variables, expand
+from spec.framework import Head
 from spec.phases import Reason
-from spec.workload import Replica
+from spec.workload import Replica, WorkloadSpec
 
 Images = Mapping[str, Sequence[str]]
 HUB = "docker.io/"  # where an image is from that does not say
@@ -38,7 +39,13 @@ def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         if replica:
             yield from _folder(replica, role)
-            yield from _program(replica, role, images, launch)
+            if role == "master" or not has_idle_workers(spec):
+                yield from _program(replica, role, images, launch)
+
+
+def has_idle_workers(spec: WorkloadSpec) -> bool:
+    """Whether the workers have no program: a launcher with a setup of its own starts the ranks."""
+    return spec.framework_traits.head is Head.LAUNCHER and spec.master is not None
 
 
 def command(replica: Replica, images: Images) -> list[str] | None:

@@ -4,16 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engines.base import EngineRefused, Launch, refuse
-from engines.local import lookup, refusals
+from engines.local import lookup, mpi, refusals
 from engines.local.environment import HOST, base_variables
 from engines.local.plan import GangPlan, RankPlan
 from engines.local.volumes import planning
 from engines.nodes import NodeInfo
 from spec.errors import Problem, path_of
+from spec.framework import Head
 from spec.phases import Reason
 from spec.tools import tools_of
 from spec.variable import EnvironmentVariable
-from spec.workload import Pod
+from spec.workload import Pod, Role
 
 
 def complaints(
@@ -80,7 +81,7 @@ class Planner:
             rank=pod.rank,
             role=pod.role.value,
             index=pod.index,
-            argv=lookup.command(replica, self.images) or [],
+            argv=self._argv(launch, pod),
             variables=variables,
             working_dir=replica.working_dir or "",
             visible_gpus=self._visible(launch.gpus.get(pod.rank, ())),
@@ -92,6 +93,16 @@ class Planner:
             tool_ports=_tool_ports(launch, pod),
             secret_names=list(secrets),
             secrets=secrets,
+        )
+
+    def _argv(self, launch: Launch, pod: Pod) -> list[str]:
+        spec = launch.spec
+        starts_ranks = spec.framework_traits.head is Head.LAUNCHER
+        if starts_ranks and pod.role is Role.WORKER:
+            return mpi.waiting(pod.name)
+        argv = lookup.command(pod.replica, self.images) or []
+        return (
+            mpi.launching(argv, spec.num_workers, spec.slots_per_worker) if starts_ranks else argv
         )
 
     def _visible(self, given: Sequence[int]) -> list[int]:

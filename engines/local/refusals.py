@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from engines.base import DEFAULT_POOL, Launch
 from engines.local import setup
 from engines.local.environment import RENDEZVOUS
+from engines.local.lookup import has_idle_workers
 from engines.local.volumes import planning
 from spec.batch_script import ON_SLURM_ALONE
 from spec.environment import ConnectionType, Seccomp
 from spec.errors import Problem, path_of
+from spec.framework import Head
 from spec.workload import Replica, RestartPolicy, WorkloadSpec
 
 Complaint = tuple[str, str]  # place below the replica, message
@@ -27,14 +29,10 @@ def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     """
     spec = launch.spec
     framework = spec.distributed_framework
-    if framework and framework not in RENDEZVOUS:
-        label = framework.label
-        text = (
-            f"{label} does not run on this machine; choose PyTorch, or a cluster that supports it"
-        )
-        yield Problem(("distributedFramework",), text)
+    if framework and (lack := RENDEZVOUS[framework].lack):
+        yield Problem(("distributedFramework",), lack)
     for field, message in _whole(spec):
-        yield Problem((field,), f"{message}{ELSEWHERE}")
+        yield Problem(path_of(field), f"{message}{ELSEWHERE}")
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica, paths) if replica else ():
             yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
@@ -52,6 +50,11 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "setup", lack
     if spec.batch_script:
         yield "batchScript", ON_SLURM_ALONE
+    if spec.framework_traits.head is Head.LAUNCHER and not spec.has_master:
+        yield "architecture", f"{spec.framework_traits.label} needs a master, its launcher"
+    if has_idle_workers(spec) and (spec.worker.command or spec.worker.args):
+        place = "worker.command" if spec.worker.command else "worker.args"
+        yield place, "the workers wait for what the launcher starts on them"
     if spec.priority_class:
         yield "priorityClass", "workloads start by quota, rank of the project and age here"
 

@@ -48,11 +48,8 @@ def test_a_job_has_a_place_for_what_leads_its_workers(framework: Framework) -> N
     assert kind.workers_only or kind.master
 
 
-def test_this_machine_runs_a_framework_or_says_why_not() -> None:
-    here, elsewhere = set(environment.RENDEZVOUS), set(environment.ELSEWHERE)
-    assert here | elsewhere == set(Framework)
-    assert not here & elsewhere
-    assert all(environment.ELSEWHERE.values())
+def test_this_machine_knows_how_the_ranks_of_each_framework_meet() -> None:
+    assert set(environment.RENDEZVOUS) == set(Framework)
 
 
 def named_in(path: Path) -> list[str]:
@@ -84,5 +81,5 @@ def test_the_recipe_lists_the_tables() -> None:
     assert len(must) <= 4, "Slurm runs it only if it has a row there"
     for path in steps:
         assert "ramework" in (ROOT / path).read_text(), path
-    for name in ("TRAITS", "JobKind", "RENDEZVOUS", "ELSEWHERE"):
+    for name in ("TRAITS", "JobKind", "RENDEZVOUS"):
         assert any(name in (ROOT / path).read_text() for path in TABLES), name

@@ -84,7 +84,14 @@ JAX = LocalApp(
     packages=("jax>=0.6,<1",),
     program=(*EXAMPLES, "jax"),
 )
-APPS = {it.slug: it for it in (JUPYTERLAB, TENSORBOARD, TENSORFLOW, XGBOOST, JAX)}
+#: Only its bindings for Python: Open MPI is this machine's own.
+MPI4PY = LocalApp(
+    slug="mpi4py",
+    label="mpi4py",
+    packages=("mpi4py>=4.1,<5",),
+    program=(*EXAMPLES, "mpi"),
+)
+APPS = {it.slug: it for it in (JUPYTERLAB, TENSORBOARD, TENSORFLOW, XGBOOST, JAX, MPI4PY)}
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,9 @@ def asked(words: Sequence[str]) -> Asked:
 
 
 def asked_by(argv: Sequence[str]) -> Asked | None:
-    """The same of the whole command line of a rank, which may start no app at all."""
-    head = len(STARTER)
-    return asked(argv[head:]) if list(argv[:head]) == STARTER else None
+    """The same of the whole command line of a rank, which may start no app at all, or have one
+    started by a launcher."""
+    size = len(STARTER)
+    begins = (at for at in range(len(argv)) if list(argv[at : at + size]) == STARTER)
+    begin = next(begins, None)
+    return None if begin is None else asked(argv[begin + size :])

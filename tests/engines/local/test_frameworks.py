@@ -3,6 +3,7 @@ loss falls. Those that are large only run where ``TRAINYARD_TEST_FRAMEWORKS=1``.
 
 import json
 import os
+import shutil
 from pathlib import Path
 from uuid import uuid4
 
@@ -42,18 +43,16 @@ def example(name: str) -> Launch:
     return Launch(Handle(uuid4(), name, "team-a"), 1, spec)
 
 
-@pytest.mark.parametrize(
-    "name", ["xgboost", pytest.param("tensorflow", marks=LARGE), pytest.param("jax", marks=LARGE)]
-)
-def test_the_example_of_a_framework_trains_over_all_ranks(
-    rig: LocalRig, name: str, tmp_path: Path
-) -> None:
-    ((image, words),) = ((it, to) for it, to in LOCAL_IMAGES.items() if name in to)
+def trained(rig: LocalRig, launched: Launch, apps: Path) -> list[str]:
+    """The logs of the ranks, when all is over."""
+    name = launched.handle.name
+    image = launched.spec.worker.image or ""
+    ((pattern, words),) = (
+        (it, to) for it, to in LOCAL_IMAGES.items() if image.startswith(it.rstrip("*"))
+    )
     starter, slug, _, domain = words
-    apps = str(tmp_path / "apps")
-    images = {image: [starter, slug, apps, domain]}
+    images = {pattern: [starter, slug, str(apps), domain]}
     rig.engine = LocalEngine(rig.home, images=images, virtual_gpus=4)
-    launched = example(name)
     rig.engine.submit(launched)
 
     def over() -> Observation | None:
@@ -65,9 +64,34 @@ def test_the_example_of_a_framework_trains_over_all_ranks(
     if "could not be installed" in seen.message:
         pytest.skip(f"no package index is reached: {seen.message}")
     logs = [rig.log(launched, rank) for rank in range(3)]
-    assert seen.phase is Phase.COMPLETED, (seen.message, logs)
+    assert seen.phase is Phase.COMPLETED, (name, seen.message, logs)
+    return logs
+
+
+def samples(log: str) -> list[dict[str, float]]:
+    return [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+
+
+@pytest.mark.parametrize(
+    "name", ["xgboost", pytest.param("tensorflow", marks=LARGE), pytest.param("jax", marks=LARGE)]
+)
+def test_the_example_of_a_framework_trains_over_all_ranks(
+    rig: LocalRig, name: str, tmp_path: Path
+) -> None:
+    logs = trained(rig, example(name), tmp_path / "apps")
     assert all(f"Rank {rank} of 3" in log for rank, log in enumerate(logs))
-    losses = [json.loads(line)["loss"] for line in logs[0].splitlines() if line.startswith("{")]
+    losses = [it["loss"] for it in samples(logs[0])]
     assert losses[-1] < losses[0] / 3
     assert "Test accuracy: " in logs[0]
-    assert not any(line.startswith("{") for log in logs[1:] for line in log.splitlines())
+    assert not any(map(samples, logs[1:]))
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no Open MPI here")
+def test_the_example_of_mpi_adds_up_the_hits_of_all_ranks(rig: LocalRig, tmp_path: Path) -> None:
+    launched = example("mpi")
+    launcher, *workers = trained(rig, launched, tmp_path / "apps")
+    assert {f"Rank {rank} of 2 on mpi-worker-{rank}" for rank in range(2)} <= set(
+        launcher.splitlines()
+    )
+    assert samples(launcher)[-1]["error"] < 0.01
+    assert not any(map(samples, workers))

@@ -116,10 +116,13 @@ def test_the_master_is_named_when_it_is_the_master(rig: LocalRig) -> None:
         rig.engine.submit(rig.shell("", master=Replica(image="any", command="no-such-program")))
 
 
-def test_mpi_is_refused_with_a_way_out(rig: LocalRig) -> None:
-    with pytest.raises(EngineRefused, match="choose PyTorch"):
+def test_mpi_is_refused_with_a_way_out_where_there_is_no_mpirun(
+    rig: LocalRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(EngineRefused, match="mpirun is not installed on this machine"):
         rig.engine.submit(rig.shell("true", distributed_framework=Framework.MPI))
-    assert "ssh" in rig.engine.capabilities().framework(Framework.MPI).why
+    assert "openmpi-bin" in rig.engine.capabilities().framework(Framework.MPI).why
 
 
 @pytest.mark.parametrize("image", ["known/image", "known/image:2", "known/image:latest"])
