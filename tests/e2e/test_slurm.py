@@ -160,6 +160,7 @@ def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
     wait_for(lambda: has_checkpoint(rest, uid), 90, "a checkpoint", every=0.5)
     node = rest.pods(uid)[0]["nodeName"]
     slurm_testbed.run("kill", "node", node)
+    testbed.give_up(node)
     try:
         wait_for(lambda: was_resumed(rest, uid), 150, "it to go on", every=0.5)
     finally:

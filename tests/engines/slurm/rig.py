@@ -12,6 +12,7 @@ from engines.slurm.script.site import SlurmSite
 from spec.scheduling import PriorityClass
 from tests.engines.contract import OVER, Rig, launch
 from tests.slurm_testbed import Testbed, run
+from tests.waiting import wait_for
 
 T = TypeVar("T")
 CLEAN = """
@@ -65,6 +66,18 @@ class SlurmRig(Rig):
     def is_over(self, launched: Launch) -> bool:
         shown = self.engine.observe(launched.handle)
         return bool(shown and shown.phase in OVER)
+
+    def submit_patiently(self, launched: Launch) -> None:
+        """As Trainyard does, which tries again for as long as the cluster is away."""
+
+        def tries() -> bool:
+            try:
+                self.engine.submit(launched)
+            except EngineUnavailable:
+                return False
+            return True
+
+        wait_for(tries, 90, "Slurm to accept it", every=0.5)
 
     def clean(self) -> None:
         """End and remove what tests left."""

@@ -20,7 +20,7 @@ from spec.scheduling import PriorityClass
 from tests.engines.contract import DEADLINE
 from tests.engines.reading import listed, printed
 from tests.engines.slurm.rig import SlurmRig
-from tests.slurm_testbed import as_root, machines, run
+from tests.slurm_testbed import run
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slurm
@@ -70,19 +70,6 @@ def saved(rig: SlurmRig) -> None:
     wait_for(lambda: state.stat().st_mtime > now, 30, "the controller to save its state")
 
 
-def submitted(rig: SlurmRig, launched: Launch) -> None:
-    """As Trainyard does, which tries again for as long as the cluster is away."""
-
-    def tries() -> bool:
-        try:
-            rig.engine.submit(launched)
-        except EngineUnavailable:
-            return False
-        return True
-
-    wait_for(tries, 90, "Slurm to accept it", every=0.5)
-
-
 def test_a_submission_whose_answer_was_lost_is_found_again(rig: SlurmRig) -> None:
     deaf = SlurmEngine(Deaf(rig.transport), rig.site)
     launched = rig.prints()
@@ -101,7 +88,7 @@ def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submi
     launched = rig.prints()
     with without("slurmctld", "pause", "resume"), pytest.raises(EngineUnavailable):
         rig.engine.submit(launched)
-    submitted(rig, launched)
+    rig.submit_patiently(launched)
     assert rig.over(launched).phase is Phase.COMPLETED
     assert printed(rig.engine, launched) == b"hello\n"
 
@@ -188,9 +175,7 @@ exit 5"""
     launched = rig.submit(rig.of_all_cores(script, ranks=2))
     node = rig.seen(launched, Phase.RUNNING).ranks[0].node
     run("cut", node)
-    down = f"nodename={node} state=down reason=silent"  # Slurm sees it, too, after a minute
-    conf = f"SLURM_CONF={rig.testbed.programs.conf}"
-    as_root(machines()["login"], "env", conf, "scontrol", "update", *down.split())
+    rig.testbed.give_up(node)
     try:
         ended = followed(rig, launched)
     finally:

@@ -72,7 +72,7 @@ def test_a_connection_that_is_cut_every_two_seconds_loses_and_doubles_nothing(
 ) -> None:
     launched = rig.shell("for i in 1 2 3 4 5; do echo $i; sleep 1; done")
     with cut_every(2, rig.transport):
-        wait_for(lambda: tolerant(lambda: rig.engine.submit(launched) or True), 60, every=0.2)
+        rig.submit_patiently(launched)
         phases: list[Phase] = []
 
         def is_over() -> bool:
