@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast test-kubernetes test-slurm bench bench-api bench-kubernetes pictures install install-dev lock clean
+.PHONY: help run check format test test-fast test-kubernetes test-slurm bench bench-api bench-kubernetes bench-slurm pictures install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,9 @@ bench-api: install-dev ## Measure REST on a PostgreSQL of its own (B=submitting:
 
 bench-kubernetes: install-dev ## Measure on a cluster (B=submitting, watching or verdicts, KUBECONFIG=)
 	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m bench.kubernetes $(B)
+
+bench-slurm: install-dev ## Measure on a Slurm cluster (SLURM_TESTBED=, a program that starts one)
+	$(BIN)/python -m bench.slurm
 
 pictures: install-dev ## Take the pictures of README and docs anew, of the running product
 	@$(BIN)/python -m tests.pictures

@@ -1,0 +1,161 @@
+"""What it costs to watch quiet jobs, and how soon a change in Slurm is in the database."""
+
+import random
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from threading import Event, Thread
+from typing import Any
+from uuid import UUID
+
+import psutil
+
+from bench.report import Measurement, percentile
+from bench.slurm.place import WORKLOAD, SlurmBench, as_user
+from engines.slurm.layout import job_name
+from engines.slurm.watch.watcher import INTERVAL
+from tests.rest import Rest
+from tests.slurm_testbed import USER
+from tests.waiting import wait_for
+
+FEW, MANY, CALLERS = 100, 1_000, 8
+SETTLING = 10.0  # seconds for what their submission left to do
+QUIET = 60.0  # seconds of watching while nothing happens
+CHANGES = 40
+LONGEST = 600.0
+PEER = "alice"  # who asks for the queue every five seconds
+SPENT = r"\b{}\s*\([^)]*\)\s*count:\d+\s*ave_time:\d+\s*total_time:(\d+)"
+
+
+@dataclass(frozen=True)
+class QuietCost:
+    """CPU seconds of the worker; seconds of slurmctld for what Trainyard and the peer asked."""
+
+    cpu: float
+    asked: float
+    peer: float
+
+
+def few(place: SlurmBench) -> QuietCost:
+    """What comes before anything else is in the queue."""
+    with place.rest() as rest:
+        _fill(place, rest, FEW)
+    return _quiet(place)
+
+
+def rows(place: SlurmBench, before: QuietCost) -> Iterator[Measurement]:
+    with place.rest() as rest:
+        uids = _fill(place, rest, MANY)
+    many = _quiet(place)
+    delays = _changes(place, uids[:CHANGES])
+    yield Measurement(
+        what=f"The worker's CPU while {MANY:,} jobs are quiet, in {QUIET:.0f} s",
+        ours=many.cpu,
+        unit="s",
+        limit=1.3,
+        peer=before.cpu,
+        peer_name=f"at {FEW}",
+    )
+    yield Measurement(
+        what=f"slurmctld's time for all that Trainyard asks meanwhile, {MANY:,} jobs",
+        ours=many.asked,
+        unit="s",
+        limit=1.0,
+        peer=many.peer,
+        peer_name=f"one squeue every {INTERVAL:g} s by somebody else",
+    )
+    yield Measurement(
+        what=f"A job's change of state in Slurm to its row in the database, p95 of {CHANGES}, "
+        f"{MANY:,} jobs, asked every {INTERVAL:g} s",
+        ours=percentile(delays, 0.95),
+        unit="s",
+        limit=INTERVAL + 1,
+    )
+
+
+def _fill(place: SlurmBench, rest: Rest, count: int) -> list[str]:
+    """Submit until so many wait, and until all that follows from it is done; the new ones' ids."""
+    there = place.known("ty-")
+
+    def submit(number: int) -> str:
+        return rest.submit(f"quiet-{number}", workers=3, **WORKLOAD)
+
+    with ThreadPoolExecutor(CALLERS) as pool:
+        uids = list(pool.map(submit, range(there, count)))
+    with _database(place) as ask:
+        query = (
+            "SELECT count(*) FROM workloads_workload WHERE phase = 'Pending' AND observed_run > 0"
+        )
+        wait_for(lambda: ask(query) >= count, LONGEST, "all to be seen", every=1.0)
+    time.sleep(SETTLING)
+    return uids
+
+
+def _quiet(place: SlurmBench) -> QuietCost:
+    worker, over = psutil.Process(place.trainyard.pids()["worker"]), Event()
+
+    def ask() -> None:
+        while not over.wait(INTERVAL):
+            as_user("squeue", "--noheader", f"--user={USER}", "--states=all", user=PEER)
+
+    with _asking(ask, over):
+        cpu, ours, peer = _times(worker)
+        time.sleep(QUIET)
+        cpu_after, ours_after, peer_after = _times(worker)
+    return QuietCost(cpu_after - cpu, ours_after - ours, peer_after - peer)
+
+
+@contextmanager
+def _asking(ask: Callable[[], None], over: Event) -> Iterator[None]:
+    thread = Thread(target=ask)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _times(worker: psutil.Process) -> tuple[float, float, float]:
+    """CPU seconds of the worker, and slurmctld's seconds for the calls of both users, as it adds
+    them up itself."""
+    times, said = worker.cpu_times(), as_user("sdiag")
+    spent = [re.search(SPENT.format(user), said) for user in (USER, PEER)]
+    ours, peer = (int(match[1]) / 1e6 if match else 0.0 for match in spent)
+    return times.user + times.system, ours, peer
+
+
+def _changes(place: SlurmBench, uids: list[str]) -> list[float]:
+    """Each is canceled on the cluster at some moment between two looks."""
+    began: dict[str, float] = {}
+    delays: dict[str, float] = {}
+    query = "SELECT count(*) FROM workloads_workload WHERE id = ? AND phase = 'Stopped'"
+    with _database(place) as ask:
+
+        def look() -> bool:
+            for uid in began.keys() - delays.keys():
+                if ask(query, UUID(uid).hex):
+                    delays[uid] = time.time() - began[uid]
+            return len(delays) == len(uids)
+
+        for uid in uids:
+            as_user("scancel", f"--name={job_name(UUID(uid), 1)}")
+            began[uid] = time.time()
+            until = began[uid] + random.uniform(0, 0.5)  # noqa: S311 -- no secret
+            while time.time() < until:
+                look()
+                time.sleep(0.02)
+        wait_for(look, LONGEST, "all changes to be seen", every=0.02)
+    return list(delays.values())
+
+
+@contextmanager
+def _database(place: SlurmBench) -> Iterator[Any]:
+    """A function that answers a count from Trainyard's own file, which it only reads."""
+    path = place.trainyard.home / "trainyard.sqlite3"
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        yield lambda query, *values: connection.execute(query, values).fetchone()[0]
