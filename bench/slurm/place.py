@@ -25,7 +25,7 @@ class SlurmBench:
     def rest(self) -> Rest:
         return Rest(self.trainyard, "bench")
 
-    def known(self, start: str) -> int:
+    def waiting(self, start: str) -> int:
         """How many of the user's jobs that wait have a name that begins so."""
         words = ("squeue", "--noheader", "--me", "--states=PENDING", "--format=%j")
         return sum(name.startswith(start) for name in as_user(*words).split())

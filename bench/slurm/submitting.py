@@ -25,11 +25,11 @@ def rows(place: SlurmBench) -> Iterator[Measurement]:
         def submit(number: int) -> None:
             rest.submit(f"load-{number}", workers=3, **WORKLOAD)
 
-        there = place.known("ty-")
+        there = place.waiting("ty-")
         with ThreadPoolExecutor(CALLERS) as pool:
             began = time.perf_counter()
             list(pool.map(submit, range(COUNT)))
-            wait_for(lambda: place.known("ty-") == there + COUNT, LONGEST, "the jobs", every=0.05)
+            wait_for(lambda: place.waiting("ty-") == there + COUNT, LONGEST, "the jobs", every=0.05)
             ours = time.perf_counter() - began
     began = time.perf_counter()
     as_user("sh", "-c", LOOP, str(COUNT), *SHAPE)

@@ -79,7 +79,7 @@ def rows(place: SlurmBench, before: QuietCost) -> Iterator[Measurement]:
 
 def _fill(place: SlurmBench, rest: Rest, count: int) -> list[str]:
     """Submit until so many wait, and until all that follows from it is done; the new ones' ids."""
-    there = place.known("ty-")
+    there = place.waiting("ty-")
 
     def submit(number: int) -> str:
         return rest.submit(f"quiet-{number}", workers=3, **WORKLOAD)

@@ -105,7 +105,7 @@ def _launched(spec: WorkloadSpec) -> Iterator[Complaint]:
         text = f"the {slots} slots of a worker share its GPUs evenly; ask for a multiple of {slots}"
         yield "worker.compute.gpuDevicesRequest", text
     if master and master.compute.gpu_devices_request:
-        text = "the launcher runs next to the first worker and has no GPU of its own"
+        text = "the launcher runs on the node of the first worker and has no GPU of its own"
         yield "master.compute.gpuDevicesRequest", f"{text}{ELSEWHERE}"
     if master and worker.command and "sshd" not in worker.command:
         text = "the launcher starts the workers by mpirun or srun; leave their command out"

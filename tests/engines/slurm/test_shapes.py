@@ -1,7 +1,6 @@
 """Gangs of every shape on a real Slurm: masters unlike the workers, MPI, TensorFlow."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -50,7 +49,7 @@ def test_a_master_unlike_its_workers_is_part_of_one_job(rig: SlurmRig) -> None:
     rig.engine.stop(launched.handle, run=1)
     ended = rig.over(launched)
     assert (ended.phase, ended.reason) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
-    assert printed(rig.engine, launched, 2).endswith(b"saved\n")
+    assert b"saved\n" in printed(rig.engine, launched, 2)
 
 
 def test_the_rank_of_an_unlike_gang_that_fails_is_named(rig: SlurmRig) -> None:
@@ -84,8 +83,9 @@ def mpi(rig: SlurmRig, script: str) -> Launch:
     return replace(launched, spec=launched.spec.model_copy(update={"worker": worker}))
 
 
-@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun on this machine")
 def test_a_launcher_starts_the_workers_by_mpirun(rig: SlurmRig) -> None:
+    if rig.transport.run(["sh", "-c", "command -v mpirun"]).code:
+        pytest.skip("no mpirun on the login node")
     ranks = "'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)$RANK'"
     launched = rig.submit(mpi(rig, f'mpirun sh -c "{ranks[1:-1]}"'.replace("$", "\\$")))
     shown = rig.over(launched)
