@@ -8,6 +8,7 @@ ten of a connection.
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore
@@ -58,6 +59,9 @@ class Transport(Protocol):
         ...
 
 
+#: What ssh says where the login node has too many connections: no command was begun. Pauses in
+#: seconds before it is tried again.
+NOT_BEGUN, TURNED_AWAY = "kex_exchange_identification", (0.5, 1.0, 2.0)
 #: A line before what a command prints, so that the greetings of a login node are told from it.
 BANNER_ENDS = "trainyard: begins"
 BEGIN = f"echo '{BANNER_ENDS}'; echo '{BANNER_ENDS}' >&2; exec \"$@\""
@@ -115,7 +119,11 @@ class SshTransport:
         try:
             words = ["sh", "-c", BEGIN, "sh", *self.programs.around(argv)]
             line = ["ssh", *self.options, self.host, shlex.join(words)]
-            answer = run_here(line, stdin=stdin, timeout=timeout, host=self.host)
+            for pause in (*TURNED_AWAY, None):
+                answer = run_here(line, stdin=stdin, timeout=timeout, host=self.host)
+                if pause is None or answer.code != 255 or NOT_BEGUN not in answer.err:
+                    break
+                time.sleep(pause)
         finally:
             self._sessions.release()
         if answer.code == 255:

@@ -100,7 +100,7 @@ def test_somebody_elses_cancel_is_a_stop_that_nobody_asked_trainyard_for(rig: Sl
 
 
 def test_slurm_on_this_host_needs_no_ssh(rig: SlurmRig, tmp_path: Path) -> None:
-    here = LocalTransport(rig.testbed.programs)
+    here = LocalTransport(replace(rig.testbed.programs, folder=rig.testbed.told["commands"] or ""))
     rig.engine = SlurmEngine(here, SlurmSite(str(tmp_path)))
     launched = rig.submit(rig.prints())
     assert rig.over(launched).phase is Phase.COMPLETED
