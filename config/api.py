@@ -15,6 +15,7 @@ from accounts.api import router as accounts
 from accounts.devices.api import router as devices
 from accounts.idempotency import once
 from accounts.key_api import router as access_keys
+from accounts.user_api import router as users
 from assets.api.routes import router_of as asset_router_of
 from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
@@ -82,6 +83,7 @@ api.add_router("", projects)
 api.add_router("", org_telemetry)
 api.add_router("", access_keys)
 api.add_router("", devices)
+api.add_router("", users)
 api.add_router("", about)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))

@@ -23,8 +23,8 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
         "v1/policy",
         "v2/policy",
     ),
-    "Users and their roles are managed on the page Users, or by the sign-in service.": (
-        "v1/users",
+    "Sign-in, roles and passwords are managed on the pages, or by the sign-in service.": (
+        "v1/users/*/logout",
         "v1/me/password",
         "v1/authorization",
         "v1/idps",

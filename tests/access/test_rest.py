@@ -51,6 +51,11 @@ TABLE = """
 1+++++ 1 +++++ GET    /me
 1+++++ 1 +++++ GET    /version
 1+++++ 1 +++++ POST   /workloads/batch
+13333+ 1 3333+ GET    /users
+13333+ 1 3333+ GET    /users/count
+13333+ 1 3333+ GET    /users/{user_id}
+13333+ 1 3333+ POST   /users
+13333+ 1 3333+ POST   /users/{user_id}/password
 111111 1 11111 POST   /token
 ++++++ + +++++ POST   /device-sign-ins
 444444 4 44444 POST   /device-sign-ins/key

@@ -54,6 +54,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/access-keys": {"name": "ci"},
         "/device-sign-ins": {"name": "trainyard on laptop"},
         "/device-sign-ins/key": {"deviceCode": "a"},
+        "/users": {"email": "ada@example.com"},
         "/workloads/distributed": one,
         "/workloads/from-sbatch": {**place, "script": "#SBATCH -n 2\nsrun true"},
         "/workloads/trainings": alone,

@@ -29,8 +29,12 @@ def operations() -> Iterator[ClientOperation]:
             continue
         for name, call in sorted(vars(group).items()):
             if inspect.isfunction(call) and not name.startswith("_") and not _is_old(call):
-                method, path = call(group(_Recorder()), **_required(call))
+                method, path = call(_of(group), **_required(call))
                 yield ClientOperation(f"{kind}.{name}", method, path)
+
+
+def _of(group: Any) -> Any:
+    return group(_Recorder())
 
 
 def _is_old(call: Callable[..., Any]) -> bool:

@@ -63,5 +63,5 @@ def test_operations_that_are_missing_are_answered_with_the_reason_in_the_documen
 
 def test_every_reason_is_about_an_operation_and_no_address_is_guessed() -> None:
     assert set(unsupported().values()) == set(UNSUPPORTED)
-    assert why_not("v2/x") == why_not("v1/workloads") == why_not("v1/usersx") == ""
-    assert why_not("v1/users/5/anything")
+    assert why_not("v2/x") == why_not("v1/workloads") == why_not("v1/idpsx") == ""
+    assert why_not("v1/idps/5/anything")

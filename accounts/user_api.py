@@ -1,0 +1,160 @@
+"""REST: who may sign in, for those who may manage users."""
+
+import secrets
+from datetime import datetime
+from typing import Literal
+
+from django.db.models import Q, QuerySet
+from ninja import Field, Query, Router, Status
+
+from accounts import access, services
+from accounts.api import ApiRequest
+from accounts.models import User
+from audit.models import AuditEntry
+from core.api import Closed, Count, Pages, Wire, judged, not_found
+from core.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, order
+
+router = Router(tags=["Access"])
+
+REFUSED = "The user cannot be saved."
+FIELDS: Fields = {
+    "username": ("username", TEXT),
+    "email": ("email", TEXT),
+    "role": ("role", TEXT),
+    "lastLogin": ("last_login", DATE),
+    "createdAt": ("date_joined", DATE),
+}
+
+
+class UserOut(Wire):
+    """``createdBy`` is empty for the first administrator, ``isLocal`` false for who signs in
+    elsewhere only. When a user was changed is in the audit log, so ``updatedAt`` is null."""
+
+    id: str
+    username: str
+    email: str
+    name: str
+    role: str
+    is_active: bool
+    is_local: bool
+    groups: list[str]
+    created_by: str
+    created_at: datetime
+    updated_at: datetime | None = None
+    last_login: datetime | None
+
+
+class UserNarrowing(Filtered):
+    def rows(self) -> QuerySet[User]:
+        rows = narrow(User.objects.all(), self.filter_by, FIELDS)
+        text = self.search
+        names = Q(first_name__icontains=text) | Q(last_name__icontains=text)
+        among = Q(username__icontains=text) | Q(email__icontains=text) | names
+        return rows.filter(among) if text else rows
+
+
+class UserListing(Pages, Sorted, UserNarrowing):
+    sort_by: str = "username"
+
+
+class UserIn(Closed):
+    """``email`` is the username, too. Run:ai's ``resetPassword`` and ``notify`` can only be false:
+    Trainyard sends no mail."""
+
+    email: str = Field(min_length=1, max_length=150)
+    role: str = access.RESEARCHER.name
+    reset_password: Literal[False] | None = None
+    notify: Literal[False] | None = None
+
+
+class NewUser(Wire):
+    """The only answer that has the password."""
+
+    id: str
+    username: str
+    temp_password: str
+
+
+class NewPassword(Wire):
+    temp_password: str
+
+
+@router.get("/users", response=list[UserOut], by_alias=True)
+def list_users(request: ApiRequest, listing: Query[UserListing]) -> list[UserOut]:
+    """Everyone who may sign in, page by page."""
+    access.require(request.user, "users.read")
+    page, _ = listing.cut(order(listing.rows(), listing, FIELDS).prefetch_related("user_groups"))
+    return _shown(page)
+
+
+@router.get("/users/count", response=Count, by_alias=True)
+def count_users(request: ApiRequest, narrowing: Query[UserNarrowing]) -> Count:
+    """How many pass the filters."""
+    access.require(request.user, "users.read")
+    return Count(count=narrowing.rows().count())
+
+
+@router.get("/users/{int:user_id}", response=UserOut, by_alias=True)
+def get_user(request: ApiRequest, user_id: int) -> UserOut:
+    """One of them."""
+    (shown,) = _shown([_user(request, user_id, "users.read")])
+    return shown
+
+
+@router.post("/users", response={201: NewUser}, by_alias=True)
+def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
+    """Someone who may sign in, with a password that only this answer has."""
+    password = secrets.token_urlsafe(16)
+    with judged(REFUSED):
+        user = services.create_user(
+            by=request.user,
+            username=body.email,
+            email=body.email,
+            password=password,
+            role=body.role,
+        )
+    return Status(201, NewUser(id=str(user.pk), username=user.username, temp_password=password))
+
+
+@router.post(
+    "/users/{int:user_id}/password",
+    response=NewPassword,
+    by_alias=True,
+    operation_id="reset_user_password",
+)
+def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
+    """A new password, which only this answer has; it ends every session and token of the user."""
+    user, password = _user(request, user_id, "users.update"), secrets.token_urlsafe(16)
+    with judged(REFUSED):
+        services.reset_password(user, password, by=request.user)
+    return NewPassword(temp_password=password)
+
+
+def _user(request: ApiRequest, pk: int, action: str) -> User:
+    access.require(request.user, action)
+    user = User.objects.filter(pk=pk).first()
+    if user is None:
+        raise not_found("The user")
+    return user
+
+
+def _shown(users: list[User]) -> list[UserOut]:
+    keys = [str(user.pk) for user in users]
+    creations = AuditEntry.objects.filter(verb="create", target_kind="user", target_id__in=keys)
+    authors = dict(creations.order_by("at").values_list("target_id", "by_name"))
+    return [
+        UserOut(
+            id=str(user.pk),
+            username=user.username,
+            email=user.email,
+            name=user.get_full_name(),
+            role=user.role,
+            is_active=user.is_active,
+            is_local=user.has_usable_password(),
+            groups=sorted(group.name for group in user.user_groups.all()),
+            created_by=authors.get(str(user.pk), ""),
+            created_at=user.date_joined,
+            last_login=user.last_login,
+        )
+        for user in users
+    ]
