@@ -1,11 +1,14 @@
 """People and their keys."""
 
+from enum import StrEnum
+
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 
 from accounts import access
+from core.choices import Choices, values_of
 from core.fields import EncryptedTextField
 from core.prepared import prepared
 
@@ -71,20 +74,25 @@ class AccessKey(models.Model):
             raise ValidationError({"expires_at": "Enter a time in the future."})
 
 
+class DeviceAnswer(StrEnum):
+    WAITING = "waiting"
+    APPROVED = "approved"
+    DENIED = "denied"
+    DONE = "done"  # its key was collected
+
+
+def device_answers() -> Choices:
+    return values_of(DeviceAnswer)
+
+
 class DeviceSignIn(models.Model):
     """A command line that waits to be signed in. ``code`` is what a person sees in it and approves;
     of the secret by which it asks only a hash is kept. ``name`` is what its key will be called."""
 
-    class DeviceAnswer(models.TextChoices):
-        WAITING = "waiting"
-        APPROVED = "approved"
-        DENIED = "denied"
-        DONE = "done"  # its key was collected
-
     name = models.CharField(max_length=63)
     code = models.CharField(max_length=9, unique=True)
     secret_hash = models.CharField(max_length=64, unique=True)
-    answer = models.CharField(max_length=8, choices=DeviceAnswer, default=DeviceAnswer.WAITING)
+    answer = models.CharField(max_length=8, choices=device_answers, default=DeviceAnswer.WAITING)
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(db_index=True)

@@ -10,7 +10,7 @@ from ninja import Field, Router, Status
 
 from accounts.devices import sign_ins
 from accounts.key_api import NewKey, new_key
-from accounts.models import DeviceSignIn
+from accounts.models import DeviceAnswer
 from core.api import ApiError, Closed, Wire, judged
 
 router = Router(tags=["Access"])
@@ -89,9 +89,9 @@ def collect_device_key(
     sign_in = sign_ins.find(body.device_code)
     if sign_in is None:
         raise ApiError(404, GONE, details="Begin again.")
-    if sign_in.answer == DeviceSignIn.DeviceAnswer.WAITING:
+    if sign_in.answer == DeviceAnswer.WAITING:
         return Status(202, WaitingOut())
-    if sign_in.answer == DeviceSignIn.DeviceAnswer.DENIED:
+    if sign_in.answer == DeviceAnswer.DENIED:
         raise ApiError(403, "The sign-in was denied.")
     collected = sign_ins.collect(sign_in)
     if collected is None or sign_in.user is None:

@@ -10,14 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import tokens
-from accounts.models import AccessKey, DeviceSignIn, User
+from accounts.models import AccessKey, DeviceAnswer, DeviceSignIn, User
 from audit import services as audit
 
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, which make words, and no digits, which look like them
 HALF = 4
 LIVES = timedelta(minutes=10)
 KEY_LIVES = timedelta(days=90)
-Answer = DeviceSignIn.DeviceAnswer
 
 
 class NotWaiting(ValidationError):
@@ -47,23 +46,25 @@ def waiting(code: str) -> DeviceSignIn | None:
     letters = "".join(it for it in code.upper() if it in LETTERS)
     typed = f"{letters[:HALF]}-{letters[HALF:]}"
     now = timezone.now()
-    rows = DeviceSignIn.objects.filter(code=typed, answer=Answer.WAITING, expires_at__gt=now)
+    rows = DeviceSignIn.objects.filter(code=typed, answer=DeviceAnswer.WAITING, expires_at__gt=now)
     return rows.first()
 
 
 def approve(sign_in: DeviceSignIn, *, by: User) -> None:
     """The program gets an access key of theirs. ``NotWaiting`` where it is too late."""
-    _answer(sign_in, Answer.APPROVED, "approve", by)
+    _answer(sign_in, DeviceAnswer.APPROVED, "approve", by)
 
 
 def deny(sign_in: DeviceSignIn, *, by: User) -> None:
-    _answer(sign_in, Answer.DENIED, "deny", by)
+    _answer(sign_in, DeviceAnswer.DENIED, "deny", by)
 
 
-def _answer(sign_in: DeviceSignIn, answer: Answer, verb: str, by: User) -> None:
+def _answer(sign_in: DeviceSignIn, answer: DeviceAnswer, verb: str, by: User) -> None:
     now = timezone.now()
     with transaction.atomic():
-        rows = DeviceSignIn.objects.filter(pk=sign_in.pk, answer=Answer.WAITING, expires_at__gt=now)
+        rows = DeviceSignIn.objects.filter(
+            pk=sign_in.pk, answer=DeviceAnswer.WAITING, expires_at__gt=now
+        )
         if not rows.update(answer=answer, user=by):
             raise NotWaiting
         audit.record(by, verb, sign_in)
@@ -79,9 +80,9 @@ def collect(sign_in: DeviceSignIn) -> tuple[AccessKey, str] | None:
     """The key of an approved one and its secret, once; ``None`` where there is nothing to get."""
     with transaction.atomic():
         rows = DeviceSignIn.objects.filter(
-            pk=sign_in.pk, answer=Answer.APPROVED, user__is_active=True
+            pk=sign_in.pk, answer=DeviceAnswer.APPROVED, user__is_active=True
         )
-        if not rows.update(answer=Answer.DONE):
+        if not rows.update(answer=DeviceAnswer.DONE):
             return None
         sign_in.refresh_from_db()
         if sign_in.user is None:

@@ -25,6 +25,7 @@ DEEPER = (
 CHANCE = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}"), "<id>"),
     (re.compile(r"\b(?:\d+[ms])+\b(?P<pad> ?) *"), r"<age>\g<pad>"),
+    (re.compile(r"projectId: '\d+'"), "projectId: <number>"),
     (re.compile(r"http://[\w.]+:\d+"), "<server>"),
 )
 
