@@ -9,6 +9,7 @@ from ninja import NinjaAPI
 from ninja.operation import Operation
 
 from config.examples import EXAMPLES
+from config.links import link
 from core.api import DRY_RUN, ErrorBody, is_write, query_of
 from workloads.api.spec_schemas import REFERENCE, definitions, resolve
 
@@ -72,6 +73,7 @@ class DescribedApi(NinjaAPI):
         for described in _described(schema):
             _explain_call(described)
             _complete(described, operations[described["operationId"]])
+        link(schema)
         for name, one in schemas.items():
             _tidy(one)
             schemas[name] = one = resolve(one)
@@ -113,7 +115,8 @@ def _codes(described: Schema, operation: Operation, method: str) -> Iterator[int
         yield from (429, 507)
         return
     yield 403
-    if any(it["in"] == "path" for it in described["parameters"]) or writes:
+    named = [it["name"] for it in described["parameters"]]
+    if writes or "{" in operation.path or any(it.endswith(("Id", "Project")) for it in named):
         yield 404
     if writes:
         yield from (409, 413, 507)

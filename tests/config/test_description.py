@@ -74,6 +74,20 @@ def test_each_operation_tells_its_refusals_with_the_body_of_an_error() -> None:
     assert set(SCHEMAS["ErrorBody"]["properties"]) >= {"code", "complianceIssues", "requestId"}
 
 
+def test_what_a_call_creates_is_linked_to_the_calls_that_read_and_delete_it() -> None:
+    linked = {
+        call["operationId"]: set(links)
+        for _, call in operations(NOW)
+        for answer in call["responses"].values()
+        if (links := answer.get("links"))
+    }
+    assert {"read_distributed", "delete_distributed"} <= linked["create_distributed"]
+    assert {"get_cluster", "delete_cluster"} <= linked["create_cluster"]
+    assert linked["create_asset_compute"] >= {"read_asset_compute", "update_asset_compute"}
+    names = {call["operationId"] for _, call in operations(NOW)}
+    assert set().union(*linked.values()) <= names
+
+
 def test_every_reference_leads_to_a_schema() -> None:
     named = {reference.rpartition("/")[2] for reference in references(NOW)}
     assert named <= set(SCHEMAS)

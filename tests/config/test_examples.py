@@ -54,10 +54,10 @@ def here(example: Any, place: Place) -> Any:
         return [here(one, place) for one in example]
     if not isinstance(example, dict):
         return example
+    number = place.project.pk
     ours: dict[str, Any] = {
         "clusterId": str(place.project.cluster_id),
         "ids": [str(place.workload.pk)],
+        "projectId": number if isinstance(example.get("projectId"), int) else str(number),
     }
-    if "projectId" in example:  # a number for some calls, a text for others
-        ours["projectId"] = type(example["projectId"])(place.project.pk)
     return {key: ours.get(key) or here(value, place) for key, value in example.items()}
