@@ -74,7 +74,7 @@ def test_each_operation_tells_its_refusals_with_the_body_of_an_error() -> None:
     assert set(SCHEMAS["ErrorBody"]["properties"]) >= {"code", "complianceIssues", "requestId"}
 
 
-def test_what_a_call_creates_is_linked_to_the_calls_that_read_and_delete_it() -> None:
+def test_things_that_a_call_creates_are_linked_to_those_that_read_and_delete_them() -> None:
     linked = {
         call["operationId"]: set(links)
         for _, call in operations(NOW)

@@ -88,7 +88,7 @@ def test_every_call_answers_as_the_document_says(place: Place, random: Random) -
         call()
 
 
-def test_what_was_created_can_be_read_changed_and_deleted_as_the_links_say(
+def test_the_links_of_what_was_created_answer_as_the_document_says(
     place: Place, random: Random
 ) -> None:
     sent = headers(place.administrator)
