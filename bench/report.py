@@ -16,9 +16,9 @@ HEAD = """# Benchmarks
 
 ![The event history of a workload](pictures/history.png)
 
-What `make bench`, `make bench-api`, `make bench-kubernetes` and `make bench-slurm` measured last. Each row compares
-Trainyard with a peer, or with itself at another size, in one run on one machine: only the ratio and
-the limits mean anything elsewhere.
+What `make bench`, `make bench-api`, `make bench-kubernetes` and `make bench-slurm` measured last.
+Each row compares Trainyard with a peer, or with itself at another size, in one run on one machine:
+only the ratio and the limits mean anything elsewhere.
 
 """
 
