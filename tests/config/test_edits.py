@@ -19,6 +19,10 @@ def boss(db: None) -> User:
     return UserFactory.create(administrator=True)
 
 
+#: They sign someone in, so nobody is known whose call could be tried.
+WITHOUT_A_CALLER = {f"/api/v1/{it}" for it in ("token", "device-sign-ins", "device-sign-ins/key")}
+
+
 def ask(user: User, method: str, path: str, body: Any = None, **headers: str) -> Any:
     return Client().generic(
         method,
@@ -77,7 +81,7 @@ def test_a_dry_run_judges_and_changes_nothing(boss: User) -> None:
 
 @pytest.mark.parametrize(("method", "path"), [it for it in calls() if it[0] != "GET"], ids=" ".join)
 def test_every_call_that_changes_something_can_be_tried(boss: User, method: str, path: str) -> None:
-    if path == "/api/v1/token":
+    if path in WITHOUT_A_CALLER:
         return
     body: Any = [{}] if path.endswith("/resources") else {}
     status = ask(boss, method, f"{address(path)}?dryRun=perhaps", body)

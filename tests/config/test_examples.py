@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from accounts.devices import sign_ins
 from config.examples import EXAMPLES
 from tests.access.place import Place, build
 from tests.caller import Caller
@@ -58,6 +59,7 @@ def here(example: Any, place: Place) -> Any:
     ours: dict[str, Any] = {
         "clusterId": str(place.project.cluster_id),
         "ids": [str(place.workload.pk)],
+        "deviceCode": sign_ins.begin("cli")[1],
         "projectId": number if isinstance(example.get("projectId"), int) else str(number),
     }
     return {key: ours.get(key) or here(value, place) for key, value in example.items()}
