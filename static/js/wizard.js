@@ -102,6 +102,10 @@ form.addEventListener("submit", (event) => {
   forget(); // the form sends everything
 });
 addEventListener("pageshow", () => delete form.dataset.sent);
+// What was being saved when the form left is in it; an answer that comes late leads nowhere any more.
+for (const name of ["htmx:configRequest", "htmx:beforeOnLoad"]) {
+  document.body.addEventListener(name, (event) => form.dataset.sent && event.preventDefault());
+}
 
 // The page is usable before this script is there: who already works in a field keeps the cursor.
 const idle = document.activeElement === document.body;

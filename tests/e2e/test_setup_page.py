@@ -68,8 +68,6 @@ def test_all_choices_of_the_first_page_fit_a_laptops_screen(admin_page: Page) ->
     open_setup(page)
     assert beyond(page) == []
     assert page.get_by_role("button", name="CONTINUE").is_visible()
-    page.get_by_text("Not available here: MPI").click()
-    expect(page.get_by_text("An MPI launcher reaches its workers by ssh").first).to_be_visible()
 
 
 def test_a_long_list_of_projects_scrolls_and_is_searched(

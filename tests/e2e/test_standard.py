@@ -1,7 +1,7 @@
 """A standard training in a real browser: one pod, from the first page to its end."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.walk import make_compute_resource, make_environment
 from tests.product import Trainyard
@@ -9,6 +9,21 @@ from tests.rest import Rest
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
+
+
+def begin_workspace(page: Page, name: str) -> None:
+    """To its last page, with all but a command."""
+    page.goto("/workloads/")
+    page.get_by_role("button", name="+NEW WORKLOAD").click()
+    page.get_by_role("link", name="Workspace", exact=True).click()
+    expect(page.get_by_role("heading", name="New workspace")).to_be_visible()
+    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
+    page.get_by_role("radio", name="team-a").check()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("button", name="CONTINUE").click()
+    page.wait_for_url("**/2/")
+    page.get_by_role("radio", name="pytorch-mnist").check()
+    page.get_by_role("radio", name="cpu-only").check()
 
 
 def test_a_standard_training_runs_to_its_end_on_this_machine(admin_page: Page) -> None:
@@ -39,17 +54,7 @@ def test_a_workspace_is_there_until_it_is_stopped_and_comes_back(
     admin_page: Page, running_trainyard: Trainyard
 ) -> None:
     page = admin_page
-    page.goto("/workloads/")
-    page.get_by_role("button", name="+NEW WORKLOAD").click()
-    page.get_by_role("link", name="Workspace", exact=True).click()
-    expect(page.get_by_role("heading", name="New workspace")).to_be_visible()
-    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
-    page.get_by_role("radio", name="team-a").check()
-    page.get_by_label("Name", exact=True).fill("desk")
-    page.get_by_role("button", name="CONTINUE").click()
-    page.wait_for_url("**/2/")
-    page.get_by_role("radio", name="pytorch-mnist").check()
-    page.get_by_role("radio", name="cpu-only").check()
+    begin_workspace(page, "desk")
     page.get_by_label("Command", exact=True).fill("sh -c 'date >> notes; wc -l < notes; sleep 600'")
     page.get_by_role("button", name="CREATE WORKSPACE").click()
     row = page.locator("tr[data-phase]").filter(has_text="desk")
@@ -64,3 +69,27 @@ def test_a_workspace_is_there_until_it_is_stopped_and_comes_back(
         actions.get_by_role("link", name="Run", exact=True).click(timeout=40_000)
         wait_for(lambda: rest.log(desk["id"]).strip() == "2", 40, "the second line of its notes")
         rest.send("DELETE", f"/workloads/workspaces/{desk['id']}")
+
+
+def test_an_answer_that_comes_late_leads_nobody_away_from_what_was_created(
+    admin_page: Page, running_trainyard: Trainyard
+) -> None:
+    page = admin_page
+    begin_workspace(page, "late")
+    saving: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if route.request.is_navigation_request():
+            saving.pop().fulfill(headers={"HX-Redirect": "/clusters/"})
+            route.continue_()
+        else:
+            saving.append(route)
+
+    page.route("**/2/", answer)
+    with page.expect_request("**/2/"):
+        page.get_by_label("Command", exact=True).fill("sleep 600")
+    page.get_by_role("button", name="CREATE WORKSPACE").click()
+    expect(page.locator("tr[data-phase]").filter(has_text="late")).to_be_visible()
+    with Rest(running_trainyard) as rest:
+        (late,) = (it for it in rest.send("GET", "/workloads")["workloads"] if it["name"] == "late")
+        rest.send("DELETE", f"/workloads/workspaces/{late['id']}")
