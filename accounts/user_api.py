@@ -62,7 +62,7 @@ class UserIn(Closed):
     Trainyard sends no mail."""
 
     email: str = Field(min_length=1, max_length=150)
-    role: str = access.RESEARCHER.name
+    role: str | None = None
     reset_password: Literal[False] | None = None
     notify: Literal[False] | None = None
 
@@ -105,13 +105,10 @@ def get_user(request: ApiRequest, user_id: int) -> UserOut:
 def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
     """Someone who may sign in, with a password that only this answer has."""
     password = secrets.token_urlsafe(16)
+    role = {} if body.role is None else {"role": body.role}
     with judged(REFUSED):
         user = services.create_user(
-            by=request.user,
-            username=body.email,
-            email=body.email,
-            password=password,
-            role=body.role,
+            by=request.user, username=body.email, email=body.email, password=password, **role
         )
     return Status(201, NewUser(id=str(user.pk), username=user.username, temp_password=password))
 

@@ -77,6 +77,7 @@ class Cluster(models.Model):
     findings_json = SaidJSON(default=list, blank=True)  # of the last look at what it needs
     # Of all ready nodes together, and kept here because there may be thousands of them.
     gpu_count = models.PositiveIntegerField(default=0)
+    ready_nodes: "list[Node] | None" = None  # of this object, where they were read for several
     cpu = models.FloatField(default=0)  # cores
     memory = models.BigIntegerField(default=0)  # bytes
     # Bytes of the smallest GPU, by which a request for GPU memory becomes a portion.

@@ -20,6 +20,8 @@ MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("fields.toml").read_text()
 )
 METHODS = ("get", "post", "put", "patch", "delete")
+#: Parameters of calls that tell numbers, of which not all are measured.
+MEASURING = {"telemetryType", "metricType"}
 #: What each answer that is not success means, by its code.
 REFUSALS = {
     400: "The request is wrong; complianceIssues names each field",
@@ -31,6 +33,7 @@ REFUSALS = {
     413: "The request is too large",
     422: "The Idempotency-Key was used for another request",
     429: "Too many failed sign-ins; Retry-After says when to come back",
+    501: "Trainyard does not measure it",
     503: "The database is busy; Retry-After says when to come back",
     507: "Nothing can be saved",
 }
@@ -118,6 +121,8 @@ def _codes(described: Schema, operation: Operation, method: str) -> Iterator[int
     named = [it["name"] for it in described["parameters"]]
     if writes or "{" in operation.path or any(it.endswith(("Id", "Project")) for it in named):
         yield 404
+    if not MEASURING.isdisjoint(named):
+        yield 501
     if writes:
         yield from (409, 413, 507)
         yield 422 if method == "POST" else 412

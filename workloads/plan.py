@@ -274,6 +274,7 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     plan.demand = Demand.of(spec, gpu_memory=device_memory)
     if not cluster.capabilities.queues:
+        capacity.keep_nodes(cluster)
         never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"

@@ -11,7 +11,7 @@ from ninja import Field, Router, Status
 from accounts.devices import sign_ins
 from accounts.key_api import NewKey, new_key
 from accounts.models import DeviceAnswer
-from core.api import ApiError, Closed, Wire, judged
+from core.api import ApiError, Closed, ErrorBody, Wire, judged
 
 router = Router(tags=["Access"])
 
@@ -77,7 +77,7 @@ def create_device_sign_in(request: HttpRequest, body: DeviceSignInIn) -> Status[
 
 @router.post(
     "/device-sign-ins/key",
-    response={200: DeviceKey, 202: WaitingOut},
+    response={200: DeviceKey, 202: WaitingOut, 403: ErrorBody, 404: ErrorBody},
     auth=None,
     by_alias=True,
 )

@@ -53,6 +53,7 @@ NO_VERBS = {
     "clusters.services.judge": "saves nothing",
     "clusters.services.obstacle_to_delete": "reads",
     "clusters.services.refresh": "what was seen of a cluster",
+    "clusters.services.settings_of": "reads",
     "clusters.services.tell": "what was seen of a cluster",
     "projects.departments.obstacle_to_delete": "reads",
     "projects.departments.shares_of": "reads",

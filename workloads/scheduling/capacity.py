@@ -14,10 +14,13 @@ from workloads.scheduling.placement import Placement, Room, portion_of, total
 
 def whole(cluster: Cluster) -> Room:
     """Everything the cluster's ready machines have."""
-    return total(
-        Room(node.cpu, node.memory, {gpu.index: 1.0 for gpu in node.gpus})
-        for node in _ready(cluster.pk)
-    )
+    nodes = _ready(cluster.pk) if cluster.ready_nodes is None else cluster.ready_nodes
+    return total(Room(it.cpu, it.memory, {gpu.index: 1.0 for gpu in it.gpus}) for it in nodes)
+
+
+def keep_nodes(cluster: Cluster) -> None:
+    """Read them once for all who ask about this object from here on."""
+    cluster.ready_nodes = _ready(cluster.pk)
 
 
 @prepared

@@ -146,7 +146,7 @@ def test_the_description_is_open(db: None) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/api/v1/nothing", "/api/v1/workloads/not-an-id", "/api/v2/clusters", "/v1/k8s/setting"],
+    ["/api/v1/nothing", "/api/v1/workloads/not-an-id", "/api/v2/clusters", "/v1/nothing"],
 )
 def test_an_address_that_is_not_there_answers_in_json(db: None, path: str) -> None:
     answer = Client().get(path)

@@ -40,11 +40,16 @@ if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
 fi
 
 rm -f finished ended # of an earlier start of this job, which Slurm took back
+echo "${SLURM_RESTART_COUNT:-0}" > restart
+follows() { # a later start of the job has the run: this node was cut off, and Slurm gave it up
+  [ "$(cat restart)" = "${SLURM_RESTART_COUNT:-0}" ] || exit 0
+}
 
 fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line, in one step
 ends() { [ -e stop ] || [ -e limit ]; }
 
 finish() { # with an exit code; "asked" where that was asked for
+  follows
   fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
   rm -f environment.sh
   [ -z "$timer" ] || kill "$timer"
@@ -52,7 +57,12 @@ finish() { # with an exit code; "asked" where that was asked for
 }
 
 leave_if_taken() { # Slurm may have ended the ranks itself, and then says how the job ended
-  job=$(scontrol --oneliner show job "$SLURM_JOB_ID" 2> /dev/null)
+  until job=$(scontrol --oneliner show job "$SLURM_JOB_ID" 2> /dev/null) || [ "$1" = 0 ]; do
+    follows # nobody answers, so the failure may be that of the network
+    scontrol ping 2> /dev/null | grep -q ' UP' && break
+    sleep 2
+  done
+  follows
   if grep -q ' PreemptTime=[0-9]' <<< "$job"; then sleep infinity; fi # until it takes the nodes
   if [ -n "$job" ] && ! grep -q ' JobState=RUNNING ' <<< "$job"; then exit "$1"; fi
   [ -z "$cancelled" ] || exit "$1"
