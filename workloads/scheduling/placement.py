@@ -116,9 +116,8 @@ def lacks(shape: Shape, room: Room, gpus: float) -> list[str]:
     if shape.cpu > room.cpu + TINY:
         reasons.append(f"{shape.cpu:g} CPU cores requested, {max(room.cpu, 0):g} free")
     if shape.memory > room.memory:
-        gb = 1000**3
-        asked, free = shape.memory / gb, max(room.memory, 0) / gb
-        reasons.append(f"{asked:.3g} GB of memory requested, {free:.3g} GB free")
+        asked, free = _gigabytes(shape.memory), _gigabytes(max(room.memory, 0))
+        reasons.append(f"{asked} GB of memory requested, {free} GB free")
     free_gpus = round(sum(room.gpus.values()), 4)
     if gpus > free_gpus + TINY:
         reasons.append(f"{gpus:g} GPUs requested, {max(free_gpus, 0):g} free")
@@ -127,6 +126,11 @@ def lacks(shape: Shape, room: Room, gpus: float) -> list[str]:
             f"{gpus:g} GPUs requested, {free_gpus:g} free but spread over several devices"
         )
     return reasons
+
+
+def _gigabytes(size: int) -> str:
+    number = size / 1000**3
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def total(rooms: Iterable[Room]) -> Room:

@@ -1,11 +1,12 @@
 """Placement is pure: whatever is asked for, no device is given twice."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spec import documents
 from spec.workload import WorkloadSpec
-from workloads.scheduling.placement import Room, blockers, place
+from workloads.scheduling.placement import Room, Shape, blockers, lacks, place
 
 MEMORY = 16 * 10**9
 
@@ -64,3 +65,11 @@ def test_a_placement_counts_cpu_and_memory_too() -> None:
     room = Room(0.05, 10**10, {0: 1.0})
     assert place(spec(None, 1, 1), room, device_memory=MEMORY) is None
     assert "CPU cores" in blockers(spec(None, 1, 1), room, device_memory=MEMORY)[0]
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"), [(5_770 * 10**9, "5,770 GB"), (224 * 10**9, "224 GB"), (10**8, "0.1 GB")]
+)
+def test_memory_is_said_in_digits_however_much_it_is(memory: int, said: str) -> None:
+    (reason,) = lacks(Shape(1.0, memory, ()), Room(1.0, 0), 0.0)
+    assert reason == f"{said} of memory requested, 0 GB free"
