@@ -93,9 +93,11 @@ def launched() -> Launch:
 
 
 def script() -> Launch:
-    """The tutorial's batch script, as it stands when its places are filled."""
+    """The tutorial's batch script, as it stands when its places are filled, for smaller nodes."""
     text = (Path(imports.__file__).parent / "tutorial.sh").read_text()
     text = text.replace("[PATH_TO_THE_MAIN_FOLDER]", "/shared/cifar10_example")
+    text = text.replace("=8", "=2").replace("gpu:8", "gpu:2").replace("=12", "=1")
+    text = text.replace("=1792G", "=1G").replace("WORLD_SIZE=24", "WORLD_SIZE=6")
     return as_written(text.replace("[YOUR_CONDA_ENV]", "ddp"))
 
 

@@ -3,10 +3,10 @@
 #SBATCH --partition=gpu
 #SBATCH --time=9:00:00
 #SBATCH --nodes=3
-#SBATCH --ntasks-per-node=8
-#SBATCH --gres=gpu:8
-#SBATCH --cpus-per-task=12
-#SBATCH --mem=1792G
+#SBATCH --ntasks-per-node=2
+#SBATCH --gres=gpu:2
+#SBATCH --cpus-per-task=1
+#SBATCH --mem=1G
 #SBATCH --chdir=/shared/cifar10_example
 #SBATCH --output=slurm_monitoring/%x-%j.out
 #SBATCH --job-name=ty-00000000000040008000000000000001-1

@@ -6,15 +6,15 @@
 ### One process for each GPU
 ### Change these values
 #SBATCH --nodes=3
-#SBATCH --ntasks-per-node=8
-#SBATCH --gres=gpu:8
-#SBATCH --cpus-per-task=12
-#SBATCH --mem=1792G
+#SBATCH --ntasks-per-node=2
+#SBATCH --gres=gpu:2
+#SBATCH --cpus-per-task=1
+#SBATCH --mem=1G
 #SBATCH --chdir=/shared/cifar10_example
 #SBATCH --output=slurm_monitoring/%x-%j.out
 
 export MASTER_PORT=9304
-export WORLD_SIZE=24
+export WORLD_SIZE=6
 master_addr=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MASTER_ADDR=$master_addr
 
