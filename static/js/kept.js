@@ -47,6 +47,7 @@ document.body.addEventListener("htmx:configRequest", ({ detail }) => {
 // that goes away sends it along. Beside typed text these are the choices in an item, which would
 // else be sent as they were with the text typed after them.
 const KEY = wizard.dataset.save;
+const LATEST = `draft ${wizard.dataset.draft}`; // the version that this tab has seen
 const RECENT = 60_000; // milliseconds; what is older was overtaken by other tabs
 const unsaved = new Map();
 const KEPT = "[type=text], textarea, .item select, .item [type=checkbox]";
@@ -55,6 +56,7 @@ function remember() {
   try {
     if (unsaved.size) sessionStorage.setItem(KEY, JSON.stringify({ at: Date.now(), values: [...unsaved] }));
     else sessionStorage.removeItem(KEY);
+    sessionStorage.setItem(LATEST, version());
   } catch { /* storage is switched off: pagehide still sends it */ }
 }
 export function forget() {
@@ -90,8 +92,13 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 });
 document.body.addEventListener("htmx:afterSettle", ({ detail }) => putBack(detail.elt));
 addEventListener("load", () => { // by then htmx listens
-  let kept = null;
-  try { kept = JSON.parse(sessionStorage.getItem(KEY)); } catch { /* storage is switched off */ }
+  let [kept, latest] = [null, 0];
+  try {
+    kept = JSON.parse(sessionStorage.getItem(KEY));
+    latest = Number(sessionStorage.getItem(LATEST));
+    sessionStorage.setItem(LATEST, version());
+  } catch { /* storage is switched off */ }
+  if (latest > version()) return location.reload(); // it was asked for before the last answer came
   if (!kept || Date.now() - kept.at > RECENT) return;
   for (const [id, value] of kept.values) unsaved.set(id, value);
   putBack(wizard);

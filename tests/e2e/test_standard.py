@@ -93,3 +93,28 @@ def test_an_answer_that_comes_late_leads_nobody_away_from_what_was_created(
     with Rest(running_trainyard) as rest:
         (late,) = (it for it in rest.send("GET", "/workloads")["workloads"] if it["name"] == "late")
         rest.send("DELETE", f"/workloads/workspaces/{late['id']}")
+
+
+def test_a_page_that_was_asked_for_before_the_last_answer_came_shows_what_was_saved(
+    admin_page: Page,
+) -> None:
+    page = admin_page
+    begin_workspace(page, "reloaded")
+    saving: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if route.request.is_navigation_request() and saving:
+            older, saved = route.fetch(), saving.pop()
+            saved.fulfill(response=saved.fetch())
+            route.fulfill(response=older)
+        elif route.request.method == "POST":
+            saving.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/2/", answer)
+    command = page.get_by_label("Command", exact=True)
+    with page.expect_request("**/2/"):
+        command.fill("sleep 600")
+    page.reload()
+    expect(command).to_have_value("sleep 600")
