@@ -124,4 +124,6 @@ class ProgramWatch:
 
     def _missed(self, since: Cursor | None) -> set[UUID] | None:
         user = tokens.owner(self.token)
-        return changes.since(since, user, self.cursor) if since and user else None
+        missed = changes.since(since, user, self.cursor) if since and user else None
+        let_go()
+        return missed
