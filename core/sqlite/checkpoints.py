@@ -8,10 +8,11 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
-from time import sleep
+from time import sleep, time_ns
 from typing import Any
 
 EVERY_SECONDS = 1.0
+FILE_CLOCK_NS = 20_000_000  # files written within it may bear the same time
 
 
 def start(database: dict[str, Any]) -> None:
@@ -27,12 +28,13 @@ def _go_on(path: Path) -> None:
     while True:
         sleep(EVERY_SECONDS)
         with suppress(OSError, sqlite3.Error):  # who writes meets it as well, and tells
-            if (latest := log.stat().st_mtime_ns) != written_at:
-                checkpoint(path)
+            latest, now = log.stat().st_mtime_ns, time_ns()
+            if latest != written_at and checkpoint(path) and now - latest > FILE_CLOCK_NS:
                 written_at = latest
 
 
-def checkpoint(path: Path) -> None:
-    """Nobody who reads or writes has to wait for it."""
+def checkpoint(path: Path) -> bool:
+    """Whether all is in the file now. Nobody who reads or writes has to wait for it."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        _, logged, brought = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return bool(logged == brought)
