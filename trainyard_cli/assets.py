@@ -41,6 +41,12 @@ def matching(invocation: Invocation, noun: AssetNoun, name: str, **query: Any) -
     return entries
 
 
+def scope_of(asset: Item) -> str:
+    """The kind of place that it belongs to. Run:ai's REST calls the whole account a tenant."""
+    scope = str(asset["meta"]["scope"])
+    return "account" if scope == "tenant" else scope
+
+
 def only(noun: AssetNoun, name: str, entries: list[Item], where: str = "") -> Item:
     """The one that is meant; ``CliError`` where there is none, or are several."""
     if not entries:
@@ -48,7 +54,7 @@ def only(noun: AssetNoun, name: str, entries: list[Item], where: str = "") -> It
         todo = f"List what there is: trainyard {noun.word} list"
         raise CliError(message, todo, code=ExitCode.NOT_FOUND)
     if len(entries) > 1:
-        ids = ", ".join(f"{it['meta']['id']} ({it['meta']['scope']})" for it in entries)
+        ids = ", ".join(f"{it['meta']['id']} ({scope_of(it)})" for it in entries)
         raise wrong_use(
             f"{len(entries)} {noun.nouns} are called {name}.", f"Use one of their ids: {ids}"
         )

@@ -15,6 +15,7 @@ from trainyard_cli.assets import (
     AssetNoun,
     matching,
     only,
+    scope_of,
 )
 from trainyard_cli.invocation import NoHeaders, Output, ProjectName, of
 from trainyard_cli.show import Format, Item, TextColumn, age, document, facts, listing, number
@@ -56,7 +57,7 @@ OWN: dict[AssetNoun, tuple[TextColumn, ...]] = {
     ),
 }
 BEHIND = (
-    TextColumn("SCOPE", lambda it: it["meta"]["scope"]),
+    TextColumn("SCOPE", scope_of),
     TextColumn("CREATED BY", lambda it: it["meta"]["createdBy"] or "–"),
     TextColumn("AGE", lambda it: age(it["meta"]["createdAt"])),
     TextColumn("DESCRIPTION", lambda it: it["meta"]["description"] or "–", wide=True),
@@ -124,7 +125,7 @@ def _show(asset: Item) -> None:
             ("Name", meta["name"]),
             ("Description", meta["description"]),
             ("Type", meta["kind"]),
-            ("Scope", meta["scope"]),
+            ("Scope", scope_of(asset)),
             ("Status", " ".join(filter(None, (status.get("status"), status.get("message"))))),
             ("Created", f"{age(meta['createdAt'])} ago by {meta['createdBy'] or 'nobody'}"),
             ("Used by", ", ".join(_users(asset.get("usedBy") or {}))),

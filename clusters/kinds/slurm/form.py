@@ -51,7 +51,7 @@ class SlurmForm(ConnectionForm):
             Input.LINES,
             hint="A project and the account that its jobs are charged to, one a line. Other "
             "projects have the account above.",
-            placeholder="research vision\nphysics speech",
+            placeholder="vision account-a\nspeech account-b",
             literal=True,
         ),
         Field(

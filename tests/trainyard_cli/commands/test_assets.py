@@ -73,6 +73,13 @@ def test_assets_are_listed_and_described_by_name(
         assert len(terminal(f"--debug {line}").err.splitlines()) <= 2
 
 
+def test_what_belongs_to_the_account_says_so_as_the_pages_do(terminal: Terminal) -> None:
+    EnvironmentFactory(in_account=True, name="shared")
+    listed = {row[0]: row[2] for row in terminal("environment list --no-headers").rows}
+    assert listed == {"shared": "account", "torch": "project"}
+    assert "account" in terminal("environment describe shared").out
+
+
 def test_a_submission_is_made_of_assets_by_their_names(terminal: Terminal) -> None:
     line = f"{SUBMIT} --environment torch --compute tenth --datasource name=code,path=/src"
     workload = stored(terminal, f"{line} --environment A=1 --workers 3 --cpu 0.2")
