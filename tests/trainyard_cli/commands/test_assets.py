@@ -73,7 +73,7 @@ def test_assets_are_listed_and_described_by_name(
         assert len(terminal(f"--debug {line}").err.splitlines()) <= 2
 
 
-def test_what_belongs_to_the_account_says_so_as_the_pages_do(terminal: Terminal) -> None:
+def test_an_environment_of_the_account_is_listed_as_such(terminal: Terminal) -> None:
     EnvironmentFactory(in_account=True, name="shared")
     listed = {row[0]: row[2] for row in terminal("environment list --no-headers").rows}
     assert listed == {"shared": "account", "torch": "project"}
