@@ -28,6 +28,7 @@ from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 from core.api import CALLS
 
 SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
+ROWS = "/workloads/rows/"  # which every open table asks for, whenever one of its workloads changes
 READS = {"GET", "HEAD", "OPTIONS"}
 LATE_SECONDS = 1.0  # so long nothing waits for a thread but when those before it wait for a lock
 LEAST_WAIT_SECONDS = 0.1
@@ -67,6 +68,9 @@ class Handler(ASGIHandler):
         # What changes something may have to wait for whoever else writes; what reads need not.
         pages, calls = settings.WEB_THREADS, settings.API_THREADS
         self.pages = ThreadPoolExecutor(pages, "web", _keep_connections)
+        # All open tables ask for a row at once when it changes: many answers that take no time, and
+        # as with calls more threads would only take the interpreter from each other.
+        self.rows = ThreadPoolExecutor(calls, "rows", _keep_connections)
         self.page_changes = ThreadPoolExecutor(pages, "web-change", _keep_connections)
         self.calls = ThreadPoolExecutor(calls, "api", _keep_connections)
         self.call_changes = ThreadPoolExecutor(calls, "api-change", _keep_connections)
@@ -86,7 +90,7 @@ class Handler(ASGIHandler):
         run, arrived = asyncio.get_running_loop().run_in_executor, time.monotonic()
         threads = self.threads_for(scope["path"], scope["method"])
         with body:
-            if threads in {self.pages, self.page_changes}:
+            if threads in {self.pages, self.rows, self.page_changes}:
                 with self.precedence.of_a_page():
                     response = await run(threads, self.answer, scope, body, arrived)
             else:
@@ -100,7 +104,9 @@ class Handler(ASGIHandler):
             return self.sign_ins
         if path.startswith(CALLS):
             return self.calls if method in READS else self.call_changes
-        return self.pages if method in READS else self.page_changes
+        if method not in READS:
+            return self.page_changes
+        return self.rows if path == ROWS else self.pages
 
     def answer_call(self, scope: Any, body: IO[bytes], arrived: float) -> HttpResponseBase:
         self.precedence.let_pages_go_first()

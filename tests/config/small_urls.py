@@ -25,6 +25,7 @@ async def streaming(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("plain", plain),
+    path("workloads/rows/", plain),
     path("api/plain", plain),
     path("api/v1/token", plain),
     path("pieces", in_pieces),

@@ -12,7 +12,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from config import handler
-from config.handler import SIGN_IN, Handler, is_asynchronous
+from config.handler import ROWS, SIGN_IN, Handler, is_asynchronous
 from tests.config.small_urls import ANSWERED
 from tests.waiting import wait_for
 
@@ -25,8 +25,9 @@ def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handl
     ANSWERED.clear()
     made = Handler()
     yield made
-    for threads in (made.pages, made.page_changes, made.calls, made.call_changes, made.sign_ins):
-        threads.shutdown()
+    for threads in vars(made).values():
+        if isinstance(threads, ThreadPoolExecutor):
+            threads.shutdown()
 
 
 def ask(
@@ -60,6 +61,12 @@ def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
     assert ask(small, "/plain", b"hello") == (200, b"HELLO")
     assert ask(small, "/plain", b"again") == (200, b"AGAIN")
     assert ANSWERED == ["web_0", "web_0"]
+
+
+def test_changed_rows_do_not_take_the_threads_of_pages(small: Handler) -> None:
+    assert reverse("workload-rows", urlconf="config.urls") == ROWS
+    assert ask(small, ROWS, b"hello") == (200, b"HELLO")
+    assert ANSWERED == ["rows_0"]
 
 
 def test_calls_of_the_api_do_not_take_the_threads_of_pages(small: Handler) -> None:
