@@ -44,6 +44,7 @@ from workloads.api.measures import router as measures
 from workloads.api.one_pod import router_of
 from workloads.api.pods import router as pods
 from workloads.api.sbatch import router as batch_scripts
+from workloads.api.template.routes import router as templates
 from workloads.api.watch import router as watch
 from workloads.queue.api import router as decisions
 
@@ -99,6 +100,7 @@ api.add_router("/workloads", logs)
 api.add_router("/workloads", watch)
 api.add_router("/workloads", measures)
 api.add_router("/workloads", pods)
+api.add_router("/workload-templates", templates)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

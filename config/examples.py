@@ -111,3 +111,14 @@ EXAMPLES |= {
     f"update_asset_{name}": {"meta": {"description": "For all teams"}, "spec": spec}
     for name, spec in ASSETS.items()
 }
+TEMPLATE_META = {"name": "mnist-base", "scopeType": "project", "scopeId": "1"}
+for _kind, _request in (
+    ("distributed", DISTRIBUTED),
+    ("training", TRAINING),
+    ("workspace", WORKSPACE),
+):
+    EXAMPLES |= {
+        f"create_{_kind}_template": {"meta": TEMPLATE_META, "spec": _request["spec"]},
+        f"update_{_kind}_template": {"meta": {"name": "mnist"}, "spec": _request["spec"]},
+        f"change_{_kind}_template": {"spec": {"image": "mnist:2"}, "fieldsToClear": ["spec.args"]},
+    }

@@ -18,7 +18,6 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
         "v2/workloads/nim-services",
         "v2/policy/nim-services",
     ),
-    "Templates are created and changed on their pages.": ("v1/workload-templates",),
     "There are no policies; a template can lock, require and hide fields.": (
         "v1/policy",
         "v2/policy",

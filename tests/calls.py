@@ -16,7 +16,7 @@ def calls() -> list[tuple[str, str]]:
 
 def address(path: str) -> str:
     """Of something that does not exist."""
-    for name in ("workload_id", "cluster_id", "test_id", "asset_id"):
+    for name in ("workload_id", "cluster_id", "test_id", "asset_id", "template_id"):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     for name in ("department_id", "project_id", "pool_id", "key_id", "user_id", "pod_id"):
         path = path.replace(f"{{{name}}}", "7")

@@ -192,10 +192,19 @@ def save_template(
     )
 
 
-def update_template(template: Template, draft: WorkloadDraft, *, by: User) -> None:
-    """It holds what the draft says from now on; its name and place stay, and what it rules where
-    the draft says nothing of that. ``SpecError``."""
-    if draft.rules is None:
-        draft = draft.model_copy(update={"rules": template.draft.rules})
-    document = draft.model_dump(mode="json", by_alias=True)
-    assets.update(TEMPLATE, template, by=by, document=document)
+def update_template(
+    template: Template,
+    draft: WorkloadDraft | None,
+    *,
+    by: User,
+    name: str | None = None,
+    description: str | None = None,
+) -> None:
+    """It holds what the draft says from now on, where one is given, and keeps what it rules where
+    the draft says nothing of that. Its place stays. ``SpecError``."""
+    document = None
+    if draft is not None:
+        if draft.rules is None:
+            draft = draft.model_copy(update={"rules": template.draft.rules})
+        document = draft.model_dump(mode="json", by_alias=True)
+    assets.update(TEMPLATE, template, by=by, name=name, description=description, document=document)

@@ -48,6 +48,9 @@ OWN = {
 TIME = "&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z"
 QUERIES = {
     "/api/v1/workloads/name-availability": "?name=free&projectId={projects}",
+    "/api/v1/workload-templates/name-availability": (
+        "?templateName=free&scopeType=project&scopeId={projects}"
+    ),
     "/api/v1/workloads/telemetry": "?telemetryType=WORKLOADS_COUNT&groupBy=ProjectId",
     "/api/v1/workloads/{workload_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
     "/api/v1/workloads/{workload_id}/pods/{pod_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
@@ -125,8 +128,7 @@ class Asker:
     def _address(self, path: str, *, absent: bool = False) -> str:
         def value(parameter: re.Match[str]) -> str:
             name = parameter[1] or parameter[2]
-            before = parameter.string[: parameter.start()].rstrip("/").rpartition("/")[2]
-            thing = self.place.ids.get(before) or self.place.ids.get(name)
+            thing = self.place.named(parameter.string[: parameter.start()], name)
             if thing is None:
                 return ORDINARY[name]
             gone = uuid4() if isinstance(thing, UUID) else 99_999

@@ -10,6 +10,7 @@ from assets.versions import history
 from clusters.models import ConnectionTest, NodePool
 from projects.models import Project
 from projects.scopes import Place as Home
+from spec.kind import WorkloadKind
 from tests.factories import (
     ComputeResourceFactory,
     CredentialFactory,
@@ -34,13 +35,19 @@ PEOPLE = ("nobody", "outsider", "stranger", "colleague", "author", "administrato
 
 @dataclass(frozen=True)
 class Place:
-    """``ids`` are of what addresses name, by the word of the address before them."""
+    """``ids`` are of what addresses name, by the word of the address before them, or the two."""
 
     people: dict[str, User | None]
     keys: dict[str, AccessKey]
     project: Project
     workload: Workload
     ids: dict[str, Any]
+
+    def named(self, before: str, name: str = "") -> Any:
+        """The id that an address has after ``before``, or where it says ``name``."""
+        words = before.strip("/").split("/")
+        ids = (self.ids.get("/".join(words[-2:])), self.ids.get(words[-1]), self.ids.get(name))
+        return next(filter(None, ids), None)
 
     def bearer(self, who: str) -> str:
         """The header of a person, or of a program that has their access key (``key of <name>``)."""
@@ -65,6 +72,7 @@ def build() -> Place:
     )
     keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
     ids = _ids(project, workload, author, boss)
+    ids |= _templates(project)
     ids |= {"access-keys": keys["author"].pk, "pods": workload.ranks.get(rank=0).pk}
     return Place({"nobody": None, **people}, keys, project, workload, ids)
 
@@ -109,6 +117,18 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     for kind in KINDS.values():
         history.keep(kind, kind.rows.get(pk=ids[kind.path]))
     return ids
+
+
+def _templates(project: Project) -> dict[str, Any]:
+    """One of each kind of workload, by the path of the kind."""
+    rows = {
+        kind: TemplateFactory.create(
+            home=project, name=f"{SECRET}-{kind}", draft_json={"kind": kind.value}
+        )
+        for kind in WorkloadKind
+    }
+    ids = {f"workload-templates/{kind.traits.path}": row.pk for kind, row in rows.items()}
+    return ids | {"workload-templates": rows[WorkloadKind.WORKSPACE].pk}
 
 
 def _by_rest(project: Project) -> dict[str, Any]:

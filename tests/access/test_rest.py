@@ -165,6 +165,28 @@ TABLE = """
 1??+++ 1 ??+++ POST   /workloads/trainings/batch-create
 1??+++ 1 ??+++ POST   /workloads/workspaces
 1??+++ 1 ??+++ POST   /workloads/workspaces/batch-create
+1+++++ 1 +++++ GET    /workload-templates
+1+++++ 1 +++++ GET    /workload-templates/count
+1+++++ 1 +++++ GET    /workload-templates/distributed
+1+++++ 1 +++++ GET    /workload-templates/trainings
+1+++++ 1 +++++ GET    /workload-templates/workspaces
+144+++ 1 44+++ DELETE /workload-templates/distributed/{template_id}
+144+++ 1 44+++ DELETE /workload-templates/trainings/{template_id}
+144+++ 1 44+++ DELETE /workload-templates/workspaces/{template_id}
+144+++ 1 44+++ GET    /workload-templates/distributed/{template_id}
+144+++ 1 44+++ GET    /workload-templates/trainings/{template_id}
+144+++ 1 44+++ GET    /workload-templates/workspaces/{template_id}
+144+++ 1 44+++ GET    /workload-templates/{template_id}
+144+++ 1 44+++ PATCH  /workload-templates/distributed/{template_id}
+144+++ 1 44+++ PATCH  /workload-templates/trainings/{template_id}
+144+++ 1 44+++ PATCH  /workload-templates/workspaces/{template_id}
+144+++ 1 44+++ PUT    /workload-templates/distributed/{template_id}
+144+++ 1 44+++ PUT    /workload-templates/trainings/{template_id}
+144+++ 1 44+++ PUT    /workload-templates/workspaces/{template_id}
+1??+++ 1 ??+++ GET    /workload-templates/name-availability
+1??+++ 1 ??+++ POST   /workload-templates/distributed
+1??+++ 1 ??+++ POST   /workload-templates/trainings
+1??+++ 1 ??+++ POST   /workload-templates/workspaces
 """
 
 

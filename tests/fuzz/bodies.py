@@ -32,6 +32,13 @@ TOKEN = {
     "clientSecret": "d",
 }
 
+PEOPLE: dict[str, Any] = {
+    "/access-keys": {"name": "ci"},
+    "/device-sign-ins": {"name": "trainyard on laptop"},
+    "/device-sign-ins/key": {"deviceCode": "a"},
+    "/users": {"email": "ada@example.com"},
+}
+
 
 def bodies(project: Project, workload: Workload) -> dict[str, Any]:
     """What a call takes, by the end of its address."""
@@ -50,11 +57,10 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
     quotas = [{"gpu": {"deserved": 1}, "memory": {"deserved": 1, "units": "GB"}}]
     cluster = {"name": "other", "kubeconfig": "a: b", "namespacePrefix": "x-", "kind": ""}
     return {
+        **assets(project),
+        **templates(project),
         "/token": TOKEN,
-        "/access-keys": {"name": "ci"},
-        "/device-sign-ins": {"name": "trainyard on laptop"},
-        "/device-sign-ins/key": {"deviceCode": "a"},
-        "/users": {"email": "ada@example.com"},
+        **PEOPLE,
         "/workloads/distributed": one,
         "/workloads/from-sbatch": {**place, "script": "#SBATCH -n 2\nsrun true"},
         "/workloads/trainings": alone,
@@ -71,7 +77,6 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/clusters": cluster,
         "/{cluster_id}": cluster,
         "/cluster-tests": cluster | {"clusterId": pool["clusterId"]},
-        **assets(project),
     }
 
 
@@ -117,3 +122,15 @@ def assets(project: Project) -> dict[str, Any]:
         for path, spec in ASSETS.items()
     }
     return ours | changes
+
+
+def templates(project: Project) -> dict[str, Any]:
+    gang = {"numWorkers", "distributedFramework"}
+    alone = {key: value for key, value in SPEC.items() if key not in gang}
+    meta = {"name": "a-template", "scopeType": "project", "scopeId": str(project.pk)}
+    return {
+        "/workload-templates/distributed": {"meta": meta, "spec": SPEC},
+        "/workload-templates/trainings": {"meta": meta, "spec": alone},
+        "/workload-templates/workspaces": {"meta": meta, "spec": alone},
+        "/{template_id}": {"meta": {"description": "new"}, "spec": alone},
+    }

@@ -27,7 +27,7 @@ def calls() -> list[tuple[str, str]]:
 
 
 def address(random: Random, path: str, place: Place) -> str:
-    for name in ("workload_id", "cluster_id", "test_id", "asset_id"):
+    for name in ("workload_id", "cluster_id", "test_id", "asset_id", "template_id"):
         path = path.replace(f"{{{name}}}", random.choice(place.ids["uuid"]))
     for name in ("department_id", "project_id", "pool_id", "key_id"):
         number = random.choice([*place.ids["int"], "9" * 19, "9" * 400, "-1"])

@@ -11,7 +11,7 @@ from typing import Any
 from config.run.install import ROOT
 from projects.models import Project
 from spec.phases import Phase
-from tests.runapy import credentials, people, workloads
+from tests.runapy import credentials, people, templates, workloads
 from tests.runapy.conftest import RunaiCaller
 from tests.runapy.kinds import KINDS, ClientKind
 from workloads.models import Workload
@@ -20,7 +20,7 @@ models: Any = import_module("runai.models")  # which exports all its names impli
 
 IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 DISTRIBUTED = {"image": IMAGE, "numWorkers": 2, "distributedFramework": "PyTorch"}
-WALKS = (credentials.walk, workloads.walk, people.walk)
+WALKS = (credentials.walk, workloads.walk, people.walk, templates.walk)
 WORKLOADS = {
     "distributed": ("DistributedApi", "create_distributed", "DistributedWorkload"),
     "training": ("TrainingsApi", "create_training1", "Training1"),

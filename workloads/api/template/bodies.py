@@ -1,0 +1,104 @@
+"""What the calls about templates take. A setup is any part of that of a workload's request."""
+
+from typing import Annotated
+
+from ninja import Field
+
+from assets.api.schemas import AssetScope
+from core.api import Closed, Pages, Parameters
+from core.filters import Filtered, Sorted
+from workloads.api.bodies import ChosenIn
+from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument
+
+#: What of a request is the setup that a template keeps.
+SETUP = frozenset({"spec", "assets", "master", "master_spec_same_as_worker", "no_master"})
+MOST_CLEARED = 200
+FieldPath = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class TemplateMetaChange(Closed):
+    """Missing fields do not change."""
+
+    name: str | None = None
+    description: str | None = None
+
+
+class TemplateMetaIn(TemplateMetaChange):
+    """``scopeId`` is required but for the scope ``tenant``."""
+
+    name: str
+    scope_type: AssetScope
+    scope_id: str | None = Field(None, max_length=64)
+
+
+class TemplateMasterIn(Closed):
+    """The setup of a master that differs from the workers'."""
+
+    spec: MasterDocument = None
+    assets: ChosenIn | None = None
+
+
+class OnePodSetupIn(Closed):
+    """``spec`` is checked by the spec itself, field by field. Who uses the template is asked what
+    it leaves out."""
+
+    spec: OnePodDocument | None = None
+    assets: ChosenIn | None = None
+
+
+class DistributedSetupIn(OnePodSetupIn):
+    """``noMaster`` is Trainyard's own, as in a submission. Without ``master`` it is as the workers
+    are."""
+
+    spec: DistributedDocument | None = None
+    master_spec_same_as_worker: bool | None = None
+    master: TemplateMasterIn | None = None
+    no_master: bool | None = None
+
+
+class OnePodTemplateIn(OnePodSetupIn):
+    meta: TemplateMetaIn
+
+
+class DistributedTemplateIn(DistributedSetupIn):
+    meta: TemplateMetaIn
+
+
+class OnePodTemplateChange(OnePodSetupIn):
+    """The setup, where any part of it is given, replaces the whole one."""
+
+    meta: TemplateMetaChange = TemplateMetaChange()
+
+
+class DistributedTemplateChange(DistributedSetupIn):
+    """The setup, where any part of it is given, replaces the whole one."""
+
+    meta: TemplateMetaChange = TemplateMetaChange()
+
+
+class OnePodTemplatePatch(OnePodTemplateChange):
+    """What is given goes over what there is: objects field by field, anything else as a whole."""
+
+    fields_to_clear: list[FieldPath] | None = Field(None, max_length=MOST_CLEARED)
+
+
+class DistributedTemplatePatch(DistributedTemplateChange):
+    """What is given goes over what there is: objects field by field, anything else as a whole."""
+
+    fields_to_clear: list[FieldPath] | None = Field(None, max_length=MOST_CLEARED)
+
+
+class TemplateNarrowing(Filtered):
+    pass
+
+
+class TemplateListing(Pages, Sorted, TemplateNarrowing):
+    comply_to_project: int | None = Field(None, ge=0, lt=10**18)
+
+
+class WantedTemplateName(Parameters):
+    """Of the scope ``tenant`` there is no ``scopeId``."""
+
+    template_name: str
+    scope_type: AssetScope
+    scope_id: str | None = None

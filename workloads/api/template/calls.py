@@ -1,0 +1,201 @@
+"""What the calls about templates do, of any kind of workload."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from pydantic import TypeAdapter, ValidationError
+
+from accounts.models import User
+from assets import services as assets
+from assets.api.info import info_of
+from assets.api.places import place_of
+from assets.api.schemas import FIELDS, AssetMetaIn, AssetScope, WithInfo
+from assets.models import Template
+from assets.template.kind import TEMPLATE
+from core.api import Closed, Issue, judged, not_found, refused_for
+from core.filters import narrow, order
+from projects.scopes import Place, ScopedQuerySet
+from spec.draft import WorkloadDraft
+from spec.errors import SpecError
+from spec.kind import WorkloadKind
+from workloads import services
+from workloads.api.template.answers import TemplateList, TemplateOut, TemplatePages, listed
+from workloads.api.template.bodies import (
+    SETUP,
+    OnePodTemplateChange,
+    OnePodTemplateIn,
+    OnePodTemplatePatch,
+    TemplateListing,
+    TemplateMetaIn,
+    TemplateNarrowing,
+    WantedTemplateName,
+)
+from workloads.api.template.setup import Setup, draft_of, issues_of, laid_over, setup_of, without
+
+KIND_COLUMN = "draft_json__kind"
+REFUSED = "The template cannot be saved."
+SAME = "masterSpecSameAsWorker"
+IDS: dict[AssetScope, tuple[str, TypeAdapter[Any]]] = {
+    AssetScope.CLUSTER: ("cluster_id", TypeAdapter(UUID)),
+    AssetScope.DEPARTMENT: ("department_id", TypeAdapter(int)),
+    AssetScope.PROJECT: ("project_id", TypeAdapter(int)),
+}
+
+
+@dataclass(frozen=True)
+class TemplateCalls:
+    """The calls of one path: for one kind of workload, or for all."""
+
+    kind: WorkloadKind | None = None
+
+    def rows(self, user: User) -> ScopedQuerySet[Template]:
+        """Of rows without a kind there is the first one."""
+        rows = TEMPLATE.rows.visible_to(user).select_related("created_by", "updated_by")
+        if self.kind is None:
+            return rows
+        its = Q(**{KIND_COLUMN: self.kind.value})
+        if self.kind is WorkloadKind.DISTRIBUTED:
+            its |= Q(**{f"{KIND_COLUMN}__isnull": True})
+        return rows.filter(its)
+
+    def narrowed(self, narrowing: TemplateNarrowing, user: User) -> ScopedQuerySet[Template]:
+        rows = narrow(self.rows(user), narrowing.filter_by, FIELDS)
+        return rows.search(narrowing.search) if narrowing.search else rows
+
+    def listed(self, listing: TemplateListing, user: User) -> TemplateList:
+        rows = order(self.narrowed(listing, user), listing, FIELDS)
+        page, following = listing.cut(rows)
+        asked = WithInfo(comply_to_project=listing.comply_to_project)
+        info = info_of(TEMPLATE, page, user, asked)
+        compliances = {pk: it.get("compliance") for pk, it in info.items()}
+        return TemplateList(
+            entries=[listed(it, (by := compliances[it.pk]) and by.reason) for it in page],
+            pagination=TemplatePages(
+                limit=listing.limit, offset=listing.offset, next_offset=following
+            ),
+        )
+
+    def find(self, pk: UUID, user: User) -> Template:
+        template = self.rows(user).filter(pk=pk).first()
+        if template is None:
+            raise not_found("The template")
+        return template
+
+    def read(self, pk: UUID, user: User) -> TemplateOut:
+        return TemplateOut.of(self.find(pk, user))
+
+    def create(self, body: OnePodTemplateIn, user: User) -> TemplateOut:
+        place, wrong = place_named(body.meta, user)
+        setup = _given(body)
+        draft, more = self._draft(setup, user)
+        wrong += more
+        if place is None:
+            raise refused_for(REFUSED, wrong)
+        with _judged(wrong):
+            template = services.save_template(
+                draft,
+                name=body.meta.name,
+                description=body.meta.description or "",
+                place=place,
+                by=user,
+            )
+        return self.read(template.pk, user)
+
+    def update(self, pk: UUID, body: OnePodTemplateChange, user: User) -> TemplateOut:
+        template, setup = self.find(pk, user), _given(body)
+        return self._put(template, body, setup if setup else None, user)
+
+    def patch(self, pk: UUID, body: OnePodTemplatePatch, user: User) -> TemplateOut:
+        template = self.find(pk, user)
+        given, old = _given(body), setup_of(template.draft)
+        if given.get(SAME) and "master" not in given:
+            old.pop("master", None)
+        setup = laid_over(old, given)
+        for path in body.fields_to_clear or ():
+            setup = without(setup, path)
+        return self._put(template, body, setup, user)
+
+    def delete(self, pk: UUID, user: User) -> None:
+        template = self.find(pk, user)
+        with judged("", assets.AssetInUse):
+            assets.delete(TEMPLATE, template, by=user)
+
+    def _put(
+        self, template: Template, body: OnePodTemplateChange, setup: Setup | None, user: User
+    ) -> TemplateOut:
+        draft, wrong = (None, []) if setup is None else self._draft(setup, user)
+        with _judged(wrong):
+            name, description = body.meta.name, body.meta.description
+            services.update_template(template, draft, by=user, name=name, description=description)
+        return self.read(template.pk, user)
+
+    def _draft(self, setup: Setup, user: User) -> tuple[WorkloadDraft, list[Issue]]:
+        kind = self.kind or WorkloadKind.DISTRIBUTED
+        wrong = list(_contradictions(setup))
+        draft = draft_of(setup, kind)
+        return draft, [*wrong, *([] if wrong else issues_of(setup, draft, user))]
+
+
+def is_free(wanted: WantedTemplateName, user: User) -> bool:
+    """Whether a new template there can have this name."""
+    meta = TemplateMetaIn.model_validate(
+        {"name": wanted.template_name, "scopeType": wanted.scope_type, "scopeId": wanted.scope_id}
+    )
+    place, wrong = place_named(meta, user)
+    if place is None:
+        raise refused_for("The name cannot be judged.", wrong)
+    name = wanted.template_name.strip()
+    return bool(name) and not TEMPLATE.rows.named(name, place).exists()
+
+
+def place_named(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
+    """The place of a ``scopeId``, or what is wrong with it."""
+    given = {}
+    if meta.scope_type in IDS and meta.scope_id is not None:
+        column, kind = IDS[meta.scope_type]
+        try:
+            given[column] = kind.validate_python(meta.scope_id)
+        except ValidationError:
+            said = f"is not the ID of a {meta.scope_type} you have access to"
+            return None, [Issue(field="meta.scopeId", details=said)]
+    named = AssetMetaIn.model_construct(name=meta.name, scope=meta.scope_type, **given)
+    place, wrong = place_of(named, user)
+    return place, [it.model_copy(update={"field": "meta.scopeId"}) for it in wrong]
+
+
+def _given(body: Closed) -> Setup:
+    """What a request says of the setup; null says nothing."""
+    document = body.model_dump(mode="json", by_alias=True, exclude_unset=True, include=set(SETUP))
+    return {key: value for key, value in document.items() if value is not None}
+
+
+def _contradictions(setup: Setup) -> Iterator[Issue]:
+    same, has_master = setup.get(SAME), setup.get("master") is not None
+    if has_master and setup.get("noMaster"):
+        yield Issue(field="master", details="leave it out when noMaster is true")
+    elif has_master and same:
+        yield Issue(field="master", details=f"leave it out when {SAME} is true")
+    elif same is False and not (has_master or setup.get("noMaster")):
+        said = f"is required when {SAME} is false"
+        yield Issue(field="master", details=said, rule="required")
+
+
+@contextmanager
+def _judged(wrong: list[Issue]) -> Iterator[None]:
+    """What a verb refuses, with what else is wrong; then nothing of it stays."""
+    try:
+        with judged(REFUSED), transaction.atomic():
+            yield
+            if wrong:
+                raise SpecError(())
+    except SpecError as error:
+        more = [
+            Issue(field=f"meta.{'.'.join(map(str, it.path))}", details=it.message, rule=it.rule)
+            for it in error.problems
+        ]
+        raise refused_for(REFUSED, [*wrong, *more]) from error

@@ -1,0 +1,140 @@
+"""What a template holds, as a request has it and as the draft that is stored; both ways."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from accounts.models import User
+from core.api import Issue
+from spec import documents
+from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
+from spec.errors import Problem
+from spec.framework import Framework
+from spec.kind import WorkloadKind, traits_of
+from spec.published import given_as
+from spec.stored import mapping
+from workloads.plan import plan
+
+Setup = dict[str, Any]  # by the names of the request
+OF_A_WORKLOAD = {"project", "cluster", "name"}
+FRAMEWORK = "distributedFramework"
+CHOSEN = ("environment", "compute")
+WORKERS_ONLY = "workers_only"
+
+
+def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
+    spec, master = dict(mapping(setup.get("spec"))), setup.get("master")
+    if not kind.is_gang:
+        document = documents.one_pod_from_wire(spec, kind)
+        own: Values = {"framework": ""}
+    else:
+        its = None if master is None else mapping(mapping(master).get("spec"))
+        document = documents.from_wire(spec, no_master=bool(setup.get("noMaster")), master=its)
+        framework = document.pop(FRAMEWORK, None)
+        own = {
+            "framework": str(framework or Framework.PYTORCH),
+            "architecture": document.pop("architecture"),
+            "master": None if its is None else _replica(document.pop("master"), mapping(master)),
+        }
+    worker = _replica(document.pop("worker"), setup)
+    return WorkloadDraft(kind=kind, worker=worker, values=document, **own)
+
+
+def _replica(values: Values, given: Setup) -> ReplicaDraft:
+    """With the assets that are chosen for it."""
+    chosen = mapping(given.get("assets"))
+    mounted = chosen.get("dataSources") or []
+    return ReplicaDraft(
+        assets={kind: chosen[kind] for kind in CHOSEN if chosen.get(kind)},
+        values=values | ({DATA_SOURCES: mounted} if mounted else {}),
+    )
+
+
+def setup_of(draft: WorkloadDraft) -> Setup:
+    """The inverse of :func:`draft_of`, with nothing that the draft does not say."""
+    spec = documents.to_wire({**draft.counted, "worker": _pod(draft.worker)})
+    setup: Setup = {"spec": spec, "assets": _chosen(draft.worker)}
+    if not draft.is_gang:
+        return setup
+    own = draft.master
+    setup["spec"] = {FRAMEWORK: draft.framework, **spec}
+    setup["noMaster"] = draft.architecture == WORKERS_ONLY
+    setup["master"] = own and {
+        "spec": documents.master_to_wire({"master": _pod(own)}) or {},
+        "assets": _chosen(own),
+    }
+    return setup
+
+
+def _pod(replica: ReplicaDraft) -> Values:
+    return {key: value for key, value in replica.values.items() if key != DATA_SOURCES}
+
+
+def _chosen(replica: ReplicaDraft) -> Setup | None:
+    chosen: Setup = {kind: str(pk) for kind, pk in replica.assets.items() if kind in CHOSEN}
+    if mounted := replica.data_sources:
+        chosen["dataSources"] = mounted
+    return chosen or None
+
+
+def laid_over(old: Any, new: Any) -> Any:
+    """JSON Merge Patch (RFC 7396): objects field by field, null takes a field away."""
+    if not isinstance(new, dict):
+        return new
+    merged = dict(mapping(old))
+    for key, value in new.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = laid_over(merged.get(key), value)
+    return merged
+
+
+def without(setup: Setup, path: str) -> Setup:
+    """The same without what is at a dotted path such as ``spec.image``."""
+    head, _, rest = path.partition(".")
+    if not rest or not isinstance(setup.get(head), dict):
+        return {key: value for key, value in setup.items() if key != head or rest}
+    return {**setup, head: without(setup[head], rest)}
+
+
+def issues_of(setup: Setup, draft: WorkloadDraft, by: User) -> Iterator[Issue]:
+    """What is wrong with the values that there are. A template may lack any."""
+    kind = WorkloadKind(draft.kind)
+    for key in documents.strays(mapping(setup.get("spec")), kind):
+        yield Issue(field=f"spec.{key}", details="is not a field of this kind", rule="unknown")
+    bare = draft.model_copy(update={"rules": ()})
+    for problem in plan(bare, by=by).problems:
+        if problem.path[0] not in OF_A_WORKLOAD and not _is_missing(problem, draft):
+            field = field_of(problem, setup)
+            yield Issue(field=field, details=problem.message, rule=problem.rule)
+
+
+def _is_missing(problem: Problem, draft: WorkloadDraft) -> bool:
+    """Whether it is about what may be filled in later."""
+    role, *rest = problem.path
+    replica = draft.replicas.get(str(role))
+    asks = replica is not None and len(rest) == 1 and rest[0] in {"environment", "compute"}
+    of_asset = asks and replica is not None and rest[0] not in replica.assets
+    value = replica.values.get(str(rest[0])) if asks and replica is not None else None
+    return problem.rule == "required" or bool(of_asset and value is None)
+
+
+def field_of(problem: Problem, setup: Setup) -> str:
+    """Where the request has what a problem of the draft is about."""
+    head, *rest = problem.path
+    if head in {"worker", "master"}:
+        given = setup if head == "worker" else mapping(setup.get("master"))
+        before = [] if head == "worker" else ["master"]
+        if rest[:1] == [DATA_SOURCES] or mapping(given.get("assets")).get(
+            str(rest[:1] and rest[0])
+        ):
+            return ".".join([*before, "assets", *map(str, rest)])
+        rest = list(given_as(mapping(given.get("spec")), tuple(rest)))
+        return ".".join([*before, "spec", *map(str, rest)])
+    named = {"framework": f"spec.{FRAMEWORK}", "architecture": "noMaster"}
+    return ".".join([named.get(str(head), f"spec.{head}"), *map(str, rest)])
+
+
+def kind_of(draft: WorkloadDraft) -> WorkloadKind:
+    traits = traits_of(draft.kind)
+    return next(kind for kind in WorkloadKind if kind.traits is traits)
