@@ -61,7 +61,7 @@ def _at(address: str) -> Callable[[Page], None]:
 
 def _wizard(page: Page) -> None:
     begin(page, "my-next-training")
-    page.get_by_role("radio", name="pytorch-mnist", exact=True).check()
+    page.get_by_role("radio", name="pytorch", exact=True).check()
     page.get_by_role("radio", name="small-fraction", exact=True).check()
     summary = page.get_by_role("complementary", name="Summary")
     expect(summary.get_by_text("Starts immediately")).to_be_visible()
@@ -108,7 +108,7 @@ PICTURES = (
 
 def submit(page: Page, name: str, *, arguments: str = "") -> None:
     begin(page, name)
-    page.get_by_role("radio", name="pytorch-mnist", exact=True).check()
+    page.get_by_role("radio", name="pytorch", exact=True).check()
     page.get_by_role("radio", name="small-fraction", exact=True).check()
     page.get_by_label("Arguments").fill(arguments)
     page.get_by_role("button", name="CONTINUE").click()

@@ -57,10 +57,10 @@ MPI: dict[str, Any] = {
         {"name": "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "value": "1"},
     ],
 }
-MNIST = "pytorch-mnist"
+PYTORCH = "pytorch"
 #: Description, framework and document of each environment, by name.
 IMAGES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    MNIST: (
+    PYTORCH: (
         "Trains a small network on handwritten digits.",
         "PyTorch",
         {"image": MNIST_IMAGE},
@@ -146,7 +146,7 @@ def _assets(author: User) -> None:
     }
     draft = WorkloadDraft(
         worker=ReplicaDraft(
-            assets={"environment": images[MNIST].pk, "compute": sizes["small-fraction"].pk}
+            assets={"environment": images[PYTORCH].pk, "compute": sizes["small-fraction"].pk}
         ),
         values={"numWorkers": 2},
     )

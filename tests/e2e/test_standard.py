@@ -22,7 +22,7 @@ def begin_workspace(page: Page, name: str) -> None:
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/2/")
-    page.get_by_role("radio", name="pytorch-mnist").check()
+    page.get_by_role("radio", name="pytorch", exact=True).check()
     page.get_by_role("radio", name="cpu-only").check()
 
 

@@ -100,7 +100,7 @@ def test_fields_set_in_the_browser_reach_the_processes_of_this_machine(
 ) -> None:
     page = admin_page
     begin(page, "here")
-    choose(page, "pytorch-mnist", "cpu-only")
+    choose(page, "pytorch", "cpu-only")
     rows = [ROWS[field] for field in ON_THIS_MACHINE]
     fill_in(page, rows)
     manifest = handed_over(page)

@@ -56,6 +56,7 @@ def draft(project: Project, name: str, framework: str) -> WorkloadDraft:
 
 def test_there_is_an_example_of_each_framework() -> None:
     assert set(FRAMEWORKS.values()) == set(Framework)
+    assert list(FRAMEWORKS) == ["pytorch", "tensorflow", "xgboost", "mpi", "jax"]
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
