@@ -3,10 +3,9 @@
 from collections.abc import Collection
 from typing import Any
 
-import yaml
-
 from accounts.models import User
 from assets.credential.usable import in_words, that_open, visible_at
+from assets.data_source import files
 from assets.data_source.model import DataSource
 from assets.forms.base import AssetForm
 from core.forms.field import Field, Input, Option, Values
@@ -15,7 +14,6 @@ from core.forms.shown import Shown
 from projects.scopes import Place
 from spec.credential import CredentialKind
 from spec.data_source import SourceKind
-from spec.documents import to_yaml
 from spec.stored import mapping
 
 KINDS: tuple[Option, ...] = (
@@ -153,7 +151,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
             "As YAML, each name with its text, as in the data of a ConfigMap. They travel with "
             "each workload. Anyone who sees it can read them, so enter no passwords.",
             alias="configMapVolume_files",
-            placeholder="train.yaml: |\n  lr: 0.1",
+            placeholder=files.EXAMPLE,
             literal=True,
         ),
         _text(
@@ -220,9 +218,8 @@ class DataSourceForm(AssetForm):
         if claim.get("claimName") and mapping(claim.get("claimInfo")).get("size"):
             text = "Enter either the size of a new PVC or the name of an existing one, not both."
             self.add_error("pvc_claimName", text)
-        if self.values.get("kind") == SourceKind.CONFIG_MAP and _texts(text) is None:
-            example = "train.yaml: |, and below it the text, each line behind two spaces"
-            self.add_error("configMapVolume_files", f"Write names with their texts: {example}.")
+        if self.values.get("kind") == SourceKind.CONFIG_MAP and files.texts_of(text) is None:
+            self.add_error("configMapVolume_files", files.HOW)
 
     def document(self, *, without: Collection[str] = ()) -> Values:
         """What the fields of the other kinds hold is no part of it."""
@@ -233,9 +230,8 @@ class DataSourceForm(AssetForm):
             item = _claim(item)
         if not (item.get("secretRef") or {}).get("name"):
             item.pop("secretRef", None)
-        if kind == SourceKind.CONFIG_MAP and "files" in item:
-            texts = _texts(item["files"]) or {}
-            item["files"] = [{"name": name, "content": text} for name, text in texts.items()]
+        if kind == SourceKind.CONFIG_MAP:
+            item = files.pack(item)
         if kind in OPENED_BY:
             chosen = str((item.pop("credential", None) or {}).get("assetId") or "")
             if chosen:
@@ -253,17 +249,6 @@ def _claim(item: Values) -> Values:
     return item | {"claimInfo": info, "existingPvc": False}
 
 
-def _texts(text: object) -> dict[str, str] | None:
-    """What the YAML says; ``None`` where it is no mapping of names to texts."""
-    try:
-        data = yaml.safe_load(str(text or ""))
-    except yaml.YAMLError:
-        return None
-    data = {} if data is None else data
-    is_text = isinstance(data, dict) and all(isinstance(it, str) for it in data.values())
-    return {str(name): it for name, it in data.items()} if is_text else None
-
-
 def blank() -> Values:
     return {"kind": SourceKind.PVC.value}
 
@@ -272,7 +257,6 @@ def initial(source: DataSource) -> dict[str, Any]:
     document = mapping(source.spec_json)
     values = {key: value for key, value in document.items() if value is not None}
     conf = mapping(values.get(SourceKind.CONFIG_MAP))
-    if files := conf.get("files"):
-        texts = {file["name"]: file["content"] for file in files}
-        values[SourceKind.CONFIG_MAP.value] = conf | {"files": to_yaml(texts)}
+    if conf:
+        values[SourceKind.CONFIG_MAP.value] = files.unpack(conf)
     return values

@@ -80,8 +80,8 @@ class ClusterKind:
     """A row of the table of kinds. Sentences for people are empty where there is nothing to say.
 
     ``lacks`` says by section of the wizard why it is of no use on such clusters, ``withholds`` why
-    one field is not for a cluster, ``names`` which node types and topologies it has, as far as it
-    told. ``reached_by`` are settings whose change connects anew;
+    one field, or one part of a list's items, is not for a cluster, ``names`` which node types and
+    topologies it has, as far as it told. ``reached_by`` are settings whose change connects anew;
     ``fixed`` those that stay while the cluster has projects, with the reason.
     """
 

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from clusters.models import Cluster
 
 ELSEWHERE = "Kubernetes clusters have these settings."
+#: Of volumes and data sources, the parts that only name what a Kubernetes cluster has.
+WITHHELD = {
+    "storage.pvc.claimInfo.storageClass": planning.NO_CLASSES,
+    "storage.pvc.claimInfo.volumeMode": planning.NO_DEVICES,
+    "storage.configMapVolume.configMap": planning.NO_CONFIG_MAPS,
+    "storage.secretVolume.secret": planning.KEPT_ELSEWHERE,
+    "storage.git.secretRef.name": planning.KEPT_ELSEWHERE,
+    "storage.s3.accessKeySecret": planning.KEPT_ELSEWHERE,
+}
 
 
 def connect(cluster: "Cluster") -> Engine:
@@ -38,12 +47,17 @@ def objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
     yield from (said for _, said in planning.complaints(storage, settings.LOCAL_PATHS))
 
 
+def withholds(cluster: "Cluster", field: str) -> str:
+    return WITHHELD.get(field, "")
+
+
 LOCAL = ClusterKind(
     slug="local",
     label="This machine",
     connect=connect,
     complaints=complaints,
     storage=objections,
+    withholds=withholds,
     permanent="This machine is a cluster as long as the local engine is on.",
     lacks={
         "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "

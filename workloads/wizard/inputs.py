@@ -74,6 +74,9 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     if standard:
         _compare(shown, standard, plan)
     shown.why_not = offer.why_not(question)
+    for item in shown.items:
+        for cell in item.cells:  # what a copy brings along is there to be removed
+            cell.hidden = not cell.value and bool(offer.why_not(question, cell.cell))
     if question.input is Input.CARDS and question.role:
         replica = replica_of(content, question.role)
         shown.value = replica.assets.get(question.key, "") if replica else ""

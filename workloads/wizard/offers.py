@@ -11,7 +11,7 @@ from assets.environment.variables import SOURCES, VALUE
 from assets.models import DataSource
 from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
-from core.forms.field import Option
+from core.forms.field import Cell, Option
 from core.forms.items import BARRED
 from projects.models import Project
 from spec.scheduling import PriorityClass
@@ -35,9 +35,10 @@ class Offer:
             return self.cluster.definition.lacks.get(section.key, "")
         return NO_CLUSTER if any(section.key in kind.lacks for kind in KINDS.values()) else ""
 
-    def why_not(self, question: Question) -> str:
-        """Why one question is not for this cluster."""
-        return self.cluster.definition.withholds(self.cluster, question.key) if self.cluster else ""
+    def why_not(self, question: Question, cell: Cell | None = None) -> str:
+        """Why one question, or one part of its items, is not for this cluster."""
+        key = f"{question.key}.{cell.key}" if cell else question.key
+        return self.cluster.definition.withholds(self.cluster, key) if self.cluster else ""
 
     @cached_property
     def sources(self) -> set[str]:

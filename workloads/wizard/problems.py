@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from assets.data_source import files
 from assets.kinds import KINDS, for_each_pod
 from core.forms import nested, words
 from core.forms.field import Input
-from spec.errors import Problem
+from spec.errors import WORDS, Problem
 from spec.workload import MAX_GRACE_SECONDS
 from workloads.plan import Plan
 from workloads.wizard.places import locate, values_of
@@ -22,6 +23,8 @@ HOLDERS |= {"credential": "The credential"}
 
 #: Where the wizard asks by choice, "is required" says too little.
 CHOOSE = {"image": "select an environment"}
+#: What is a list in the document and a text here.
+WRITTEN = {"files": files.HOW}
 
 
 def problems(plan: Plan) -> Iterator[Located]:
@@ -51,6 +54,8 @@ def sentence(question: Question, problem: Problem) -> str:
     message = problem.message
     if message == "is required" and problem.path[-1] in CHOOSE:
         message = CHOOSE[str(problem.path[-1])]
+    if message == WORDS["tuple_type"] and problem.path[-1] in WRITTEN:
+        return WRITTEN[str(problem.path[-1])]
     if question.input is Input.DURATION:
         message = _with_unit(message)
     if message.startswith(ABOUT_THE_WORKLOAD):

@@ -44,17 +44,17 @@ def complaints(storage: Storage, paths: Sequence[str]) -> Iterator[Complaint]:
         if bucket.access_key_secret:
             yield f"storage.s3[{number}].accessKeySecret", KEPT_ELSEWHERE
     for number, conf in enumerate(storage.config_map_volume):
-        place = f"storage.configMapVolume[{number}]"
         if conf.config_map:
-            yield f"{place}.configMap", "this machine has no ConfigMaps; give its files instead"
-        elif conf.sub_path:
-            yield f"{place}.subPath", "this machine mounts folders; leave out the single file"
+            yield f"storage.configMapVolume[{number}].configMap", NO_CONFIG_MAPS
     for number, held in enumerate(storage.secret_volume):
         if held.secret:
             yield f"storage.secretVolume[{number}].secret", KEPT_ELSEWHERE
 
 
 KEPT_ELSEWHERE = "this machine has no Secrets; choose a credential that has the values"
+NO_CLASSES = "this machine has no storage classes"
+NO_DEVICES = "this machine has no block devices to give"
+NO_CONFIG_MAPS = "this machine has no ConfigMaps; give its files instead"
 
 
 def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
@@ -86,12 +86,7 @@ def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
     ]
     repositories = [_repository(it, f"{OWN}/git-{number}") for number, it in enumerate(storage.git)]
     buckets = [_bucket(it, f"{role}-s3-{number}") for number, it in enumerate(storage.s3)]
-    written = [
-        Volume(
-            FILES, it.mount_path, source, read_only=True, mode=int(it.default_mode or OWN_MODE, 8)
-        )
-        for source, it, _ in _written(launch, role, storage)
-    ]
+    written = [_of_files(it, source) for source, it, _ in _written(launch, role, storage)]
     return claims + hosts + shares + repositories + buckets + written + own
 
 
@@ -150,6 +145,12 @@ def _repository(git: Repository, source: str) -> Volume:
     )
 
 
+def _of_files(item: ConfigMapVolume | SecretVolume, source: str) -> Volume:
+    alone = item.sub_path if isinstance(item, ConfigMapVolume) else None
+    mode = int(item.default_mode or OWN_MODE, 8)
+    return Volume(FILES, item.mount_path, source, read_only=True, mode=mode, file=alone or "")
+
+
 def _bucket(s3: Bucket, name: str) -> Volume:
     """One copy for all ranks: what is in buckets is large."""
     return Volume(
@@ -179,10 +180,10 @@ def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:
 
 def _claim(place: str, claim: Pvc) -> Iterator[Complaint]:
     if claim.is_block:
-        yield f"{place}.claimInfo.volumeMode", "this machine has no block devices to give"
+        yield f"{place}.claimInfo.volumeMode", NO_DEVICES
     info = claim.claim_info
     if info and info.storage_class and not info.without_class:
-        yield f"{place}.claimInfo.storageClass", "this machine has no storage classes"
+        yield f"{place}.claimInfo.storageClass", NO_CLASSES
 
 
 def _host_refused(host: HostPath, paths: Sequence[str]) -> str:

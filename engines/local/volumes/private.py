@@ -1,4 +1,4 @@
-"""Folders at the paths that a rank expects, seen by this rank and nobody else (Linux).
+"""Folders and files at the paths that a rank expects, seen by this rank and nobody else (Linux).
 
 A process gets a mount namespace of its own: as root, or else in a user namespace where the kernel
 lets it. What is missing on the way to a path is created, in memory where it would be in ``/``.
@@ -21,7 +21,8 @@ KEPT = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
 
 @dataclass(frozen=True)
 class Binding:
-    """A folder at a place; without ``source`` one in memory, of ``limit`` bytes at most."""
+    """A folder or a file at a place; without ``source`` a folder in memory, of ``limit`` bytes at
+    most."""
 
     place: str
     source: str = ""
@@ -56,12 +57,13 @@ def enter(bindings: Sequence[Binding], scratch: Path) -> None:
     _mount(None, "/", RECURSIVE | SLAVE)  # what is mounted here later shows, and none of ours there
     ordered = sorted(bindings, key=lambda it: Path(it.place).parts)
     places = {Path(it.place) for it in ordered}
+    files = {it for it in ordered if Path(it.source).is_file()}
     for binding in ordered:
         if not places & set(Path(binding.place).parents):
-            _way_to(Path(binding.place), scratch)
+            _way_to(Path(binding.place), scratch, a_file=binding in files)
     sources = {it: os.open(it.source, os.O_PATH) for it in ordered if it.source}
     for binding in ordered:
-        Path(binding.place).mkdir(parents=True, exist_ok=True)  # in another volume
+        _make(Path(binding.place), a_file=binding in files)  # in another volume
         _bind(binding, sources.get(binding))
     for number in sources.values():
         os.close(number)
@@ -88,15 +90,23 @@ def _namespaces() -> None:
     Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
 
 
-def _way_to(place: Path, scratch: Path) -> None:
-    """A folder to mount on. Where this user can create it, it is created; in ``/``, or where it
+def _way_to(place: Path, scratch: Path, *, a_file: bool) -> None:
+    """What to mount on. Where this user can create it, it is created; in ``/``, or where it
     cannot, the nearest folder that is there is covered by one in memory that shows the same."""
-    if place.is_dir():
+    if place.exists():
         return
     there = next(folder for folder in place.parents if folder.is_dir())
     if there == Path("/") or not os.access(there, os.W_OK):
         _cover(there, scratch)
-    place.mkdir(parents=True)
+    _make(place, a_file=a_file)
+
+
+def _make(place: Path, *, a_file: bool) -> None:
+    if place.exists():
+        return
+    (place.parent if a_file else place).mkdir(parents=True, exist_ok=True)
+    if a_file:
+        place.touch()
 
 
 def _cover(folder: Path, scratch: Path) -> None:

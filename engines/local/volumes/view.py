@@ -24,7 +24,7 @@ class View:
 
 
 def source(volume: Volume, folder: Folder, run: int, rank: str) -> Path:
-    """Where a volume is on the disk."""
+    """Where a volume is on the disk, all of it."""
     return Path((folder.path / volume.source.format(run=run, rank=rank)).resolve())
 
 
@@ -54,6 +54,7 @@ def arrange(folder: Folder, run: int, rank: RankPlan) -> View:
     for volume, path in sources.items():
         if volume.is_ours:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    places = {it: path / it.file for it, path in sources.items()}
     scratch = folder.path / "scratch"
     scratch.mkdir(exist_ok=True)
     bindings = tuple(
@@ -63,16 +64,16 @@ def arrange(folder: Folder, run: int, rank: RankPlan) -> View:
             it.read_only,
             it.limit if it.kind == MEMORY else None,
         )
-        for it, path in sources.items()
+        for it, path in places.items()
     )
     trouble = private.trial(bindings, scratch)
     if not trouble:
-        variables = {it.variable: it.place for it in sources}
-        return View(work, bindings, scratch, variables, _mounted(sources))
-    for volume, path in sources.items():
+        variables = {it.variable: it.place for it in places}
+        return View(work, bindings, scratch, variables, _mounted(places))
+    for volume, path in places.items():
         _link(own / volume.place.strip("/"), path)
-    variables = {it.variable: str(path) for it, path in sources.items()}
-    return View(_through(work, sources), variables=variables, said=_linked(sources, trouble))
+    variables = {it.variable: str(path) for it, path in places.items()}
+    return View(_through(work, places), variables=variables, said=_linked(places, trouble))
 
 
 def write_files(folder: Folder, plan: GangPlan) -> None:

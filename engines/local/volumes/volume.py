@@ -17,8 +17,8 @@ Keys = Mapping[str, str]  # what a credential holds, by the names of its keys
 
 @dataclass(frozen=True)
 class Volume:
-    """A folder at ``place``. ``source`` is absolute, or below the folder of the workload;
-    ``{run}`` and ``{rank}`` in it are filled in at the start."""
+    """A folder at ``place``, or one ``file`` of it. ``source`` is absolute, or below the folder of
+    the workload; ``{run}`` and ``{rank}`` in it are filled in at the start."""
 
     kind: str
     place: str
@@ -32,6 +32,7 @@ class Volume:
     revision: str = ""
     credential: str = ""  # the id of the one that opens it
     mode: int = 0o600  # of the files that the launch brings
+    file: str = ""  # the only one that is seen, where not the whole folder is
 
     @property
     def is_named(self) -> bool:

@@ -4,7 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 from engines.base import Launch
+from engines.local.layout import Folder
+from engines.local.volumes import private
+from engines.local.volumes.view import arrange, write_files
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.volumes import mounting, needs_mounts
@@ -56,6 +61,34 @@ def test_ranks_read_the_keys_of_a_credential_and_a_configuration(
         return [path for path in files if HIDDEN in path.read_text()]
 
     wait_for(lambda: not holding(), 10, "the files to go with the run")
+
+
+def test_a_single_file_is_at_the_path_itself(rig: LocalRig, tmp_path: Path) -> None:
+    needs_mounts(tmp_path)
+    files = [{"name": "train.yaml", "content": "lr: 0.1\n"}, {"name": "b", "content": "b"}]
+    places = (f"{CONF}/deep/train.yaml", "/trainyard-train.yaml")
+    single = [{"files": files, "subPath": "train.yaml", "mountPath": place} for place in places]
+    show = f"cat {' '.join(places)}; ls {CONF}/deep; test -f /etc/hostname && echo others"
+    change = f"(echo x > {places[0]}) 2>/dev/null || echo unchangeable"
+    launched = rig.submit(mounting(rig, f"{show}; {change}", configMapVolume=single))
+    assert rig.over(launched).phase is Phase.COMPLETED, rig.over(launched).message
+    said = ["lr: 0.1", "lr: 0.1", "train.yaml", "others", "unchangeable"]
+    assert rig.log(launched).splitlines() == said
+    assert not Path(places[1]).exists()
+
+
+def test_a_single_file_is_a_link_where_there_are_no_mounts(
+    rig: LocalRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private, "trial", lambda *_: "not here")
+    conf = {"files": [{"name": "a", "content": "hello"}], "subPath": "a", "mountPath": "/etc/a.txt"}
+    plan = rig.engine.plan(mounting(rig, "true", configMapVolume=[conf]))
+    folder = Folder(tmp_path, "one")
+    folder.path.mkdir(parents=True)
+    write_files(folder, plan)
+    seen = arrange(folder, plan.run, plan.ranks[0])
+    assert (folder.work(plan.ranks[0].name) / "etc/a.txt").read_text() == "hello"
+    assert Path(seen.variables["VOLUME_ETC_A_TXT"]).read_text() == "hello"
 
 
 def test_a_second_attempt_has_the_files_too(rig: LocalRig, tmp_path: Path) -> None:

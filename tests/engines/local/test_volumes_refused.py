@@ -24,12 +24,6 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     ("configMapVolume", {"configMap": "c", "mountPath": "/x"}, "[0].configMap", "no ConfigMaps"),
     ("secretVolume", {"secret": "s", "mountPath": "/x"}, "[0].secret", "no Secrets"),
-    (
-        "configMapVolume",
-        {"files": [{"name": "a", "content": "b"}], "subPath": "a", "mountPath": "/x"},
-        "[0].subPath",
-        "mounts folders",
-    ),
     ("hostPath", {"path": "/etc", "mountPath": "/x"}, "[0].path", "do not allow /etc"),
     (
         "nfs",

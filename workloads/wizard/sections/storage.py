@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from assets.data_source import files
 from core.forms.field import Cell, Input, Repack, Values
 from spec.draft import DATA_SOURCES
 from spec.storage import NO_CLASS
@@ -60,8 +61,8 @@ def _shown(named: Values) -> str:
     return str(named.get("name") or named.get("assetId") or "")
 
 
-#: A credential is a name in a cell, and what is said of it in the document.
-REPACK = Repack(_unpack, _pack)
+#: What is otherwise in a cell than in the document: a credential is its name, files are a text.
+REPACKS = {CREDENTIAL: Repack(_unpack, _pack), files.FILES: Repack(files.unpack, files.pack)}
 MODES = "claimInfo.accessModes"
 VOLUME = (
     Cell(
@@ -118,7 +119,14 @@ SOURCES = (
         "ConfigMap",
         "CONFIGMAP",
         (
-            _text("configMap", "ConfigMap"),
+            Cell(
+                files.FILES,
+                "Files, as YAML",
+                Input.LINES,
+                placeholder=files.EXAMPLE,
+                strip=False,
+            ),
+            _text("configMap", "Or existing ConfigMap"),
             _path("mountPath"),
             _text("subPath", "Single file", "train.yaml"),
         ),
@@ -202,7 +210,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 
 
 def _items(key: str, label: str, add: str, cells: tuple[Cell, ...]) -> Question:
-    repack = REPACK if any(cell.key == CREDENTIAL for cell in cells) else None
+    repack = next((REPACKS[cell.key] for cell in cells if cell.key in REPACKS), None)
     return Question(f"storage.{key}", label, Input.ITEMS, add=add, cells=cells, repack=repack)
 
 

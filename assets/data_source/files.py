@@ -1,0 +1,48 @@
+"""Files of a ConfigMap as one text that people write: as YAML, each name with its text."""
+
+from typing import Any
+
+import yaml
+
+from core.forms.field import Values
+from spec.documents import to_yaml
+
+FILES = "files"
+EXAMPLE = "train.yaml: |\n  lr: 0.1"
+HOW = (
+    "Write names with their texts: train.yaml: |, and below it the text, each line behind two "
+    "spaces."
+)
+
+
+def texts_of(text: object) -> dict[str, str] | None:
+    """What the YAML says; ``None`` where it is no mapping of names to texts."""
+    try:
+        data = yaml.safe_load(str(text or ""))
+    except yaml.YAMLError:
+        return None
+    data = {} if data is None else data
+    is_text = isinstance(data, dict) and all(isinstance(it, str) for it in data.values())
+    return {str(name): it for name, it in data.items()} if is_text else None
+
+
+def unpack(item: Values) -> Values:
+    """An item with its files as a text. Where they are no files they stay as they are."""
+    files = item.get(FILES)
+    if not isinstance(files, list) or not all(map(_is_file, files)):
+        return item
+    return {**item, FILES: to_yaml({file["name"]: file["content"] for file in files})}
+
+
+def pack(item: Values) -> Values:
+    """The way back. A text that says nothing of files stays, for the spec to refuse."""
+    rest = {key: value for key, value in item.items() if key != FILES}
+    texts = texts_of(item.get(FILES))
+    if texts is None:
+        return item
+    files = [{"name": name, "content": text} for name, text in texts.items()]
+    return rest | ({FILES: files} if files else {})
+
+
+def _is_file(file: Any) -> bool:
+    return isinstance(file, dict) and file.keys() == {"name", "content"}
