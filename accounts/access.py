@@ -45,6 +45,7 @@ RESOURCES = {
     "projects": ("read", "create", "update", "delete"),
     "assets": ("read", "create", "update", "delete"),
     "workloads": ("read", "create", "update", "delete"),
+    "webhooks": ("read", "create", "update", "delete"),
 }
 PERMISSIONS = frozenset(
     f"{name}.{action}" for name, actions in RESOURCES.items() for action in actions
@@ -78,6 +79,10 @@ RESEARCHER = AccessRole(
             "workloads.create",
             "workloads.update",
             "workloads.delete",
+            "webhooks.read",
+            "webhooks.create",
+            "webhooks.update",
+            "webhooks.delete",
         }
     ),
 )

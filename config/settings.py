@@ -6,7 +6,7 @@ from pathlib import Path
 from django.contrib.messages import constants as message_levels
 
 from config import embedded
-from config.env import env_bool, env_database, env_int, env_list, env_str, secret_keys
+from config.env import env_bool, env_database, env_int, env_list, env_networks, env_str, secret_keys
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "projects",
     "assets",
     "workloads",
+    "notifications",
     "config",  # its commands
 ]
 MIDDLEWARE = [
@@ -133,6 +134,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,  # seconds
         "options": {"queue": "periodic", "expires": 5},
     },
+    "webhooks": {
+        "task": "notifications.deliver",
+        "schedule": 5.0,  # seconds; for what was not asked for, or is to be tried again
+        "options": {"queue": "periodic", "expires": 5},
+    },
 }
 CELERY_BEAT_MAX_LOOP_INTERVAL = 2  # seconds; each round is a sign of life
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -197,6 +203,10 @@ STORAGES = {
 # --- Terminals ---------------------------------------------------------------------------------
 TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15)  # without a key pressed
 TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
+
+# --- Webhooks ----------------------------------------------------------------------------------
+# They go to public addresses, and to these networks: 10.0.0.0/8,127.0.0.1
+WEBHOOK_NETWORKS = env_networks("TRAINYARD_WEBHOOK_NETWORKS")
 
 # --- Tools -------------------------------------------------------------------------------------
 # Where people and clusters find Trainyard, such as https://trainyard.example.com.

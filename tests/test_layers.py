@@ -79,8 +79,8 @@ def sources(package: str) -> list[Path]:
 
 
 def test_the_layers_are_those_of_the_import_contract() -> None:
-    assert LAYERS[0] == "workloads"
-    assert {"assets", "projects", "clusters", "accounts"} <= set(BELOW)
+    assert LAYERS[0] == "notifications"
+    assert {"workloads", "assets", "projects", "clusters", "accounts"} <= set(BELOW)
     assert "workloads" in reverse_names("clusters")
 
 

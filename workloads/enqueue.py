@@ -3,19 +3,13 @@
 A broker that is down loses nothing: the sweep looks at the rows every few seconds and asks again.
 """
 
-import logging
 from uuid import UUID
 
-from django.db import transaction
-from redis.exceptions import RedisError
-
-from core.enqueue import MONITOR, SUBMIT, send
-from core.valkey import connection
+from core import enqueue
+from core.enqueue import MONITOR, SUBMIT, send, send_once
 from workloads.models import Workload
 
-log = logging.getLogger(__name__)
-
-ASKED_SECONDS = 5  # a message that nobody takes is lost: send another
+HAND_OVER = "workloads.hand_over"
 
 
 def submit(*workloads: Workload) -> None:
@@ -30,24 +24,12 @@ def submit(*workloads: Workload) -> None:
 
 def hand_over(cluster_id: UUID) -> None:
     """One message for all that is committed until a worker has looked."""
-
-    def ask() -> None:
-        try:
-            if connection().set(_asked(cluster_id), 1, nx=True, ex=ASKED_SECONDS):
-                send("workloads.hand_over", cluster_id, SUBMIT)
-        except RedisError as error:
-            log.warning("The workloads of %s wait for the next sweep: %s", cluster_id, error)
-
-    transaction.on_commit(ask)
+    send_once(HAND_OVER, cluster_id, SUBMIT)
 
 
 def looked(cluster_id: UUID) -> None:
     """A worker saw every row: what is committed from now on needs a message of its own."""
-    connection().delete(_asked(cluster_id))
-
-
-def _asked(cluster_id: UUID) -> str:
-    return f"hand-over-asked:{cluster_id}"
+    enqueue.looked(HAND_OVER, cluster_id)
 
 
 def launch(workload_id: UUID) -> None:

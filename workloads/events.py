@@ -6,11 +6,14 @@ from django.db import transaction
 
 from accounts.models import User
 from core import stream
+from core.enqueue import PERIODIC, send_once
 from core.inserts import insert
 from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
 
 EVERY_CHANNEL = "project:*"
+#: The task that tells others of changes of phase; it reads them from the events.
+NOTIFY = "notifications.deliver"
 
 
 def channel(project_id: int) -> str:
@@ -39,6 +42,7 @@ def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
         Event(workload=workload, phase=workload.phase, verb="submit", actor=actor)
         for workload in workloads
     )
+    send_once(NOTIFY, None, PERIODIC)
     names, where = [f"new-{it.pk}" for it in workloads], channel(workloads[0].project_id)
     transaction.on_commit(lambda: stream.publish(where, *names))
 
@@ -62,6 +66,7 @@ def phase(
         actor=actor,
     )
     insert([event])
+    send_once(NOTIFY, None, PERIODIC)
     tell(workload)
 
 

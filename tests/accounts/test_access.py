@@ -18,6 +18,7 @@ OF_A_RESEARCHER = {
     "projects.read",
     *(f"assets.{action}" for action in ("read", "create", "update", "delete")),
     *(f"workloads.{action}" for action in ("read", "create", "update", "delete")),
+    *(f"webhooks.{action}" for action in ("read", "create", "update", "delete")),
 }
 PEOPLE = ("administrator", "administrator and member", "member", "stranger", "locked", "nobody")
 EVERYWHERE = {"administrator", "administrator and member"}

@@ -22,6 +22,7 @@ BESIDE = (
     "accounts.tokens",
     "clusters.connection_tests",
     "clusters.nodes.pools",
+    "notifications.webhooks.services",
     "projects.departments",
     "workloads.submission",
 )

@@ -15,6 +15,7 @@ from clusters.nodes import pools
 from projects import departments
 from projects import services as projects
 from projects.scopes import Place
+from tests.audit.hooks import HOOKS
 from tests.audit.people import PEOPLE
 from tests.audit.scene import DEPARTMENT, OPENS, POOL, PROJECT, SECRET, VARIABLES, Scene, Verbs
 from tests.factories import (
@@ -87,82 +88,86 @@ def _update_template(s: Scene) -> None:
     workloads.update_template(_template(s), s.draft(), by=s.boss)
 
 
-VERBS: Verbs = PEOPLE | {
-    "projects.services.create_project": (
-        "create project",
-        lambda s: projects.create_project(by=s.boss, name="p", cluster=s.cluster, **PROJECT),
-    ),
-    "projects.services.update_project": ("update project", _update_project),
-    "projects.services.delete_project": (
-        "delete project",
-        lambda s: projects.delete_project(s.project, by=s.boss),
-    ),
-    "projects.services.set_projects": (
-        "add project",
-        lambda s: projects.set_projects(s.person(), [s.project], by=s.boss),
-    ),
-    "projects.departments.create_department": ("create department", _department),
-    "projects.departments.update_department": ("update department", _update_department),
-    "projects.departments.delete_department": ("delete department", _delete_department),
-    "clusters.services.add_at_once": (
-        "create cluster",
-        lambda s: clusters.add_at_once(KUBERNETES, name="near", settings={}, secret=OPENS),
-    ),
-    "clusters.services.create": ("create cluster", _cluster),
-    "clusters.services.update": (
-        "update cluster",
-        lambda s: clusters.update(s.kubernetes, by=s.boss, secret=OPENS, name="new"),
-    ),
-    "clusters.services.delete_cluster": (
-        "delete cluster",
-        lambda s: clusters.delete_cluster(s.kubernetes, by=s.boss),
-    ),
-    "clusters.connection_tests.ask": (
-        "create connection test",
-        lambda s: connection_tests.ask(by=s.boss, kind=KUBERNETES, secret=OPENS),
-    ),
-    "clusters.nodes.pools.create_pool": ("create node pool", _pool),
-    "clusters.nodes.pools.update_pool": (
-        "update node pool",
-        lambda s: pools.update_pool(_pool(s), by=s.boss, label_key="gpu", label_value="b"),
-    ),
-    "clusters.nodes.pools.delete_pool": (
-        "delete node pool",
-        lambda s: pools.delete_pool(_pool(s), by=s.boss),
-    ),
-    "assets.services.create": ("create environment", _environment),
-    "assets.services.update": ("update environment", _update_environment),
-    "assets.services.duplicate": ("create environment", _copy_environment),
-    "assets.services.restore": ("update environment", _restore_environment),
-    "assets.services.delete": (
-        "delete environment",
-        lambda s: assets.delete(ENVIRONMENT, s.environment, by=s.boss),
-    ),
-    "workloads.services.submit": (
-        "create workload",
-        lambda s: workloads.submit(s.draft(), by=s.boss),
-    ),
-    "workloads.submission.submit_all": (
-        "create workload",
-        lambda s: submission.submit_all([s.draft()], by=s.boss),
-    ),
-    "workloads.services.stop": (
-        "stop workload",
-        lambda s: workloads.stop(s.workload(running=True), by=s.boss),
-    ),
-    "workloads.services.resume": (
-        "run workload",
-        lambda s: workloads.resume(s.workload(stopped=True), by=s.boss),
-    ),
-    "workloads.services.delete": (
-        "delete workload",
-        lambda s: workloads.delete(s.workload(running=True), by=s.boss),
-    ),
-    "workloads.services.purge": (
-        "purge workload",
-        lambda s: workloads.purge(s.workload(deleted_at=timezone.now()), by=s.boss),
-    ),
-    "workloads.services.copy": ("copy workload", _copy),
-    "workloads.services.save_template": ("create template", _template),
-    "workloads.services.update_template": ("update template", _update_template),
-}
+VERBS: Verbs = (
+    PEOPLE
+    | HOOKS
+    | {
+        "projects.services.create_project": (
+            "create project",
+            lambda s: projects.create_project(by=s.boss, name="p", cluster=s.cluster, **PROJECT),
+        ),
+        "projects.services.update_project": ("update project", _update_project),
+        "projects.services.delete_project": (
+            "delete project",
+            lambda s: projects.delete_project(s.project, by=s.boss),
+        ),
+        "projects.services.set_projects": (
+            "add project",
+            lambda s: projects.set_projects(s.person(), [s.project], by=s.boss),
+        ),
+        "projects.departments.create_department": ("create department", _department),
+        "projects.departments.update_department": ("update department", _update_department),
+        "projects.departments.delete_department": ("delete department", _delete_department),
+        "clusters.services.add_at_once": (
+            "create cluster",
+            lambda s: clusters.add_at_once(KUBERNETES, name="near", settings={}, secret=OPENS),
+        ),
+        "clusters.services.create": ("create cluster", _cluster),
+        "clusters.services.update": (
+            "update cluster",
+            lambda s: clusters.update(s.kubernetes, by=s.boss, secret=OPENS, name="new"),
+        ),
+        "clusters.services.delete_cluster": (
+            "delete cluster",
+            lambda s: clusters.delete_cluster(s.kubernetes, by=s.boss),
+        ),
+        "clusters.connection_tests.ask": (
+            "create connection test",
+            lambda s: connection_tests.ask(by=s.boss, kind=KUBERNETES, secret=OPENS),
+        ),
+        "clusters.nodes.pools.create_pool": ("create node pool", _pool),
+        "clusters.nodes.pools.update_pool": (
+            "update node pool",
+            lambda s: pools.update_pool(_pool(s), by=s.boss, label_key="gpu", label_value="b"),
+        ),
+        "clusters.nodes.pools.delete_pool": (
+            "delete node pool",
+            lambda s: pools.delete_pool(_pool(s), by=s.boss),
+        ),
+        "assets.services.create": ("create environment", _environment),
+        "assets.services.update": ("update environment", _update_environment),
+        "assets.services.duplicate": ("create environment", _copy_environment),
+        "assets.services.restore": ("update environment", _restore_environment),
+        "assets.services.delete": (
+            "delete environment",
+            lambda s: assets.delete(ENVIRONMENT, s.environment, by=s.boss),
+        ),
+        "workloads.services.submit": (
+            "create workload",
+            lambda s: workloads.submit(s.draft(), by=s.boss),
+        ),
+        "workloads.submission.submit_all": (
+            "create workload",
+            lambda s: submission.submit_all([s.draft()], by=s.boss),
+        ),
+        "workloads.services.stop": (
+            "stop workload",
+            lambda s: workloads.stop(s.workload(running=True), by=s.boss),
+        ),
+        "workloads.services.resume": (
+            "run workload",
+            lambda s: workloads.resume(s.workload(stopped=True), by=s.boss),
+        ),
+        "workloads.services.delete": (
+            "delete workload",
+            lambda s: workloads.delete(s.workload(running=True), by=s.boss),
+        ),
+        "workloads.services.purge": (
+            "purge workload",
+            lambda s: workloads.purge(s.workload(deleted_at=timezone.now()), by=s.boss),
+        ),
+        "workloads.services.copy": ("copy workload", _copy),
+        "workloads.services.save_template": ("create template", _template),
+        "workloads.services.update_template": ("update template", _update_template),
+    }
+)

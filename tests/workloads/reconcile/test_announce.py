@@ -19,6 +19,7 @@ class OnCommit(Protocol):
     def __call__(self, *, execute: bool) -> AbstractContextManager[object]: ...
 
 
+@pytest.mark.usefixtures("valkey")
 def test_open_pages_hear_of_an_end_before_the_worker_does(
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
@@ -32,4 +33,4 @@ def test_open_pages_hear_of_an_end_before_the_worker_does(
     with django_capture_on_commit_callbacks(execute=True):
         end = Observation(workload.pk, workload.run, 1, Phase.COMPLETED, datetime.now(UTC))
         assert reconcile.apply(workload, end)
-    assert sent == ["page", "workloads.admit"]
+    assert sent == ["page", "notifications.deliver", "workloads.admit"]

@@ -218,9 +218,9 @@ def test_a_broker_that_is_away_costs_the_seconds_to_the_next_sweep(
     def away() -> None:
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr(enqueue, "connection", away)
+    monkeypatch.setattr("core.enqueue.connection", away)
     with django_capture_on_commit_callbacks(execute=True):
         workload = WorkloadFactory(project=project)
         enqueue.submit(workload)
-    assert "wait for the next sweep: no broker" in caplog.text
+    assert "waits for the next sweep: no broker" in caplog.text
     assert list(dispatch.waiting(project.cluster)) == [workload]

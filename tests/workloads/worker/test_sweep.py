@@ -12,7 +12,6 @@ from projects.models import Project
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import phases
-from workloads import enqueue
 from workloads.models import Workload
 from workloads.worker import sweep
 
@@ -20,7 +19,8 @@ from workloads.worker import sweep
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
     found: list[tuple[str, UUID]] = []
-    monkeypatch.setattr(enqueue, "send", lambda task, about, queue: found.append((task, about)))
+    for module in ("workloads.enqueue", "core.enqueue"):
+        monkeypatch.setattr(f"{module}.send", lambda task, about, _: found.append((task, about)))
     return found
 
 

@@ -1,0 +1,133 @@
+"""One POST to an address that was judged: no redirects, so many seconds for all of it, and no more
+of the answer than its beginning."""
+
+import socket
+import ssl
+import time
+from contextlib import closing
+from dataclasses import dataclass
+
+import h11
+from django.conf import settings
+
+from core.text import cleaned
+from notifications.delivery import receivers
+from notifications.delivery.receivers import AddressRefused, Receiver, Resolve
+from notifications.models import LONGEST_ANSWER
+
+SECONDS = 10.0  # for connecting, sending and the answer together
+LONGEST_HEAD = 16 * 1024
+PIECE = 4096
+
+
+@dataclass(frozen=True)
+class HookAnswer:
+    """How a message was received: a status with the beginning of the answer, or a ``fault``."""
+
+    status: int | None = None
+    answer: str = ""
+    fault: str = ""
+    milliseconds: int = 0
+
+    @property
+    def is_success(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def is_gone(self) -> bool:
+        """The receiver says that it wants no more messages."""
+        return self.status == 410
+
+
+def post(
+    url: str,
+    body: str,
+    headers: dict[str, str],
+    *,
+    resolve: Resolve = receivers.resolve,
+    seconds: float = SECONDS,
+) -> HookAnswer:
+    """Whatever happens is the answer; nothing is raised for what a receiver does."""
+    begun = time.monotonic()
+    try:
+        receiver = receivers.receiver_of(url, resolve)
+        status, answer = _exchange(receiver, body.encode(), headers, begun + seconds)
+        posted = HookAnswer(status, answer, _fault_of(status))
+    except AddressRefused as error:
+        posted = HookAnswer(fault=f"The address {error}.")
+    except TimeoutError:
+        posted = HookAnswer(fault=f"No complete answer within {seconds:g} s.")
+    except ssl.SSLError as error:
+        posted = HookAnswer(
+            fault=f"TLS failed: {getattr(error, 'verify_message', '') or error.reason}"
+        )
+    except socket.gaierror:
+        posted = HookAnswer(fault="The host name cannot be resolved. Check the address.")
+    except (OSError, h11.ProtocolError) as error:
+        posted = HookAnswer(fault=f"The connection failed: {error}")
+    took = round(1000 * (time.monotonic() - begun))
+    return HookAnswer(posted.status, posted.answer, posted.fault, took)
+
+
+def _fault_of(status: int) -> str:
+    if 200 <= status < 300:
+        return ""
+    if 300 <= status < 400:
+        return "It redirects, which is not followed. Enter the address that it redirects to."
+    return f"The receiver answered {status}."
+
+
+def _exchange(
+    receiver: Receiver, body: bytes, headers: dict[str, str], deadline: float
+) -> tuple[int, str]:
+    its = {
+        "Host": receiver.authority,
+        "User-Agent": f"Trainyard/{settings.VERSION}",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        **headers,
+    }
+    peer = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
+    request = h11.Request(method="POST", target=receiver.target, headers=list(its.items()))
+    parts = (request, h11.Data(data=body), h11.EndOfMessage())
+    with closing(_connect(receiver, deadline)) as connection:
+        connection.settimeout(_left(deadline))
+        connection.sendall(b"".join(peer.send(part) or b"" for part in parts))
+        return _read(peer, connection, deadline)
+
+
+def _connect(receiver: Receiver, deadline: float) -> socket.socket:
+    """To the address, under the name."""
+    plain = socket.create_connection((receiver.ip, receiver.port), timeout=_left(deadline))
+    if receiver.scheme == "http":
+        return plain
+    try:
+        plain.settimeout(_left(deadline))
+        return ssl.create_default_context().wrap_socket(plain, server_hostname=receiver.host)
+    except BaseException:
+        plain.close()
+        raise
+
+
+def _read(peer: h11.Connection, connection: socket.socket, deadline: float) -> tuple[int, str]:
+    status, answer = 0, b""
+    while len(answer) < LONGEST_ANSWER:
+        event = peer.next_event()
+        if event is h11.NEED_DATA:
+            connection.settimeout(_left(deadline))
+            peer.receive_data(connection.recv(PIECE))
+        elif isinstance(event, h11.Response):
+            status = event.status_code
+        elif isinstance(event, h11.Data):
+            answer += event.data
+        elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed):
+            break
+    return status, cleaned(answer[:LONGEST_ANSWER].decode(errors="replace"))
+
+
+def _left(deadline: float) -> float:
+    """``TimeoutError`` when it is over."""
+    if (left := deadline - time.monotonic()) <= 0:
+        raise TimeoutError
+    return left

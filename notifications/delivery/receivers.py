@@ -1,0 +1,130 @@
+"""Where a message may go: to public addresses, and to networks that whoever runs Trainyard names.
+
+A name is resolved once, and the message goes to the address that was judged: what the name means a
+moment later does not count.
+"""
+
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+IPAddress = IPv4Address | IPv6Address
+#: A name and a port, to addresses as texts. ``OSError`` where there are none.
+Resolve = Callable[[str, int], Iterable[str]]
+
+PORTS = {"http": 80, "https": 443}
+LONGEST_URL = 500
+#: Inner addresses that look like any other, such as those where clouds tell secrets.
+INNER = tuple(ip_network(name) for name in ("168.63.129.16", "192.0.0.0/24", "fec0::/10"))
+NAT64 = ip_network("64:ff9b::/96")
+
+
+class AddressRefused(Exception):
+    """Nothing may be sent there."""
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """``host`` is what the address names, ``ip`` is where it is."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+    ip: str
+
+    @property
+    def authority(self) -> str:
+        """The header ``Host``."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def resolve(host: str, port: int) -> Iterator[str]:
+    """As this machine resolves names."""
+    for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        yield str(address[0])
+
+
+def fault_of(url: str) -> str:
+    """What is wrong with an address before anyone resolves it; empty where nothing is."""
+    try:
+        parts, _ = _parts(url)
+    except ValueError as error:
+        return str(error)
+    try:
+        literal = ip_address(str(parts.hostname))
+    except ValueError:
+        return ""
+    return _fault_of_ip(literal)
+
+
+def receiver_of(url: str, resolve: Resolve = resolve) -> Receiver:
+    """Where this is now. ``AddressRefused`` where nothing may be sent there, ``OSError`` where the
+    name has no address."""
+    try:
+        parts, port = _parts(url)
+    except ValueError as error:
+        raise AddressRefused(str(error)) from error
+    host = str(parts.hostname)
+    addresses = [ip_address(text.partition("%")[0]) for text in resolve(host, port)]
+    for address in addresses:
+        if fault := _fault_of_ip(address):
+            raise AddressRefused(fault)
+    if not addresses:
+        raise OSError(f"{host} has no address.")
+    target = parts.path or "/"
+    query = f"?{parts.query}" if parts.query else ""
+    return Receiver(parts.scheme, host, port, f"{target}{query}", str(addresses[0]))
+
+
+def _parts(url: str) -> tuple[SplitResult, int]:
+    """``ValueError`` says what is wrong."""
+    if len(url) > LONGEST_URL:
+        raise ValueError(f"must have at most {LONGEST_URL} characters")
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        raise ValueError("must have neither spaces nor characters beyond ASCII; encode them")
+    try:
+        parts = urlsplit(url)
+        port = parts.port or PORTS.get(parts.scheme, 0)
+    except ValueError:
+        raise ValueError("is not an address; enter one such as https://example.com/hook") from None
+    if parts.scheme not in PORTS or not parts.hostname:
+        raise ValueError("must begin with https:// or http:// and a host")
+    if "@" in parts.netloc:
+        raise ValueError("must have no user name or password; check the signature instead")
+    if parts.fragment:
+        raise ValueError("must have no part after #, which is never sent")
+    return parts, port
+
+
+def _fault_of_ip(address: IPAddress) -> str:
+    inner = _embedded(address)
+    if any(inner in ip_network(name) or address in ip_network(name) for name in _named()):
+        return ""
+    if inner.is_global and not (inner.is_multicast or any(inner in it for it in INNER)):
+        return ""
+    return (
+        f"points to {address}, which is no public address; whoever runs Trainyard can allow it "
+        "in TRAINYARD_WEBHOOK_NETWORKS"
+    )
+
+
+def _embedded(address: IPAddress) -> IPAddress:
+    """The address that an IPv6 address stands for, where it stands for one of IPv4."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address.ipv4_mapped or address.sixtofour:
+        return address.ipv4_mapped or address.sixtofour or address
+    if address.teredo:
+        return address.teredo[1]
+    return IPv4Address(int(address) & 0xFFFFFFFF) if address in NAT64 else address
+
+
+def _named() -> list[str]:
+    names: list[str] = settings.WEBHOOK_NETWORKS
+    return names

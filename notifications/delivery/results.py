@@ -1,0 +1,106 @@
+"""What follows from how a message was received: it is done, tried again later, or given up."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit import services as audit
+from notifications.delivery.post import HookAnswer
+from notifications.models import Delivery, DeliveryState, Webhook
+
+#: From each failed attempt to the next one: about a day altogether.
+DELAYS = tuple(
+    timedelta(**{unit: number})
+    for unit, number in (
+        *(("seconds", 5), ("seconds", 30), ("minutes", 5), ("minutes", 30)),
+        *(("hours", 2), ("hours", 5), ("hours", 10)),
+    )
+)
+QUIET = timedelta(seconds=5)  # after a failure nothing else is sent; twice as long after the next
+LONGEST_QUIET = timedelta(minutes=5)
+ENDS_AFTER = timedelta(days=3)  # of failures alone
+KEPT_FOR = timedelta(days=30)
+MOST_KEPT = 1000  # deliveries of a webhook
+OFF = "The webhook was turned off."
+
+
+def record(delivery: Delivery, posted: HookAnswer) -> None:
+    """``delivery`` as it was when it was sent. One that somebody asked for anew meanwhile stays."""
+    with transaction.atomic():
+        webhook = Webhook.objects.select_for_update().filter(pk=delivery.webhook_id).first()
+        if webhook is None:  # deleted meanwhile
+            return
+        rows = Delivery.objects.filter(pk=delivery.pk, next_try_at=delivery.next_try_at)
+        rows.update(
+            sent_at=timezone.now(),
+            milliseconds=posted.milliseconds,
+            status_code=posted.status,
+            answer=posted.answer,
+            fault=posted.fault,
+            **_what_next(delivery, webhook, posted),
+        )
+        if posted.is_success:
+            _succeeded(webhook)
+        elif webhook.enabled:
+            _failed(webhook, posted)
+
+
+def _what_next(delivery: Delivery, webhook: Webhook, posted: HookAnswer) -> dict[str, object]:
+    if posted.is_success:
+        return {"state": DeliveryState.DELIVERED, "next_try_at": None}
+    is_last = delivery.attempts > len(DELAYS) or delivery.event is None
+    if is_last or posted.is_gone or not webhook.enabled:
+        return {"state": DeliveryState.FAILED, "next_try_at": None}
+    return {"next_try_at": timezone.now() + DELAYS[delivery.attempts - 1], "asked_by": None}
+
+
+def _succeeded(webhook: Webhook) -> None:
+    if webhook.failures:
+        rows = Webhook.objects.filter(pk=webhook.pk)
+        rows.update(failures=0, failing_since=None, quiet_until=None)
+
+
+def _failed(webhook: Webhook, posted: HookAnswer) -> None:
+    now = timezone.now()
+    webhook.failures = min(webhook.failures + 1, 1000)
+    webhook.failing_since = webhook.failing_since or now
+    webhook.quiet_until = now + min(QUIET * 2 ** min(webhook.failures - 1, 10), LONGEST_QUIET)
+    webhook.save(update_fields=["failures", "failing_since", "quiet_until"])
+    if posted.is_gone:
+        _end(webhook, "The receiver answered 410: it wants no more messages.")
+    elif now - webhook.failing_since > ENDS_AFTER:
+        _end(webhook, f"No message was delivered for {ENDS_AFTER.days} days. {posted.fault}")
+
+
+def _end(webhook: Webhook, why: str) -> None:
+    before = audit.facts(webhook)
+    webhook.enabled, webhook.ended_because = False, why
+    webhook.save(update_fields=["enabled", "ended_because"])
+    give_up(webhook)
+    audit.record(None, "update", webhook, before=before, after=audit.facts(webhook))
+
+
+def give_up(webhook: Webhook) -> None:
+    """What a webhook that was turned off has not sent yet. Each can be sent again."""
+    rows = webhook.deliveries.filter(state=DeliveryState.PENDING)
+    rows.update(state=DeliveryState.FAILED, next_try_at=None, asked_by=None, fault=OFF)
+
+
+def ask(delivery: Delivery, *, by_id: int) -> None:
+    """Send it now, whatever became of it, and as often as a new one."""
+    rows = Delivery.objects.filter(pk=delivery.pk)
+    rows.update(
+        state=DeliveryState.PENDING, next_try_at=timezone.now(), attempts=0, asked_by_id=by_id
+    )
+
+
+def prune() -> None:
+    """Forget what is old, and of each webhook what is more than anyone reads."""
+    finished = Delivery.objects.exclude(state=DeliveryState.PENDING)
+    finished.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+    for webhook in Webhook.objects.all():
+        rows = webhook.deliveries.order_by("-created_at")
+        last = rows.values_list("created_at", flat=True)[MOST_KEPT - 1 : MOST_KEPT].first()
+        if last is not None:
+            finished.filter(webhook=webhook, created_at__lt=last).delete()

@@ -1,0 +1,99 @@
+"""Sending what is due, and writing down how it went.
+
+One worker at a time does it, in one of its threads, and sends to several webhooks at once, one
+message each. What is sent is claimed first: whoever is killed between sending and writing down
+leaves it to be sent again, with the same id, when its claim ends.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+from django.db.models import F
+from django.utils import timezone
+
+from core import enqueue
+from core.lease import lease
+from notifications.delivery import outbox, results, signature
+from notifications.delivery.post import HookAnswer, post
+from notifications.models import Delivery, Webhook
+from workloads.events import NOTIFY
+
+LEASE_SECONDS = 15.0
+LOOK_SECONDS = 1.0  # for more that is due, while others are being sent
+LONGEST_SECONDS = 60.0
+CLAIMED = timedelta(seconds=90)  # far more than sending takes
+AT_ONCE = 8  # webhooks
+HUSHED_SECONDS = 20  # while nobody listens; the clock comes more often than that
+
+Post = Callable[[str, str, dict[str, str]], HookAnswer]
+Start = Callable[[Delivery], "Future[HookAnswer]"]
+
+
+def run(post: Post = post) -> None:
+    """Until nothing is due, or for a while: the clock comes again. Only one worker is at it."""
+    if not _somebody_listens():
+        enqueue.hush(NOTIFY, None, HUSHED_SECONDS)
+        return
+    with lease("webhook-deliveries", seconds=LEASE_SECONDS) as extend:
+        if extend is None:
+            return
+        with ThreadPoolExecutor(AT_ONCE, "webhook") as threads:
+            _send_all(partial(_start, threads, post), extend)
+
+
+def _somebody_listens() -> bool:
+    is_heard = Webhook.objects.filter(enabled=True).exists()
+    return is_heard or Delivery.objects.due().exists()
+
+
+def _send_all(
+    start: "Callable[[Delivery], Future[HookAnswer]]", extend: Callable[[], bool]
+) -> None:
+    under_way: dict[Future[HookAnswer], Delivery] = {}
+    end = time.monotonic() + LONGEST_SECONDS
+    while time.monotonic() < end and extend():
+        enqueue.looked(NOTIFY, None)
+        outbox.fill()
+        busy = {delivery.webhook_id for delivery in under_way.values()}
+        for delivery in _next(busy, AT_ONCE - len(busy)):
+            if claim(delivery):
+                under_way[start(delivery)] = delivery
+        if not under_way:
+            return
+        over, _ = wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
+        for future in over:
+            results.record(under_way.pop(future), future.result())
+    wait(under_way)  # what was sent is written down
+    for future, delivery in under_way.items():
+        results.record(delivery, future.result())
+
+
+def _next(busy: set[UUID], most: int) -> list[Delivery]:
+    """The first that is due of each webhook to which nothing is under way."""
+    first: dict[UUID, Delivery] = {}
+    for delivery in Delivery.objects.due().exclude(webhook__in=busy)[: 50 * AT_ONCE]:
+        first.setdefault(delivery.webhook_id, delivery)
+    return list(first.values())[:most]
+
+
+def claim(delivery: Delivery) -> bool:
+    """Whether it is ours to send; nobody else does until the claim ends."""
+    until: datetime = timezone.now() + CLAIMED
+    rows = Delivery.objects.filter(
+        pk=delivery.pk, state=delivery.state, next_try_at=delivery.next_try_at
+    )
+    is_ours = bool(rows.update(next_try_at=until, attempts=F("attempts") + 1))
+    if is_ours:
+        delivery.next_try_at, delivery.attempts = until, delivery.attempts + 1
+    return is_ours
+
+
+def _start(threads: ThreadPoolExecutor, post: Post, delivery: Delivery) -> "Future[HookAnswer]":
+    headers = signature.headers(
+        delivery.message_id, int(time.time()), delivery.body, delivery.webhook.secrets
+    )
+    return threads.submit(post, delivery.webhook.url, delivery.body, headers)

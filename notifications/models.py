@@ -1,0 +1,179 @@
+"""Webhooks, what is sent to them, and up to which event somebody has looked."""
+
+import secrets
+from base64 import b64encode
+from typing import TYPE_CHECKING, Self
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts import access
+from accounts.models import User
+from core.choices import Choices
+from core.fields import EncryptedTextField, SaidLine, SaidText
+from projects.scopes import Scoped
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 -- how secrets of Standard Webhooks begin
+SECRET_BYTES = 32
+LONGEST_ANSWER = 1024  # characters of it that are kept
+
+
+def new_secret() -> str:
+    return SECRET_PREFIX + b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    def open_to(self, user: User, action: str) -> Self:
+        """Those that belong to where someone may do it."""
+        columns = {"project": "project", "department": "department", "cluster": "cluster"}
+        return self.filter(access.reach(user, action, **columns))
+
+    def visible_to(self, user: User) -> Self:
+        return self.open_to(user, "webhooks.read")
+
+    def for_list(self) -> Self:
+        return self.select_related("cluster", "department", "project", "created_by")
+
+
+class Webhook(Scoped):
+    """An address that is told of what happens to the workloads of its scope.
+
+    ``events`` are types, or ``*`` for all. Until ``old_secret_until`` messages are signed with the
+    secret before as well. ``failures`` are those since the last success, the first of which was at
+    ``failing_since``; nothing is sent until ``quiet_until``. ``ended_because`` says why Trainyard
+    itself turned it off.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    name = models.CharField(max_length=63)
+    url = models.CharField("address", max_length=500)
+    events = models.JSONField(default=list)
+    enabled = models.BooleanField(default=True)
+    secret = EncryptedTextField(default=new_secret)
+    old_secret = EncryptedTextField(blank=True)
+    old_secret_until = models.DateTimeField(null=True, blank=True)
+    listens_since = models.DateTimeField(default=timezone.now)
+    failures = models.PositiveIntegerField(default=0)
+    failing_since = models.DateTimeField(null=True, blank=True)
+    quiet_until = models.DateTimeField(null=True, blank=True)
+    ended_because = SaidLine(max_length=500, blank=True)
+    created_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = WebhookQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        deliveries: RelatedManager["Delivery"]
+
+    class Meta:
+        ordering = ["name", "created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("webhook-detail", args=[self.pk])
+
+    @property
+    def secrets(self) -> list[str]:
+        """Those that sign now, the newest first."""
+        is_kept = self.old_secret_until is not None and self.old_secret_until > timezone.now()
+        return [self.secret, self.old_secret] if is_kept and self.old_secret else [self.secret]
+
+    @property
+    def scope_keys(self) -> tuple[str, ...]:
+        """Of where it belongs; empty for the account."""
+        holder = self.project or self.department
+        if holder is not None:
+            return holder.scope_keys
+        return (access.key("cluster", self.cluster_id),) if self.cluster_id else ()
+
+
+class DeliveryState(models.TextChoices):
+    PENDING = "pending", "Pending"
+    DELIVERED = "delivered", "Delivered"
+    FAILED = "failed", "Failed"
+
+
+def delivery_states() -> Choices:
+    return DeliveryState.choices
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    def due(self) -> Self:
+        """What is to be sent now; of a webhook that is off or quiet, what a person asked for."""
+        now = timezone.now()
+        rested = Q(webhook__quiet_until=None) | Q(webhook__quiet_until__lte=now)
+        is_open = Q(webhook__enabled=True) & rested | Q(asked_by__isnull=False)
+        rows = self.filter(is_open, state=DeliveryState.PENDING, next_try_at__lte=now)
+        return rows.select_related("webhook").order_by("next_try_at", "event")
+
+
+class Delivery(models.Model):
+    """A message to a webhook, and how the last attempt to send it ended.
+
+    It is the same message whenever it is sent again: ``id`` and ``body`` stay. ``event`` is the
+    number of the event that it tells of, ``None`` for a test. ``next_try_at`` is also the claim of
+    whoever sends it: until then nobody else does. ``asked_by`` is who pressed Send.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    event = models.BigIntegerField(null=True, blank=True)
+    type = models.CharField(max_length=40)
+    subject = models.CharField(max_length=100, blank=True)
+    body = models.TextField()
+    state = models.CharField(max_length=10, choices=delivery_states, default=DeliveryState.PENDING)
+    asked_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    attempts = models.PositiveIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True, default=timezone.now)
+    created_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    milliseconds = models.PositiveIntegerField(null=True, blank=True)
+    status_code = models.PositiveIntegerField(null=True, blank=True)
+    answer = SaidText(blank=True, max_length=LONGEST_ANSWER)
+    fault = SaidLine(max_length=500, blank=True)
+
+    objects = DeliveryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-event"]
+        verbose_name_plural = "deliveries"
+        indexes = [
+            models.Index(
+                fields=["next_try_at"], condition=Q(state="pending"), name="delivery_to_send"
+            ),
+            models.Index(fields=["webhook", "-created_at"], name="delivery_of_webhook"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["webhook", "event"], name="one_delivery_of_an_event")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.subject}".strip()
+
+    @property
+    def message_id(self) -> str:
+        return f"msg_{self.id.hex}"
+
+
+class EventCursor(models.Model):
+    """Up to which event deliveries were written: one row. ``late`` are smaller numbers that were
+    not there yet, with the time of the look: their transactions may still be open."""
+
+    position = models.BigIntegerField(default=0)
+    late = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"event {self.position}"

@@ -1,0 +1,107 @@
+"""What a webhook can be told of, and what a message about it says."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from core.choices import Choices
+from notifications.models import Webhook
+from projects.scopes import Scope
+from spec.phases import Phase
+from workloads.models import Event, Workload
+
+EVERY_EVENT = "*"
+TEST = "webhook.test"
+#: What has happened when a workload has come to the phase, for people.
+LABELS = {
+    Phase.CREATING: "Submitted",
+    Phase.PENDING: "Pending",
+    Phase.INITIALIZING: "Initializing",
+    Phase.RUNNING: "Running",
+    Phase.RESUMING: "Run again",
+    Phase.DEGRADED: "Degraded: a rank is missing",
+    Phase.STOPPING: "Asked to stop",
+    Phase.STOPPED: "Stopped",
+    Phase.COMPLETED: "Completed",
+    Phase.FAILED: "Failed",
+    Phase.DELETING: "Deleted",
+    Phase.UNKNOWN: "Unknown: its cluster does not answer",
+}
+
+
+def type_of(phase: str) -> str:
+    return f"workload.{phase.lower()}"
+
+
+TYPES = tuple(type_of(phase) for phase in Phase)
+
+
+def choices() -> Choices:
+    """The events of a form."""
+    return [
+        (EVERY_EVENT, "Every event"),
+        *((type_of(phase), label) for phase, label in LABELS.items()),
+    ]
+
+
+def label_of(name: str) -> str:
+    return dict(choices()).get(name, "Test")
+
+
+def wants(webhook: Webhook, event: Event) -> bool:
+    """Whether it is told of this. What happened before it listened is not its business."""
+    return (
+        not {EVERY_EVENT, type_of(event.phase)}.isdisjoint(webhook.events)
+        and webhook.listens_since <= event.at
+        and _holds(webhook, event.workload)
+    )
+
+
+def _holds(webhook: Webhook, workload: Workload) -> bool:
+    """Whether its scope holds the workload."""
+    match webhook.scope:
+        case Scope.PROJECT:
+            return webhook.project_id == workload.project_id
+        case Scope.DEPARTMENT:
+            return webhook.department_id == workload.project.department_id
+        case Scope.CLUSTER:
+            return webhook.cluster_id == workload.cluster_id
+    return webhook.scope == Scope.ACCOUNT
+
+
+def message(event: Event) -> str:
+    """The body, as it is sent and signed. ``version`` grows with the events of a workload."""
+    workload = event.workload
+    return _body(
+        type_of(event.phase),
+        event.at,
+        {
+            "id": str(workload.pk),
+            "name": workload.name,
+            "type": workload.kind,
+            "projectId": str(workload.project_id),
+            "projectName": workload.project.name,
+            "clusterId": str(workload.cluster_id),
+            "phase": event.phase,
+            "reason": event.reason,
+            "message": event.message,
+            "actor": event.actor_name,
+            "version": event.pk,
+        },
+    )
+
+
+def test_message(webhook: Webhook, at: datetime) -> str:
+    return _body(TEST, at, {"id": str(webhook.pk), "name": webhook.name})
+
+
+def _body(name: str, at: datetime, data: dict[str, Any]) -> str:
+    said = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return json.dumps({"type": name, "timestamp": said, "data": data}, ensure_ascii=False)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Those that there are, in the table's order, each once."""
+    wanted = set(names)
+    return [name for name, _ in choices() if name in wanted]

@@ -1,0 +1,37 @@
+"""The verbs about webhooks."""
+
+from notifications.models import Delivery, Webhook
+from notifications.webhooks import services as webhooks
+from projects.scopes import Place
+from tests.audit.scene import SECRET, Verbs
+from tests.notifications.factories import WebhookFactory
+
+ASKED = {"name": "chat", "url": f"https://example.com/?token={SECRET}", "events": ["*"]}
+
+
+def _webhook() -> Webhook:
+    return WebhookFactory(secret=f"whsec_{SECRET}")
+
+
+def _delivery() -> Delivery:
+    return Delivery.objects.create(webhook=_webhook(), type="workload.failed", body="{}")
+
+
+_WHERE = "notifications.webhooks.services"
+HOOKS: Verbs = {
+    f"{_WHERE}.create": (
+        "create webhook",
+        lambda s: webhooks.create(by=s.boss, place=Place(s.project), **ASKED),
+    ),
+    f"{_WHERE}.update": (
+        "update webhook",
+        lambda s: webhooks.update(_webhook(), by=s.boss, enabled=False, **ASKED),
+    ),
+    f"{_WHERE}.delete": ("delete webhook", lambda s: webhooks.delete(_webhook(), by=s.boss)),
+    f"{_WHERE}.renew_secret": (
+        "renew secret webhook",
+        lambda s: webhooks.renew_secret(_webhook(), by=s.boss),
+    ),
+    f"{_WHERE}.send_test": ("test webhook", lambda s: webhooks.send_test(_webhook(), by=s.boss)),
+    f"{_WHERE}.resend": ("resend webhook", lambda s: webhooks.resend(_delivery(), by=s.boss)),
+}

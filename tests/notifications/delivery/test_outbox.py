@@ -1,0 +1,134 @@
+"""From events to deliveries: each once, none lost."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from notifications.delivery import outbox
+from notifications.models import Delivery, EventCursor, Webhook
+from spec.phases import Phase
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from tests.notifications.factories import WebhookFactory
+from workloads import events
+from workloads.models import Event, Workload
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
+
+
+@pytest.fixture
+def workload() -> Workload:
+    return WorkloadFactory(name="train", running=True)
+
+
+def listening(**traits: object) -> Webhook:
+    outbox.begin()
+    return WebhookFactory(**traits)
+
+
+def types_for(webhook: Webhook) -> list[str]:
+    return [it.type for it in webhook.deliveries.order_by("event")]
+
+
+def test_a_change_of_phase_becomes_a_message_with_what_happened(workload: Workload) -> None:
+    webhook = listening()
+    user = UserFactory(username="ada")
+    events.phase(workload, message="It was asked to.", actor=user, verb="stop")
+    assert outbox.fill() == 1
+    (delivery,) = webhook.deliveries.all()
+    said = json.loads(delivery.body)
+    assert (delivery.type, delivery.subject) == ("workload.running", "train")
+    assert said["type"] == "workload.running"
+    assert said["data"] | {"version": 0} == {
+        "id": str(workload.pk),
+        "name": "train",
+        "type": "distributed",
+        "projectId": str(workload.project_id),
+        "projectName": workload.project.name,
+        "clusterId": str(workload.cluster_id),
+        "phase": "Running",
+        "reason": "",
+        "message": "It was asked to.",
+        "actor": "ada",
+        "version": 0,
+    }
+
+
+def test_an_event_is_told_once_however_often_anyone_looks(workload: Workload) -> None:
+    webhook = listening()
+    events.phase(workload)
+    assert (outbox.fill(), outbox.fill()) == (1, 0)
+    events.phase(workload)
+    assert outbox.fill() == 1
+    assert len(types_for(webhook)) == 2
+
+
+def test_an_event_that_is_taken_back_was_never_there(workload: Workload) -> None:
+    webhook = listening()
+    with transaction.atomic():
+        events.phase(workload)
+        transaction.set_rollback(True)
+    assert outbox.fill() == 0
+    assert not webhook.deliveries.exists()
+
+
+def test_a_webhook_is_told_of_its_events_and_its_scope_alone(workload: Workload) -> None:
+    project = workload.project
+    failed = listening(events=["workload.failed", "workload.completed"])
+    own = listening(of_project=True, project=project)
+    other = listening(of_project=True, project=ProjectFactory())
+    department = listening(
+        scope="department", department=project.department, cluster=project.cluster
+    )
+    cluster = listening(scope="cluster", cluster=ProjectFactory().cluster)
+    off = listening(enabled=False)
+    events.phase(workload)
+    events.note(workload, "A change of no phase.", source="engine")
+    workload.phase = Phase.FAILED
+    events.phase(workload)
+    outbox.fill()
+    assert types_for(failed) == ["workload.failed"]
+    assert types_for(own) == types_for(department) == ["workload.running", "workload.failed"]
+    assert types_for(other) == types_for(cluster) == types_for(off) == []
+
+
+def test_events_before_a_webhook_listened_are_not_told(workload: Workload) -> None:
+    events.phase(workload)
+    webhook = listening()
+    assert outbox.fill() == 0
+    later = listening(listens_since=timezone.now() + timedelta(minutes=1))
+    events.phase(workload)
+    outbox.fill()
+    assert (len(types_for(webhook)), len(types_for(later))) == (1, 0)
+
+
+def test_an_event_that_is_committed_after_later_ones_is_told_as_well(workload: Workload) -> None:
+    webhook = listening()
+    events.phase(workload)
+    outbox.fill()
+    last = EventCursor.objects.get().position
+    slow = Event(pk=last + 1, workload=workload, phase=Phase.COMPLETED)
+    Event.objects.create(pk=last + 3, workload=workload, phase=Phase.FAILED)
+    assert outbox.fill() == 1
+    slow.save(force_insert=True)
+    assert (outbox.fill(), outbox.fill()) == (1, 0)
+    assert types_for(webhook)[1:] == ["workload.completed", "workload.failed"]
+    cursor = EventCursor.objects.get()
+    assert [number for number, _ in cursor.late] == [last + 2]
+    cursor.late = [[last + 2, (timezone.now() - timedelta(hours=2)).isoformat()]]
+    cursor.save()
+    outbox.fill()
+    assert EventCursor.objects.get().late == [], "no transaction is open that long"
+
+
+def test_many_events_are_told_in_several_transactions(
+    workload: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listening()
+    monkeypatch.setattr(outbox, "AT_ONCE", 2)
+    for _ in range(5):
+        events.phase(workload)
+    assert outbox.fill() == 5
+    assert Delivery.objects.count() == 5

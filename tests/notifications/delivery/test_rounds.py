@@ -1,0 +1,160 @@
+"""Sending to a real receiver, and what is left when it goes wrong."""
+
+import threading
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+import time_machine
+from celery import current_app
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
+from standardwebhooks import Webhook as Verifier
+from standardwebhooks import WebhookVerificationError
+
+from core.lease import lease
+from notifications import tasks
+from notifications.delivery import outbox, rounds
+from notifications.models import Delivery, DeliveryState, Webhook, new_secret
+from tests.factories import WorkloadFactory
+from tests.notifications.factories import WebhookFactory
+from tests.notifications.receiver import HookReceiver, answers
+from workloads import events
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
+
+
+@pytest.fixture
+def webhook(receiver: HookReceiver) -> Webhook:
+    outbox.begin()
+    return WebhookFactory(url=receiver.url)
+
+
+def happen(times: int = 1) -> None:
+    workload = WorkloadFactory(running=True)
+    for _ in range(times):
+        events.phase(workload)
+
+
+def test_a_change_reaches_the_receiver_signed(webhook: Webhook, receiver: HookReceiver) -> None:
+    happen()
+    tasks.deliver()
+    (got,) = receiver.received
+    told = Verifier(webhook.secret).verify(got.body, got.headers)
+    assert told["type"] == "workload.running"
+    with pytest.raises(WebhookVerificationError):
+        Verifier(new_secret()).verify(got.body, got.headers)
+    with pytest.raises(WebhookVerificationError):
+        Verifier(webhook.secret).verify(got.body.replace("running", "failed"), got.headers)
+    delivery = Delivery.objects.get()
+    assert got.headers["webhook-id"] == delivery.message_id
+    assert (delivery.state, delivery.status_code) == (DeliveryState.DELIVERED, 204)
+    assert (delivery.attempts, delivery.next_try_at) == (1, None)
+    tasks.deliver()
+    assert len(receiver.received) == 1
+
+
+def test_a_message_is_signed_with_the_old_secret_too_for_a_day(
+    webhook: Webhook, receiver: HookReceiver
+) -> None:
+    old, webhook.old_secret, webhook.secret = webhook.secret, webhook.secret, new_secret()
+    webhook.old_secret_until = timezone.now() + timedelta(hours=1)
+    webhook.save()
+    happen()
+    rounds.run()
+    (got,) = receiver.received
+    for secret in (old, webhook.secret):
+        Verifier(secret).verify(got.body, got.headers)
+    webhook.old_secret_until = timezone.now()
+    assert webhook.secrets == [webhook.secret]
+
+
+def test_a_worker_that_is_killed_between_sending_and_writing_down_leaves_it_to_be_sent_again(
+    webhook: Webhook, receiver: HookReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happen()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("notifications.delivery.results.record", killed)
+        with pytest.raises(KeyboardInterrupt):
+            rounds.run()
+    rounds.run()
+    assert len(receiver.received) == 1, "its claim has not ended"
+    with time_machine.travel(timezone.now() + rounds.CLAIMED, tick=True):
+        rounds.run()
+    first, second = receiver.received
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert first.body == second.body
+    assert Delivery.objects.get().state == DeliveryState.DELIVERED
+
+
+def test_a_delivery_is_claimed_by_one_worker(webhook: Webhook) -> None:
+    happen()
+    outbox.fill()
+    mine, yours = Delivery.objects.get(), Delivery.objects.get()
+    assert (rounds.claim(mine), rounds.claim(yours)) == (True, False)
+
+
+def test_a_second_worker_leaves_it_to_the_first(webhook: Webhook, receiver: HookReceiver) -> None:
+    happen()
+    with lease("webhook-deliveries", seconds=10):
+        rounds.run()
+    assert receiver.received == []
+
+
+def test_a_receiver_that_is_slow_does_not_hold_up_another(
+    webhook: Webhook, receiver: HookReceiver
+) -> None:
+    others_are_done = threading.Event()
+    reached: list[str] = []
+
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        reached.append(handler.path)
+        if handler.path == "/quick" and reached.count("/quick") == 3:
+            others_are_done.set()
+        if handler.path == "/hook":
+            others_are_done.wait(5)
+        answers(200)(handler)
+
+    receiver.behave = behave
+    WebhookFactory(url=receiver.url.replace("/hook", "/quick"))
+    happen(3)
+    rounds.run()
+    assert others_are_done.is_set(), "three went to the quick one during one to the slow one"
+    assert reached.count("/hook") == 3
+    assert not Delivery.objects.exclude(state=DeliveryState.DELIVERED).exists()
+
+
+def test_messages_to_a_webhook_go_in_their_order(webhook: Webhook, receiver: HookReceiver) -> None:
+    happen(4)
+    rounds.run()
+    numbers = [
+        Delivery.objects.get(pk=it.headers["webhook-id"].removeprefix("msg_")).event
+        for it in receiver.received
+    ]
+    assert numbers == sorted(filter(None, numbers))
+    assert len(numbers) == 4
+
+
+def test_a_change_asks_the_worker_once_and_not_at_all_while_nobody_listens(
+    webhook: Webhook,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(current_app, "send_task", lambda task, *_, **__: sent.append(task))
+    with django_capture_on_commit_callbacks(execute=True):
+        happen(3)
+    assert sent == ["notifications.deliver"]
+    rounds.run()
+    with django_capture_on_commit_callbacks(execute=True):
+        happen()
+    assert sent == ["notifications.deliver"] * 2
+    webhook.delete()
+    rounds.run()
+    with django_capture_on_commit_callbacks(execute=True):
+        happen()
+    assert len(sent) == 2
