@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard_cli import __version__
+from trainyard_cli import __version__, everywhere, notes
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import Invocation, of
 
@@ -22,23 +22,36 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "assets": ("environment", "compute", "datasource", "credential", "template"),
     "alias": ("alias",),
     "jobs": (
-        *("list", "describe", "delete", "logs", "exec", "bash", "port-forward"),
+        *("list", "describe", "delete", "logs", "attach", "exec", "bash", "port-forward"),
         *("suspend", "resume", "diff", "workload"),
     ),
     "sbatch": ("submit-sbatch",),
     "kinds": ("submit-dist", "distributed", "training", "workspace"),
 }
+WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before the first word
 WITH_WORDS = {"submit", "submit-dist", "exec"}  # which take what follows --
+#: First words of Run:ai's that have no place here, and what to use instead.
+REFUSED = {
+    "kubeconfig": "Trainyard reaches clusters itself; nobody needs a kubeconfig here.",
+    "pvc": "List the data sources instead: trainyard datasource list",
+    "report": "Charts are on the page of a workload; totals over REST, such as GET /metrics.",
+    "top": "List what is allocated: trainyard node list -o wide",
+    "update": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
+    "upgrade": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
+    "version": "Ask with: trainyard --version",
+}
 HELP = "Submit, follow and control distributed training on Trainyard. Start with: trainyard login"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    notes.want(notes.LogLevel.INFO)
     try:
         head, words = split(arguments)
         with closing(Invocation(words)) as invocation:
-            build(head)(args=head, prog_name=PROGRAM, obj=invocation)
+            command = everywhere.added(typer.main.get_command(build(head)))
+            command(args=head, prog_name=PROGRAM, obj=invocation)
     except CliError as error:
         print(f"trainyard: {error}", file=sys.stderr)
         return error.code
@@ -71,6 +84,8 @@ def build(head: Sequence[str]) -> typer.Typer:
     app.callback()(_options)
     head = completed() or head
     first = _first_word(head)
+    if first in REFUSED:
+        raise wrong_use(f"There is no command {first}.", REFUSED[first])
     wanted = [name for name, words in COMMANDS.items() if first in words]
     for name in wanted or COMMANDS:
         import_module(f"trainyard_cli.commands.{name}").add(app, head)
@@ -81,7 +96,7 @@ def _first_word(head: Sequence[str]) -> str:
     """That names a command: no option, and not the file of one."""
     words = iter(head)
     for word in words:
-        if word == "--config-file":
+        if word in WITH_VALUE:
             next(words, None)
         elif not word.startswith("-"):
             return word
@@ -108,14 +123,15 @@ def _options(
         Path | None,
         typer.Option(help="Where the sign-in is kept; also TRAINYARD_CONFIG.", show_default=False),
     ] = None,
-    debug: Annotated[
-        bool, typer.Option("--debug", "-d", help="Tell each request on standard error.")
-    ] = False,
+    config_path: Annotated[
+        Path | None, typer.Option(help="The folder of that file, config.json.", show_default=False)
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     invocation = of(context)
-    invocation.debug = debug
+    if config_path:
+        invocation.config = config_path.expanduser() / "config.json"
     if config_file:
         invocation.config = config_file.expanduser()

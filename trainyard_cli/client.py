@@ -1,6 +1,5 @@
 """Calls of the REST API, with a token that is renewed as it is needed."""
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ import httpx
 
 from trainyard_cli import __version__
 from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.notes import LogLevel, note
 from trainyard_cli.profile import Profile
 
 PATIENCE_SECONDS = 60.0
@@ -19,10 +19,10 @@ SIGN_IN = "Sign in: trainyard login"
 
 
 class RestClient:
-    """``debug`` tells each call on standard error: method, path, status, milliseconds."""
+    """Each call is a note for whoever looks for errors: method, path, status, milliseconds."""
 
-    def __init__(self, profile: Profile, *, debug: bool = False) -> None:
-        self.profile, self.debug = profile, debug
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
         self.http = httpx.Client(
             base_url=f"{profile.server}/api/v1",
             timeout=httpx.Timeout(PATIENCE_SECONDS, connect=10.0),
@@ -123,11 +123,8 @@ class RestClient:
             answer = self.http.request(
                 method, path, json=body, params=_given(query or {}), headers=headers
             )
-        if self.debug:
-            spent = (time.monotonic() - began) * 1000
-            print(
-                f"{method} {answer.url.path} {answer.status_code} {spent:.0f} ms", file=sys.stderr
-            )
+        spent = (time.monotonic() - began) * 1000
+        note(f"{method} {answer.url.path} {answer.status_code} {spent:.0f} ms", LogLevel.DEBUG)
         return answer
 
 

@@ -36,7 +36,6 @@ class Invocation:
     words: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
     config: Path = field(default_factory=profile.default_path)
-    debug: bool = False
     _client: Any = None
 
     @property
@@ -55,7 +54,7 @@ class Invocation:
         from trainyard_cli.client import RestClient  # which takes its time to load
 
         self.close()
-        self._client = client = RestClient(kept, debug=self.debug)
+        self._client = client = RestClient(kept)
         return client
 
     def close(self) -> None:

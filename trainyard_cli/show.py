@@ -8,6 +8,8 @@ from datetime import datetime, timezone
 from enum import Enum
 from typing import Any, TextIO
 
+from trainyard_cli.notes import note
+
 Item = dict[str, Any]
 GAP = "  "
 COLORS = {
@@ -28,6 +30,7 @@ class Format(str, Enum):
     YAML = "yaml"
     NAME = "name"
     WIDE = "wide"
+    TABLE = "table"
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def listing(
             print(name(item))
         return
     if not items and empty:
-        print(empty, file=sys.stderr)
+        note(empty)
         return
     shown = [it for it in columns if output is Format.WIDE or not it.wide]
     rows = [[column.text(item) for column in shown] for item in items]

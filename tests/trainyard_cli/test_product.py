@@ -60,6 +60,7 @@ def test_an_attached_submission_prints_all_ranks_to_the_end(trainyard: Run) -> N
     assert done.stderr.splitlines()[-1] == "attached: Completed"
     again = trainyard("logs attached").stdout.splitlines()
     assert sorted(again) == sorted(done.stdout.splitlines()[1:])
+    assert sorted(trainyard("attach attached").stdout.splitlines()) == sorted(again)
     assert trainyard("logs attached --tail 2").stdout.splitlines() == again[-2:]
     only = trainyard("logs attached --rank 1,2 --grep 'epoch 1 of 1'").stdout.splitlines()
     assert sorted(text.split(" ")[0] for text in only) == ["worker-0", "worker-1"]

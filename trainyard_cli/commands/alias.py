@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from trainyard_cli.errors import CliError
+from trainyard_cli.notes import note
 
 MARK = "# Written by: trainyard alias"
 
@@ -48,4 +49,4 @@ def alias(
         shim.chmod(0o755)
     except OSError as error:
         raise CliError(f"{shim} cannot be written: {error.strerror}.") from error
-    print(f"{shim} starts trainyard.", file=sys.stderr)
+    note(f"{shim} starts trainyard.")

@@ -1,5 +1,7 @@
 """One workload in full: what it is, its pods, what happened, and the line that submits it again."""
 
+from collections.abc import Iterator
+from enum import Enum
 from typing import Annotated
 
 import typer
@@ -14,12 +16,34 @@ PARTS = "spec,pods,events,commandLine"
 Name = Annotated[str, typer.Argument(help="Name or id of a workload.")]
 
 
+class Sorting(str, Enum):
+    """Of events."""
+
+    ASC = "asc"
+    DESC = "desc"
+
+
 def describe(
     context: typer.Context,
     name: Name,
     project: ProjectName = "",
     pod_limit: Annotated[int, typer.Option(min=0, help="How many pods to list.")] = 10,
     event_limit: Annotated[int, typer.Option(min=0, help="How many events to list.")] = 50,
+    sort_events: Annotated[
+        Sorting, typer.Option("--sort-events", "--sortEvents", help="asc: the oldest first.")
+    ] = Sorting.ASC,
+    general: Annotated[
+        bool, typer.Option(help="What it is, and how it is.", show_default=False)
+    ] = True,
+    compute: Annotated[
+        bool, typer.Option(help="What it requests and holds.", show_default=False)
+    ] = True,
+    pods: Annotated[bool, typer.Option(help="Its pods.", show_default=False)] = True,
+    events: Annotated[bool, typer.Option(help="What happened.", show_default=False)] = True,
+    networks: Annotated[
+        bool, typer.Option(help="Where its tools are reached.", show_default=False)
+    ] = True,
+    containers: Annotated[bool, typer.Option(hidden=True)] = True,  # each pod has one
     output: Output = None,
 ) -> None:
     """Show a workload: its state, its pods, its events, and the line that submits it again."""
@@ -29,7 +53,16 @@ def describe(
     if output is Format.NAME:
         print(whole["name"])
     elif not document(whole, output):
-        show(whole, pod_limit, event_limit)
+        _facts(whole, general=general, compute=compute, networks=networks)
+        if pods:
+            _pods(whole["pods"], pod_limit)
+        if events:
+            # They come with the newest first.
+            some = whole["events"][:event_limit]
+            _events(some[::-1] if sort_events is Sorting.ASC else some)
+        if general:
+            line = whole["commandLine"].replace("\n", "\n  ")
+            print(f"\nCommand line:\n  {line}")
 
 
 def export(
@@ -48,31 +81,47 @@ def export(
         raise wrong_use("--output: an export is yaml or json.")
 
 
-def show(whole: Item, pod_limit: int, event_limit: int) -> None:
+def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None:
+    failure, cause = whole["failure"], whole["cause"]
+    state = [
+        ("Name", whole["name"]),
+        ("Project", whole["projectName"]),
+        ("Type", type_of(whole)),
+        ("Status", whole["phase"]),
+        ("Reason", " ".join(filter(None, (whole["phaseReason"], whole["phaseMessage"])))),
+        ("Waits for", sentences(cause["title"], cause["nextStep"]) if cause else ""),
+        ("Failed because", f"{failure['sentence']} {failure['repair']}" if failure else ""),
+        ("Submitted", f"{age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}"),
+        ("Running for", duration(whole["totalRunningTimeSeconds"])),
+    ]
     requested = whole["workloadRequestedResources"]
-    cause, failure = whole["cause"], whole["failure"]
+    held = [
+        ("GPUs allocated (requested)", gpus_of(whole)),
+        ("CPU, memory", f"{requested['cpu']:g} cores, {memory(requested['cpuMemory'])}"),
+    ]
+    rest = [
+        ("Pods running (pending)", pods_of(whole)),
+        ("Run, attempt", f"{whole['run']}, {whole['attempt']}"),
+        ("ID", whole["id"]),
+    ]
+    reached = [("Ports", ", ".join(_ports(whole["spec"])))]
     facts(
         [
-            ("Name", whole["name"]),
-            ("Project", whole["projectName"]),
-            ("Type", type_of(whole)),
-            ("Status", whole["phase"]),
-            ("Reason", " ".join(filter(None, (whole["phaseReason"], whole["phaseMessage"])))),
-            ("Waits for", sentences(cause["title"], cause["nextStep"]) if cause else ""),
-            ("Failed because", f"{failure['sentence']} {failure['repair']}" if failure else ""),
-            ("Submitted", f"{age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}"),
-            ("Running for", duration(whole["totalRunningTimeSeconds"])),
-            ("GPUs allocated (requested)", gpus_of(whole)),
-            ("CPU, memory", f"{requested['cpu']:g} cores, {memory(requested['cpuMemory'])}"),
-            ("Pods running (pending)", pods_of(whole)),
-            ("Run, attempt", f"{whole['run']}, {whole['attempt']}"),
-            ("ID", whole["id"]),
+            *(state if general else ()),
+            *(held if compute else ()),
+            *(reached if networks else ()),
+            *(rest if general else ()),
         ]
     )
-    _pods(whole["pods"], pod_limit)
-    _events(whole["events"][:event_limit])
-    line = whole["commandLine"].replace("\n", "\n  ")
-    print(f"\nCommand line:\n  {line}")
+
+
+def _ports(spec: Item) -> Iterator[str]:
+    """Of its tools, with their addresses where they have one of their own, and its other ones."""
+    for tool in spec.get("exposedUrls") or ():
+        yield f"{tool['container']} {tool.get('url') or ''}".rstrip()
+    for port in spec.get("ports") or ():
+        outside = f" {port['external']}" if port.get("external") else ""
+        yield f"{port['container']} ({port['serviceType']}{outside})"
 
 
 def _pods(pods: list[Item], limit: int) -> None:
@@ -88,7 +137,6 @@ def _pods(pods: list[Item], limit: int) -> None:
 
 
 def _events(events: list[Item]) -> None:
-    """The oldest first, as they are read."""
     rows = [
         (
             age(event["createdAt"]),
@@ -96,7 +144,7 @@ def _events(events: list[Item]) -> None:
             event["phase"] or event["type"],
             " ".join(filter(None, (event["reason"], event["message"]))),
         )
-        for event in reversed(events)
+        for event in events
     ]
     if rows:
         print("\nEvents:")

@@ -14,6 +14,7 @@ from trainyard_cli.commands.submit import placed, read_body, refused_by
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.flags.values import MASK
 from trainyard_cli.invocation import Invocation, Output, ProjectName, of
+from trainyard_cli.notes import note
 from trainyard_cli.show import Format, Item, document, is_colored
 
 Body = dict[str, Any]
@@ -115,7 +116,7 @@ def _show(changes: list[Change], output: Format | None) -> None:
     if document(changes, output):
         return
     if not changes:
-        print("No differences.", file=sys.stderr)
+        note("No differences.")
     for change in changes:
         before, after = change["before"], change["after"]
         sign = "+" if before is None else "-" if after is None else "~"

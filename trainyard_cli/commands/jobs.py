@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import typer
 
 from trainyard_cli.commands import (
+    attach,
     describe,
     diff,
     forward,
@@ -34,6 +35,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         group.command("job")(command)
         app.add_typer(group, name=name)
     app.command("logs")(logs.logs)
+    app.command("attach")(attach.attach)
     app.command("exec")(terminal.execute)
     app.command("bash")(terminal.bash)
     app.command("port-forward")(forward.port_forward)
@@ -52,6 +54,7 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("export")(describe.export)
     group.command("diff")(diff.diff)
     group.command("logs")(logs.logs)
+    group.command("attach")(attach.attach)
     group.command("exec")(terminal.execute)
     group.command("bash")(terminal.bash)
     group.command("port-forward")(forward.port_forward)

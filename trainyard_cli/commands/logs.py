@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Annotated, Any
 
@@ -19,6 +20,14 @@ RANK_COLORS = (36, 33, 32, 35, 34, 31, 96, 93)
 POD = re.compile(r"(?:.*-)?(master|worker)-(\d+)$")
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Lines that match, and no more than so many bytes of them."""
+
+    pattern: re.Pattern[str] | None = None
+    limit: int | None = None
+
+
 def logs(
     context: typer.Context,
     name: Name,
@@ -28,6 +37,8 @@ def logs(
     ] = False,
     rank: Annotated[str, typer.Option(help="One rank, several as 0,2, or all.")] = "all",
     pod: Annotated[str, typer.Option(help="One pod, such as worker-0.")] = "",
+    instance: Annotated[str, typer.Option("--instance", "-i", hidden=True)] = "",  # as --pod
+    container: Annotated[str, typer.Option("--container", "-c", hidden=True)] = "",  # it has one
     tail: Annotated[
         int | None, typer.Option("--tail", "-t", min=-1, help="The last lines, so many.")
     ] = None,
@@ -36,9 +47,12 @@ def logs(
     grep: Annotated[str, typer.Option(help="Only lines that match; a regular expression.")] = "",
     timestamps: Annotated[bool, typer.Option(help="The time of each line.")] = False,
     previous: Annotated[bool, typer.Option(help="Of the attempt before the latest.")] = False,
+    limit_bytes: Annotated[
+        int | None, typer.Option(min=1, help="No more than so many bytes, in whole lines.")
+    ] = None,
+    wait_timeout: Annotated[str, typer.Option(hidden=True)] = "",  # it need not have begun
 ) -> None:
     """Print what the ranks of a workload print, merged by time."""
-    pattern = _pattern(grep)
     query = {
         "tail": None if tail in {None, -1} else tail,
         "since": _since(since) or since_time or None,
@@ -48,13 +62,13 @@ def logs(
     }
     invocation = of(context)
     workload = lookup.find(invocation, name, project)
-    asked = rank_of(invocation, workload, pod) if pod else rank
-    write(invocation, workload, pattern, rank=asked, **query)
+    if pod := pod or instance:
+        rank = rank_of(invocation, workload, pod)
+    wanted = Wanted(_pattern(grep), limit_bytes)
+    write(invocation, workload, wanted, rank=rank, **query)
 
 
-def write(
-    invocation: Invocation, workload: Item, pattern: re.Pattern[str] | None = None, **query: Any
-) -> None:
+def write(invocation: Invocation, workload: Item, wanted: Wanted = Wanted(), **query: Any) -> None:
     """Lines as they come; of one pod alone without its name."""
     several = workload["requestedPods"]["number"] > 1
     if not several and query.get("rank") == "all":
@@ -64,21 +78,23 @@ def write(
     with invocation.client.stream(f"/workloads/{workload['id']}/logs", **query) as lines:
         named, timed = not query["rank"].isdigit(), bool(query.get("timestamps"))
         try:
-            _print(lines, pattern, named=named, timed=timed)
+            show(lines, wanted, named=named, timed=timed)
         except BrokenPipeError:
             sys.stderr.close()  # whoever read has enough
 
 
-def _print(
-    lines: Iterable[str], pattern: re.Pattern[str] | None, *, named: bool, timed: bool
-) -> None:
+def show(lines: Iterable[str], wanted: Wanted, *, named: bool, timed: bool) -> None:
     colors: dict[str, int] = {}
+    printed = 0
     colored = is_colored(sys.stdout)
     for line in lines:
         moment, text = line.split(" ", 1) if timed else ("", line)
         rank, text = text.split(" ", 1) if named else ("", text)
-        if pattern and not pattern.search(text):
+        if wanted.pattern and not wanted.pattern.search(text):
             continue
+        printed += len(text.encode()) + 1
+        if wanted.limit is not None and printed > wanted.limit:
+            return
         if colored and rank:
             color = colors.setdefault(rank, RANK_COLORS[len(colors) % len(RANK_COLORS)])
             rank = f"\033[{color}m{rank}\033[0m"

@@ -1,12 +1,13 @@
 """Where workloads run: projects, clusters, nodes and node pools."""
 
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from trainyard_cli.invocation import NoHeaders, Output, of
+from trainyard_cli.errors import wrong_use
+from trainyard_cli.invocation import SET_PROJECT, NoHeaders, Output, of
+from trainyard_cli.notes import note
 from trainyard_cli.show import Item, TextColumn, listing, memory, number
 
 PROJECT_ARGUMENT = Annotated[str, typer.Argument(help="The name of a project.")]
@@ -54,6 +55,7 @@ POOLS = (
 def add(app: typer.Typer, _: Sequence[str]) -> None:
     config = typer.Typer(help="What commands assume.", no_args_is_help=True)
     config.command("project")(set_project)
+    config.command("cluster", hidden=True)(_set_cluster)
     app.add_typer(config, name="config")
     project = typer.Typer(help="Projects, and the one that commands use.", no_args_is_help=True)
     project.command("set")(set_project)
@@ -67,11 +69,18 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         group = typer.Typer(help=what, no_args_is_help=True)
         group.callback()(_group)  # so that its only command keeps its name
         group.command("list")(command)
+        if name == "cluster":
+            group.command("set", hidden=True)(_set_cluster)
         app.add_typer(group, name=name)
 
 
 def _group() -> None:
     pass
+
+
+def _set_cluster(name: str) -> None:
+    """A word of Run:ai's."""
+    raise wrong_use(f"No cluster is set, such as {name}: each project has its own.", SET_PROJECT)
 
 
 def set_project(context: typer.Context, name: PROJECT_ARGUMENT) -> None:
@@ -81,7 +90,7 @@ def set_project(context: typer.Context, name: PROJECT_ARGUMENT) -> None:
     kept = invocation.client.profile
     kept.project = project
     kept.save()
-    print(f"Project {project['name']} is set.", file=sys.stderr)
+    note(f"Project {project['name']} is set.")
 
 
 def list_projects(

@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
-from trainyard_cli.commands.submit import follow, rehearsed
+from trainyard_cli.commands.submit import rehearsed
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.invocation import Invocation, Output, ProjectName, of
+from trainyard_cli.notes import LogLevel, note
 from trainyard_cli.show import Format, document
 
 PATH = "/workloads/from-sbatch"
@@ -68,8 +70,8 @@ def _send(
     except Refusal as refusal:
         refusal.lines = [f"  {_place(field)}: {text}" for field, text in refusal.issues]
         raise
-    for note in answer["notes"]:
-        print(f"line {note['line']}: {note['text']}", file=sys.stderr)
+    for it in answer["notes"]:
+        note(f"line {it['line']}: {it['text']}", LogLevel.WARN)
     if rehearses:
         rehearsed(answer["plan"], output)
         return None
@@ -78,7 +80,7 @@ def _send(
         print(name)
     elif not document(answer, output):
         print(f"Submitted {name}.", flush=True)
-        print(f"Follow it: trainyard describe job {name}", file=sys.stderr)
+        note(f"Follow it: trainyard describe job {name}")
     return answer
 
 

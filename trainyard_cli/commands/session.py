@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from datetime import datetime, timedelta, timezone
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from trainyard_cli import profile
 from trainyard_cli.commands.by_code import by_code
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import SET_PROJECT, Output, of
+from trainyard_cli.notes import LogLevel, note
 from trainyard_cli.profile import DEFAULT_SERVER, Profile
 from trainyard_cli.show import Item, document, facts
 
@@ -33,8 +35,17 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     app.command()(whoami)
 
 
+class SignInWay(str, Enum):
+    """Words that Run:ai's has after ``login``; the flags say the same."""
+
+    USER = "user"
+    SSO = "sso"
+    APPLICATION = "application"
+
+
 def login(
     context: typer.Context,
+    way: Annotated[SignInWay | None, typer.Argument(hidden=True)] = None,
     server: Annotated[
         str, typer.Option(help="Address of Trainyard; also TRAINYARD_SERVER.", show_default=False)
     ] = "",
@@ -52,11 +63,12 @@ def login(
     is kept is an access key of this machine, in a file that only you can read. Programs sign in
     with a key of their own, in TRAINYARD_SERVER, TRAINYARD_CLIENT_ID and TRAINYARD_CLIENT_SECRET.
     """
+    by_password = _is_by_password(way, bool(user) or password_stdin)
     kept = profile.load(of(context).config)
     address = _address(server or kept.server or _asked("Server", DEFAULT_SERVER))
     fresh = Profile(kept.path, server=address)
     client = of(context).connect(fresh)
-    if user or password_stdin or os.environ.get("TRAINYARD_PASSWORD"):
+    if by_password:
         name = user or (kept.user if kept.server == address else "") or _asked("User name", "")
         key = _by_password(client, name, _password(from_stdin=password_stdin))
     else:
@@ -69,8 +81,17 @@ def login(
         fresh.project = kept.project
         _retire(kept)
     fresh.save()
-    print(f"Signed in to {address} as {name}.", file=sys.stderr)
+    note(f"Signed in to {address} as {name}.")
     _suggest_project(client, fresh)
+
+
+def _is_by_password(way: SignInWay | None, has_one: bool) -> bool:
+    if way is SignInWay.APPLICATION:
+        todo = f"Put its key into {', '.join(profile.VARIABLES.values())}."
+        raise wrong_use("A program needs no sign-in.", todo)
+    if way is None:
+        return has_one or bool(os.environ.get("TRAINYARD_PASSWORD"))
+    return way is SignInWay.USER
 
 
 def _title() -> str:
@@ -91,7 +112,7 @@ def _address(text: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise wrong_use(f"{text} is not an address; write one like {DEFAULT_SERVER}")
     if parts.scheme == "http" and parts.hostname not in LOCAL:
-        print("Note: http:// sends the password unencrypted; prefer https://.", file=sys.stderr)
+        note("Note: http:// sends the password unencrypted; prefer https://.", LogLevel.WARN)
     return address
 
 
@@ -131,22 +152,22 @@ def _retire(kept: Profile) -> None:
 def _suggest_project(client: "RestClient", fresh: Profile) -> None:
     """With one project there is nothing to choose."""
     if fresh.project:
-        print(f"Project: {fresh.project['name']}", file=sys.stderr)
+        note(f"Project: {fresh.project['name']}")
         return
     every = list(client.pages("/org-unit/projects", "projects"))
     if len(every) != 1:
-        print(SET_PROJECT, file=sys.stderr)
+        note(SET_PROJECT)
         return
     fresh.project = {key: every[0][key] for key in ("id", "name", "clusterId")}
     fresh.save()
-    print(f"Project: {fresh.project['name']}, the only one you have.", file=sys.stderr)
+    note(f"Project: {fresh.project['name']}, the only one you have.")
 
 
 def logout(context: typer.Context) -> None:
     """Delete the key of this machine, here and at Trainyard."""
     kept = profile.load(of(context).config)
     if kept.from_environment or not kept.is_signed_in:
-        print("You are not signed in by a file; nothing was changed.", file=sys.stderr)
+        note("You are not signed in by a file; nothing was changed.")
         return
     try:
         if kept.key_id:
@@ -155,7 +176,7 @@ def logout(context: typer.Context) -> None:
         if error.code not in {ExitCode.NOT_FOUND, ExitCode.SIGNED_OUT}:
             raise
     Profile(kept.path, server=kept.server, user=kept.user).save()
-    print(f"Signed out of {kept.server}.", file=sys.stderr)
+    note(f"Signed out of {kept.server}.")
 
 
 def whoami(context: typer.Context, output: Output = None) -> None:

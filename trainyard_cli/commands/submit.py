@@ -9,12 +9,13 @@ from typing import Any
 from trainyard_cli.assets import SOURCES, TEMPLATE, source_of, with_ids
 from trainyard_cli.commands.options import MASTER, command_with, parameters_of, typed_in
 from trainyard_cli.destinations import FRAMEWORKS, Destination
-from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.errors import CliError, wrong_use
 from trainyard_cli.flags.body import Body, Typed, laid_over
 from trainyard_cli.flags.first import with_services, with_volumes
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
 from trainyard_cli.invocation import Invocation, of
+from trainyard_cli.notes import note
 from trainyard_cli.show import Format, document, sentences
 
 #: Fields that no flag of the table is for.
@@ -57,24 +58,11 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
         ports = " ".join(f"--port {it}" for it in forwarded)
         where = f" --address {typed['address']}" if typed["address"] else ""
         line = f"trainyard port-forward {answer['name']} {ports}{where}"
-        print(f"Reach it: {line}", file=sys.stderr)
+        note(f"Reach it: {line}")
     if answer and (typed["wait"] or typed["attach"]):
+        from trainyard_cli.commands.attach import follow
+
         follow(invocation, answer["workloadId"], attach=typed["attach"])
-
-
-def follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
-    """To the end, which is that of this command, too."""
-    from trainyard_cli.commands import logs, waiting
-
-    if attach:
-        workload = invocation.client.get(f"/workloads/{workload_id}")
-        try:
-            logs.write(invocation, workload, rank="all", follow="true")
-        except CliError as error:
-            if error.code != ExitCode.UNREACHABLE:
-                raise
-            print(f"trainyard: {error}\nWaiting for its end instead.", file=sys.stderr)
-    waiting.conclude(invocation, waiting.last_of(invocation, workload_id))
 
 
 def _request(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list[str]]:
@@ -179,7 +167,7 @@ def _send(
         print(answer["name"])
     elif not document(answer, output):
         print(f"Submitted {answer['name']}.", flush=True)
-        print(f"Follow it: trainyard describe job {answer['name']}", file=sys.stderr)
+        note(f"Follow it: trainyard describe job {answer['name']}")
     return answer
 
 

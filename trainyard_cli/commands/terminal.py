@@ -26,10 +26,22 @@ PIECE = 4096
 END_OF_INPUT = b"\x04"
 Rank = Annotated[int, typer.Option("--rank", min=0, help="The rank; the first unless given.")]
 Pod = Annotated[str, typer.Option("--pod", help="A pod instead, such as worker-0.")]
+Container = Annotated[str, typer.Option("--container", "-c", hidden=True)]  # a pod has one
+Stdin = Annotated[
+    bool, typer.Option("--interactive", "--stdin", "-i", help="Pass standard input on.")
+]
+Tty = Annotated[bool, typer.Option("--tty", "-t", help="Accepted: there always is a terminal.")]
 
 
 def bash(
-    context: typer.Context, name: Name, project: ProjectName = "", rank: Rank = 0, pod: Pod = ""
+    context: typer.Context,
+    name: Name,
+    project: ProjectName = "",
+    rank: Rank = 0,
+    pod: Pod = "",
+    container: Container = "",
+    interactive: Stdin = True,
+    tty: Tty = True,
 ) -> None:
     """Open a shell in a rank of a workload."""
     _run(of(context), name, project, (rank, pod), typed=True)
@@ -41,12 +53,9 @@ def execute(
     project: ProjectName = "",
     rank: Rank = 0,
     pod: Pod = "",
-    interactive: Annotated[
-        bool, typer.Option("--interactive", "--stdin", "-i", help="Pass standard input on.")
-    ] = False,
-    tty: Annotated[
-        bool, typer.Option("--tty", "-t", help="Accepted: there always is a terminal.")
-    ] = False,
+    container: Container = "",
+    interactive: Stdin = False,
+    tty: Tty = False,
 ) -> None:
     """Run what follows -- in a rank of a workload, and exit with its exit code."""
     if not of(context).words:

@@ -1,6 +1,5 @@
 """Stopping, running again and deleting workloads."""
 
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from trainyard_cli import lookup
 from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.notes import note
 
 Names = Annotated[list[str], typer.Argument(help="Names or ids of workloads.")]
 
@@ -16,7 +16,7 @@ def delete(context: typer.Context, names: Names, project: ProjectName = "") -> N
     """Delete workloads, running ones too."""
     for workload in lookup.find_all(of(context), names, project):
         answer = of(context).client.delete(lookup.path_of(workload))
-        print(answer["message"], file=sys.stderr)
+        note(answer["message"])
 
 
 def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> None:
@@ -32,4 +32,4 @@ def resume(context: typer.Context, names: Names, project: ProjectName = "") -> N
 def _act(invocation: Invocation, names: Sequence[str], project: str, verb: str) -> None:
     for workload in lookup.find_all(invocation, names, project):
         answer = invocation.client.post(f"{lookup.path_of(workload)}/{verb}")
-        print(answer["message"], file=sys.stderr)
+        note(answer["message"])

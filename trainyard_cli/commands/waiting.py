@@ -1,6 +1,5 @@
 """Waiting for the end of a workload, whose result is then that of the command."""
 
-import sys
 from collections.abc import Iterator
 
 import typer
@@ -9,6 +8,7 @@ from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.errors import CliError, ExitCode
 from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.notes import note
 from trainyard_cli.pulses import pulses
 from trainyard_cli.show import Item
 
@@ -29,7 +29,7 @@ def last_of(invocation: Invocation, workload_id: str) -> Item:
     for workload in _states(invocation, workload_id):
         if (line := _line(workload)) != state:
             state = line
-            print(line, file=sys.stderr)
+            note(line)
         if workload["phase"] in OVER:
             return workload
     raise AssertionError("the states end with the last one")

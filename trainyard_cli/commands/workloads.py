@@ -15,6 +15,7 @@ from trainyard_cli.invocation import (
     ProjectName,
     of,
 )
+from trainyard_cli.notes import note
 from trainyard_cli.pulses import pulses
 from trainyard_cli.show import Format, Item, TextColumn, age, duration, listing, number
 
@@ -92,14 +93,14 @@ def _row(workload: Item) -> list[str]:
 
 
 def _show(page: Item, output: Format | None, where: str, *, headers: bool) -> None:
-    is_table = output in {None, Format.WIDE}
+    is_table = output in {None, Format.WIDE, Format.TABLE}
     if where and is_table and headers:
         print(f"Showing jobs for project {where}")
     none = f"No workloads in project {where} yet." if where else "No workloads yet."
     listing(page["workloads"], COLUMNS, output, headers=headers, empty=none)
     sys.stdout.flush()
     if page["next"] and is_table:
-        print(f"There are more: --offset {page['next']}", file=sys.stderr)
+        note(f"There are more: --offset {page['next']}")
 
 
 def type_of(workload: Item) -> str:

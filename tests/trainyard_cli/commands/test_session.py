@@ -59,6 +59,11 @@ def test_a_code_that_is_denied_signs_nobody_in(
     assert not nobody.config.exists()
 
 
+def test_the_words_of_run_ai_sign_in_too(nobody: Terminal, project: Project) -> None:
+    nobody(f"login user --server {nobody.server} -u ada --password-stdin", typed=PASSWORD)
+    assert "TRAINYARD_CLIENT_ID" in nobody("login application", code=2).err
+
+
 def test_neither_password_nor_key_is_printed(nobody: Terminal, project: Project) -> None:
     signed = nobody.sign_in("ada", PASSWORD)
     secret = json.loads(nobody.config.read_text())["client_secret"]

@@ -12,6 +12,7 @@ from spec.phases import Phase
 from tests.factories import ProjectFactory, WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
 from trainyard_cli.commands import waiting
+from workloads import events
 from workloads.models import Workload
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
@@ -46,6 +47,21 @@ def test_a_description_is_a_document_too(terminal: Terminal, running: Workload) 
     assert (whole["id"], len(whole["pods"])) == (str(running.pk), 3)
     assert whole["spec"]["numWorkers"] == 2
     assert terminal("describe job mnist --pod-limit 1").out.count("mnist-worker") == 0
+
+
+def test_events_are_sorted_as_asked(terminal: Terminal, running: Workload) -> None:
+    for text in ("first", "second"):
+        events.note(running, text, source="test")
+    up = terminal("describe job mnist").out
+    down = terminal("describe job mnist --sortEvents desc").out
+    assert up.index("first") < up.index("second")
+    assert down.index("second") < down.index("first")
+
+
+def test_ports_and_tools_are_listed(terminal: Terminal) -> None:
+    terminal(f"workspace submit notes {IMAGE} --cpu 0.1 --external-url container=8888 -- sleep 1")
+    (line,) = terminal("describe job notes --general=false --compute=false").rows[:1]
+    assert line[:2] == ["Ports:", "8888"]
 
 
 def test_a_workload_is_found_by_its_id_in_any_project(

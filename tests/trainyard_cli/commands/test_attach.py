@@ -1,0 +1,58 @@
+"""Attaching: what a workload prints, to its end, which is that of the command."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from projects.models import Project
+from tests.factories import WorkloadFactory
+from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.commands import logs, waiting
+from trainyard_cli.errors import CliError, ExitCode
+from workloads.models import Workload
+
+
+@pytest.fixture
+def ended(project: Project, researcher: User, monkeypatch: pytest.MonkeyPatch) -> Workload:
+    def at_once(*_: object, **__: object) -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr(waiting, "pulses", at_once)
+    workload = WorkloadFactory(project=project, name="mnist", failed=True)
+    workload.ranks.filter(rank=1).update(exit_code=7)
+    return workload
+
+
+@pytest.mark.parametrize(
+    ("line", "rank"),
+    [("attach mnist", "all"), ("training pytorch attach mnist --pod worker-0", "1")],
+)
+def test_an_attached_workload_prints_its_lines_and_ends_the_command_as_it_did(
+    terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch, line: str, rank: str
+) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(logs, "write", lambda *_, **query: asked.update(query))
+    assert "mnist: Failed" in terminal(line, code=7).err
+    assert asked == {"rank": rank, "follow": "true"}
+
+
+def test_where_the_lines_are_cut_off_its_end_is_still_that_of_the_command(
+    terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_: object, **__: object) -> None:
+        raise CliError("Cannot reach Trainyard.", code=ExitCode.UNREACHABLE)
+
+    monkeypatch.setattr(logs, "write", cut)
+    assert "Waiting for its end instead." in terminal("attach mnist", code=7).err
+
+
+@pytest.mark.parametrize(
+    ("limit", "printed"), [(8, "one\ntwo\n"), (7, "one\n"), (2, ""), (None, "one\ntwo\nthree\n")]
+)
+def test_no_more_is_printed_than_so_many_bytes(
+    capsys: pytest.CaptureFixture[str], limit: int | None, printed: str
+) -> None:
+    logs.show(["one", "two", "three"], logs.Wanted(limit=limit), named=False, timed=False)
+    assert capsys.readouterr().out == printed

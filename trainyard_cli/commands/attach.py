@@ -1,0 +1,46 @@
+"""Following a workload to its end, which is that of the command, too."""
+
+from typing import Annotated
+
+import typer
+
+from trainyard_cli import lookup
+from trainyard_cli.commands import logs, waiting
+from trainyard_cli.commands.describe import Name
+from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.notes import LogLevel, note
+from trainyard_cli.show import Item
+
+
+def attach(
+    context: typer.Context,
+    name: Name,
+    project: ProjectName = "",
+    pod: Annotated[str, typer.Option(help="One pod, such as worker-0.")] = "",
+) -> None:
+    """Print the logs of a workload to its end, and exit with its result. Ctrl-C leaves it running.
+
+    Keys do not reach it: open a shell with bash, or run a command with exec.
+    """
+    invocation = of(context)
+    workload = lookup.find(invocation, name, project)
+    printed(invocation, workload, logs.rank_of(invocation, workload, pod) if pod else "all")
+    waiting.conclude(invocation, waiting.last_of(invocation, workload["id"]))
+
+
+def follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
+    """A workload that was just submitted: with what it prints, or its phases alone."""
+    if attach:
+        printed(invocation, invocation.client.get(f"/workloads/{workload_id}"))
+    waiting.conclude(invocation, waiting.last_of(invocation, workload_id))
+
+
+def printed(invocation: Invocation, workload: Item, rank: str = "all") -> None:
+    """Its lines, until it ends or Trainyard cannot be reached."""
+    try:
+        logs.write(invocation, workload, rank=rank, follow="true")
+    except CliError as error:
+        if error.code != ExitCode.UNREACHABLE:
+            raise
+        note(f"trainyard: {error}\nWaiting for its end instead.", LogLevel.WARN)

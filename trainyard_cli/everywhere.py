@@ -1,0 +1,99 @@
+"""What every command takes, at any place of its line, as Run:ai's do; and their ways of writing
+a switch: ``--pods=false``."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from trainyard_cli import notes
+from trainyard_cli.notes import LogLevel
+
+TRUE, FALSE = {"true", "t", "1"}, {"false", "f", "0"}
+FORMATS = {f"--{it}": f"--output={it}" for it in ("json", "yaml", "table")}
+QUIET = "Errors and results alone: no notes on standard error."
+LEVEL = "What to print on standard error: debug, info, warn or error."
+DEBUG = "Print each request on standard error."
+
+
+def _quiet(asked: bool) -> None:
+    if asked:
+        notes.want(LogLevel.ERROR)
+
+
+def _debug(asked: bool) -> None:
+    if asked:
+        notes.want(LogLevel.DEBUG)
+
+
+def _level(level: LogLevel | None) -> None:
+    if level:
+        notes.want(level)
+
+
+def _option(*names: str, text: str, hidden: bool, callback: Any) -> Any:
+    return typer.Option(
+        *names, help=text, hidden=hidden, callback=callback, expose_value=False, show_default=False
+    )
+
+
+def shared(*, hidden: bool) -> list[Any]:
+    """The options, as ``params`` of a command has them."""
+    quiet = _option("--quiet", "-q", text=QUIET, hidden=hidden, callback=_quiet)
+    level = _option("--loglevel", text=LEVEL, hidden=hidden, callback=_level)
+    debug = _option("--debug", "--verbose", "-d", text=DEBUG, hidden=hidden, callback=_debug)
+
+    def holder(
+        quiet: Annotated[bool, quiet] = False,
+        loglevel: Annotated[LogLevel | None, level] = None,
+        debug: Annotated[bool, debug] = False,
+    ) -> None:
+        """Only its options are of interest."""
+
+    app = typer.Typer(add_completion=False)
+    app.command()(holder)
+    names = {"quiet", "loglevel", "debug"}
+    return [it for it in typer.main.get_command(app).params if it.name in names]
+
+
+def added(group: Any) -> Any:
+    """The command line with them: shown for the whole, hidden for each command."""
+    group.params += shared(hidden=False)
+    _extend(group.commands.values(), shared(hidden=True))
+    return group
+
+
+def _extend(commands: Any, options: list[Any]) -> None:
+    for command in commands:
+        taken = {name for it in command.params for name in it.opts}
+        command.params += [it for it in options if not taken & set(it.opts)]
+        _extend(getattr(command, "commands", {}).values(), options)
+        _understand(command)
+
+
+def _understand(command: Any) -> None:
+    parse = command.parse_args
+
+    def parse_args(context: Any, args: Sequence[str]) -> Any:
+        return parse(context, list(_ours(command, args)))
+
+    command.parse_args = parse_args
+
+
+def _ours(command: Any, args: Sequence[str]) -> Iterator[str]:
+    """As this program writes it."""
+    names = {it.name for it in command.params}
+    formats = FORMATS if "output" in names and "sets" not in names else {}
+    switches = {name for it in command.params for name in it.opts if getattr(it, "is_flag", False)}
+    for word in args:
+        name, _, value = word.partition("=")
+        if name not in switches or value.lower() not in TRUE | FALSE:
+            yield formats.get(word, word)
+        elif value.lower() in TRUE:
+            yield name
+        elif (negated := f"--no-{name[2:]}") in _names_of(command):
+            yield negated
+
+
+def _names_of(command: Any) -> set[str]:
+    return {name for it in command.params for name in (*it.opts, *it.secondary_opts)}
