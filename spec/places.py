@@ -1,5 +1,6 @@
 """Where things are mounted, and what they are called there."""
 
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -23,6 +24,12 @@ def _place(path: str) -> str:
 
 
 Place = Annotated[str, Field(max_length=LONGEST_PATH), AfterValidator(_place)]
+
+
+def variable_of(place: str) -> str:
+    """Where engines that cannot mount tell a program what is at a place: ``/mnt/my-data`` is
+    ``VOLUME_MNT_MY_DATA``."""
+    return f"VOLUME_{re.sub('[^A-Z0-9]+', '_', place.upper()).strip('_')}"
 
 
 def _inside(path: str) -> str:

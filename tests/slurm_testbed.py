@@ -32,7 +32,8 @@ class Testbed:
 
     @property
     def directory(self) -> str:
-        return f"{self.told['users'][USER]['home']}/trainyard-tests"
+        """Its own, for two of them may have the same home folders."""
+        return f"{self.told['users'][USER]['home']}/trainyard-tests-{self.told['ssh']['port']}"
 
     def login(self, user: str = USER) -> Login:
         ssh, key = self.told["ssh"], Path(self.told["users"][user]["key_file"])

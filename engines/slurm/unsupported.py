@@ -20,12 +20,11 @@ REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
 VOLUMES = {
     "pvc": "Slurm makes no volumes; keep files on the shared directory",
     "nfs": "nodes mount what their administrators mount; use the path that it has there",
-    "s3": "ranks on Slurm do not fetch buckets",
-    "git": "ranks on Slurm do not fetch repositories",
     "config_map_volume": "Slurm has no ConfigMaps",
     "secret_volume": "Slurm has no Secrets",
     "empty_dir_volume": "ranks on Slurm see the directories of their nodes, such as /tmp",
 }
+NO_SECRETS = "Slurm has no Secrets; choose a credential that has the values"
 WIRE = {
     "config_map_volume": "configMapVolume",
     "secret_volume": "secretVolume",
@@ -132,6 +131,12 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
         if host.path.rstrip("/") != host.mount_path.rstrip("/"):
             text = f"ranks on Slurm see {host.path} where it is; mount it at that path"
             yield f"storage.hostPath[{number}].mountPath", text
+    for number, git in enumerate(replica.storage.git):
+        if git.secret_ref:
+            yield f"storage.git[{number}].secretRef", NO_SECRETS
+    for number, bucket in enumerate(replica.storage.s3):
+        if bucket.access_key_secret:
+            yield f"storage.s3[{number}].accessKeySecret", NO_SECRETS
     if replica.node_affinity_required:
         yield "nodeAffinityRequired", "Slurm knows features of nodes; choose a node type"
     if replica.pod_affinity:

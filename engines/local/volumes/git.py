@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from engines.local.volumes.volume import Fetcher, Keys, Volume
+from engines.sources import repository_failed
 from spec.credential import KNOWN_HOSTS, CredentialKind, opens
 
 STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
@@ -80,12 +81,13 @@ def progress(said: str) -> str:
 def trouble(volume: Volume, said: str) -> str:
     lines = re.split(r"[\r\n]+", said.strip())
     grave = [line for line in lines if line.startswith(("fatal:", "error:", "Host key"))] or lines
-    at = f" at {volume.revision or volume.branch}" if volume.revision or volume.branch else ""
-    check = "its address, its credential," if volume.credential else "its address,"
-    return (
-        f"The repository {volume.origin}{at} could not be fetched for {volume.place}. Check "
-        f"{check} and the branch or revision. git: {' '.join(grave[-3:]).rstrip('.')}."
+    failed = repository_failed(
+        volume.origin,
+        volume.place,
+        at=volume.revision or volume.branch,
+        opened=bool(volume.credential),
     )
+    return f"{failed} {' '.join(grave[-3:]).rstrip('.')}."
 
 
 GIT = Fetcher(steps, variables, progress, trouble)

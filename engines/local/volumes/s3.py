@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engines.local.volumes.volume import Fetcher, Keys, Volume
+from engines.sources import bucket_failed
 
 PROGRAM = "engines.local.volumes.download"
 #: What this server's user has set up for himself opens nothing here.
@@ -42,14 +43,10 @@ def progress(said: str) -> str:
 
 
 def trouble(volume: Volume, said: str) -> str:
-    at = f" of {volume.url}" if volume.url else ""
-    check = "its name, the service URL and the credential"
-    if not volume.credential:
-        check = "its name and the service URL, and choose a credential if it is not public"
-    return (
-        f"The bucket {volume.origin}{at} could not be fetched for {volume.place}. Check {check}. "
-        f"S3: {progress(said).rstrip('.')}."
+    failed = bucket_failed(
+        volume.origin, volume.place, url=volume.url, opened=bool(volume.credential)
     )
+    return f"{failed} {progress(said).rstrip('.')}."
 
 
 S3 = Fetcher(steps, variables, progress, trouble)

@@ -1,9 +1,10 @@
 """What a supervisor is told of one volume of a rank."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from spec.places import variable_of
 
 GIT = "git"  # a repository, fetched before the ranks start
 S3 = "s3"  # a bucket, likewise
@@ -41,8 +42,7 @@ class Volume:
 
     @property
     def variable(self) -> str:
-        """``/mnt/my-data`` is ``VOLUME_MNT_MY_DATA``."""
-        return f"VOLUME_{re.sub('[^A-Z0-9]+', '_', self.place.upper()).strip('_')}"
+        return variable_of(self.place)
 
 
 @dataclass(frozen=True)

@@ -91,5 +91,5 @@ rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 WRITE_END = r"""
 cd "$1" || exit 0
 cat > .ended && mv .ended ended
-rm -f environment.sh
+rm -rf environment.sh keys volumes
 """

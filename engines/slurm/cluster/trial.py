@@ -29,6 +29,7 @@ python=$(command -v python || command -v python3)
   echo "python $python"
   echo "version $($python --version 2>&1)"
   for p in srun scancel squeue scontrol; do command -v $p > /dev/null || echo "lacks $p"; done
+  echo "git $(git --version)"
 } > .seen 2>&1
 mv .seen seen
 torch=$($python -c 'import torch; print(torch.__version__)' 2> /dev/null)
@@ -93,6 +94,7 @@ def _seen(site: SlurmSite, report: Report, job: str) -> Iterator[Finding]:
     for program in report.get("lacks", ()):
         text = f"{program} is not found on {node}. The scripts of jobs need it there."
         yield Finding(NODES, program, Level.MISSING, text)
+    yield _git(report.get("git", [""])[0], node)
     python = report.get("python", [""])[0]
     if not python:
         text = f"No Python on {node}. Name one in the prologue, such as: module load python"
@@ -104,6 +106,13 @@ def _seen(site: SlurmSite, report: Report, job: str) -> Iterator[Finding]:
     else:
         text = f"{python} on {node} has no PyTorch. The prologue can activate an environment."
         yield Finding(NODES, "PyTorch", Level.WARNING, text)
+
+
+def _git(version: str, node: str) -> Finding:
+    if version.startswith("git version"):
+        return Finding(NODES, "Git", Level.OK, version.removeprefix("git version").strip())
+    text = f"No git on {node}, so no repository can be fetched. The prologue can load a module."
+    return Finding(NODES, "Git", Level.WARNING, text)
 
 
 def _silent(site: SlurmSite, report: Report, job: str) -> Finding:

@@ -62,7 +62,7 @@ def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
     platform = defaults(launch, site)
     lines = [f"export {name}={platform[name]}" for name in PLATFORM]
     pod = launch.spec.pods[0]
-    lines += [f"export {name}={value}" for name, value in own(launch, pod, shown=shown)]
+    lines += [f"export {name}={value}" for name, value in own(launch, site, pod, shown=shown)]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -9,5 +9,5 @@ fact() { echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"; } # a file wit
 place="$PWD/attempt-$ATTEMPT/rank-$RANK"
 if [ -z "$beside" ]; then
   (cd "attempt-$ATTEMPT" && fact "rank-$RANK.started" "$SLURMD_NODENAME $(date +%s)")
-  exec > "$place.log" 2>&1 < /dev/null
+  exec >> "$place.log" 2>&1 < /dev/null
 fi

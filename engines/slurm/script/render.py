@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
-from engines.slurm.script import as_written, directives
+from engines.slurm.script import as_written, directives, sources
 from engines.slurm.script.shape import has_launcher, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.variables import defaults, known_names, meeting, own
@@ -27,7 +27,8 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, 
         BATCH: batch(launch, site),
         RANK: rank(launch, site),
         ENVIRONMENT: environment(launch, site, shown=shown),
-        **({SETUP: "\n".join([*launch.spec.setup, ""])} if launch.spec.setup else {}),
+        **({SETUP: setup(launch, site)} if launch.spec.setup else {}),
+        **sources.files(launch, site, shown=shown),
     }
 
 
@@ -46,7 +47,8 @@ def batch(launch: Launch, site: SlurmSite) -> str:
     said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
     asked = as_written.asked(launch) + asked
     step = as_written.STEP if spec.batch_script else _steps(spec)
-    return SHEBANG + asked + "\n" + said + "export BELL\n" + step + _text("batch.sh")
+    bring = _text("bring.sh") if sources.sources(launch) else ""
+    return SHEBANG + asked + "\n" + said + "export BELL\n" + step + bring + _text("batch.sh")
 
 
 def _directive(name: str, value: str) -> str:
@@ -84,6 +86,7 @@ def _as_written(launch: Launch, site: SlurmSite, script: str, *, shown: bool) ->
         as_written.START: around("start.sh"),
         RANK: around("task.sh"),
         ENVIRONMENT: as_written.environment(launch, site, shown=shown),
+        **sources.files(launch, site, shown=shown),
     }
 
 
@@ -114,20 +117,28 @@ def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
     first = "".join(f"export {name}={value}\n" for name, value in platform.items())
     users = _cases(
         launch,
-        lambda pod: [f"export {name}={value}" for name, value in own(launch, pod, shown=shown)],
+        lambda pod: [
+            f"export {name}={value}" for name, value in own(launch, site, pod, shown=shown)
+        ],
     )
     last = "".join(f"export {name}={value}\n" for name, value in met.items())
     return first + users + last
 
 
+def setup(launch: Launch, site: SlurmSite) -> str:
+    return sources.placed("\n".join([*launch.spec.setup, ""]), launch, site)
+
+
 def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
     replica = pod.replica
     names = known_names(launch, pod)
-    words = " ".join(line(each, names) for each in (replica.command, replica.args) if each)
+    given = (sources.placed(it or "", launch, site) for it in (replica.command, replica.args))
+    words = " ".join(line(each, names) for each in given if each)
     own_folder = f"{SharedFolder(site.directory, launch.handle.workload_id).path}/ranks"
-    work = word(replica.working_dir) if replica.working_dir else f'{word(own_folder)}/"$RANK"'
+    place = sources.placed(replica.working_dir or "", launch, site)
+    work = word(place) if place else f'{word(own_folder)}/"$RANK"'
     home = ['export HOME="$WORK"'] if replica.create_home_dir else []
-    making = [] if replica.working_dir else ['mkdir -p "$WORK"']
+    making = [] if place else ['mkdir -p "$WORK"']
     # What a launcher starts has a rank of its own, by MPI.
     bare = f"unset {' '.join(OF_ONE_RANK)}; " if has_launcher(launch.spec) else ""
     return [f"WORK={work}", *making, *home, f"program() {{ {bare}exec {words}; }}"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
+from engines.slurm.script import sources
 from engines.slurm.script.shape import Tasks, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.words import word
@@ -111,10 +112,12 @@ def _of_each(counts: Sequence[int]) -> str:
     return str(first) if first == last else f'"$((RANK == 0 ? {first} : {last}))"'
 
 
-def own(launch: Launch, pod: Pod, *, shown: bool) -> Iterator[tuple[str, str]]:
-    """The user's, in their order: a value may name those before it. ``shown``: to people, who see
-    no secret."""
-    names = {*BY_SCRIPTS, *meeting(launch.spec), *_platform()}
+def own(launch: Launch, site: SlurmSite, pod: Pod, *, shown: bool) -> Iterator[tuple[str, str]]:
+    """Where the data sources are, and the user's, in their order: a value may name those before it.
+    ``shown``: to people, who see no secret."""
+    for source in sources.of_pod(launch, pod):
+        yield source.variable, word(sources.folder_of(launch, site, source))
+    names = {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *_sources(launch, pod)}
     for variable in pod.replica.environment_variables:
         if variable.name in MET_BY and launch.spec.kind.is_gang:
             continue
@@ -125,14 +128,19 @@ def own(launch: Launch, pod: Pod, *, shown: bool) -> Iterator[tuple[str, str]]:
         elif variable.credential:
             yield variable.name, shlex.quote(launch.secret_of(variable))
         else:
-            yield variable.name, word(variable.value or "", names)
+            value = sources.placed(variable.value or "", launch, site)
+            yield variable.name, word(value, names)
         names.add(variable.name)
 
 
 def known_names(launch: Launch, pod: Pod) -> set[str]:
     """All that ``$(NAME)`` in a command may name."""
     users = {variable.name for variable in pod.replica.environment_variables}
-    return {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *users}
+    return {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *_sources(launch, pod), *users}
+
+
+def _sources(launch: Launch, pod: Pod) -> set[str]:
+    return {source.variable for source in sources.of_pod(launch, pod)}
 
 
 def _platform() -> set[str]:

@@ -34,7 +34,8 @@ class RunFacts:
     batch script ended, ``asked`` whether it was asked to, ``verdict`` the job as Slurm showed it at
     last; ``parts`` are those of a heterogeneous job, the master's and the workers'; ``launcher``:
     rank 0 starts the others and is no task itself; ``is_script``: its tasks start when a batch
-    script comes to that."""
+    script comes to that. ``stage`` is what keeps the ranks from starting, ``trouble`` what was not
+    fetched for them."""
 
     roles: tuple[tuple[Role, int], ...]
     run: int
@@ -53,6 +54,8 @@ class RunFacts:
     parts: int = 1
     launcher: bool = False
     is_script: bool = False
+    stage: str = ""
+    trouble: str = ""
 
     @property
     def all_started(self) -> bool:
@@ -102,6 +105,8 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             parts=int(report.get("parts", 1)),
             launcher=bool(report.get("launcher")),
             is_script=bool(report.get("script")),
+            stage=files.get("stage", ""),
+            trouble=files.get("trouble", ""),
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -77,7 +77,7 @@ def _now(
             )
         return Phase.PENDING, cause.reason, cause.message, cause
     if job.state == "CONFIGURING" or not facts.all_started:
-        return Phase.INITIALIZING, Reason.NONE, "", None
+        return Phase.INITIALIZING, Reason.NONE, facts.stage, None
     if job.state in {"SUSPENDED", "STOPPED"}:
         return Phase.DEGRADED, Reason.NONE, "An operator of the cluster suspended the job.", None
     return Phase.RUNNING, Reason.NONE, "", None
@@ -116,6 +116,8 @@ def _outcome(facts: RunFacts, job: BatchJob | None) -> tuple[Phase, Reason, str]
 
 
 def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
+    if facts.trouble:
+        return Reason.REFUSED, facts.trouble
     if any(sign in facts.batch_log for sign in OUT_OF_MEMORY):
         return Reason.OUT_OF_MEMORY, "A rank used more memory than it asked for."
     if first := first_failure(facts):

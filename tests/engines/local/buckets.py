@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from uuid import uuid4
 
 import boto3
 from moto import settings
@@ -21,25 +22,28 @@ class Store:
 
 
 @contextmanager
-def store(objects: dict[str, bytes]) -> Iterator[Store]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+def store(objects: dict[str, bytes], host: str = "127.0.0.1") -> Iterator[Store]:
+    server = ThreadedMotoServer(ip_address=host, port=0, verbose=False)
     server.start()
+    host, port = server.get_host_and_port()
+    url = f"http://{host}:{port}"
+    words = {"endpoint_url": url, "region_name": "us-east-1"}
+    words |= {"aws_access_key_id": "made", "aws_secret_access_key": "made"}
+    s3, iam = boto3.client("s3", **words), boto3.client("iam", **words)
     try:
-        host, port = server.get_host_and_port()
-        url = f"http://{host}:{port}"
-        words = {"endpoint_url": url, "region_name": "us-east-1"}
-        words |= {"aws_access_key_id": "made", "aws_secret_access_key": "made"}
-        s3, iam = boto3.client("s3", **words), boto3.client("iam", **words)
         s3.create_bucket(Bucket="sets")
         for key, body in objects.items():
             s3.put_object(Bucket="sets", Key=key, Body=body, ACL="public-read")
-        iam.create_user(UserName="ada")
+        user = f"ada-{uuid4().hex}"
+        iam.create_user(UserName=user)
         may = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
         policy = json.dumps({"Version": "2012-10-17", "Statement": [may]})
-        iam.put_user_policy(UserName="ada", PolicyName="read", PolicyDocument=policy)
-        made = iam.create_access_key(UserName="ada")["AccessKey"]
+        iam.put_user_policy(UserName=user, PolicyName="read", PolicyDocument=policy)
+        made = iam.create_access_key(UserName=user)["AccessKey"]
         yield Store(url, made["AccessKeyId"], made["SecretAccessKey"])
     finally:
+        for key in objects:  # the service keeps them for the next one of this process
+            s3.delete_object(Bucket="sets", Key=key)
         server.stop()
 
 

@@ -6,12 +6,14 @@ from uuid import UUID
 from engines.base import Handle, Launch, Site
 from engines.slurm.script.render import files
 from engines.slurm.script.site import SlurmSite
+from engines.slurm.script.sources import PROGRAM
 from spec.compute import Compute
 from spec.framework import Framework
 from spec.imports.sbatch import imported
 from spec.kind import WorkloadKind
 from spec.scheduling import PriorityClass
-from spec.variable import CredentialKey, EnvironmentVariable
+from spec.storage import S3, Git, Storage
+from spec.variable import CredentialKey, EnvironmentVariable, NamedCredential
 from spec.workload import Replica, WorkloadSpec
 from tests.spec import imports
 
@@ -92,6 +94,48 @@ def launched() -> Launch:
     return Launch(HANDLE, 1, spec)
 
 
+def fetching() -> Launch:
+    """A repository by password, one by ssh with the host that its key trusts, and two buckets."""
+    credential = {"asset_id": CREDENTIAL, "name": "code"}
+    storage = Storage(
+        git=(
+            Git(
+                repository="https://example.com/a.git",
+                revision="v1",
+                path="/code",
+                credential=NamedCredential(**credential),
+            ),
+            Git(
+                repository="git@example.com:b.git",
+                branch="main",
+                path="/more",
+                credential=NamedCredential(**credential),
+            ),
+        ),
+        s3=(
+            S3(bucket="sets", path="/data/sets", credential=NamedCredential(**credential)),
+            S3(bucket="open", url="http://store.example.com", path="/data/open"),
+        ),
+    )
+    variables = (EnvironmentVariable(name="SETS", value="/data/sets:/data/open/x:/data/sets-2"),)
+    worker = Replica(
+        command="python /code/train.py --data=/data/sets",
+        working_dir="/code/src",
+        environment_variables=variables,
+        storage=storage,
+    )
+    values = {"User": "ada", "Password": "hunter'2$x", "ssh": "hunter-key"}
+    values |= {
+        "AccessKeyId": "AK",
+        "SecretKey": "hunter-s3",
+        "known_hosts": "example.com ssh-rsa A",
+    }
+    spec = WorkloadSpec(
+        distributed_framework=Framework.PYTORCH, worker=worker, setup=("pip install -e /code",)
+    )
+    return Launch(HANDLE, 1, spec, secrets={CREDENTIAL: values})
+
+
 def script() -> Launch:
     """The tutorial's batch script, as it stands when its places are filled, for smaller nodes."""
     text = (Path(imports.__file__).parent / "tutorial.sh").read_text()
@@ -118,13 +162,15 @@ CASES = {
     "single": single,
     "unlike": unlike,
     "launched": launched,
+    "fetching": fetching,
     "script": script,
 }
 
 
 def scripts(name: str) -> dict[str, str]:
     """By the names of their golden files."""
-    return {f"{name}-{file}": text for file, text in files(CASES[name](), SITE).items()}
+    by_name = files(CASES[name](), SITE).items()
+    return {f"{name}-{file.replace('/', '-')}": text for file, text in by_name if file != PROGRAM}
 
 
 if __name__ == "__main__":

@@ -54,6 +54,15 @@ def test_a_job_runs_when_all_its_ranks_have_started() -> None:
     assert [rank.node for rank in shown.ranks] == ["n0", "n1", "n2", "n3"]
 
 
+def test_a_fetch_is_told_and_its_failure_is_why_the_run_failed() -> None:
+    shown = observe(UID, facts(attempt="0", stage="Fetching s3://sets for /data."), JOB, NOW)
+    assert (shown.phase, shown.message) == (Phase.INITIALIZING, "Fetching s3://sets for /data.")
+    over = facts(attempt="0", trouble="The bucket is away.", finished="7 1 1700000000 ")
+    shown = observe(UID, over, JOB, NOW)
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.REFUSED)
+    assert shown.message == "The bucket is away."
+
+
 def test_the_first_rank_that_failed_by_itself_is_named() -> None:
     gone = started(r0="143 5 10", r1="3 9 10", r2="143 4 0")
     over = replace(gone, finished=(1, NOW))

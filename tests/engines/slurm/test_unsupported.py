@@ -12,7 +12,7 @@ from spec.compute import Compute, GpuRequestType
 from spec.errors import place_of
 from spec.framework import Framework
 from spec.scheduling import Preemptibility, PriorityClass
-from spec.storage import EmptyDirVolume, HostPath, Storage
+from spec.storage import S3, EmptyDirVolume, Git, GitSecret, HostPath, Storage
 from spec.variable import EnvironmentVariable, KeyOf
 from spec.workload import Architecture, Replica
 from tests.engines.contract import launch
@@ -71,6 +71,18 @@ def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
         (
             of_worker(storage=Storage(empty_dir_volume=(EmptyDirVolume(path="/a"),))),
             "worker.storage.emptyDirVolume",
+        ),
+        (
+            of_worker(
+                storage=Storage(
+                    git=(Git(repository="https://h/x", path="/x", secret_ref=GitSecret(name="s")),)
+                )
+            ),
+            "worker.storage.git[0].secretRef",
+        ),
+        (
+            of_worker(storage=Storage(s3=(S3(bucket="abc", path="/x", access_key_secret="s"),))),
+            "worker.storage.s3[0].accessKeySecret",
         ),
         (
             of_worker(storage=Storage(host_path=(HostPath(path="/a", mount_path="/b"),))),

@@ -51,7 +51,7 @@ ends() { [ -e stop ] || [ -e limit ]; }
 finish() { # with an exit code; "asked" where that was asked for
   follows
   fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
-  rm -f environment.sh
+  rm -rf environment.sh keys volumes
   [ -z "$timer" ] || kill "$timer"
   exit "$1"
 }
@@ -70,6 +70,7 @@ leave_if_taken() { # Slurm may have ended the ranks itself, and then says how th
 
 end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
   ends || cancelled=yes
+  [ -z "$fetching" ] || kill -TERM -- "-$fetching"
   [ -z "$cancelled" ] && [ -n "$step" ] && [ -z "$ending" ] || return
   ending=yes
   scancel --signal=TERM "$SLURM_JOB_ID"
@@ -78,7 +79,7 @@ end_ranks() { # SIGTERM to all of them, and what outlives the grace period is ki
 }
 trap end_ranks TERM
 
-timer= step= ending= cancelled=
+timer= step= ending= cancelled= fetching=
 if [ -n "$TIME_LIMIT" ]; then
   (sleep "$TIME_LIMIT"; : > limit; : > "$BELL"; kill -TERM $$) 2> /dev/null &
   timer=$!
@@ -99,15 +100,20 @@ until ends; do
   export ATTEMPT=$attempt MASTER_PORT=$((20000 + (SLURM_JOB_ID + attempt) % 10000))
   mkdir -p "attempt-$attempt"
   fact attempt "$attempt"
-  ! declare -F meet > /dev/null || meet
-  ! ends || break
-  step bash "$RUN/rank.sh" &
-  step=$!
-  while kill -0 "$step" 2> /dev/null; do wait "$step"; done # a signal interrupts waiting
-  wait "$step"
-  code=$?
-  step=
-  ! declare -F part > /dev/null || part "$code"
+  if declare -F bring > /dev/null && ! bring; then
+    ! ends || break
+    code=1
+  else
+    ! declare -F meet > /dev/null || meet
+    ! ends || break
+    step bash "$RUN/rank.sh" &
+    step=$!
+    while kill -0 "$step" 2> /dev/null; do wait "$step"; done # a signal interrupts waiting
+    wait "$step"
+    code=$?
+    step=
+    ! declare -F part > /dev/null || part "$code"
+  fi
   [ -z "$ending" ] || finish "$code"
   leave_if_taken "$code"
   [ "$code" = 0 ] && finish 0

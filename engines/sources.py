@@ -1,0 +1,19 @@
+"""What people are told of data sources that could not be fetched, wherever that was tried. Pure."""
+
+
+def repository_failed(origin: str, place: str, *, at: str, opened: bool) -> str:
+    """``at``: the branch or revision that was asked for; ``opened``: by a credential."""
+    check = "its address, its credential," if opened else "its address,"
+    return (
+        f"The repository {origin}{' at ' * bool(at)}{at} could not be fetched for {place}. Check "
+        f"{check} and the branch or revision. git:"
+    )
+
+
+def bucket_failed(origin: str, place: str, *, url: str, opened: bool) -> str:
+    """An empty ``url`` is AWS."""
+    check = "its name, the service URL and the credential"
+    if not opened:
+        check = "its name and the service URL, and choose a credential if it is not public"
+    at = f" of {url}" if url else ""
+    return f"The bucket {origin}{at} could not be fetched for {place}. Check {check}. S3:"

@@ -1,0 +1,2 @@
+export AWS_ACCESS_KEY_ID=AK
+export AWS_SECRET_ACCESS_KEY=hunter-s3
