@@ -22,10 +22,12 @@ class LogChunk:
     """Some of a log. ``cursor`` is where the next begins, in the engine's own words.
 
     ``ended``: nothing comes after this, unless its rank still runs where ``Log.origin`` is empty.
-    ``late`` says why nothing comes although something should.
+    ``late`` says why nothing comes although something should. ``awaited``: more may come within
+    moments, so that whoever tells of the end waits for it.
     """
 
     data: bytes = b""
     cursor: str = ""
     ended: bool = False
     late: str = ""
+    awaited: bool = True

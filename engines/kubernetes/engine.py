@@ -76,7 +76,7 @@ class KubernetesEngine:
         self._api, self._prefix, self._images = api, prefix, images
         self._installation = installation
         self._usage = UsageReader(api, prefix=prefix, prometheus=prometheus)
-        self._streams = LogStreams(api, streams=log_streams)
+        self._streams = LogStreams(api, streams=log_streams, on_end=self._wake)
         self._inventory = Inventory(api, self._pods)
         self._now = Lookup(api, prefix)
         self._submitter = Submitter(api, self._now, self._manifests)
@@ -96,6 +96,11 @@ class KubernetesEngine:
         snapshots = list(watcher.snapshots.values())
         pods = [pod for snapshot in snapshots for pod in list(snapshot.pods.values())]
         return pods if watcher.is_current else None
+
+    def _wake(self) -> None:
+        """Have the watch say something at once, if there is one."""
+        if self._watcher:
+            self._watcher.changes.wake()
 
     def check(self) -> tuple[Finding, ...]:
         return checks.findings(

@@ -116,10 +116,8 @@ def _pending(cluster: Cluster, due: Q) -> list[Workload]:
 
 
 def last_words(cluster: Cluster, observation: Observation, deadline: float) -> bool:
-    """Collect what is left of a run that ended before its end is told; ``True`` when all is here.
-
-    Its last attempt may be one that nobody has heard of yet.
-    """
+    """Collect what is left of a run that ended before its end is told; ``True`` when all is here
+    that may come soon. Its last attempt may be one that nobody has heard of yet."""
     rows = Workload.objects.filter(pk=observation.workload_id, run=observation.run)
     ending = rows.filter(phase__in=HANDED_OVER, logs_complete=False, deleted_at=None)
     workload = ending.exclude(phase=Phase.DELETING).select_related("project", "cluster").first()
@@ -131,21 +129,24 @@ def last_words(cluster: Cluster, observation: Observation, deadline: float) -> b
     except (EngineError, OSError, ValueError) as error:
         log.warning("The last output of workload %s waits: %s", workload.pk, error)
         return False
-    return progress.read and progress.ended
+    return progress.read and not progress.awaited
 
 
 @dataclass
 class Progress:
-    """``read``: nothing is left for now. ``ended``: nothing more will come. ``late``: why not."""
+    """``read``: nothing is left for now. ``ended``: nothing more will come. ``awaited``: it may,
+    within moments. ``late``: why not."""
 
     grew: bool = False
     read: bool = True
     ended: bool = True
+    awaited: bool = False
     late: str = ""
 
     def add(self, other: "Progress") -> None:
         self.grew, self.late = self.grew or other.grew, self.late or other.late
         self.read, self.ended = self.read and other.read, self.ended and other.ended
+        self.awaited = self.awaited or other.awaited
 
 
 def collect_one(engine: Engine, workload: Workload, deadline: float) -> Progress:
@@ -239,6 +240,7 @@ def _collect_attempt(
                 more.append((one, stream))
             else:
                 met.ended, met.late = met.ended and piece.ended, met.late or piece.late
+                met.awaited = met.awaited or (piece.awaited and not piece.ended)
         left = more
         met.grew = met.grew or bool(more)
     parsed = (attempt.complete and not met.grew) or parse.record(workload, attempt, deadline)

@@ -1,7 +1,8 @@
 """The end of a run is told when the last that it printed is here, numbers included.
 
 Who saw it end looks at its numbers now, and not again. A log that is long in coming keeps the end
-back for a moment only: then the row says that there is more to come, see ``Workload.is_settled``.
+back for a moment only, and one that nobody can read not at all: then the row says that there is
+more to come, see ``Workload.is_settled``.
 """
 
 import logging
@@ -21,7 +22,7 @@ from workloads.models import Workload
 from workloads.worker import collect
 
 LONGEST_SECONDS = 3.0  # that an end is kept back
-AGAIN_SECONDS = 0.1  # between two looks at what is kept back
+AGAIN_SECONDS = (0.02, 0.2)  # between two looks, for each that is kept back, and at most
 ROUND_SECONDS = 0.3  # of one look, so that other phases do not wait for it
 REST_SECONDS = 2.0  # of one look at what is about to be removed
 
@@ -52,7 +53,8 @@ class Ends:
     def go_on(self) -> None:
         """Tell those whose last output came by now, and those that waited long enough."""
         now = time.monotonic()
-        if not self._kept or now - self._looked < AGAIN_SECONDS:
+        rest = min(AGAIN_SECONDS[0] * len(self._kept), AGAIN_SECONDS[1])
+        if not self._kept or now - self._looked < rest:
             return
         for uid, (observation, since) in list(self._kept.items()):
             if now - since > LONGEST_SECONDS:

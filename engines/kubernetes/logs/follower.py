@@ -12,14 +12,13 @@ from urllib3.response import BaseHTTPResponse
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, Denied, NotFound, answered
-from engines.kubernetes.logs import rotation
+from engines.kubernetes.logs import rotation, source
 from engines.kubernetes.logs.ahead import Ahead, Pieces
 from engines.kubernetes.logs.cursor import LogCursor, Reader
 from engines.kubernetes.status.pod import PodView
 from engines.logs import Log, LogChunk
 
 BLOCK_BYTES = 64 * 1024
-PATIENCE = 300.0  # seconds without a byte until the connection is made anew
 SETTLING = 1.0  # seconds: a log may still be written down when its container has ended
 ODD = 4  # answers in a row with words of the node's own until they are taken for its last
 #: A kubelet may miss that a log was rotated while it sent a long stretch in one go, and tells
@@ -51,6 +50,7 @@ class Follower:
     _leaving: bool = False
     _wanted: bool = False  # somebody said from where on
     _ended: bool = False  # all that it printed was brought
+    _is_whole: bool = False  # all that its node had when its container had ended
     _late: str = ""
     _due: float = 0.0  # on the monotonic clock, as what follows
     _opened: float = 0.0
@@ -86,9 +86,14 @@ class Follower:
         return bool(self._late)
 
     @property
+    def is_over(self) -> bool:
+        """Whether its container has ended."""
+        return self._over > 0
+
+    @property
     def is_ending(self) -> bool:
         """What is not read soon may be lost."""
-        return self._leaving or self._over > 0
+        return self._leaving or self.is_over
 
     @property
     def needs_stream(self) -> bool:
@@ -126,29 +131,32 @@ class Follower:
         self._due = 0.0
         return True
 
-    def take(self, cursor: str, limit: int) -> LogChunk:
+    def take(self, cursor: str, limit: int, *, away: str = "") -> LogChunk:
         """What comes after ``cursor``. From a place that is not where the last piece ended, it is
-        brought anew: somebody else wrote, or what was taken could not be kept."""
+        brought anew: somebody else wrote, or what was taken could not be kept. ``away``: why its
+        node gives none at the moment."""
         if not self.is_read_from(cursor):
-            self._wanted, self._ended, self._taken, self._due = True, False, cursor, 0.0
+            self._wanted, self._ended, self._is_whole = True, False, False
+            self._taken, self._due, self._late = cursor, 0.0, self._late or away
             self._pieces.clear()
             self._reader, self._left = Reader(LogCursor.of(cursor)), 0.0
             self.cut()
-            return LogChunk(cursor=cursor, late=self._late)
+            return LogChunk(cursor=cursor, late=self._late, awaited=not self._late)
         data, place = self._pieces.take(limit)
         self._taken = place or self._taken
         self.lock.notify_all()
         ended = self._ended and not self._pieces
-        return LogChunk(data, self._taken, ended, "" if ended else self._late)
+        late = "" if ended else self._late
+        awaited = not late and not (self._is_whole and not self._pieces)
+        return LogChunk(data, self._taken, ended, late, awaited=awaited)
 
     def is_read_from(self, cursor: str) -> bool:
         """Whether the next piece begins there."""
         return self._wanted and cursor == self._taken
 
-    @property
-    def is_drained(self) -> bool:
-        """Whether its pod is gone and nothing is left to take."""
-        return self._gone > 0 and self._ended and not self._pieces
+    def retry(self) -> None:
+        """Its node is back, it seems."""
+        self._late, self._due = "", 0.0
 
     def forget(self) -> None:
         """Nobody asks for it any more."""
@@ -176,7 +184,7 @@ class Follower:
         or nothing more will. ``EngineUnavailable``: the node did not answer at all."""
         with self.lock:
             reader, self._halted, over = self._reader, False, self._over
-        before, is_last = reader.state, over and time.monotonic() - over > SETTLING
+        before, is_last = reader.state, over > 0 and time.monotonic() - over > SETTLING
         try:
             with self._open(api, reader, follows=not over) as response:
                 if self._is_ours(api):
@@ -188,8 +196,8 @@ class Follower:
                         self._put(reader, reader.pause())
                         self._leave(reader)
                     is_clear = not reader.was_odd or self._cuts > ODD
-                    if is_last and is_clear and reader.state == before:
-                        self._finish(reader, was_whole=True)
+                    if over and is_clear and reader.state == before:
+                        self._finish(reader, was_whole=True, is_last=is_last)
         except EngineUnavailable:
             if not self._opened:
                 raise
@@ -208,30 +216,25 @@ class Follower:
             tell()
 
     def _pause(self, *, was_over: bool) -> float:
-        """Seconds until it is asked for again."""
-        if self._halted or (self._over and not was_over):
+        """Seconds until it is asked for again: at once whether there was more, when it is over."""
+        if self._halted or (self._over and not (was_over and self._cuts)):
             return 0.0
         pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
         return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
 
     def _open(self, api: Api, reader: Reader, *, follows: bool) -> BaseHTTPResponse:
-        query = {"container": self.container, "timestamps": "true"}
-        query |= {"follow": "true"} if follows else {}
         with self.lock:
-            query |= {"previous": "true"} if self.log.start < self._restarts else {}
-        query |= {"sinceTime": reader.cursor.since} if reader.cursor.since else {}
-        return api.follow(f"{self._path}/log", query, silence=PATIENCE)
+            previous, since = self.log.start < self._restarts, reader.cursor.since
+        return source.open_log(
+            api, self.pod, self.container, follows=follows, previous=previous, since=since
+        )
 
     def _is_ours(self, api: Api) -> bool:
-        """The API knows a pod by its name, which another one may bear by now, and of its containers
-        the current one and the one before, which others may be by now."""
-        pod = api.find(self._path)
-        if pod is None:
+        """The API has the logs of two starts, the current one and the one before, which others may
+        be by now."""
+        now = source.restarts(api, self.pod, self.container)
+        if now is None:
             return True  # it was there a moment ago
-        if pod["metadata"]["uid"] != self.pod["metadata"]["uid"]:
-            raise NotFound("Another pod has its name.")
-        states = (pod.get("status") or {}).get("containerStatuses") or []
-        now = next((int(s["restartCount"]) for s in states if s["name"] == self.container), 0)
         with self.lock:
             before, self._restarts = self._restarts, max(now, self._restarts)
             if self.log.start < now:
@@ -286,15 +289,12 @@ class Follower:
     def _is_current(self, reader: Reader) -> bool:
         return reader is self._reader and not self._halted
 
-    def _finish(self, reader: Reader, *, was_whole: bool = False) -> None:
-        """That was all. ``was_whole``: the last answer had all there is."""
+    def _finish(self, reader: Reader, *, was_whole: bool = False, is_last: bool = True) -> None:
+        """That was all. ``was_whole``: the last answer had all there is. Before it is known to be
+        the last, the end of a line that is held back may be a word of the node's own."""
         ended = rotation.end(self.pod, self.container, self.log.start) if was_whole else None
         with self.lock:
-            if self._is_current(reader):
+            if self._is_current(reader) and is_last:
                 self._put(reader, reader.flush(ended))
                 self._ended, self._late = True, ""
-
-    @property
-    def _path(self) -> str:
-        meta = self.pod["metadata"]
-        return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+            self._is_whole = self._is_current(reader) and not reader.held

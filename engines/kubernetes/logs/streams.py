@@ -7,7 +7,7 @@ way out come first.
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Condition, RLock, Thread, Timer
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from engines.base import EngineUnavailable
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import run_of
 from engines.kubernetes.logs.ahead import Ahead
+from engines.kubernetes.logs.away import Away
 from engines.kubernetes.logs.follower import Follower
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.status.pod import PodView
@@ -25,7 +26,6 @@ STREAMS = 64
 TURN = 5.0
 LINGER = 5.0  # seconds that streams outlive a watch, for the next one follows at once
 OPENING = 4  # streams of one node that it has not answered yet: a dead one must not take all
-AWAY = (2.0, 60.0)  # seconds until a node that did not answer is asked again: at first, at most
 SHARE = 0.002  # of the time, at most, goes into looking through thousands of logs
 LATEST = 5.0  # seconds between two such looks, however long one took
 FORGET = 600.0  # seconds after which nobody will ask for the rest of a pod that is gone
@@ -33,20 +33,23 @@ Key = tuple[str, int]  # uid of a pod, restarts of its container
 
 
 class LogStreams:
-    """``on_change`` hears how a workload's pods stand; ``read`` hands out what they printed.
+    """``on_change`` hears how a workload's pods stand; ``read`` hands out what they printed, and
+    ``on_end`` is called when that of a container that ended may be whole.
 
     One lock guards what stands here and in all followers. A follower is changed by its verbs alone;
     who has a stream, and had one when, is kept here.
     """
 
-    def __init__(self, api: Api, *, streams: int = STREAMS) -> None:
-        self._api, self._limit = api, streams
+    def __init__(
+        self, api: Api, *, streams: int = STREAMS, on_end: Callable[[], None] = lambda: None
+    ) -> None:
+        self._api, self._limit, self._on_end = api, streams, on_end
         self._lock, self._ahead = Condition(RLock()), Ahead()
         self._followers: dict[UUID, dict[Key, Follower]] = {}
         self._serving: dict[Key, Follower] = {}
         self._served: dict[Key, float] = {}  # when each got its last stream
         self._news: set[UUID] = set()
-        self._away: dict[str, tuple[float, int]] = {}  # until when, and how often in a row
+        self._away = Away()
         self._end: Timer | None = None
         self._queue: list[Follower] = []  # who may have the next streams, the neediest last
         self._again = 0.0  # when all may be looked through again
@@ -70,6 +73,8 @@ class LogStreams:
                 if follower.on_change(now):
                     self._queue.append(follower)
                     changed = True
+                    if now and follower.is_over and self._away.is_heard_of(follower.node):
+                        follower.retry()
                 if now is None and follower.is_done:
                     self._drop(follower)
             if not followers:
@@ -138,8 +143,8 @@ class LogStreams:
             if follower is None:
                 return LogChunk(cursor=cursor, ended=True)
             goes_on = follower.is_read_from(cursor)
-            chunk = follower.take(cursor, limit)
-            if not chunk.data and follower.is_drained:
+            chunk = follower.take(cursor, limit, away=self._away.why(follower.node))
+            if not chunk.data and follower.is_gone_for(0.0) and follower.is_done:
                 self._drop(follower)
             if not goes_on:
                 self._queue.append(follower)
@@ -182,7 +187,7 @@ class LogStreams:
         return (
             follower.needs_stream
             and follower.key not in self._serving
-            and self._away.get(follower.node, (0.0, 0))[0] <= time.monotonic()
+            and not self._away.why(follower.node)
         )
 
     def _serve(self, follower: Follower) -> None:
@@ -190,7 +195,7 @@ class LogStreams:
             with self._lock:
                 self._news.add(follower.workload_id)
                 if follower.opened:
-                    self._away.pop(follower.node, None)
+                    self._away.answers(follower.node)
 
         try:
             follower.serve(self._api, tell)
@@ -201,12 +206,12 @@ class LogStreams:
             with self._lock:
                 self._serving.pop(follower.key, None)
                 self._start()
+            if follower.is_over:
+                self._on_end()
 
     def _is_away(self, follower: Follower, why: str) -> None:
         with self._lock:
-            failures = self._away.get(follower.node, (0.0, 0))[1]
-            pause = min(AWAY[0] * 2 ** min(failures, 8), AWAY[1])
-            self._away[follower.node] = (time.monotonic() + pause, failures + 1)
+            self._away.fails(follower.node, why)
             if follower.is_late:
                 return  # all who wait for this node have been told
             for other in self._all():

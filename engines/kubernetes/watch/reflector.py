@@ -43,7 +43,15 @@ class Collection:
 
 
 Change = tuple[Collection, str, Manifest]  # what happened to the object
-Changes = SimpleQueue[Change | EngineError]
+
+
+class Changes(SimpleQueue[Change | EngineError | None]):
+    """What the threads of a watch heard, for whoever follows it."""
+
+    def wake(self) -> None:
+        """Whoever waits for the next change waits no longer: something else happened."""
+        if self.empty():
+            self.put(None)
 
 
 class PagedList:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
-from queue import Empty, SimpleQueue
+from queue import Empty
 from uuid import UUID
 
 from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest
@@ -57,7 +57,7 @@ class Watcher:
     """``snapshots`` are the latest of every workload, for whoever asks in the same process;
     ``on_change`` is called with each that changed, before it is told. ``nodes`` are the cluster's,
     as they were lately; ``restore`` puts back labels that a job lost, where it is still there.
-    ``events`` wait for whoever takes them."""
+    ``events`` wait for whoever takes them; ``changes`` are those not taken in yet."""
 
     def __init__(
         self,
@@ -77,10 +77,11 @@ class Watcher:
         self.held: dict[UUID, float] = {}
         self._patience = Patience()
         self._namespaces = Namespaces(api)
+        self.changes = Changes()
 
     def __iter__(self) -> Generator[Observation | None]:
         while True:
-            changes: Changes = SimpleQueue()
+            changes = self.changes = Changes()
             collections = self._collections()
             try:
                 reflectors = self.list_all(collections, changes)
@@ -185,17 +186,15 @@ class Watcher:
                 yield uid
 
     def _drain(self, changes: Changes) -> list[UUID]:
-        """Take in what has arrived, and name the workloads it is about, each once.
-
-        Waits a moment for the first change. What ended a reflector is raised.
-        """
+        """Take in what has arrived, and name the workloads it is about, each once. Waits a moment
+        for the first change. What ended a reflector is raised."""
         touched: dict[UUID, None] = {}
         with suppress(Empty):
             change = changes.get(timeout=TICK)
             while True:
                 if isinstance(change, EngineError):
                     raise change
-                if uid := self.take(*change):
+                if change is not None and (uid := self.take(*change)):
                     touched[uid] = None
                     self._patience.changed(uid)
                     self._on_change(uid, self.snapshots[uid])

@@ -19,6 +19,7 @@ class Keeper:
     def __init__(self, rig: KubernetesRig, launched: Launch, *, streams: int = 64) -> None:
         self._rig, self.launched, self._streams = rig, launched, streams
         self.ended: set[logs.Stream] = set()
+        self.here: set[logs.Stream] = set()  # of which nothing more is waited for
         self.late: set[str] = set()
         self.seen: Observation | None = None
         self.restart()
@@ -65,3 +66,5 @@ class Keeper:
                     assert logs.keep(stream, log, piece.data, offset=offset, cursor=piece.cursor)
                 elif piece.ended:
                     self.ended.add(stream)
+                if not (piece.data or (piece.awaited and not piece.ended)):
+                    self.here.add(stream)

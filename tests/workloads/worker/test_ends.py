@@ -55,7 +55,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> set[bool]:
         return LogChunk(chunk.data, chunk.cursor, ended=chunk.ended and not holds)
 
     monkeypatch.setattr(FakeEngine, "read_log", read_log)
-    monkeypatch.setattr(ends, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(ends, "AGAIN_SECONDS", (0.0, 0.0))
     return holds
 
 
@@ -140,6 +140,27 @@ def test_a_log_that_never_ends_keeps_no_end_back_for_long(
     late.clear()
     collect.collect(project.cluster)
     assert now(workload).is_settled
+
+
+def test_an_end_waits_for_no_log_that_nobody_can_read(
+    engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its node is not there, for instance: nothing of it comes within moments."""
+
+    def read_log(*_: object, **where: object) -> LogChunk:
+        return LogChunk(cursor=str(where["cursor"]), late="no route to host", awaited=False)
+
+    workload = running(engine, project)
+    engine.print(workload.handle, 0, LAST)
+    monkeypatch.setattr(engine, "read_log", read_log)
+    waiting = ends.Ends(project.cluster, monitor.observed)
+    waiting.take(engine.show(workload.handle, Phase.COMPLETED))
+    assert now(workload).phase == Phase.COMPLETED
+    assert not now(workload).is_settled, "it may come later"
+    monkeypatch.undo()
+    collect.collect(project.cluster)
+    after = now(workload)
+    assert (after.is_settled, after.last_metrics) == (True, NUMBERS)
 
 
 def test_the_next_run_finds_the_end_of_the_one_before_told(

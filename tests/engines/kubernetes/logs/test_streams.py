@@ -18,7 +18,7 @@ def nodes() -> Nodes:
 def test_a_node_that_is_away_keeps_back_its_own_logs_only(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.streams.AWAY", (0.1, 0.2))
+    monkeypatch.setattr("engines.kubernetes.logs.away.PAUSE", (0.1, 0.2))
     nodes.away = {"down"}
     nodes.slow.set()
     streams, down, up = streams_of(nodes), uuid4(), uuid4()

@@ -1,7 +1,6 @@
 """A job that was just made is told with the first thing there is to say of it. No cluster."""
 
 from collections.abc import Iterator
-from queue import SimpleQueue
 from typing import cast
 
 import pytest
@@ -10,6 +9,7 @@ from engines.base import Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.watch.reflector import Changes
 from engines.kubernetes.watch.watcher import POD, Watcher
 from tests.engines.kubernetes.versions import JOBS, UID, job, pod
 
@@ -59,7 +59,7 @@ def test_only_a_watch_that_is_current_says_which_pods_there_are(
     assert engine._pods() is None, "it has yet to list"
     monkeypatch.setattr("engines.kubernetes.watch.watcher.PagedList", lambda api, source: Listed())
     monkeypatch.setattr("engines.kubernetes.watch.watcher.Reflector", lambda *told, **how: None)
-    watcher.list_all([POD], SimpleQueue())
+    watcher.list_all([POD], Changes())
     (there,) = engine._pods() or []
     assert there["metadata"]["name"] == pod(11)["metadata"]["name"]
     monkeypatch.setattr("engines.kubernetes.watch.watcher.CURRENT_SECONDS", 0.0)

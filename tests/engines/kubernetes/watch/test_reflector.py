@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from queue import SimpleQueue
 from threading import Timer
 from typing import Any
 
@@ -44,7 +43,7 @@ def lines(*told: tuple[str, Any]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in written)
 
 
-def told(changes: Changes) -> list[Change | EngineError]:
+def told(changes: Changes) -> list[Change | EngineError | None]:
     return [changes.get_nowait() for _ in range(changes.qsize())]
 
 
@@ -58,7 +57,7 @@ def test_a_bookmark_is_where_it_goes_on_and_no_news(
         lines(("ERROR", {"code": 410, "message": "too old resource version"})),
     ]
     server.answers[PODS] = list(bodies)
-    changes: Changes = SimpleQueue()
+    changes = Changes()
     Reflector(server.api, POD, since="10", changes=changes).run()
     assert [query["resourceVersion"] for query in server.queries] == ["10", "42", "43"]
     assert {query["allowWatchBookmarks"] for query in server.queries} == {"true"}
@@ -85,14 +84,14 @@ def test_a_cluster_is_watched_once_a_kind_and_by_our_label(
 
 
 def test_a_watch_ends_when_its_kind_is_served_no_more(server: Answering) -> None:
-    changes: Changes = SimpleQueue()
+    changes = Changes()
     Reflector(server.api, POD, since="10", changes=changes).run()
     assert isinstance(changes.get_nowait(), NotFound)
 
 
 def test_a_watch_that_breaks_does_not_end_in_silence(server: Answering) -> None:
     server.answers[PODS] = [lines(("ADDED", {"kind": "Pod"}))]
-    changes: Changes = SimpleQueue()
+    changes = Changes()
     with pytest.raises(KeyError):
         Reflector(server.api, POD, since="10", changes=changes).run()
     broke = changes.get_nowait()
@@ -148,7 +147,7 @@ def test_a_server_that_hangs_is_noticed_though_its_watches_are_open(
 ) -> None:
     monkeypatch.setattr(reflector, "PULSE", 0.05)
     server.answers["/version"] = {}
-    changes: Changes = SimpleQueue()
+    changes = Changes()
     pulse = ServerProbe(server.api, changes=changes, others=lambda: False)
     pulse.start()
     wait_for(lambda: len(server.asked) > 1, 10, "it to ask")
@@ -166,7 +165,7 @@ def test_kinds_installed_later_are_looked_for_beside_the_watch(
 ) -> None:
     monkeypatch.setattr(reflector, "DISCOVER_SECONDS", 0.05)
     server.answers["/version"] = {}
-    changes: Changes = SimpleQueue()
+    changes = Changes()
     answers = [False, False, True]
     pulse = ServerProbe(server.api, changes=changes, others=lambda: answers.pop(0))
     pulse.start()
@@ -179,7 +178,7 @@ def test_kinds_installed_later_are_looked_for_beside_the_watch(
 def test_a_mistake_of_the_pulse_is_told(server: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reflector, "DISCOVER_SECONDS", 0.05)
     server.answers |= {"/version": {}, "/apis/x/v1": {}}
-    changes: Changes = SimpleQueue()
+    changes = Changes()
     pulse = ServerProbe(
         server.api, changes=changes, others=lambda: bool(server.api.items("/apis/x/v1"))
     )

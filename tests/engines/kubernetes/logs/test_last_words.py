@@ -1,0 +1,113 @@
+"""Whether the last of a log may still come, for whoever waits for it with the end. No cluster."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from engines.kubernetes.logs import follower
+from engines.kubernetes.logs.streams import LogStreams
+from engines.logs import Log, LogChunk
+from tests.engines.kubernetes.logs.nodes import AT, LINE, Nodes, read, streams_of
+from tests.waiting import wait_for
+
+LATER = "2026-01-01T00:01:00Z"
+
+
+@pytest.fixture
+def nodes(monkeypatch: pytest.MonkeyPatch) -> Nodes:
+    """Where the very last look at a log is far away."""
+    monkeypatch.setattr(follower, "SETTLING", 60.0)
+    nodes = Nodes()
+    nodes.slow.set()
+    return nodes
+
+
+class Reading:
+    """Reads the only rank of a workload, as a collector does."""
+
+    def __init__(self, streams: LogStreams, uid: UUID) -> None:
+        self.streams, self.uid, self.text = streams, uid, b""
+        self._cursors: dict[Log, str] = {}
+
+    def piece(self) -> LogChunk:
+        (piece,) = read(self.streams, self.uid, self._cursors)
+        self.text += piece.data
+        return piece
+
+    def is_here(self) -> bool:
+        """Whether nothing more is waited for."""
+        piece = self.piece()
+        return not piece.data and not piece.awaited
+
+
+def test_a_log_is_here_as_soon_as_its_node_had_no_more_after_the_end(nodes: Nodes) -> None:
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    reading = Reading(streams, uid)
+    wait_for(lambda: reading.piece() and reading.text)
+    assert reading.piece().awaited, "it runs"
+    nodes.text = LINE + LINE.replace(b"hello", b"last words")
+    streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
+    nodes.answers[-1].shutdown()
+    wait_for(reading.is_here, 10)
+    assert reading.text == b"hello\nlast words\n"
+    assert not reading.piece().ended, "one more look comes, a while after the end"
+
+
+def test_a_program_that_was_quick_has_its_log_here_as_soon(nodes: Nodes) -> None:
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
+    reading = Reading(streams, uid)
+    wait_for(reading.is_here, 10)
+    assert reading.text == b"hello\n"
+
+
+def test_the_end_of_a_line_without_its_newline_is_waited_for(nodes: Nodes) -> None:
+    """What a node says of its own troubles looks alike until nothing more comes."""
+    nodes.text = LINE + LINE.replace(b"hello\n", b"no newline")
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
+    reading = Reading(streams, uid)
+    wait_for(lambda: reading.piece() and reading.text and len(nodes.asked) > 1)
+    assert reading.piece().awaited
+    follower.SETTLING = 0.0
+    streams._followers[uid]["up-0", 0].retry()
+    wait_for(lambda: reading.piece().ended)
+    assert reading.text == b"hello\nno newline"
+
+
+def test_an_end_waits_for_no_node_that_gives_no_logs(nodes: Nodes) -> None:
+    nodes.away = {"down"}
+    streams, first, second = streams_of(nodes), uuid4(), uuid4()
+    streams.on_change(first, nodes.snapshot("down", 1))
+    reading = Reading(streams, first)
+    wait_for(lambda: reading.piece().late)
+    assert reading.is_here()
+    streams.on_change(second, nodes.snapshot("down", 1, ended=LATER))
+    assert Reading(streams, second).is_here(), "it is known by now that none will come"
+
+
+def test_a_node_that_tells_of_an_end_is_asked_again_if_it_ever_answered(nodes: Nodes) -> None:
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    reading = Reading(streams, uid)
+    wait_for(lambda: reading.piece() and reading.text)
+    nodes.away = {"up"}
+    nodes.answers[-1].shutdown()
+    wait_for(lambda: reading.piece().late)
+    nodes.away.clear()
+    streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
+    assert reading.piece().awaited
+    wait_for(reading.is_here, 1.5, "the node, which else would be asked after 2 s")
+
+
+def test_the_watch_hears_when_a_log_may_be_here(nodes: Nodes) -> None:
+    heard: list[str] = []
+    streams, uid = LogStreams(streams_of(nodes)._api, on_end=lambda: heard.append(AT)), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    reading = Reading(streams, uid)
+    wait_for(lambda: reading.piece() and reading.text)
+    assert heard == []
+    streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
+    nodes.answers[-1].shutdown()
+    wait_for(lambda: heard)
