@@ -1,13 +1,16 @@
 """New rows that are written down and not asked about again. Django's ``bulk_create`` puts all their
 columns into SQL anew each time, and reads back the keys that the database gives."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Field, Model
+
+WAITING = "inserts_that_wait"  # of a connection, which is a thread's own
 
 
 def insert(rows: Iterable[Model]) -> None:
@@ -18,10 +21,36 @@ def insert(rows: Iterable[Model]) -> None:
         fields, head = _columns(type(left[0]), database.vendor)
         size = database.ops.bulk_batch_size(fields, left)
         now, left = left[:size], left[size:]
-        with database.cursor() as cursor:
-            cursor.execute(head + _places(len(fields), len(now)), _values(fields, now, database))
+        _send(database, head + _places(len(fields), len(now)), _values(fields, now, database))
         for row in now:
             row._state.adding, row._state.db = False, database.alias
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """What is inserted within goes to the database at its end, on PostgreSQL in one message. Until
+    then nothing can read it, and no row is refused."""
+    database = connections[DEFAULT_DB_ALIAS]
+    statements: list[tuple[str, list[Any]]] = []
+    vars(database)[WAITING] = statements
+    try:
+        yield
+    finally:
+        del vars(database)[WAITING]
+    if database.vendor == "postgresql" and statements:  # the client binds the values, as is usual
+        values = [value for _, values in statements for value in values]
+        statements = [("; ".join(sql for sql, _ in statements), values)]
+    for sql, values in statements:
+        _send(database, sql, values)
+
+
+def _send(database: BaseDatabaseWrapper, sql: str, values: list[Any]) -> None:
+    waiting: list[tuple[str, list[Any]]] | None = vars(database).get(WAITING)
+    if waiting is not None:
+        waiting.append((sql, values))
+        return
+    with database.cursor() as cursor:
+        cursor.execute(sql, values)
 
 
 @cache

@@ -15,7 +15,7 @@ from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
-from core.inserts import insert
+from core.inserts import insert, together
 from projects.models import project_to_submit_to
 from projects.quotas import Demand
 from spec import documents
@@ -46,20 +46,21 @@ def create(
     origin = {"created_by": by, "source": source, "draft_id": draft_id, "copied_from": copied_from}
     ready = [planned.ready() for planned in plans]
     workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]
-    # They queue as they were built. By name, so that no two that take the same wait for each other.
-    insert(sorted(workloads, key=attrgetter("name")))
-    insert(
-        link
-        for workload, planned in zip(workloads, plans, strict=True)
-        for link in WorkloadAsset.of(workload, _references(planned))
-    )
-    insert(
-        Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
-        for workload, own in zip(workloads, ready, strict=True)
-        for pod in own.spec.pods
-    )
-    events.submitted(workloads, actor=by)
-    audit.record_each(by, "create", workloads)
+    with together():
+        # They queue as they were built. By name: no two that take the same wait for each other.
+        insert(sorted(workloads, key=attrgetter("name")))
+        insert(
+            link
+            for workload, planned in zip(workloads, plans, strict=True)
+            for link in WorkloadAsset.of(workload, _references(planned))
+        )
+        insert(
+            Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
+            for workload, own in zip(workloads, ready, strict=True)
+            for pod in own.spec.pods
+        )
+        events.submitted(workloads, actor=by)
+        audit.record_each(by, "create", workloads)
     enqueue.submit(*workloads)
     return workloads
 
