@@ -27,12 +27,14 @@ from engines.queues import Wanted
 from engines.session import Session
 from engines.slurm import limits, unsupported
 from engines.slurm.client import files, programs, terminal
+from engines.slurm.client.courier import Courier
 from engines.slurm.client.transport import Transport, variables
 from engines.slurm.cluster import checks, discovery
 from engines.slurm.cluster.nodes import nodes
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.logs import LogReader
 from engines.slurm.queue.commands import answered
+from engines.slurm.queue.reader import QueueReader
 from engines.slurm.script.render import manifests
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.submission import Submission
@@ -55,8 +57,10 @@ class SlurmEngine:
     def __init__(
         self, transport: Transport, site: SlurmSite, *, interval: float = INTERVAL
     ) -> None:
-        self._transport, self._site, self._interval = transport, site, interval
-        self._looker = Looker(transport, site.directory)
+        self._transport, self._site = transport, site
+        self._queue = QueueReader(transport, interval)
+        self._courier = Courier(transport, site.directory)
+        self._looker = Looker(transport, site.directory, self._queue)
         self._logs = LogReader(transport, site.directory)
         self._usage = StepSampler(transport)
         self._watching: Looker | None = None
@@ -84,11 +88,11 @@ class SlurmEngine:
 
     def submit(self, launch: Launch) -> None:
         refuse(self.complaints(launch))
-        Submission(self._transport, self._site, launch).submit()
+        Submission(self._courier, self._queue, self._site, launch).submit()
 
     def watch(self) -> Generator[Observation | None]:
-        self._watching = Looker(self._transport, self._site.directory)
-        yield from QueueWatcher(self._watching, interval=self._interval).watch()
+        self._watching = Looker(self._transport, self._site.directory, self._queue)
+        yield from QueueWatcher(self._watching).watch()
 
     def events(self) -> list[ClusterEvent]:
         return []

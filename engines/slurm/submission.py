@@ -4,25 +4,28 @@ from datetime import UTC, datetime, timedelta
 
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.slurm.client import files, programs
-from engines.slurm.client.transport import Transport
+from engines.slurm.client.courier import AGAIN, LATE, NEW, REFUSED, Courier, Parcel
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.queue.commands import refusal, sacct, squeue
 from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.queue.reader import QueueReader
 from engines.slurm.script.render import files as scripts
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.status.facts import RunFacts, facts_of, launch_line
 
 #: An answer that was lost may still make a job of it for as long as a client waits for one.
 ON_ITS_WAY = timedelta(seconds=30)
-SUBMIT_SECONDS = 60.0
 MAY_COME = "An earlier try may still reach Slurm; looking again in a moment."
 
 
 class Submission:
     """Of one launch."""
 
-    def __init__(self, transport: Transport, site: SlurmSite, launch: Launch) -> None:
-        self.transport, self.site, self.launch = transport, site, launch
+    def __init__(
+        self, courier: Courier, queue: QueueReader, site: SlurmSite, launch: Launch
+    ) -> None:
+        self.courier, self.queue, self.site, self.launch = courier, queue, site, launch
+        self.transport = courier.transport
         self.folder = SharedFolder(site.directory, launch.handle.workload_id)
         self.name = job_name(launch.handle.workload_id, launch.run)
 
@@ -31,7 +34,7 @@ class Submission:
         Slurm is asked first."""
         if self.launch.run > 1 and not self._may_follow():
             return
-        if self._hand_over() == "again":
+        if self._hand_over() == AGAIN:
             self._once_more()
 
     def _may_follow(self) -> bool:
@@ -54,25 +57,20 @@ class Submission:
         results = files.facts(self.transport, directory, there)
         return facts_of(results[there[0]]) if there else None
 
-    def _hand_over(self, how: str = "") -> str:
+    def _hand_over(self, how: str = NEW) -> str:
         contents = scripts(self.launch, self.site)
         line = launch_line(self.launch, datetime.now(UTC))
-        archive = files.packed({**contents, "launch": line + "\n"})
-        answer = files.sh(
-            self.transport,
-            programs.SUBMIT,
-            *(self.site.directory, self.folder.relative, str(self.launch.run), how),
-            stdin=archive,
-            timeout=SUBMIT_SECONDS,
-        )
-        if answer.code == 3:
-            error = refusal(answer.said)
+        files_of_run = {**contents, "launch": line + "\n"}
+        parcel = Parcel(self.folder.relative, self.launch.run, how, files_of_run)
+        outcome, _, said = self.courier.hand_over(parcel).partition(" ")
+        if outcome == LATE:
+            raise EngineUnavailable(f"Slurm does not accept jobs now; {self.name} was not tried.")
+        if outcome == REFUSED:
+            error = refusal(said)
             if isinstance(error, EngineRefused):
                 self._withdraw()
             raise error
-        return (
-            files.checked(answer, f"{self.site.directory} cannot be written").split(" ")[0].strip()
-        )
+        return outcome
 
     def _once_more(self) -> None:
         """Somebody began this run before. It is there, or on its way, or never came to be."""
@@ -85,12 +83,12 @@ class Submission:
         if job := self._found(created):
             files.sh(self.transport, programs.ADOPT, self.folder.run(self.launch.run), job.id)
             return
-        if datetime.now(UTC) - created < ON_ITS_WAY:
+        if datetime.now(UTC) - created < ON_ITS_WAY + timedelta(seconds=self.queue.interval):
             raise EngineUnavailable(MAY_COME)
-        self._hand_over("again")
+        self._hand_over(AGAIN)
 
     def _found(self, created: datetime) -> BatchJob | None:
-        jobs = squeue(self.transport, names=[self.name])
+        jobs = [job for job in self.queue.recent() if job.name == self.name]
         since = created - timedelta(minutes=5)
         jobs = jobs or sacct(self.transport, [self.name], since=since)
         return min(jobs, key=lambda job: int(job.id), default=None)

@@ -16,12 +16,15 @@ FACTS = r"""
 cd "$1" 2>/dev/null || exit 0
 shift
 for d; do
-  [ -d "$d" ] || continue
-  a=; [ -e "$d/attempt" ] && read -r a < "$d/attempt"
-  find "$d" ${a:+"$d/attempt-$a"} -maxdepth 1 -type f ! -name '*.log' ! -name '*.sh' \
-    ! -name '.*' -exec tail -v -c LONGEST {} + 2>/dev/null
-  for f in "$d/batch.log"; do [ -s "$f" ] && { echo; tail -v -c 600 "$f"; }; done
+  a=; [ -e "$d/attempt" ] && read -r a < "$d/attempt" && set -- "$@" "$d/attempt-$a"
 done
+print() { # $1 bytes of each at most, $2… how find tells them
+  count=$1
+  shift
+  find "$@" -exec sh -c 'echo; exec tail -v -c "$0" "$@"' "$count" {} + 2>/dev/null
+}
+print LONGEST "$@" -maxdepth 1 -type f ! -name '*.log' ! -name '*.sh' ! -name '.*'
+print 600 "$@" -maxdepth 1 -type f -name batch.log -size +0
 exit 0
 """.replace("LONGEST", str(LONGEST_FACT))
 
@@ -55,7 +58,7 @@ def checked(answer: CommandResult, what: str) -> str:
 
 
 def packed(contents: Mapping[str, str]) -> bytes:
-    """A tar archive of files that only their owner may read, by name."""
+    """A tar archive of files that only their owner may read, by path."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, text in contents.items():
@@ -68,8 +71,11 @@ def packed(contents: Mapping[str, str]) -> bytes:
 
 def latest_runs(transport: Transport, directory: str, *workloads: str) -> list[str]:
     """Their folders, relative to the directory."""
-    answer = sh(transport, LATEST, directory, *workloads)
-    return checked(answer, f"{directory} cannot be read").split()
+    results: list[str] = []
+    for start in range(0, max(len(workloads), 1), PACK):
+        answer = sh(transport, LATEST, directory, *workloads[start : start + PACK])
+        results += checked(answer, f"{directory} cannot be read").split()
+    return results
 
 
 def facts(

@@ -1,25 +1,66 @@
 """The programs that change something on the cluster: each does its part in one call, and may be
 called twice. Their arguments are folders and names, never a value that somebody chose."""
 
-# Makes the folder of a run, and hands its script over. Where the folder is there already, somebody
-# was here before: whoever calls looks first what became of it. $1 directory, $2 workload's folder,
-# $3 run, $4 "again" after that look; the files come packed on the standard input.
+# In an environment of its own, for a job is given that of whoever submits it. $1 a program, $2…
+# its arguments.
+ALONE = r"""
+program=$1
+shift
+exec env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SHELL" LANG=C.UTF-8 \
+  ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} sh -c "$program" sh "$@"
+"""
+
+# Makes the folders of runs, and hands their scripts over, one after the other. Where a folder is
+# there already, somebody was here before: whoever calls looks first what became of it. Once Slurm
+# is away the rest is not tried. $1 directory; then workload's folder, run, and "again" after that
+# look or "new", for each; the files come packed on the standard input, as they lie below the
+# directory. Prints number and outcome of each, and what Slurm said to a refusal.
 SUBMIT = r"""
 umask 077
+set -f
 cd "$1" || exit 4
-mkdir -p changed "$2/runs" "$2/ranks" "$2/checkpoints" || exit 4
-d="$2/runs/$3"
-if ! mkdir "$d" 2>/dev/null; then
-  [ -d "$d" ] || exit 4
-  if [ "$4" != again ]; then cat > /dev/null; echo again; exit 0; fi
-fi
-tar -xf - -C "$d" || exit 4
-echo "$3" > "$2/.run" && mv "$2/.run" "$2/run" || exit 4
-cd "$d" || exit 4
-id=$(env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SHELL" LANG=C.UTF-8 \
-  ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} sbatch --parsable --export=ALL batch.sh) || exit 3
-echo "${id%%;*}" > .job && mv .job job
-echo "submitted ${id%%;*}"
+shift
+parents=changed folders= plan=
+while [ $# -gt 0 ]; do
+  parents="$parents $1/runs $1/ranks $1/checkpoints"
+  plan="$plan $1 $2 $3"
+  shift 3
+done
+mkdir -p $parents || exit 4
+set -- $plan
+while [ $# -gt 0 ]; do
+  if mkdir "$1/runs/$2" 2>/dev/null || { [ -d "$1/runs/$2" ] && [ "$3" = again ]; }; then
+    folders="$folders $1/runs/$2"
+  elif [ ! -d "$1/runs/$2" ]; then
+    exit 4
+  fi
+  shift 3
+done
+if [ -n "$folders" ]; then tar -xf - $folders || exit 4; else cat > /dev/null; fi
+set -- $plan
+number=0 away=
+while [ $# -gt 0 ]; do
+  d="$1/runs/$2"
+  case " $folders " in
+    *" $d "*)
+      [ -n "$away" ] || { echo "$2" > "$1/.run" && mv "$1/.run" "$1/run"; } || exit 4
+      if [ -n "$away" ]; then
+        [ "$3" = again ] || rm -rf "$d"
+        echo "$number late"
+      elif said=$(cd "$d" && sbatch --parsable --export=ALL batch.sh 2>&1 > .job); then
+        read -r id < "$d/.job"
+        echo "${id%%;*}" > "$d/job"
+        echo "$number submitted"
+      else
+        echo "$number refused $(echo $said)"
+        case $said in *imed\ out*|*contact*|*Zero\ Bytes*|*onnect*|*unning*) away=yes ;; esac
+      fi ;;
+    *) echo "$number again" ;;
+  esac
+  number=$((number + 1))
+  shift 3
+done
+exit 0
 """
 
 # A job that was found: the run has it. $1 folder of the run, $2 its id.
@@ -86,10 +127,13 @@ rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 [ ! -e "$2" ]
 """
 
-# What Slurm said of a job at its end is kept, and its secrets go. $1 folder of the run; the line
-# comes on the standard input.
-WRITE_END = r"""
+# What Slurm said of jobs at their end is kept, and their secrets go. $1 directory; a line for each,
+# with the folder of its run in front, comes on the standard input.
+WRITE_ENDS = r"""
 cd "$1" || exit 0
-cat > .ended && mv .ended ended
-rm -rf environment.sh keys volumes
+while read -r d line; do
+  [ -d "$d" ] || continue
+  printf '%s\n' "$line" > "$d/.ended" && mv "$d/.ended" "$d/ended"
+  rm -rf "$d/environment.sh" "$d/keys" "$d/volumes"
+done
 """

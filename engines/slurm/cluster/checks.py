@@ -31,6 +31,8 @@ scontrol show config 2>/dev/null |
   sed -n 's/^\(AccountingStorageType\|EnforcePartLimits\|JobAcctGatherType\) /config &/p'
 sacctmgr --noheader --parsable2 show assoc user="$(id -un)" format=account,qos 2>/dev/null |
   sed 's/^/own /'
+sacctmgr --noheader --parsable2 show cluster format=cluster > /dev/null 2>&1 ||
+  echo "silent slurmdbd"
 sacctmgr --noheader --parsable2 show assoc where user= \
   format=account,LIMITS 2>/dev/null | sed 's/^/limit /'
 if mkdir -p "$1" 2>/dev/null && (umask 077; : > "$1/.trainyard") 2>/dev/null; then
@@ -104,7 +106,14 @@ def directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
 
 def accounting(report: Report) -> Iterator[Finding]:
     config = config_of(report)
-    if "slurmdbd" in config.get("AccountingStorageType", ""):
+    kept = "slurmdbd" in config.get("AccountingStorageType", "")
+    if kept and "silent" in report:
+        text = (
+            "slurmdbd does not answer. Jobs run, and Trainyard knows their ends by their files; "
+            "what only Slurm knows of ended jobs is missing until it is back."
+        )
+        yield Finding(ENDED_JOBS, "slurmdbd", Level.WARNING, text)
+    elif kept:
         yield Finding(ENDED_JOBS, "slurmdbd", Level.OK, "Slurm keeps ended jobs")
     elif config:
         text = (

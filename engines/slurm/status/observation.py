@@ -37,12 +37,20 @@ NEVER_STARTED = "Slurm lost its job before it started. Stop it, then run it agai
 OUT_OF_MEMORY = ("oom-kill", "oom_kill", "exceeded memory limit", "Exceeded job memory limit")
 
 
-def observe(uid: UUID, facts: RunFacts, job: BatchJob | None, at: datetime) -> Observation:
-    """``job`` is ``None`` where Slurm does not know it."""
+def observe(
+    uid: UUID,
+    facts: RunFacts,
+    job: BatchJob | None,
+    at: datetime,
+    *,
+    earlier: BatchJob | None = None,
+) -> Observation:
+    """``job`` is ``None`` where Slurm does not know it; ``earlier`` is its last start, where it
+    waits for another and accounting has that."""
     last = job or facts.verdict
     if facts.finished or (last and last.is_over):
         return _end(uid, facts, last)
-    phase, reason, message, cause = _now(facts, last, at)
+    phase, reason, message, cause = _now(facts, last, at, earlier)
     return Observation(
         workload_id=uid,
         run=facts.run,
@@ -58,7 +66,7 @@ def observe(uid: UUID, facts: RunFacts, job: BatchJob | None, at: datetime) -> O
 
 
 def _now(
-    facts: RunFacts, job: BatchJob | None, at: datetime
+    facts: RunFacts, job: BatchJob | None, at: datetime, earlier: BatchJob | None
 ) -> tuple[Phase, Reason, str, Cause | None]:
     if job is None:
         if not facts.job:
@@ -69,18 +77,24 @@ def _now(
         start = job.start if job.start and job.start > at else None
         cause = cause_of(job.reason, start)
         if facts.attempt >= 0:
-            return (
-                Phase.PENDING,
-                Reason.PREEMPTED,
-                "Slurm took its nodes and queued it again.",
-                cause,
-            )
+            return Phase.PENDING, Reason.PREEMPTED, _why_again(earlier), cause
         return Phase.PENDING, cause.reason, cause.message, cause
     if job.state == "CONFIGURING" or not facts.all_started:
         return Phase.INITIALIZING, Reason.NONE, facts.stage, None
     if job.state in {"SUSPENDED", "STOPPED"}:
         return Phase.DEGRADED, Reason.NONE, "An operator of the cluster suspended the job.", None
     return Phase.RUNNING, Reason.NONE, "", None
+
+
+def _why_again(earlier: BatchJob | None) -> str:
+    """Why it waits once more."""
+    state, nodes = (earlier.state, earlier.nodes) if earlier else ("", "")
+    if state == "NODE_FAIL" and nodes:
+        several = "[" in nodes or "," in nodes
+        return f"{f'One of {nodes}' if several else nodes} failed, so Slurm queued it again."
+    if state == "PREEMPTED":
+        return "Slurm gave its nodes to a job with a better claim and queued it again."
+    return "Slurm took its nodes and queued it again."
 
 
 def _end(uid: UUID, facts: RunFacts, job: BatchJob | None) -> Observation:

@@ -1,6 +1,6 @@
 """One look at a cluster: the queue, what changed on its shared directory, and what both mean."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -11,12 +11,14 @@ from engines.slurm.client.transport import Transport
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.queue.commands import answered, sacct, squeue
 from engines.slurm.queue.jobs import BatchJob, by_name, chosen
+from engines.slurm.queue.reader import QueueReader
 from engines.slurm.status.facts import RunFacts, facts_of, verdict_line
 from engines.slurm.status.observation import observe
 
 #: A job may be on its way into the queue, or out of it, when it is looked for.
 PATIENCE = timedelta(seconds=120)
 MISSED_FOR = timedelta(seconds=15)
+EARLIER = timedelta(minutes=5)  # than our own clock a job may have been submitted by Slurm's
 
 # The names of all workloads follow where they are others than at the last look, at $2.
 BELLS = r"""
@@ -31,16 +33,18 @@ exit 0
 
 @dataclass(frozen=True)
 class Glance:
-    """A workload as it was looked at: the job is ``None`` where Slurm does not know it."""
+    """A workload as it was looked at: the job is ``None`` where Slurm does not know it; ``earlier``
+    is its last start, where it waits for another."""
 
     uid: UUID
     facts: RunFacts
     job: BatchJob | None
     at: datetime
+    earlier: BatchJob | None = None
 
     @property
     def observation(self) -> Observation:
-        return observe(self.uid, self.facts, self.job, self.at)
+        return observe(self.uid, self.facts, self.job, self.at, earlier=self.earlier)
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,10 @@ class Looker:
 
     transport: Transport
     directory: str
+    queue: QueueReader
     last: dict[UUID, Glance] = field(default_factory=dict)
     _missing: dict[str, datetime] = field(default_factory=dict)
-
-    def jobs(self, *names: str) -> list[BatchJob]:
-        return squeue(self.transport, names=names)
+    _earlier: dict[str, tuple[int, BatchJob]] = field(default_factory=dict)
 
     def bells(self, since: str = "") -> Bells:
         """``since`` is the ``at`` of an earlier answer, after which names are told again only where
@@ -80,12 +83,12 @@ class Looker:
                 there.add(UUID(name))
         return Bells(rung, there if at != since else None, at)
 
-    def all(self) -> list[Glance]:
-        """Every workload that the directory has."""
+    def all(self, jobs: Sequence[BatchJob]) -> list[Glance]:
+        """Every workload that the directory has; ``jobs`` is the queue, which was just asked."""
+        at = datetime.now(UTC)
         files.sh(self.transport, programs.PRUNE, self.directory)
         folders = files.latest_runs(self.transport, self.directory)
-        at = datetime.now(UTC)
-        glances = list(self._glances(folders, self.jobs(), at))
+        glances = list(self._glances(folders, jobs, at))
         self.last = {glance.uid: glance for glance in glances}
         return glances
 
@@ -101,7 +104,7 @@ class Looker:
         at = datetime.now(UTC)
         if jobs is None:
             names = [job_name(*_place(folder)) for folder in folders]
-            jobs = self.jobs(*names) if names else []
+            jobs = squeue(self.transport, names=names) if names else []
         return list(self._glances(folders, jobs, at))
 
     def _glances(
@@ -115,10 +118,15 @@ class Looker:
                 job = chosen(named.get(job_name(*_place(folder)), ()), facts.claim or facts.job)
                 results[folder] = facts, job
         results |= self._accounted(results, at)
+        earlier = self._queued_again(results)
+        over = {
+            folder: job
+            for folder, (facts, job) in results.items()
+            if job and job.is_over and not facts.verdict
+        }
+        self._keep(over)
         for folder, (facts, job) in results.items():
-            if job and job.is_over and not facts.verdict:
-                self._keep(folder, job)
-            glance = Glance(_place(folder)[0], facts, job, at)
+            glance = Glance(_place(folder)[0], facts, job, at, earlier.get(folder))
             self.last[glance.uid] = glance
             yield glance
 
@@ -145,16 +153,41 @@ class Looker:
         if not asked:
             return {}
         names = {job_name(*_place(folder)): folder for folder in asked}
-        since = min(facts.created for facts in asked.values()) - timedelta(minutes=5)
+        since = min(facts.created for facts in asked.values()) - EARLIER
         accounted = by_name(sacct(self.transport, list(names), since=since))
         return {
             folder: (asked[folder], latest(accounted.get(name, ()), asked[folder]) or guess(folder))
             for name, folder in names.items()
         }
 
-    def _keep(self, folder: str, job: BatchJob) -> None:
-        path, line = f"{self.directory}/{folder}", verdict_line(job).encode()
-        files.sh(self.transport, programs.WRITE_END, path, stdin=line)
+    def _queued_again(
+        self, results: Mapping[str, tuple[RunFacts, BatchJob | None]]
+    ) -> dict[str, BatchJob]:
+        """How the last start of each job ended that Slurm queued again, which only accounting says;
+        asked once, in one call."""
+        again = {
+            folder: facts
+            for folder, (facts, job) in results.items()
+            if job and job.is_queued and facts.attempt >= 0
+        }
+        unasked = {
+            job_name(*_place(folder)): folder
+            for folder, facts in again.items()
+            if self._earlier.get(folder, (-1,))[0] != facts.attempt
+        }
+        if unasked:
+            since = min(again[folder].created for folder in unasked.values()) - EARLIER
+            for name, jobs in by_name(sacct(self.transport, list(unasked), since=since)).items():
+                over = [job for job in jobs if job.is_over or job.state == "REQUEUED"]
+                if over:
+                    self._earlier[unasked[name]] = again[unasked[name]].attempt, over[-1]
+        self._earlier = {it: kept for it, kept in self._earlier.items() if it in again}
+        return {it: job for it, (_, job) in self._earlier.items()}
+
+    def _keep(self, over: Mapping[str, BatchJob]) -> None:
+        lines = "".join(f"{folder} {verdict_line(job)}\n" for folder, job in over.items())
+        if lines:
+            files.sh(self.transport, programs.WRITE_ENDS, self.directory, stdin=lines.encode())
 
 
 def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:

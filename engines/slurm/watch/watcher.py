@@ -4,7 +4,6 @@ A thread looks, for Slurm may take longer to answer than a watch may be silent.
 """
 
 import queue
-import time
 from collections.abc import Generator, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,23 +19,21 @@ from spec.phases import ENDED
 
 TICK = 0.5  # seconds: the longest silence
 INTERVAL = 5.0  # seconds between two looks at the queue; a slow Slurm is asked less often
-SLOW = 1.0  # seconds: an answer that takes longer doubles the pause
-LONGEST = 60.0
 
 
 class QueueWatcher:
-    """Yields what changed. ``interval`` is the least pause between two looks."""
+    """Yields what changed."""
 
-    def __init__(self, looker: Looker, *, interval: float = INTERVAL) -> None:
-        self.looker, self.interval = looker, interval
+    def __init__(self, looker: Looker) -> None:
+        self.looker = looker
+        self._closing = Event()
         self._told: dict[UUID, Observation] = {}
         self._bells = Bells({}, set(), "")
         self._states: dict[UUID, tuple[str, str]] = {}
 
     def watch(self) -> Generator[Observation | None]:
         results: queue.SimpleQueue[list[Observation] | EngineError] = queue.SimpleQueue()
-        closing = Event()
-        thread = Thread(target=self._look, args=(results, closing), daemon=True, name="slurm")
+        thread = Thread(target=self._look, args=(results,), daemon=True, name="slurm")
         thread.start()
         listed = False
         try:
@@ -53,32 +50,25 @@ class QueueWatcher:
                 listed = True
                 yield None
         finally:
-            closing.set()
+            self._closing.set()
 
-    def _look(
-        self, results: "queue.SimpleQueue[list[Observation] | EngineError]", closing: Event
-    ) -> None:
-        pause = self.interval
+    def _look(self, results: "queue.SimpleQueue[list[Observation] | EngineError]") -> None:
         look = self._list
-        while not closing.is_set():
-            began = time.monotonic()
+        while not self._closing.wait(self.looker.queue.due):
             try:
                 results.put(list(look()))
             except EngineError as error:
                 results.put(error)
                 return
             look = self._changes
-            took = time.monotonic() - began
-            pause = min(LONGEST, pause * 2) if took > SLOW else self.interval
-            closing.wait(pause)
 
     def _list(self) -> Iterable[Observation]:
         self._bells = self.looker.bells()
-        return self._news(self.looker.all())
+        return self._news(self.looker.all(self.looker.queue.next(self._closing)))
 
     def _changes(self) -> Iterable[Observation]:
         """Only what rang its bell, or whose job changed, is looked at."""
-        bells, jobs = self.looker.bells(self._bells.at), self.looker.jobs()
+        bells, jobs = self.looker.bells(self._bells.at), self.looker.queue.next(self._closing)
         states, before = states_of(jobs), self._bells
         active = {uid for uid, it in self._told.items() if it.phase not in ENDED}
         changed = {uid for uid, at in bells.rung.items() if before.rung.get(uid) != at}

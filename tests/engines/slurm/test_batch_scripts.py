@@ -1,15 +1,11 @@
 """Batch scripts that run as they stand: both examples of the tutorial, and what is around them."""
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from config.run.install import ROOT
-from engines.slurm.client import files
 from engines.slurm.script.render import BATCH
 from engines.slurm.script.render import files as scripts
 from engines.slurm.unsupported import complaints
@@ -19,51 +15,18 @@ from tests.engines.contract import launch
 from tests.engines.reading import printed
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig
-from tests.spec import imports
+from tests.engines.slurm.tutorial import PROGRAMS, followed, settled
 from tests.waiting import wait_for
-
-TUTORIAL = (Path(imports.__file__).parent / "tutorial.sh").read_text()
-SETTLED = {
-    "--nodes=3": "--nodes=2",
-    "--ntasks-per-node=8": "--ntasks-per-node=1",
-    "--gres=gpu:8": "--gres=gpu:1",
-    "=12": "=1",
-    "1792G": "1G",
-    "WORLD_SIZE=24": "WORLD_SIZE=2",
-    "[YOUR_CONDA_ENV]": "ddp",
-}
-#: What a cluster has where the tutorial was followed: programs, and a home folder with conda.
-PREPARE = r"""
-mkdir -p "$1/example" && cd "$1/example" || exit 1
-for each in CIFAR10:cifar10 synthetic:synthetic; do
-  echo "import runpy, sys
-sys.argv = ['trainer', '${each#*:}', '--epochs', '3', '--log-interval', '20']
-runpy.run_module('trainer', run_name='__main__')" > "train_ddp_test_${each%:*}.py"
-done
-[ ! -e ~/.bashrc ] || cp ~/.bashrc "$1/bashrc"
-printf 'conda() { echo "conda $*"; }\nexport PATH=%s:$PATH PYTHONPATH=%s\n' "$2" "$3" > ~/.bashrc
-"""
-RESTORE = '[ -e "$1/bashrc" ] && mv "$1/bashrc" ~/.bashrc || rm -f ~/.bashrc'
-
-
-def settled(program: str, place: str) -> str:
-    """The tutorial's script as its reader changes it."""
-    text = TUTORIAL.replace("CIFAR10", program).replace("[PATH_TO_THE_MAIN_FOLDER]", place)
-    for old, new in SETTLED.items():
-        text = text.replace(old, new)
-    return text
 
 
 @pytest.fixture
 def example(rig: SlurmRig) -> Iterator[str]:
-    words = rig.site.directory, str(Path(sys.executable).parent), str(ROOT)
-    files.checked(files.sh(rig.transport, PREPARE, *words), "no example")
-    yield f"{rig.site.directory}/example"
-    files.sh(rig.transport, RESTORE, rig.site.directory)
+    with followed(rig.transport, rig.site.directory) as folder:
+        yield folder
 
 
 @pytest.mark.slurm
-@pytest.mark.parametrize("program", ["CIFAR10", "synthetic"])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_an_example_of_the_tutorial_runs_as_it_stands(
     rig: SlurmRig, example: str, program: str
 ) -> None:

@@ -113,6 +113,21 @@ def test_a_job_that_was_queued_again_waits_as_preempted() -> None:
     assert {rank.phase for rank in shown.ranks} == {RankPhase.PENDING}
 
 
+@pytest.mark.parametrize(
+    ("state", "nodes", "says"),
+    [
+        ("NODE_FAIL", "n2", "n2 failed, so Slurm queued it again."),
+        ("NODE_FAIL", "n[1-2]", "One of n[1-2] failed, so Slurm queued it again."),
+        ("PREEMPTED", "n2", "Slurm gave its nodes to a job with a better claim and queued it"),
+        ("REQUEUED", "n2", "Slurm took its nodes and queued it again."),
+    ],
+)
+def test_a_job_that_was_queued_again_says_why(state: str, nodes: str, says: str) -> None:
+    again = replace(JOB, state="PENDING", reason="BeginTime")
+    earlier = replace(JOB, state=state, nodes=nodes)
+    assert observe(UID, started(), again, NOW, earlier=earlier).message.startswith(says)
+
+
 def test_a_time_limit_of_ours_is_told_with_its_length() -> None:
     shown = observe(
         UID, replace(started(), limited=True, finished=(143, NOW), asked=True), JOB, NOW

@@ -1,0 +1,88 @@
+"""Bringing the files of runs to the cluster, and their scripts to Slurm.
+
+All that wait at a moment go in one session, for a session costs more than a job.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Lock
+
+from engines.base import EngineUnavailable
+from engines.slurm.client import files, programs
+from engines.slurm.client.transport import CommandResult, Transport
+
+NEW, AGAIN, LATE, REFUSED = "new", "again", "late", "refused"  # as the program calls them
+GATHER_SECONDS = 0.01  # in which others come that were waiting for the last session, too
+FIRST_SECONDS, EACH_SECONDS = 50.0, 10.0  # that a session may take; Slurm gives up after ten
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """A run: its workload's folder below the directory, and its files by name. ``how`` is ``AGAIN``
+    once it is known that nothing became of an earlier try."""
+
+    folder: str
+    run: int
+    how: str
+    contents: Mapping[str, str]
+    outcome: Future[str] = field(default_factory=Future)
+
+
+class Courier:
+    """One a cluster and process."""
+
+    def __init__(self, transport: Transport, directory: str) -> None:
+        self.transport, self.directory = transport, directory
+        self._waiting: list[Parcel] = []
+        self._list, self._way = Lock(), Lock()
+
+    def hand_over(self, parcel: Parcel) -> str:
+        """What became of it: one word, and what Slurm said to it. ``EngineUnavailable`` where
+        nobody knows."""
+        with self._list:
+            self._waiting.append(parcel)
+        with self._way:
+            while not parcel.outcome.done():
+                time.sleep(GATHER_SECONDS)
+                self._bring(self._together())
+        return parcel.outcome.result()
+
+    def _together(self) -> Sequence[Parcel]:
+        """All that wait, but for a second one of the same run, which comes after the first."""
+        with self._list:
+            parcels = {(it.folder, it.run): it for it in reversed(self._waiting)}
+            self._waiting = [it for it in self._waiting if it not in parcels.values()]
+        return list(parcels.values())[::-1]
+
+    def _bring(self, parcels: Sequence[Parcel]) -> None:
+        try:
+            answer = self._session(parcels)
+        except Exception as error:
+            for parcel in parcels:
+                parcel.outcome.set_exception(error)
+            return
+        lines = (line.partition(" ") for line in answer.out.splitlines())
+        outcomes = {number: outcome for number, _, outcome in lines}
+        said = f"{self.directory} cannot be written: {answer.said or f'exit code {answer.code}'}"
+        for number, parcel in enumerate(parcels):
+            if outcome := outcomes.get(str(number)):
+                parcel.outcome.set_result(outcome)
+            else:
+                parcel.outcome.set_exception(EngineUnavailable(said))
+
+    def _session(self, parcels: Sequence[Parcel]) -> CommandResult:
+        contents = {
+            f"{parcel.folder}/runs/{parcel.run}/{name}": text
+            for parcel in parcels
+            for name, text in parcel.contents.items()
+        }
+        plan = [word for it in parcels for word in (it.folder, str(it.run), it.how)]
+        return files.sh(
+            self.transport,
+            programs.ALONE,
+            *(programs.SUBMIT, self.directory, *plan),
+            stdin=files.packed(contents),
+            timeout=FIRST_SECONDS + EACH_SECONDS * len(parcels),
+        )

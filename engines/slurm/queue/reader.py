@@ -1,0 +1,61 @@
+"""The queue, asked for no more often than Slurm can bear, by all of a process that want to know."""
+
+import time
+from dataclasses import dataclass, field
+from threading import Event, Lock
+
+from engines.base import EngineUnavailable
+from engines.slurm.client.transport import Transport
+from engines.slurm.queue.commands import squeue
+from engines.slurm.queue.jobs import BatchJob
+
+SLOW = 1.0  # seconds: an answer that takes longer doubles the pause
+LONGEST = 60.0
+
+
+@dataclass
+class QueueReader:
+    """``interval`` is the least time between two questions, in seconds. A silence is an answer as
+    well: it is told again meanwhile, not asked for."""
+
+    transport: Transport
+    interval: float
+    _pause: float = 0.0
+    _began: float = float("-inf")
+    _answer: list[BatchJob] | EngineUnavailable = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def due(self) -> float:
+        """Seconds until it may be asked again."""
+        return max(0.0, self._began + max(self._pause, self.interval) - time.monotonic())
+
+    def next(self, closing: Event) -> list[BatchJob]:
+        """Our jobs as they are from now on, as soon as they may be asked for."""
+        while True:
+            closing.wait(self.due)
+            with self._lock:
+                if not self.due or closing.is_set():
+                    return self._ask()
+
+    def recent(self) -> list[BatchJob]:
+        """Our jobs as they were ``interval`` ago, or later."""
+        with self._lock:
+            if time.monotonic() - self._began < self.interval:
+                if isinstance(self._answer, EngineUnavailable):
+                    raise self._answer
+                return self._answer
+            return self._ask()
+
+    def _ask(self) -> list[BatchJob]:
+        self._began = time.monotonic()
+        try:
+            self._answer = squeue(self.transport)
+        except EngineUnavailable as error:
+            self._answer = error
+            raise
+        finally:
+            took = time.monotonic() - self._began
+            pause = max(self._pause, self.interval)
+            self._pause = min(LONGEST, pause * 2) if took > SLOW else self.interval
+        return self._answer

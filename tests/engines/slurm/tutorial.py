@@ -1,0 +1,54 @@
+"""The scripts of the tutorial as its readers change them, and what a cluster has where it was
+followed: programs, and a home folder with conda."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from config.run.install import ROOT
+from engines.slurm.client import files
+from engines.slurm.client.transport import Transport
+from tests.spec import imports
+
+PROGRAMS = ("CIFAR10", "synthetic")
+TUTORIAL = (Path(imports.__file__).parent / "tutorial.sh").read_text()
+SETTLED = {
+    "--nodes=3": "--nodes=2",
+    "--ntasks-per-node=8": "--ntasks-per-node=1",
+    "--gres=gpu:8": "--gres=gpu:1",
+    "=12": "=1",
+    "1792G": "1G",
+    "WORLD_SIZE=24": "WORLD_SIZE=2",
+    "[YOUR_CONDA_ENV]": "ddp",
+}
+PREPARE = r"""
+mkdir -p "$1/example" && cd "$1/example" || exit 1
+for each in CIFAR10:cifar10 synthetic:synthetic; do
+  echo "import runpy, sys
+sys.argv = ['trainer', '${each#*:}', '--epochs', '$4', '--log-interval', '20']
+runpy.run_module('trainer', run_name='__main__')" > "train_ddp_test_${each%:*}.py"
+done
+[ ! -e ~/.bashrc ] || cp ~/.bashrc "$1/bashrc"
+printf 'conda() { echo "conda $*"; }\nexport PATH=%s:$PATH PYTHONPATH=%s\n' "$2" "$3" > ~/.bashrc
+"""
+RESTORE = '[ -e "$1/bashrc" ] && mv "$1/bashrc" ~/.bashrc || rm -f ~/.bashrc'
+
+
+def settled(program: str, place: str) -> str:
+    """The tutorial's script as its reader changes it."""
+    text = TUTORIAL.replace("CIFAR10", program).replace("[PATH_TO_THE_MAIN_FOLDER]", place)
+    for old, new in SETTLED.items():
+        text = text.replace(old, new)
+    return text
+
+
+@contextmanager
+def followed(transport: Transport, directory: str, *, epochs: int = 3) -> Iterator[str]:
+    """The folder of its programs; the home folder is as before afterwards."""
+    words = directory, str(Path(sys.executable).parent), str(ROOT), str(epochs)
+    files.checked(files.sh(transport, PREPARE, *words), "no example")
+    try:
+        yield f"{directory}/example"
+    finally:
+        files.sh(transport, RESTORE, directory)
