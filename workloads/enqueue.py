@@ -19,7 +19,12 @@ def submit(*workloads: Workload) -> None:
         hand_over(cluster.pk)
         return
     for workload in workloads:
-        send("workloads.submit", workload.pk, SUBMIT)
+        start(workload.pk)
+
+
+def start(workload_id: UUID) -> None:
+    """Where Trainyard decides when it starts."""
+    send("workloads.submit", workload_id, SUBMIT)
 
 
 def hand_over(cluster_id: UUID) -> None:

@@ -68,9 +68,10 @@ def collect(cluster: Cluster) -> None:
     deadline = time.monotonic() + ROUND_SECONDS
     engine, queue = engine_for(cluster), waiting[cluster.pk]
     news = engine.news()
-    pending = _pending(cluster, SEEN if news is None else _due(queue, news))
+    due = SEEN if news is None else _due(queue, news)
+    pending = _pending(cluster, due) if due else []
     first = next(rounds) % max(len(pending), 1) if news is None else 0
-    left = {workload.pk: None for workload in pending}
+    left = dict.fromkeys(workload.pk for workload in pending)
     for workload in pending[first:] + pending[:first]:
         if time.monotonic() > deadline:
             break  # the lease of the watch must not run out meanwhile
@@ -91,9 +92,11 @@ def collect(cluster: Cluster) -> None:
 
 
 def _due(queue: Waiting, news: Iterable[UUID]) -> Q:
-    """Those with news, and now and then those that ended, for an end need not print anything."""
+    """Those with news, and now and then those that ended, for an end need not print anything; an
+    empty one stands for none."""
     queue.add(news)
-    due = Q(pk__in=queue.pop())
+    uids = queue.pop()
+    due = Q(pk__in=uids) if uids else Q()
     if time.monotonic() - queue.swept > SWEEP_SECONDS:
         queue.swept = time.monotonic()
         due |= SEEN & ~Q(phase__in=ACTIVE)

@@ -18,6 +18,10 @@ class Away:
         until, _, why = self._until.get(node, (0.0, 0, ""))
         return why if until > time.monotonic() else ""
 
+    def has_failed(self, node: str) -> bool:
+        """Whether it gave none when it was asked last."""
+        return node in self._until
+
     def fails(self, node: str, why: str) -> None:
         """For how long depends on how often it did, in a row."""
         failures = self._until.get(node, (0.0, 0, ""))[1]

@@ -213,7 +213,7 @@ class Follower:
                 self._response, self._opened = None, 0.0
                 self._cuts = 0 if reader.state != before else self._cuts + 1
                 self._due = time.monotonic() + self._pause(was_over=bool(over))
-            tell()
+        tell()
 
     def _pause(self, *, was_over: bool) -> float:
         """Seconds until it is asked for again: at once whether there was more, when it is over."""

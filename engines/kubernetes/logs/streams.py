@@ -25,7 +25,8 @@ from engines.logs import Log, LogChunk
 STREAMS = 64
 TURN = 5.0
 LINGER = 5.0  # seconds that streams outlive a watch, for the next one follows at once
-OPENING = 4  # streams of one node that it has not answered yet: a dead one must not take all
+OPENING = 4  # streams of one node that it has not answered yet: a dead one must not take all, and
+#: is asked again by one.
 SHARE = 0.002  # of the time, at most, goes into looking through thousands of logs
 LATEST = 5.0  # seconds between two such looks, however long one took
 FORGET = 600.0  # seconds after which nobody will ask for the rest of a pod that is gone
@@ -166,7 +167,8 @@ class LogStreams:
         opening = Counter(one.node for one in self._serving.values() if not one.opened)
         while self._queue:
             follower = self._queue.pop()
-            if self._is_ready(follower) and opening[follower.node] < OPENING:
+            most = 1 if self._away.has_failed(follower.node) else OPENING
+            if self._is_ready(follower) and opening[follower.node] < most:
                 return follower
         return None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.base import EngineUnavailable, Handle, Launch
 from engines.fake import FakeEngine
@@ -82,6 +82,15 @@ def test_a_workload_without_new_output_is_not_asked_for_its_log(engine: Pods) ->
     assert text(first) == b"hello\n"
     assert engine.asked == [first.pk]
     assert quiet.pk not in engine.asked
+
+
+def test_quiet_workloads_cost_the_database_nothing(
+    engine: Pods, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    cluster = running(engine).cluster
+    collect.collect(cluster)
+    with django_assert_num_queries(0):
+        collect.collect(cluster)
 
 
 def test_news_that_could_not_be_had_are_asked_for_again(engine: Pods) -> None:

@@ -76,9 +76,11 @@ class Nodes:
         with self._lock:
             self._busy[node] = self._busy.get(node, 0) + 1
             self.most[node] = max(self.most.get(node, 0), self._busy[node])
-        yield
-        with self._lock:
-            self._busy[node] -= 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy[node] -= 1
 
     def snapshot(self, node: str, count: int, *, ended: str = "") -> Snapshot:
         """A gang whose pods all run on one node, or ran there until they ``ended``."""

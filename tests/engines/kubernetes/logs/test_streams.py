@@ -54,6 +54,24 @@ def test_a_dead_node_takes_few_streams(nodes: Nodes) -> None:
     nodes.slow.set()
 
 
+def test_a_node_that_gave_no_logs_is_asked_again_by_one(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.away.PAUSE", (0.05, 0.05))
+    nodes.away = {"down"}
+    nodes.slow.set()
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("down", 8))
+    cursors: dict[Log, str] = {}
+    wait_for(lambda: all(piece.late for piece in read(streams, uid, cursors)))
+    wait_for(lambda: not streams.news())
+    nodes.most.clear()
+    asked = len(nodes.asked)
+    wait_for(lambda: streams.news() or len(nodes.asked) > asked + 3)
+    assert nodes.most == {"down": 1}
+    assert not streams.news(), "nothing is new but that it still gives none"
+
+
 def test_quiet_logs_are_not_asked_for_again(nodes: Nodes) -> None:
     streams, uid = streams_of(nodes), uuid4()
     streams.on_change(uid, nodes.snapshot("up", 5))
