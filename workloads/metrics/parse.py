@@ -36,14 +36,15 @@ class _Batch:
     left: bool = False
 
 
-def record(workload: Workload, attempt: Attempt, deadline: float) -> bool:
-    """Keep the samples of lines that came since the last time; ``True`` when all were read.
+def record(workload: Workload, attempt: Attempt, deadline: float, *, ended: bool = False) -> bool:
+    """Keep the samples of lines that came since the last time; ``True`` when all were read. Where
+    the output ``ended``, its last line needs no newline.
 
     The samples and the place up to which they were read change in one transaction: whatever
     dies in between, none is lost and none is kept twice.
     """
     while True:
-        batch = _read(workload, attempt)
+        batch = _read(workload, attempt, ended=ended)
         if batch.parsed != attempt.parsed and not _keep(workload, attempt, batch):
             return False  # someone else did; the next round reads on from there
         if not batch.left:
@@ -66,7 +67,7 @@ def parse(line: bytes) -> dict[str, Any] | None:
     return record if abs(record["step"]) <= LARGEST_STEP else None
 
 
-def _read(workload: Workload, attempt: Attempt) -> _Batch:
+def _read(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
     batch = _Batch(parsed=dict(attempt.parsed))
     for rank in range(workload.num_pods):
         if len(batch.samples) > MOST_AT_ONCE:
@@ -78,6 +79,8 @@ def _read(workload: Workload, attempt: Attempt) -> _Batch:
         end = data.rfind(b"\n") + 1
         if not end and len(data) == PIECE_BYTES:
             end = len(data)  # no line as long as this holds a sample
+        if ended and len(data) < PIECE_BYTES:
+            end = len(data)
         if end:
             batch.parsed[str(rank)] = start + end
             batch.left = batch.left or len(data) == PIECE_BYTES

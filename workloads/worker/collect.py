@@ -128,7 +128,7 @@ def last_words(cluster: Cluster, observation: Observation, deadline: float) -> b
         return True  # there is nothing to tell, or nothing to wait for
     try:
         reconcile.attempt_starts(workload, observation.attempt)
-        progress = collect_one(engine_for(cluster), workload, deadline)
+        progress = collect_one(engine_for(cluster), workload, deadline, last=True)
     except (EngineError, OSError, ValueError) as error:
         log.warning("The last output of workload %s waits: %s", workload.pk, error)
         return False
@@ -152,18 +152,22 @@ class Progress:
         self.awaited = self.awaited or other.awaited
 
 
-def collect_one(engine: Engine, workload: Workload, deadline: float) -> Progress:
+def collect_one(
+    engine: Engine, workload: Workload, deadline: float, *, last: bool = False
+) -> Progress:
     """Collect from every rank of every attempt whose output is not all here, as far as the time
-    allows."""
+    allows. ``last``: its ranks have ended, whatever its phase says yet."""
     by_attempt = _logs(engine, workload)
     over, complete, total = workload.phase not in ACTIVE, True, Progress()
     for attempt in workload.attempts.order_by("run", "attempt"):
         own = by_attempt.get((attempt.run, attempt.attempt), [])
         if attempt.complete and not any(one.origin for one, _ in own):
             continue
-        met = _collect_attempt(engine, workload, attempt, own, deadline)
-        total.add(met)
         older = (attempt.run, attempt.attempt) < (workload.run, workload.attempt)
+        met = _collect_attempt(
+            engine, workload, attempt, own, deadline, ended=last or over or older
+        )
+        total.add(met)
         is_complete = met.read and met.ended and (over or older)
         complete = complete and is_complete
         if is_complete != attempt.complete:
@@ -232,8 +236,10 @@ def _collect_attempt(
     attempt: Attempt,
     left: list[tuple[Log, logs.Stream]],
     deadline: float,
+    *,
+    ended: bool,
 ) -> Progress:
-    """A piece of each log in turn."""
+    """A piece of each log in turn; of ranks that ``ended`` the last line needs no newline."""
     met = Progress()
     while left and time.monotonic() < deadline:
         more = []
@@ -246,7 +252,8 @@ def _collect_attempt(
                 met.awaited = met.awaited or (piece.awaited and not piece.ended)
         left = more
         met.grew = met.grew or bool(more)
-    parsed = (attempt.complete and not met.grew) or parse.record(workload, attempt, deadline)
+    whole, parsed = ended and met.ended and not left, attempt.complete and not met.grew
+    parsed = parsed or parse.record(workload, attempt, deadline, ended=whole)
     met.read = not left and parsed
     return met
 

@@ -95,7 +95,8 @@ def collect_rest(workload: Workload) -> str:
         starts = engine.logs(workload.handle, run=workload.run)
         attempts = [one.start for one in starts if not one.origin]
         reconcile.attempt_starts(workload, max(attempts, default=0))
-        progress = collect.collect_one(engine, workload, time.monotonic() + REST_SECONDS)
+        until = time.monotonic() + REST_SECONDS
+        progress = collect.collect_one(engine, workload, until, last=True)
     except (EngineError, OSError, ValueError, DatabaseError) as error:
         if isinstance(error, DatabaseError) and storage.of(error) is None:
             raise  # somebody else writes; there is another look soon

@@ -69,6 +69,8 @@ def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]
         "RUNAI_NUM_OF_GPUS": f"{replica.compute.gpus():g}",
         "JOB_NAME": handle.name,
         "JOB_UUID": str(handle.workload_id),
+        # Else a program's progress comes after its traceback, and the failure is taken for survived.
+        "PYTHONUNBUFFERED": "1",
     }
     if kind is MPI:
         values["RUNAI_MPI_NUM_WORKERS"] = str(launch.spec.num_workers)
@@ -79,9 +81,8 @@ def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]
 
 def alone(spec: WorkloadSpec) -> dict[str, str]:
     """Of what the operator of PyTorch would add, a pod without one gets what serves any program:
-    output that comes at once, and what a bare torchrun has to know."""
+    what a bare torchrun has to know."""
     return {
-        "PYTHONUNBUFFERED": "1",
         "PET_NNODES": "1",
         "PET_NODE_RANK": "0",
         "PET_NPROC_PER_NODE": processes(spec),

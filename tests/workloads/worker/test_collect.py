@@ -107,6 +107,14 @@ def test_a_line_that_comes_in_two_pieces_is_one_sample(
     assert Sample.objects.get().values == {"loss": 0.25}
 
 
+def test_the_last_line_needs_no_newline(engine: FakeEngine, workload: Workload) -> None:
+    engine.print(workload.handle, 1, '{"step": 6, "loss": 0.5}\n{"step": 7, "loss": 0.25}')
+    assert once(engine, workload).last_metrics == {"step": 6, "loss": 0.5}
+    Workload.objects.update(phase=Phase.COMPLETED)
+    assert once(engine, workload).last_metrics == {"step": 7, "loss": 0.25}
+    assert Sample.objects.count() == 2
+
+
 def test_attempts_far_behind_are_collected_too(engine: FakeEngine, workload: Workload) -> None:
     for attempt in range(5):
         engine.print(workload.handle, 0, f"attempt {attempt}\n", attempt=attempt)

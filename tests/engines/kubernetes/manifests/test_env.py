@@ -13,6 +13,7 @@ from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.watch.watcher import PODS
 from spec.phases import Phase
 from tests.engines.contract import launch
+from tests.engines.kubernetes.cases import case
 from tests.engines.kubernetes.conftest import SPACE, KubernetesRig
 from tests.engines.kubernetes.launches import ONE, loaded, with_spec
 from tests.engines.reading import printed
@@ -120,3 +121,16 @@ def own(pod: Manifest) -> Manifest:
         if not one.get("secret", {}).get("secretName", "").startswith(account)
     ]
     return pod["spec"] | {"volumes": kept}
+
+
+@pytest.mark.parametrize("name", ["pytorch-workers-only", "jax-workers-only"])
+def test_what_python_prints_comes_at_once_unless_the_workload_says_otherwise(name: str) -> None:
+    def unbuffered(**worker: Any) -> list[str]:
+        spec = manifests(with_spec(case(name), worker=worker), prefix="")[-1]["spec"]
+        [role] = next(spec[key] for key in spec if key.endswith("ReplicaSpecs")).values()
+        [container] = role["template"]["spec"]["containers"]
+        return [it["value"] for it in container["env"] if it["name"] == "PYTHONUNBUFFERED"]
+
+    assert unbuffered() == ["1"]
+    given = [{"name": "PYTHONUNBUFFERED", "value": "0"}]
+    assert unbuffered(environmentVariables=given) == ["0"]
