@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from spec.part import Flag, Part, Whole
 from spec.patterns import NUMBERS
+from spec.probes import Probes
 from spec.variable import EnvironmentVariable, Text, from_credentials, references
 
 IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
@@ -209,6 +210,7 @@ class Container(Part):
     environment_variables: tuple[EnvironmentVariable, ...] = ()
     connections: tuple[ToolConnection, ...] = ()
     security: Security = Security()
+    probes: Probes = Probes()
     create_home_dir: Flag = False
     stdin: Flag = False
     tty: Flag = False

@@ -17,10 +17,12 @@ class PullSecret(Part):
     name: str = Field(min_length=1, max_length=253)
     credential: Flag = False
     asset_id: UUID | None = None
+    #: That it is one of the author's own: settled as well, and never kept.
+    user_credential: Flag = Field(False, exclude=True)
 
     @model_validator(mode="after")
     def _name_of_its_kind(self) -> Self:
-        if not self.credential and not re.fullmatch(K8S_NAME, self.name):
+        if not (self.credential or self.user_credential) and not re.fullmatch(K8S_NAME, self.name):
             raise ValueError(f"name: {RULES[K8S_NAME]}")
         if self.asset_id and not self.credential:
             raise ValueError("assetId: only a credential has one")

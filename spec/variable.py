@@ -94,6 +94,8 @@ class EnvironmentVariable(Part):
     config_map: KeyOf | None = None
     pod_field_ref: FieldRef | None = None
     credential: CredentialKey | None = None
+    #: One of the author's own by its name: settled when the workload is submitted, and never kept.
+    user_credential: CredentialKey | None = Field(None, exclude=True)
     description: str = Field("", max_length=250)
 
     @model_validator(mode="before")
@@ -101,7 +103,7 @@ class EnvironmentVariable(Part):
     def _without_a_source(cls, data: Any) -> Any:
         """One that is given nothing is empty: forms cannot tell the two apart, nor can programs."""
         sources = ["value", "secret", "configMap", "config_map", "podFieldRef", "pod_field_ref"]
-        sources.append("credential")
+        sources += ["credential", "userCredential", "user_credential"]
         if isinstance(data, dict) and all(data.get(key) is None for key in sources):
             return {**data, "value": ""}
         return data
@@ -112,7 +114,7 @@ class EnvironmentVariable(Part):
             s
             for s in (
                 *(self.value, self.secret, self.config_map, self.pod_field_ref),
-                self.credential,
+                *(self.credential, self.user_credential),
             )
             if s is not None
         ]

@@ -20,7 +20,6 @@ from spec.labels import Annotation, Label
 from spec.part import Flag, Part, Whole
 from spec.patterns import WEB_ADDRESS
 from spec.places import Place
-from spec.probes import Probes
 from spec.pulls import PullSecret
 from spec.scheduling import (
     MAX_POOLS,
@@ -102,7 +101,6 @@ class Replica(Container):
     compute: Compute = Compute()
     image_pull_secrets: tuple[PullSecret, ...] = ()
     restart_policy: RestartPolicy | None = None
-    probes: Probes = Probes()
     storage: Storage = Storage()
     node_type: Annotated[LabelValue, Field(min_length=1)] | None = None
     node_affinity_required: NodeAffinity | None = None

@@ -1,6 +1,6 @@
 """What requests ask of an asset besides itself: what uses it, and whether it can be used."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -14,8 +14,12 @@ from assets.api.schemas import (
 )
 from assets.base import AssetKind
 from assets.links import users_of
-from core.api import not_found
+from core.api import ApiError, not_found
 from projects.models import Project
+from spec.framework import Framework
+from spec.kind import WorkloadKind
+
+OF_A_PROJECT = "complyToProject: is required with complyToWorkloadType and complyToReplicaType"
 
 
 def info_of(
@@ -32,28 +36,48 @@ def info_of(
             placed = it.cluster_id is not None
             info[it.pk]["status"] = AssetStatus.of(issues.get(it.pk, ""), placed=placed)
     if asked.comply_to_project is not None:
-        for pk, compliance in _compliance(kind, assets, user, asked.comply_to_project).items():
+        project = _project(asked.comply_to_project, user)
+        for pk, compliance in _compliance(kind, assets, project, asked).items():
             info[pk]["compliance"] = compliance
+    elif asked.comply_to_workload_type or asked.comply_to_replica_type:
+        raise ApiError(400, OF_A_PROJECT)
     return info
 
 
-def _compliance(
-    kind: AssetKind[Any], assets: list[Any], user: User, pk: int
-) -> dict[UUID, AssetCompliance]:
+def _project(pk: int, user: User) -> Project:
     project = Project.objects.visible_to(user).select_related("cluster").filter(pk=pk).first()
     if project is None:
         raise not_found("The project")
+    return project
+
+
+def _compliance(
+    kind: AssetKind[Any], assets: list[Any], project: Project, asked: WithInfo | AssetListing
+) -> dict[UUID, AssetCompliance]:
+    """For workers and masters alike: what is judged is the same for both."""
     rows = kind.rows.usable_in(project).filter(pk__in=[it.pk for it in assets])
     usable = set(rows.values_list("pk", flat=True))
     issues = kind.issues(assets, project.cluster)
-    return {it.pk: _judged(it.pk in usable, issues.get(it.pk, ""), project) for it in assets}
+    return {
+        it.pk: _judged(
+            "" if it.pk in usable else f"its scope does not hold the project {project.name}",
+            _unfit(kind, it, asked.comply_to_workload_type),
+            issues.get(it.pk, ""),
+        )
+        for it in assets
+    }
 
 
-def _judged(usable: bool, issue: str, project: Project) -> AssetCompliance:
-    reasons = []
-    if not usable:
-        details = f"its scope does not hold the project {project.name}"
-        reasons.append(ComplianceReason(field="meta.scope", details=details))
-    if issue:
-        reasons.append(ComplianceReason(field="spec", details=issue))
+def _unfit(kind: AssetKind[Any], asset: Any, workload: WorkloadKind | None) -> str:
+    """Why no workload of a kind can use it: of a gang, whatever its framework."""
+    if workload is None:
+        return ""
+    frameworks: Iterable[str] = Framework if workload.is_gang else [""]
+    reasons = [kind.unfit(asset, framework) for framework in frameworks]
+    return reasons[0] if all(reasons) else ""
+
+
+def _judged(outside: str, unfit: str, issue: str) -> AssetCompliance:
+    said = (("meta.scope", outside), ("meta.workloadSupportedTypes", unfit), ("spec", issue))
+    reasons = [ComplianceReason(field=field, details=why) for field, why in said if why]
     return AssetCompliance(imposed=False, compliance=not reasons, reason=reasons)

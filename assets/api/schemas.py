@@ -14,6 +14,7 @@ from core.api import Closed, Pages, Parameters, Wire
 from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted
 from projects.scopes import Place, Scope
 from spec import documents
+from spec.kind import WorkloadKind
 
 Number = Annotated[int, Field(ge=0, lt=10**18)]
 
@@ -44,6 +45,11 @@ FIELDS: Fields = {
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
 }
+
+
+class ReplicaType(StrEnum):
+    WORKER = "Worker"
+    MASTER = "Master"
 
 
 class SupportedTypes(Closed):
@@ -146,7 +152,8 @@ class AssetCompliance(Wire):
 class AssetOut(Wire):
     """``usedBy`` is there where ``usageInfo`` asks for it: the workloads, templates and
     data sources that you can see; ``status`` where ``statusInfo`` does, and ``compliance``
-    where ``complyToProject`` names a project."""
+    where ``complyToProject`` names a project, for a workload of ``complyToWorkloadType`` where that
+    is given."""
 
     meta: AssetMeta
     spec: dict[str, Any]
@@ -195,6 +202,8 @@ class AssetListing(Pages, Sorted, Filtered):
     usage_info: bool = False
     status_info: bool = False
     comply_to_project: Number | None = None
+    comply_to_workload_type: WorkloadKind | None = None
+    comply_to_replica_type: ReplicaType | None = None
 
     @property
     def condition(self) -> Q:
@@ -218,3 +227,5 @@ class WithInfo(Parameters):
     usage_info: Annotated[bool, Field(description="With ``usedBy``")] = False
     status_info: Annotated[bool, Field(description="With ``status``")] = False
     comply_to_project: Annotated[Number | None, Field(description="With ``compliance``")] = None
+    comply_to_workload_type: WorkloadKind | None = None
+    comply_to_replica_type: ReplicaType | None = None

@@ -17,6 +17,7 @@ from spec.errors import Path, Problem
 from spec.stored import mapping
 
 PULLS, STORAGE, FILES = "imagePullSecrets", "storage", "secretVolume"
+OWN = "userCredential"  # Run:ai's word for one of the author's own
 
 ONLY_PULLS = "is only for image pulls; choose another"
 
@@ -39,7 +40,8 @@ class Bound:
 def bind(document: Values, *, project: Project | None, user: User, at: Path) -> Bound:
     """Nothing that ``document`` holds is changed. ``at`` is where it stands, for the problems."""
     bound = Bound(document)
-    variables, pulls = _items(document, VARIABLES), _items(document, PULLS)
+    variables = [_with_own(it) for it in _items(document, VARIABLES)]
+    pulls = [_with_own(it) for it in _items(document, PULLS)]
     named = [it["credential"] for it in variables if _names_one(it)]
     named += [it for it in pulls if _is_pull(it)]
     stored = {key: _items(mapping(document.get(STORAGE)), key) for key in (*FETCHED, FILES)}
@@ -61,7 +63,7 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
                     items[number] = _bound_files(item, bound, usable, where, where_to)
                 else:
                     items[number] = _bound_fetch(key, item, bound, usable, where, where_to)
-    its: Values = {VARIABLES: variables, PULLS: pulls}
+    its: Values = {VARIABLES: list(map(_settled, variables)), PULLS: list(map(_settled, pulls))}
     if any(stored.values()):
         its[STORAGE] = document[STORAGE] | {key: items for key, items in stored.items() if items}
     bound.document = document | {key: items for key, items in its.items() if items}
@@ -71,6 +73,27 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
 def _items(document: Values, key: str) -> list[Any]:
     given = document.get(key)
     return list(given) if isinstance(given, list) else []
+
+
+def _with_own(item: Any) -> Any:
+    """Said in our words. With a credential named beside it, it stays for the spec to refuse."""
+    said = item.get(OWN) if isinstance(item, dict) else None
+    if not said or item.get("credential"):
+        return item
+    rest = {key: value for key, value in item.items() if key != OWN}
+    if said is True:
+        return rest | {"credential": True, "own": True}
+    return rest | {"credential": said | {"own": True}} if isinstance(said, dict) else item
+
+
+def _settled(item: Any) -> Any:
+    """Without the word of whom a credential must be of, whether or not there is one."""
+    if not isinstance(item, dict):
+        return item
+    rest = {key: value for key, value in item.items() if key != "own"}
+    if isinstance(its := rest.get("credential"), dict):
+        rest["credential"] = {key: value for key, value in its.items() if key != "own"}
+    return rest
 
 
 def _is_pull(item: Any) -> bool:
@@ -166,7 +189,8 @@ def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Pat
 def _bound(variable: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
     """The variable as the spec has it; as it is, where something is wrong with it. A key that is
     the only one need not be named."""
-    given, at = variable["credential"], (*at, "credential")
+    given = variable["credential"]
+    at = (*at, OWN if given.get("own") else "credential")
     key = str(given.get("key") or "")
     credential = _find(given, bound, usable, where, at)
     if credential is None:

@@ -24,7 +24,7 @@ ADDRESSES = {
     CredentialKind.SSH_KEY: "a repository by ssh",
     CredentialKind.ACCESS_KEY: "a bucket",
 }
-Named = Mapping[str, Any]  # an ``assetId``, or a ``name``
+Named = Mapping[str, Any]  # an ``assetId``, or a ``name``; only one's ``own`` where it says so
 
 
 def usable(project: Project | None, user: User) -> ScopedQuerySet[Credential]:
@@ -121,5 +121,6 @@ class Usable:
     def find(self, named: Named) -> Credential | None:
         """By its id, where there is one. What is no longer valid is none."""
         pk, name = str(named.get("assetId") or ""), str(named.get("name") or "")
-        them = (it for it in self.rows if (str(it.pk) == pk if pk else it.name == name))
+        rows = [it for it in self.rows if it.owner_id] if named.get("own") else self.rows
+        them = (it for it in rows if (str(it.pk) == pk if pk else it.name == name))
         return next((it for it in them if not fault_of(it)), None)

@@ -9,12 +9,15 @@ from accounts.models import User
 from assets.environment import tools, variables
 from assets.environment.model import Environment
 from assets.forms.base import AssetForm
+from core.forms import nested
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.items import ShownItem
+from core.forms.shown import Shown
 from projects.scopes import Place
 from spec import environment as spec
 from spec.environment import CAPABILITIES, ConnectionType, PullPolicy, Seccomp, UidGidSource
 from spec.framework import Framework
+from spec.probes import Scheme
 from spec.stored import mapping, without_strays
 
 YES_NO = (("", "Image default"), ("yes", "Yes"), ("no", "No"))
@@ -83,6 +86,38 @@ TOOLS = (
         repack=tools.REPACK,
     ),
 )
+PROBE = "probes.readiness"
+HTTP_GET = f"{PROBE}.handler.httpGet"
+
+
+def _seconds(key: str, label: str, usual: str = "") -> Field:
+    return Field(f"{PROBE}.{key}", label, Input.WHOLE, alias=f"probe_{key}", placeholder=usual)
+
+
+READINESS = (
+    Field(
+        f"{HTTP_GET}.port",
+        "Port",
+        Input.WHOLE,
+        "Without a probe, a rank is ready when it runs.",
+        alias="probe_port",
+        placeholder="8080",
+        also=("probes",),
+    ),
+    Field(f"{HTTP_GET}.path", "Path", alias="probe_path", placeholder="/"),
+    Field(
+        f"{HTTP_GET}.scheme",
+        "Scheme",
+        Input.SELECT,
+        alias="probe_scheme",
+        options=(("", Scheme.HTTP.value), (Scheme.HTTPS.value, Scheme.HTTPS.value)),
+    ),
+    _seconds("initialDelaySeconds", "Initial delay (seconds)"),
+    _seconds("periodSeconds", "Period (seconds)", "10"),
+    _seconds("timeoutSeconds", "Timeout (seconds)", "1"),
+    _seconds("successThreshold", "Success threshold", "1"),
+    _seconds("failureThreshold", "Failure threshold", "3"),
+)
 SECURITY = (
     Field(
         "security.uidGidSource",
@@ -129,7 +164,7 @@ SECURITY = (
 
 
 class EnvironmentForm(AssetForm):
-    FIELDS = (*IMAGE, *RUNTIME, *TOOLS, *SECURITY)
+    FIELDS = (*IMAGE, *RUNTIME, *TOOLS, *READINESS, *SECURITY)
     BESIDE = ("architecture", "framework", "overrideUidGid")
 
     def __init__(
@@ -170,6 +205,10 @@ class EnvironmentForm(AssetForm):
         return item
 
     @property
+    def readiness(self) -> list[Shown]:
+        return [self[field.name] for field in READINESS]
+
+    @property
     def opened(self) -> dict[str, bool]:
         """Which folded parts hold something, or something wrong, and so are shown."""
         given, wrong = self.initial, set(self.errors)
@@ -179,6 +218,8 @@ class EnvironmentForm(AssetForm):
             "tools": bool(self["tools"].items),
             "runtime": bool(self["variables"].items)
             or bool(keys & set(given) or wrong & {field.name for field in RUNTIME}),
+            "readiness": bool(nested.get(given, HTTP_GET))
+            or bool(wrong & {field.name for field in READINESS}),
             "security": "security" in given or bool(wrong & {field.name for field in SECURITY}),
         }
 

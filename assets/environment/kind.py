@@ -14,7 +14,7 @@ from spec.merge import NOTHING
 
 IDS = ("runAsUid", "runAsGid", "supplementalGroups")
 #: What a person gives on top of an environment. The rest gives way to the one that is chosen.
-ON_TOP = {"command", "args", "workingDir", "environmentVariables"}
+ON_TOP = {"command", "args", "workingDir", "environmentVariables", "probes"}
 
 
 def layer(asset: Environment) -> Values:

@@ -23,7 +23,7 @@ NESTED = {
     "nodePort": ("nodePortInfo", "isCustomPort"),
     "externalUrl": ("externalUrlInfo", "isCustomUrl"),
 }
-LACKS = {"probes": NOT_HERE, "security": WORDS["extra_forbidden"]}
+LACKS = {"security": WORDS["extra_forbidden"]}
 FLAG = {"type": "boolean"}
 TOOL_LACKS = {"isExternal": NOT_HERE, "externalToolInfo": NOT_HERE, "exclude": NOT_HERE}
 EVERYWHERE = "cannot be false: standard workloads can use every environment; leave it out"

@@ -72,6 +72,22 @@ def test_every_field_of_an_environment_is_kept() -> None:
     assert (spec.command, spec.args, spec.tty) == ("python train.py", "--epochs 3", True)
 
 
+def test_the_readiness_probe_of_an_environment_is_kept() -> None:
+    project = ProjectFactory.create()
+    fields = {"probe_port": "8080", "probe_scheme": "HTTPS", "probe_periodSeconds": "5"}
+    client = signed_in(UserFactory(administrator=True))
+    wrong = client.post("/environments/new/", posts.environment(project, probe_path="/up"))
+    assert "Port is required" in wrong.content.decode()
+    client.post("/environments/new/", posts.environment(project, **fields))
+    made = Environment.objects.get()
+    probe = made.spec.probes.readiness
+    assert probe is not None
+    assert (probe.handler.http_get.port, probe.period_seconds) == (8080, 5)
+    assert probe.handler.http_get.scheme == "HTTPS"
+    page = client.get(f"/environments/{made.pk}/edit/").content.decode()
+    assert 'value="8080"' in page
+
+
 def test_a_tool_for_specific_users_wants_their_names() -> None:
     user = UserFactory(administrator=True)
     tool = {"tool_type": "tensorboard", "container_port": "6006", "access": "authorizedUsers"}

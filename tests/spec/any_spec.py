@@ -67,6 +67,8 @@ def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
     required: dict[str, st.SearchStrategy[Any]] = {}
     optional: dict[str, st.SearchStrategy[Any]] = {}
     for name, field in model.model_fields.items():
+        if field.exclude:  # of requests alone: settled before a spec is stored
+            continue
         annotation: Any = field.annotation
         if field.metadata:
             annotation = Annotated[(annotation, *field.metadata)]

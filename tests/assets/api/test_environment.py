@@ -6,12 +6,14 @@ import pytest
 
 from assets.models import Environment
 from projects.models import Project
+from spec.kind import WorkloadKind
 from spec.variable import MASK
 from tests.assets.api.conftest import Meta
 from tests.caller import Caller
 from tests.factories import EnvironmentFactory
 
 PATH = "/asset/environment"
+ONE_POD = (WorkloadKind.TRAINING, WorkloadKind.WORKSPACE)
 TOOL = {
     "name": "Notebook",
     "isExternal": False,
@@ -33,7 +35,7 @@ SPEC: dict[str, Any] = {
     "uidGidSource": "custom",
     "runAsUid": 500,
     "overrideUidGidInWorkspace": True,
-    "probes": None,
+    "probes": {"readiness": {"periodSeconds": 5, "handler": {"httpGet": {"port": 8888}}}},
 }
 SPEC["environmentVariables"][1]["credential"]["key"] = "token"
 TYPES = {"workspace": True, "training": True, "inference": False, "distributed": True}
@@ -56,6 +58,8 @@ def test_an_environment_is_created_with_tools_and_rights_in_run_ais_words(
     assert (tool.name, tool.container_port, tool.node_port) == ("Notebook", 8888, 30_100)
     assert row.spec.security.run_as_uid == 500
     shown = answer["spec"]
+    assert row.spec.probes.readiness.period_seconds == 5  # type: ignore[union-attr]
+    assert shown["probes"]["readiness"]["handler"]["httpGet"]["port"] == 8888
     assert shown["runAsUid"] == 500
     assert "security" not in shown
     assert shown["connections"][0]["internalToolInfo"].items() >= TOOL["internalToolInfo"].items()  # type: ignore[attr-defined]
@@ -87,6 +91,37 @@ def test_a_change_of_an_environment_keeps_what_it_leaves_out_of_meta(
     assert (row.distributed, row.framework, row.override_uid_gid) == (False, "", True)
 
 
+def test_an_environment_says_which_kinds_of_workloads_of_a_project_can_use_it(
+    call: Caller, project: Project
+) -> None:
+    alone = EnvironmentFactory(home=project, name="alone", distributed=False)
+    gang = EnvironmentFactory(home=project, name="gang", framework="MPI")
+
+    def complies(row: Environment, kind: str) -> Any:
+        asked = f"complyToProject={project.pk}&complyToWorkloadType={kind}"
+        status, answer = call("GET", f"{PATH}/{row.pk}?{asked}&complyToReplicaType=Worker")
+        assert status == 200, answer
+        return answer["compliance"]
+
+    assert all(complies(gang, kind)["compliance"] for kind in WorkloadKind)
+    assert [complies(alone, kind)["compliance"] for kind in ONE_POD] == [True, True]
+    refused = complies(alone, "distributed")
+    assert refused["compliance"] is False
+    assert refused["reason"][0]["field"] == "meta.workloadSupportedTypes"
+    listed = call("GET", f"{PATH}?complyToProject={project.pk}&complyToWorkloadType=distributed")
+    found = {it["meta"]["name"]: it["compliance"]["compliance"] for it in listed[1]["entries"]}
+    assert (found["alone"], found["gang"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "asked", ["complyToWorkloadType=training", "complyToProject=1&complyToWorkloadType=model"]
+)
+def test_a_kind_of_workload_is_asked_of_a_project_and_must_be_one(call: Caller, asked: str) -> None:
+    status, answer = call("GET", f"{PATH}?{asked}")
+    assert status == 400
+    assert "complyTo" in str(answer)
+
+
 def test_secrets_in_variables_of_an_environment_are_not_answered(call: Caller, meta: Meta) -> None:
     spec = {"image": "a", "environmentVariables": [{"name": "API_TOKEN", "value": "zanzibar"}]}
     _, answer = call("POST", PATH, {"meta": meta(), "spec": spec})
@@ -102,6 +137,8 @@ def tool(**changes: Any) -> dict[str, Any]:
 
 INSIDE: dict[str, Any] = {"toolType": "custom", "containerPort": 80}
 AT = "spec.connections.0"
+PROBE: dict[str, Any] = {"handler": {"httpGet": {"port": 80}}}
+PERIOD = "spec.probes.readiness.periodSeconds"
 VARIABLE = "spec.environmentVariables.0.exclude"
 
 
@@ -109,7 +146,8 @@ VARIABLE = "spec.environmentVariables.0.exclude"
     ("spec", "field"),
     [
         ({"image": ""}, "spec.image"),
-        ({"probes": {"readiness": {}}}, "spec.probes"),
+        ({"probes": {"readiness": {}}}, "spec.probes.readiness.handler"),
+        ({"probes": {"readiness": PROBE | {"periodSeconds": 0}}}, PERIOD),
         ({"security": {"runAsUid": 1}}, "spec.security"),
         ({"uidGidSource": "fromTheImage"}, "spec.runAsUid"),
         ({"hostIpc": "yes"}, "spec.hostIpc"),

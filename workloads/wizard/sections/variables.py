@@ -3,6 +3,7 @@
 An option of that choice is written ``id:name``, or as the document names it.
 """
 
+from assets.credential.binding import OWN
 from assets.environment import variables
 from assets.environment.variables import CHOSEN, KEPT, UNSET
 from core.forms.field import Repack, Values
@@ -17,6 +18,8 @@ def written(named: Values) -> str:
 
 
 def unpack(item: Values) -> Values:
+    if isinstance(own := item.get(OWN), dict) and CREDENTIAL not in item:  # the nearest of its name
+        item = {key: value for key, value in item.items() if key != OWN} | {CREDENTIAL: own}
     cells, named = variables.unpack(item), item.get(CREDENTIAL)
     if not isinstance(named, dict):
         return cells
