@@ -31,12 +31,13 @@ class QueueReader:
         return max(0.0, self._began + max(self._pause, self.interval) - time.monotonic())
 
     def next(self, closing: Event) -> list[BatchJob]:
-        """Our jobs as they are from now on, as soon as they may be asked for."""
-        while True:
-            closing.wait(self.due)
+        """Our jobs as they are from now on, as soon as they may be asked for; ``EngineUnavailable``
+        where nobody waits for them any more."""
+        while not closing.wait(self.due):
             with self._lock:
-                if not self.due or closing.is_set():
+                if not self.due:
                     return self._ask()
+        raise EngineUnavailable("nobody watches any more")
 
     def recent(self) -> list[BatchJob]:
         """Our jobs as they were ``interval`` ago, or later."""

@@ -62,6 +62,9 @@ def test_a_watch_waits_for_its_turn_to_ask() -> None:
     for _ in range(3):
         reader.next(closing)
     assert time.monotonic() - began >= 0.4
+    closing.set()
+    with pytest.raises(EngineUnavailable):
+        reader.next(closing)
     assert len(login.lines) == 3
 
 
