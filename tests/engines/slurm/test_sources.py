@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 
 from engines.base import Launch
+from engines.slurm.client.courier import NEW
 from engines.slurm.client.files import packed
 from engines.slurm.client.programs import SUBMIT
 from engines.slurm.script import bucket
@@ -58,8 +59,11 @@ def fetched(folder: Path, launched: Launch) -> tuple[Path, str]:
     """The folder of its run after the script ran there, and what that printed."""
     folder.mkdir(exist_ok=True)
     words = ["sh", "-c", SUBMIT.replace("sbatch --parsable", "echo 1; true"), "sh"]
-    words += [str(folder), "workloads/w", "1", ""]
-    contents = files(launched, SlurmSite(str(folder)))
+    words += [str(folder), "workloads/w", "1", NEW]
+    contents = {
+        f"workloads/w/runs/1/{name}": text
+        for name, text in files(launched, SlurmSite(str(folder))).items()
+    }
     subprocess.run(words, input=packed(contents), check=True, capture_output=True)
     run = folder / "workloads/w/runs/1"
     line = ["/bin/bash", str(run / "fetch.sh")]
