@@ -69,7 +69,7 @@ def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]
         "RUNAI_NUM_OF_GPUS": f"{replica.compute.gpus():g}",
         "JOB_NAME": handle.name,
         "JOB_UUID": str(handle.workload_id),
-        # Else a program's progress comes after its traceback, and the failure is taken for survived.
+        # Else a program's progress comes after its traceback, which then looks survived.
         "PYTHONUNBUFFERED": "1",
     }
     if kind is MPI:

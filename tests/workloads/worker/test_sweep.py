@@ -12,6 +12,7 @@ from projects.models import Project
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import phases
+from workloads import enqueue
 from workloads.models import Workload
 from workloads.worker import sweep
 
