@@ -25,7 +25,7 @@ from spec.phases import (
     RankPhase,
     Reason,
 )
-from workloads import causes, enqueue, events
+from workloads import causes, diagnosis, enqueue, events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
 from workloads.progress import forward
@@ -67,6 +67,8 @@ def refused(workload: Workload, refusal: EngineRefused) -> None:
             reason=refusal.reason,
             message=said if said.startswith(field) else f"{field}: {said}",
             logs_complete=not workload.observed_run,
+            failure_class=diagnosis.of_a_refusal(refusal.reason),
+            failure_line={},
         ):
             _end_ranks(workload, RankPhase.FAILED)
             causes.end(workload)

@@ -152,6 +152,11 @@ def test_web_believes_forwarded_headers_from_named_networks_alone() -> None:
     assert "FORWARDED_ALLOW_IPS" not in given
 
 
+def test_the_image_has_the_programs_of_a_backup() -> None:
+    last = (ROOT / "deploy" / "Containerfile").read_text().rpartition("\nFROM ")[2]
+    assert "install --yes --no-install-recommends postgresql-client" in last
+
+
 def copied() -> list[str]:
     """What the image takes from the repository."""
     text = (ROOT / "deploy" / "Containerfile").read_text()

@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from spec.phases import Phase
+from spec.phases import Phase, Reason
 from workloads import events, logs
 from workloads.diagnosis.base import FailureClass, Weight
+from workloads.diagnosis.classes import CLASSES
 from workloads.diagnosis.classes.cluster import TIME_LIMIT
 from workloads.diagnosis.match import match
 from workloads.diagnosis.ranks import by_its_end, in_order_of_failure
@@ -50,6 +51,11 @@ def note(workload: Workload) -> None:
         rows = Workload.objects.filter(pk=workload.pk, run=workload.run, phase=Phase.FAILED)
         if rows.update(**values):
             events.announce(workload)
+
+
+def of_a_refusal(reason: Reason) -> str:
+    """The class of a workload that never started, so that no rank can say why."""
+    return next((one.id for one in CLASSES if reason in one.reasons), "")
 
 
 def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:

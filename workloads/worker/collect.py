@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
@@ -21,6 +20,7 @@ from engines.base import Engine, EngineError, EngineUnavailable, Observation, Us
 from engines.logs import Log, LogChunk
 from spec.phases import ACTIVE, HANDED_OVER, Phase
 from workloads import diagnosis, events, logs, reconcile
+from workloads.logs import limit
 from workloads.metrics import downsample, parse
 from workloads.models import Attempt, Sample, SampleKind, Workload
 from workloads.models.sample import newest_usage
@@ -33,9 +33,7 @@ MOST_AT_ONCE = 500  # workloads of one round
 SWEEP_SECONDS = 60.0  # between two looks at all that ended and is not here in full
 AFTER_DELETION = timedelta(minutes=5)  # for which output of pods is waited for
 SEEN = Q(observed_run__gt=0)
-LIMIT_SECONDS = 5.0  # between two looks whether a workload keeps more output than it may
 rounds = itertools.count()
-_added_up: dict[UUID, float] = {}  # when that was looked at last
 
 
 class Waiting:
@@ -155,8 +153,8 @@ class Progress:
 def collect_one(
     engine: Engine, workload: Workload, deadline: float, *, last: bool = False
 ) -> Progress:
-    """Collect from every rank of every attempt whose output is not all here, as far as the time
-    allows. ``last``: its ranks have ended, whatever its phase says yet."""
+    """From every rank of every attempt whose output is not all here, as far as the time allows.
+    ``last``: its ranks have ended, whatever its phase says yet."""
     by_attempt = _logs(engine, workload)
     over, complete, total = workload.phase not in ACTIVE, True, Progress()
     for attempt in workload.attempts.order_by("run", "attempt"):
@@ -164,9 +162,8 @@ def collect_one(
         if attempt.complete and not any(one.origin for one, _ in own):
             continue
         older = (attempt.run, attempt.attempt) < (workload.run, workload.attempt)
-        met = _collect_attempt(
-            engine, workload, attempt, own, deadline, ended=last or over or older
-        )
+        ended = last or over or older
+        met = _collect_attempt(engine, workload, attempt, own, deadline, ended=ended)
         total.add(met)
         is_complete = met.read and met.ended and (over or older)
         complete = complete and is_complete
@@ -175,37 +172,16 @@ def collect_one(
     news = _collect_usage(engine, workload) or total.grew
     news = logs.note_late(workload.pk, total.late) or news
     settled = complete and over and _settle(workload)
-    if settled or (total.grew and _is_due(workload.pk)):
-        hold_limit(workload.pk)
+    if settled or (total.grew and limit.is_due(workload.pk)):
+        limit.hold(workload.pk)
     if total.read and (news or complete):
         diagnosis.note(workload)
     if settled:
-        _added_up.pop(workload.pk, None)
+        limit.forget(workload.pk)
         events.announce(workload)
     if news:
         events.announce_output(workload)
     return total
-
-
-def _is_due(workload_id: UUID) -> bool:
-    """Now and then: adding up the output of a thousand ranks takes a while."""
-    now = time.monotonic()
-    due = now - _added_up.get(workload_id, 0.0) > LIMIT_SECONDS
-    if due:
-        _added_up[workload_id] = now
-    return due
-
-
-def hold_limit(workload_id: UUID) -> None:
-    """Of its longest stream cut the older half, until the workload keeps no more than it may."""
-    limit = settings.LOG_LIMIT_BYTES
-    lengths = logs.lengths(workload_id) if limit else {}
-    while sum(lengths.values()) > limit:
-        longest = max(lengths, key=lambda stream: lengths[stream])
-        lengths[longest] //= 2
-        if not logs.cut(longest, lengths[longest]):
-            log.warning("Output of workload %s cannot be cut to the limit", workload_id)
-            return
 
 
 def _settle(workload: Workload) -> bool:
@@ -252,8 +228,8 @@ def _collect_attempt(
                 met.awaited = met.awaited or (piece.awaited and not piece.ended)
         left = more
         met.grew = met.grew or bool(more)
-    whole, parsed = ended and met.ended and not left, attempt.complete and not met.grew
-    parsed = parsed or parse.record(workload, attempt, deadline, ended=whole)
+    whole, is_old = ended and met.ended and not left, attempt.complete and not met.grew
+    parsed = is_old or parse.record(workload, attempt, deadline, ended=whole)
     met.read = not left and parsed
     return met
 

@@ -11,7 +11,7 @@ from engines.fake import FakeEngine
 from tests.disks import needs_holes
 from tests.factories import WorkloadFactory
 from workloads import logs
-from workloads.logs import store
+from workloads.logs import limit, store
 from workloads.logs.reading import merge
 from workloads.logs.reading.lines import backward, end_of, forward
 from workloads.logs.search import Hits
@@ -106,7 +106,7 @@ def test_of_several_streams_the_longest_is_cut(stream: logs.Stream, settings: Se
     write(stream, range(10_000))
     write(other, range(500))
     settings.LOG_LIMIT_BYTES = 600_000
-    collect.hold_limit(stream.workload_id)
+    limit.hold(stream.workload_id)
     assert sum(logs.lengths(stream.workload_id).values()) <= 600_000
     assert (texts(other)[0], texts(stream)[-1]) == ("line 0", "line 9999")
     assert texts(stream)[0].startswith(NOTE)
@@ -116,7 +116,7 @@ def test_of_several_streams_the_longest_is_cut(stream: logs.Stream, settings: Se
 def test_output_within_the_limit_stays(stream: logs.Stream, settings: Settings, limit: int) -> None:
     write(stream, range(2_000))
     settings.LOG_LIMIT_BYTES = limit
-    collect.hold_limit(stream.workload_id)
+    limit.hold(stream.workload_id)
     assert texts(stream)[0] == "line 0"
 
 
@@ -129,7 +129,7 @@ def test_output_stays_where_the_file_system_gives_nothing_back(
     write(stream, range(2_000))
     settings.LOG_LIMIT_BYTES = 1_000
     monkeypatch.setattr(store, "free_head", lambda path, end: False)
-    collect.hold_limit(stream.workload_id)
+    limit.hold(stream.workload_id)
     assert texts(stream) == [f"line {n}" for n in range(2_000)]
     assert "cannot be cut" in caplog.text
 
@@ -140,7 +140,7 @@ def test_a_workload_over_its_limit_is_measured_to_its_end(
 ) -> None:
     workload = WorkloadFactory(running=True, attempt=0, pk=stream.workload_id)
     engine, settings.LOG_LIMIT_BYTES = FakeEngine(), 100_000
-    monkeypatch.setattr(collect, "LIMIT_SECONDS", -1.0)
+    monkeypatch.setattr(limit, "EVERY_SECONDS", -1.0)
     for part in range(3):
         steps = range(part * 5_000, part * 5_000 + 5_000)
         engine.print(workload.handle, 0, "".join(f'{{"step": {n}, "loss": 0.5}}\n' for n in steps))

@@ -174,11 +174,8 @@ def test_a_refused_launch_ends_the_workload(engine: FakeEngine, started: Workloa
     engine.raises = EngineRefused("No such image.", reason=Reason.IMAGE_UNKNOWN)
     reconcile.launch(started)
     workload = Workload.objects.get()
-    assert (workload.phase, workload.reason, workload.message) == (
-        P.FAILED,
-        Reason.IMAGE_UNKNOWN,
-        "No such image.",
-    )
+    assert (workload.phase, workload.reason) == (P.FAILED, Reason.IMAGE_UNKNOWN)
+    assert (workload.message, workload.failure_class) == ("No such image.", "image-unknown")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +186,9 @@ def test_a_refusal_names_the_field_that_it_is_about(
 ) -> None:
     engine.raises = EngineRefused(said, field="worker.image")
     reconcile.launch(started)
-    assert Workload.objects.get().message == "worker.image: The cluster refused: no."
+    workload = Workload.objects.get()
+    assert workload.message == "worker.image: The cluster refused: no."
+    assert workload.failure_class == "refused"
 
 
 def test_a_workload_that_never_reached_the_engine_stops_at_once(

@@ -50,4 +50,21 @@ CLASSES = (
         "again.",
         reasons=frozenset({Reason.LOST}),
     ),
+    FailureClass(
+        "image-unknown",
+        "Image not available",
+        Fault.ENVIRONMENT,
+        "The cluster does not have the image of the environment.",
+        "Choose an environment whose image this cluster has, or give it a command of its own, then "
+        "Copy & edit.",
+        reasons=frozenset({Reason.IMAGE_UNKNOWN}),
+    ),
+    FailureClass(
+        "refused",
+        "Refused by the cluster",
+        Fault.CLUSTER,
+        "The cluster refused to start it.",
+        "Change what the cluster refused, then Copy & edit.",
+        reasons=frozenset({Reason.REFUSED}),
+    ),
 )

@@ -124,7 +124,7 @@ def own(pod: Manifest) -> Manifest:
 
 
 @pytest.mark.parametrize("name", ["pytorch-workers-only", "jax-workers-only"])
-def test_what_python_prints_comes_at_once_unless_the_workload_says_otherwise(name: str) -> None:
+def test_python_prints_at_once_unless_the_workload_says_otherwise(name: str) -> None:
     def unbuffered(**worker: Any) -> list[str]:
         spec = manifests(with_spec(case(name), worker=worker), prefix="")[-1]["spec"]
         [role] = next(spec[key] for key in spec if key.endswith("ReplicaSpecs")).values()
