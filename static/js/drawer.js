@@ -2,6 +2,8 @@
 //
 // A fragment opens it by being swapped in; the response header `HX-Trigger: drawer-close` shuts it.
 // Esc, the backdrop and [data-drawer-close] shut it too; focus returns to what opened it.
+// On a wide screen a workload stands beside the table that it is from, which stays in use.
+const WIDE = matchMedia("(min-width: 1400px)");
 const dialog = document.getElementById("drawer-dialog");
 const drawer = document.getElementById("drawer");
 
@@ -12,7 +14,9 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== drawer || !drawer.hasChildNodes()) return;
   if (!dialog.open) {
-    dialog.showModal();
+    const beside = dialog.classList.toggle("beside", WIDE.matches && !!drawer.querySelector("[data-sel]"));
+    if (beside) dialog.show();
+    else dialog.showModal();
     drawer.querySelector("[autofocus], h1, h2")?.focus();
   } else {
     drawer.querySelector("[aria-invalid=true]")?.focus();
@@ -21,10 +25,15 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
 document.body.addEventListener("drawer-close", () => dialog.close());
 dialog.addEventListener("close", () => drawer.replaceChildren());
 dialog.addEventListener("click", (event) => {
-  if (event.target === dialog) dialog.close();
+  if (event.target === dialog && dialog.matches(":modal")) dialog.close();
   const closer = event.target.closest("[data-drawer-close]");
   if (closer) {
     event.preventDefault(); // without this script it is a link back
     dialog.close();
   }
+});
+// A dialog that is not modal leaves the key to us.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || !dialog.matches(".beside[open]")) return;
+  if (!event.target.closest("input, textarea, select, .show, dialog:modal, .xterm")) dialog.close();
 });

@@ -103,8 +103,8 @@ dialog.addEventListener("click", (event) => {
   const button = event.target.closest("[data-step]");
   if (button) step(Number(button.dataset.step));
 });
-dialog.addEventListener("keydown", (event) => {
-  const by = { j: 1, k: -1 }[event.key];
+document.addEventListener("keydown", (event) => {
+  const by = dialog.open && { j: 1, k: -1 }[event.key];
   if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
   if (!head() || event.target.closest("input, textarea, select, [contenteditable]")) return;
   event.preventDefault();

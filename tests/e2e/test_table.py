@@ -136,6 +136,28 @@ def test_the_drawer_has_an_address(admin_page: Page, rest: Rest) -> None:
     expect(page).to_have_url(re.compile(r"/workloads/\?q=beside&sort=-name$"))
 
 
+def test_a_drawer_on_a_wide_screen_leaves_the_table_in_use(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    one, two = (rest.submit(name, workers=1, command=HELD) for name in ("wide-1", "wide-2"))
+    page.goto("/workloads/?q=wide&sort=name")
+    title = page.get_by_role("dialog").get_by_role("heading", level=2)
+    page.get_by_role("link", name="wide-1").click()
+    expect(title).to_have_text("wide-1")
+    page.get_by_role("link", name="wide-2").click()
+    expect(title).to_have_text("wide-2")
+    expect(page).to_have_url(re.compile(rf"sel={two}$"))
+    page.locator(f"#s-{one}").check()
+    page.keyboard.press("k")
+    expect(title).to_have_text("wide-2")
+    page.locator(f"#n-{two}").focus()
+    page.keyboard.press("k")
+    expect(title).to_have_text("wide-1")
+    page.keyboard.press("Escape")
+    expect(title).to_be_hidden()
+    expect(page).to_have_url(re.compile(r"q=wide&sort=name$"))
+
+
 def test_keys_pressed_while_a_drawer_opens_are_not_lost(
     admin_page: Page, rest: Rest, problems: list[str]
 ) -> None:
