@@ -17,11 +17,13 @@ from spec.phases import Phase, Reason
 from spec.workload import WorkloadSpec
 from workloads import enqueue, events
 from workloads.models import Rank, Workload
-from workloads.scheduling import capacity, requeue, standing
+from workloads.scheduling import capacity, front, requeue, standing
 from workloads.scheduling.order import decisions
 from workloads.scheduling.order.decide import decide
 from workloads.scheduling.order.records import Contender, Decision, DecisionKind
 from workloads.scheduling.placement import Placement
+
+WAITS = (Reason.WAITING_FOR_CAPACITY, Reason.WAITING_FOR_QUOTA)
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,20 @@ def admit(cluster: Cluster) -> int:
         return 0
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=cluster.pk)  # one admission at a time
-        waiting = Workload.objects.waiting().filter(cluster=cluster)
-        waiting = waiting.select_related("project__department")
-        return _admit(cluster, list(waiting)) if waiting else 0
+        started = 0
+        while waiting := list(front.judged(cluster)):
+            more = _admit(cluster, waiting)
+            started += more
+            if more < front.EACH:  # no line can have come to the end of what was looked at
+                break
+        return started
 
 
 def foresee(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Verdict:
     """Whether a gang of the project would start now, behind those that wait already."""
     draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now())
     asked = standing.contender(draft, spec, cluster.gpu_memory)
-    waiting = Workload.objects.waiting().filter(cluster=cluster)
-    queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]
+    queue = [it for it in front.judged(cluster) if not it.spec_fault]
     ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
     decisions = _decide(cluster, [*ahead, asked], _occupying(cluster))
     (own,) = (it for it in decisions if it.gang is asked)
@@ -78,10 +83,19 @@ def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
         for decision in decided
         if _carry_out(workload := rows[decision.gang.key], decision)
     ]
+    _line_up(cluster, waiting)
     last = decisions.last_of([workload for workload, _ in done])
     news = [each for each in done if decisions.is_news(last.get(each[0].pk), each[1])]
     decisions.keep(cluster, news)
     return sum(decision.kind is DecisionKind.START for _, decision in done)
+
+
+def _line_up(cluster: Cluster, judged: list[Workload]) -> None:
+    """What is behind those that were judged waits for what they wait for."""
+    reasons = {it.project_id: it.reason for it in judged if it.reason in WAITS}
+    for workload in front.silent(cluster, [it.pk for it in judged]):
+        reason = reasons.get(workload.project_id, Reason.WAITING_FOR_CAPACITY)
+        _keep_waiting(workload, Reason(reason), front.BEHIND)
 
 
 def _occupying(cluster: Cluster) -> list[Workload]:

@@ -1,0 +1,45 @@
+"""The front of the queue: what admission judges of the workloads that wait, however many they are.
+
+Of a project's workloads that ask for the same, the younger never start before the older, but by
+what their time limits allow. So only the first few of each such line are read and judged; what is
+behind them says so, in words that need no change as the line moves.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, Window
+from django.db.models.functions import RowNumber
+
+from clusters.models import Cluster
+from spec.phases import Reason
+from workloads.models import Workload, WorkloadQuerySet
+
+EACH = 50  # of one line
+ASK = ("project_id", "num_pods", "gpus", "cpu_cores", "memory_bytes")
+BEHIND = "Waiting behind others of its project that request the same and were submitted before."
+#: What a workload says of itself stays, wherever it stands.
+KEPT = (Reason.PREEMPTED, Reason.REFUSED)
+
+
+def judged(cluster: Cluster) -> WorkloadQuerySet:
+    """Those that are judged, first come first. What cannot be read holds up no line."""
+    place = Window(
+        RowNumber(),
+        partition_by=[
+            *map(F, ASK),
+            ExpressionWrapper(Q(reason=Reason.REFUSED), output_field=BooleanField()),
+        ],
+        order_by=["queued_at", "pk"],
+    )
+    waiting = Workload.objects.waiting().filter(cluster=cluster)
+    first = waiting.order_by().annotate(place=place).filter(place__lte=EACH)
+    chosen = waiting.filter(pk__in=list(first.values_list("pk", flat=True)))
+    return chosen.select_related("project__department")
+
+
+def silent(cluster: Cluster, before: Iterable[UUID]) -> WorkloadQuerySet:
+    """Those behind what was judged that do not say so yet."""
+    waiting = Workload.objects.waiting().filter(cluster=cluster).exclude(message=BEHIND)
+    pks = set(waiting.exclude(reason__in=KEPT).values_list("pk", flat=True)) - set(before)
+    return Workload.objects.waiting().filter(pk__in=pks)
