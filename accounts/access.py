@@ -149,6 +149,11 @@ def who_may(action: str) -> QuerySet[User]:
     return get_user_model().objects.filter(role__in=names, is_active=True).order_by("pk")
 
 
+def held_by(user: User) -> list[tuple[AccessRole, str]]:
+    """The roles of a person, each with the key of the scope in which they have it."""
+    return [(role, scope) for role in ROLES for scope in sorted(_scopes_of(user, role))]
+
+
 def roles() -> Choices:
     """The choices of a person's role."""
     return [(role.name, role.label) for role in ROLES]

@@ -1,15 +1,16 @@
-"""REST: a person's own access keys."""
+"""REST: a person's own access keys, and everyone's for administrators."""
 
 from datetime import datetime
 from typing import Annotated, Any
 
-from ninja import Field, Router, Status
+from django.db.models import QuerySet
+from ninja import Field, Query, Router, Status
 from pydantic import AwareDatetime
 
-from accounts import tokens
+from accounts import access, tokens
 from accounts.api import ApiRequest
 from accounts.models import AccessKey
-from core.api import ApiError, Closed, Wire, judged
+from core.api import ApiError, Closed, Parameters, Wire, judged, not_found
 
 router = Router(tags=["Access"])
 
@@ -92,6 +93,43 @@ def renew_access_key_secret(request: ApiRequest, key_id: int) -> NewKey:
     key = _key(request, key_id)
     _by_the_person(request)
     return NewKey(**new_key(key, tokens.renew_secret(key, by=request.user)))
+
+
+class OwnedKey(KeyOut):
+    created_by: str
+
+
+class OwnedKeyList(Wire):
+    access_keys: list[OwnedKey]
+
+
+class KeysOf(Parameters):
+    client_id: str | None = None
+    created_by: str | None = Field(None, description="Only those of the user with this name")
+
+    def rows(self) -> QuerySet[AccessKey]:
+        asked = {"client_id": self.client_id, "user__username": self.created_by}
+        given = {column: it for column, it in asked.items() if it is not None}
+        return AccessKey.objects.filter(**given).select_related("user")
+
+
+@router.get("/administration/access-keys", response=OwnedKeyList, by_alias=True)
+def list_keys_of_all(request: ApiRequest, asked: Query[KeysOf]) -> OwnedKeyList:
+    """Everyone's, for those who may change users."""
+    access.require(request.user, "users.update")
+    keys = [OwnedKey(**_facts(key), created_by=key.user.username) for key in asked.rows()]
+    return OwnedKeyList(access_keys=keys)
+
+
+@router.delete("/administration/access-keys/{int:key_id}", response={204: None})
+def delete_key_of_someone(request: ApiRequest, key_id: int) -> Status[None]:
+    """Anyone's. Programs that use it lose access immediately."""
+    access.require(request.user, "users.update")
+    key = AccessKey.objects.filter(pk=key_id).first()
+    if key is None:
+        raise not_found("The access key")
+    tokens.delete_key(key, by=request.user)
+    return Status(204, None)
 
 
 def _key(request: ApiRequest, pk: int) -> AccessKey:

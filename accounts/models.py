@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from accounts import access
 from core.choices import Choices, values_of
@@ -17,11 +18,23 @@ class User(AbstractUser):
     """Someone who signs in. What they may do is asked of ``accounts.access``, not of the role."""
 
     role = models.CharField(max_length=20, choices=access.roles, default=access.RESEARCHER.name)
+    #: Sessions and tokens from before are of no use any more.
+    signed_out_at = models.DateTimeField(null=True, blank=True, editable=False)
     #: By which a program acts for them, on the object that this request has of them.
     acting_key: "AccessKey | None" = None
 
     def __str__(self) -> str:
         return self.username
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """What sessions and tokens carry: another after a new password, or when someone else signed
+        this person out."""
+        mark: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]  # no stub
+        if self.signed_out_at is None:
+            return mark
+        salt = "accounts.models.User.signed_out_at"
+        said = f"{mark}{self.signed_out_at.isoformat()}"
+        return salted_hmac(salt, said, secret=secret, algorithm="sha256").hexdigest()
 
 
 @prepared

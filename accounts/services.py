@@ -7,6 +7,7 @@ from functools import partial
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 
 from accounts import access
 from accounts.models import User
@@ -84,6 +85,15 @@ def reset_password(user: User, password: str, *, by: User) -> None:
     with transaction.atomic():
         user.save(update_fields=["password"])
         audit.record(by, "reset password", user)
+
+
+def sign_out(user: User, *, by: User) -> None:
+    """End every session and token of someone, who may sign in again. Access keys stay."""
+    access.require(by, "users.update")
+    user.signed_out_at = timezone.now()
+    with transaction.atomic():
+        user.save(update_fields=["signed_out_at"])
+        audit.record(by, "sign out", user)
 
 
 def _set_password(user: User, password: str) -> None:

@@ -1,22 +1,38 @@
 """REST: who may sign in, for those who may manage users."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Literal
 
+from allauth.account.adapter import get_adapter
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from ninja import Field, Query, Router, Status
 
 from accounts import access, services
-from accounts.api import ApiRequest
+from accounts.api import RETRY_SECONDS, ApiRequest
 from accounts.models import User
 from audit.models import AuditEntry
-from core.api import Closed, Count, Pages, Wire, judged, not_found
+from core.api import (
+    ApiError,
+    Closed,
+    Count,
+    Issue,
+    Pages,
+    Wire,
+    judged,
+    not_found,
+    refused_for,
+)
 from core.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, order
 
 router = Router(tags=["Access"])
 
 REFUSED = "The user cannot be saved."
+NOT_CHANGED = "The password cannot be changed."
 FIELDS: Fields = {
     "username": ("username", TEXT),
     "email": ("email", TEXT),
@@ -125,6 +141,47 @@ def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
     with judged(REFUSED):
         services.reset_password(user, password, by=request.user)
     return NewPassword(temp_password=password)
+
+
+@router.post("/users/{int:user_id}/logout", response={204: None}, operation_id="sign_out_user")
+def sign_out(request: ApiRequest, user_id: int) -> Status[None]:
+    """End every session and token of the user, who may sign in again. Access keys stay."""
+    services.sign_out(_user(request, user_id, "users.update"), by=request.user)
+    return Status(204, None)
+
+
+class OwnPasswordIn(Closed):
+    current_password: str
+    new_password: str
+
+
+@router.post("/me/password", response={204: None})
+def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
+    """Your own. It ends all your sessions and tokens. An access key cannot change it."""
+    user, adapter = request.user, get_adapter(request)  # it counts wrong ones, as the page does
+    if user.acting_key:
+        raise ApiError(403, "An access key cannot change the password of its owner.")
+    try:
+        signed_in = adapter.authenticate(
+            request, username=user.username, password=body.current_password
+        )
+    except ValidationError as limited:
+        raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
+    if signed_in != user:
+        wrong = Issue(field="currentPassword", details="is not your password")
+        raise refused_for(NOT_CHANGED, [wrong])
+    with judged(NOT_CHANGED), _of_the("newPassword"):
+        validate_password(body.new_password, user)
+    adapter.set_password(user, body.new_password)
+    return Status(204, None)
+
+
+@contextmanager
+def _of_the(field: str) -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        raise ValidationError({field: error.messages}) from error
 
 
 def _user(request: ApiRequest, pk: int, action: str) -> User:

@@ -12,15 +12,18 @@ from ninja.parser import Parser
 
 from accounts.api import Bearer
 from accounts.api import router as accounts
+from accounts.audit_api import router as audit_log
 from accounts.devices.api import router as devices
 from accounts.idempotency import once
 from accounts.key_api import router as access_keys
+from accounts.role_api import router as roles
 from accounts.user_api import router as users
 from assets.api.routes import router_of as asset_router_of
 from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
 from clusters.api.nodes import router as nodes
 from clusters.api.pools import router as node_pools
+from clusters.api.storage import router as storage_classes
 from clusters.api.telemetry import router as node_telemetry
 from config import refusals
 from config.about import API_VERSION
@@ -31,6 +34,7 @@ from core.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unr
 from core.edits import carefully
 from core.text import UnfitJson, loads
 from projects.api.departments import router as departments
+from projects.api.priorities import router as priorities
 from projects.api.projects import router as projects
 from projects.api.telemetry import router as org_telemetry
 from spec.errors import problem_of
@@ -43,6 +47,7 @@ from workloads.api.logs import router as logs
 from workloads.api.measures import router as measures
 from workloads.api.one_pod import router_of
 from workloads.api.pods import router as pods
+from workloads.api.priorities import router as workload_priorities
 from workloads.api.sbatch import router as batch_scripts
 from workloads.api.template.routes import router as templates
 from workloads.api.watch import router as watch
@@ -78,13 +83,17 @@ api.add_router("", clusters)
 api.add_router("", nodes)
 api.add_router("", node_pools)
 api.add_router("", node_telemetry)
+api.add_router("", storage_classes)
 api.add_router("", decisions)
 api.add_router("", departments)
 api.add_router("", projects)
 api.add_router("", org_telemetry)
+api.add_router("", priorities)
 api.add_router("", access_keys)
 api.add_router("", devices)
 api.add_router("", users)
+api.add_router("", roles)
+api.add_router("", audit_log)
 api.add_router("", about)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
@@ -101,6 +110,7 @@ api.add_router("/workloads", watch)
 api.add_router("/workloads", measures)
 api.add_router("/workloads", pods)
 api.add_router("/workload-templates", templates)
+api.add_router("/workload-priorities", workload_priorities)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

@@ -53,6 +53,8 @@ EXAMPLES: dict[str, Any] = {
     "create_device_sign_in": {"name": "trainyard on laptop"},
     "collect_device_key": {"deviceCode": "mhyB7kq3T1xW0oZ5vJ9cQ2sN8rL4pD6f"},
     "create_user": {"email": "grace@example.com"},
+    "change_password": {"currentPassword": "analytical-engine", "newPassword": "difference-engine"},
+    "read_permitted_scopes": {"resourceType": "project"},
     "create_cluster": {"name": "gpu-cluster", "inCluster": True, "ingressClass": "nginx"},
     "update_cluster": {"name": "gpu-cluster", "ingressDomain": "apps.example.com"},
     "test_connection": {"inCluster": True},

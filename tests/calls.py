@@ -18,7 +18,15 @@ def address(path: str) -> str:
     """Of something that does not exist."""
     for name in ("workload_id", "cluster_id", "test_id", "asset_id", "template_id"):
         path = path.replace(f"{{{name}}}", str(uuid4()))
-    for name in ("department_id", "project_id", "pool_id", "key_id", "user_id", "pod_id"):
+    for name in (
+        "department_id",
+        "project_id",
+        "pool_id",
+        "key_id",
+        "user_id",
+        "pod_id",
+        "role_id",
+    ):
         path = path.replace(f"{{{name}}}", "7")
     assert "{" not in path, "a parameter that this test does not know"
     return path.removeprefix("/api/v1")

@@ -91,6 +91,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     ids = {
         **_by_rest(project),
         "users": author.pk,
+        "roles": 1,
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,
         "compute-resources": ComputeResourceFactory.create(**named).pk,

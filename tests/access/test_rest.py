@@ -187,6 +187,21 @@ TABLE = """
 1??+++ 1 ??+++ POST   /workload-templates/distributed
 1??+++ 1 ??+++ POST   /workload-templates/trainings
 1??+++ 1 ??+++ POST   /workload-templates/workspaces
+1+++++ 1 +++++ GET    /authorization/me/access-rules
+1+++++ 1 +++++ GET    /authorization/me/access-rules/count
+1+++++ 1 +++++ GET    /authorization/permissions
+1+++++ 1 +++++ GET    /authorization/roles
+1+++++ 1 +++++ GET    /authorization/roles/{role_id}
+1+++++ 1 +++++ GET    /org-unit/priorities
+1+++++ 1 +++++ GET    /workload-priorities
+1+++++ 1 +++++ POST   /authorization/permitted-scopes
+111111 1 33333 POST   /me/password
+13333+ 1 3333+ DELETE /administration/access-keys/{key_id}
+13333+ 1 3333+ GET    /administration/access-keys
+13333+ 1 3333+ GET    /audit/log
+13333+ 1 3333+ GET    /audit/log/file
+13333+ 1 3333+ POST   /users/{user_id}/logout
+144+++ 1 44+++ GET    /storage-classes
 """
 
 

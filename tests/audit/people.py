@@ -58,6 +58,10 @@ PEOPLE: Verbs = {
         "reset password user",
         lambda s: accounts.reset_password(s.person(), SECRET, by=s.boss),
     ),
+    "accounts.services.sign_out": (
+        "sign out user",
+        lambda s: accounts.sign_out(s.person(), by=s.boss),
+    ),
     "accounts.services.make_administrator": (
         "create user",
         lambda s: accounts.make_administrator("root", SECRET),

@@ -30,13 +30,15 @@ def test_each_request_with_a_body_has_an_example() -> None:
 @pytest.mark.usefixtures("sent")
 def test_each_example_is_accepted() -> None:
     place = build()
-    user = place.people["author"]
+    user, boss = place.people["author"], place.people["administrator"]
     assert user
+    assert boss
     user.username = "ada"
-    user.set_password("analytical-engine")
-    user.save()
+    for person in (user, boss):
+        person.set_password("analytical-engine")
+        person.save()
     place.ids["clusters"] = reached(name="kept").pk
-    call = Caller(place.people["administrator"] or user)
+    call = Caller(boss)
     refused = []
     for name, example in SHOWN.items():
         method, path = CALLS[name][0].split()

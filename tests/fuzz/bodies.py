@@ -37,6 +37,8 @@ PEOPLE: dict[str, Any] = {
     "/device-sign-ins": {"name": "trainyard on laptop"},
     "/device-sign-ins/key": {"deviceCode": "a"},
     "/users": {"email": "ada@example.com"},
+    "/me/password": {"currentPassword": "a", "newPassword": "b"},
+    "/authorization/permitted-scopes": {"resourceType": "project"},
 }
 
 

@@ -1,7 +1,13 @@
 """Users, as NVIDIA's client has them."""
 
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
 from runai import models
 
+from accounts import tokens
+from accounts.models import User
 from projects.models import Project
 from tests.runapy.conftest import RunaiCaller
 
@@ -19,3 +25,51 @@ def walk(runai: RunaiCaller, project: Project) -> None:
         "UsersApi.reset_user_password", made["id"], takes="ResetUserPassword200Response"
     )
     assert renewed["tempPassword"] != made["tempPassword"]
+    _own_password(runai, int(made["id"]), renewed["tempPassword"])
+    runai("UsersApi.logout_user", made["id"])
+    _keys(runai, int(made["id"]))
+    _roles(runai)
+    _audit(runai)
+
+
+def _own_password(runai: RunaiCaller, pk: int, password: str) -> None:
+    """Each person changes their own, so for once someone else asks."""
+    before = runai.client.default_headers["authorization"]
+    runai.client.set_default_header(
+        "authorization", f"Bearer {tokens.issue(User.objects.get(pk=pk))}"
+    )
+    request = models.UserChangePasswordRequest(
+        current_password=password, new_password="analytical-engine"
+    )
+    runai("UsersApi.change_user_password", request)
+    runai.client.set_default_header("authorization", before)
+
+
+def _keys(runai: RunaiCaller, pk: int) -> None:
+    key, _ = tokens.make_key(User.objects.get(pk=pk), "forgotten")
+    every, model = "AccessKeysApi.get_access_keys_administration", "AccessKeysAdministration"
+    listed = runai(every, created_by="ada@example.com", takes=model)
+    assert [it["id"] for it in listed["accessKeys"]] == [str(key.pk)]
+    runai("AccessKeysApi.delete_access_key_by_id_administration", str(key.pk))
+    assert runai(every, client_id=key.client_id, takes=model) == {"accessKeys": []}
+
+
+def _roles(runai: RunaiCaller) -> None:
+    roles = runai("RolesApi.get_roles_v1", takes="RoleV1")
+    assert runai("RolesApi.get_role_v1", roles[0]["id"], takes="RoleV1") == roles[0]
+    runai("PermissionsApi.get_permissions", takes="Permission")
+    request = models.GetPermittedScopesRequest.model_validate({"resourceType": "project"})
+    scopes = runai("PermissionsApi.get_permitted_scopes", request, takes="PermittedScopesActions")
+    assert scopes["update"] == {"tenant": "1"}
+    rules = runai("MeApi.get_me_access_rules", takes="MeAccessRulesResponse")["accessRules"]
+    assert [it["roleId"] for it in rules["accessRules"]] == [roles[0]["id"]]
+    assert runai("MeApi.count_me_access_rules")["count"] == 1
+
+
+def _audit(runai: RunaiCaller) -> None:
+    now = timezone.now()
+    time: dict[str, Any] = {"start": now - timedelta(hours=1), "end": now + timedelta(hours=1)}
+    told = runai("AuditLogsApi.get_audit_logs", **time, takes="GetAuditLogs200Response")
+    newest = told["audit_logs"][0]
+    assert (newest["action"], newest["entity_type"]) == ("delete", "access key")
+    assert runai("AuditLogsApi.download_audit_logs", **time, takes="AuditLog")[0] == newest

@@ -11,6 +11,7 @@ from typing import Any
 from config.run.install import ROOT
 from projects.models import Project
 from spec.phases import Phase
+from tests.clusters.kubeconfigs import reached
 from tests.runapy import credentials, people, templates, workloads
 from tests.runapy.conftest import RunaiCaller
 from tests.runapy.kinds import KINDS, ClientKind
@@ -64,6 +65,10 @@ def _access(runai: RunaiCaller) -> None:
 
 def _clusters(runai: RunaiCaller, cluster: str) -> None:
     runai("ClustersApi.get_clusters", takes="DisplayedCluster")
+    other = str(reached(name="other").pk)
+    renamed = models.ClusterUpdateRequest(name="renamed")
+    runai("ClustersApi.update_cluster", other, renamed, takes="DisplayedCluster")
+    runai("ClustersApi.delete_cluster", other)
     runai("ClustersApi.get_cluster_by_uuid", cluster, takes="DisplayedCluster")
     runai("NodesApi.get_tenant_nodes", takes="Nodes")
     assert runai("NodesApi.count_tenant_nodes")["count"] == 1

@@ -47,6 +47,9 @@ def walk(runai: RunaiCaller, project: Project) -> None:
 def _numbers(runai: RunaiCaller, project: Project) -> None:
     """Of nodes, projects and departments."""
     cluster, answer = str(project.cluster_id), "TelemetryResponse"
+    runai("OrgUnitApi.get_priorities", takes="GetPriorities200Response")
+    runai("WorkloadPropertiesApi.get_workload_priorities", takes="GetWorkloadPriorities200Response")
+    runai("StorageClassesApi.get_storage_classes", cluster, takes="StorageClasses1")
     nodes = "NodesApi.get_node_telemetry"
     counted = runai(nodes, "TOTAL_GPUS", group_by=["ClusterId", "Nodepool"], takes=answer)
     assert [it["groups"][1]["value"] for it in counted["values"]] == ["default"]

@@ -1,0 +1,34 @@
+"""REST: which projects go first. Run:ai calls a project's rank its priority."""
+
+from ninja import Router
+
+from accounts.api import ApiRequest
+from core.api import Wire
+from projects.models import Project
+from projects.ranks import ProjectRank
+
+router = Router(tags=["Projects"], by_alias=True)
+
+
+class RankOut(Wire):
+    """Of two projects the one of the higher ``value`` goes first."""
+
+    name: str
+    value: int
+    is_default: bool
+
+
+class RankList(Wire):
+    priorities: list[RankOut]
+
+
+@router.get("/org-unit/priorities", response=RankList)
+def list_project_ranks(request: ApiRequest) -> RankList:
+    """The ranks that a project can have, the last first."""
+    default = Project._meta.get_field("rank").get_default()
+    return RankList(
+        priorities=[
+            RankOut(name=rank.value, value=rank.place, is_default=rank.value == default)
+            for rank in ProjectRank
+        ]
+    )

@@ -1,0 +1,46 @@
+"""REST: the audit log."""
+
+import pytest
+
+from accounts import services
+from accounts.models import User
+from tests.caller import Caller
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.django_db
+TIME = "start=2026-01-01T00:00:00Z&end=2999-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def boss() -> User:
+    user: User = UserFactory.create(administrator=True, username="boss")
+    ada: User = UserFactory.create(username="ada")
+    services.set_active(ada, False, by=user)
+    services.reset_password(ada, "analytical-engine", by=user)
+    return user
+
+
+def test_the_audit_log_tells_who_did_what_page_by_page(boss: User) -> None:
+    page = Caller(boss)("GET", f"/audit/log?{TIME}&numberOfSamples=1")[1]
+    (newest,) = page["audit_logs"]
+    assert (newest["subject"], newest["action"]) == ("boss", "reset-password")
+    assert (newest["entity_name"], newest["result"]) == ("ada", "Succeeded")
+    assert (page["total"], page["next"]) == (2, 1)
+    rest = Caller(boss)("GET", f"/audit/log?{TIME}&offset=1")[1]
+    (before,) = rest["audit_logs"]
+    assert (before["verb"], before["action"], rest["next"]) == ("deactivate", "update", None)
+
+
+def test_the_audit_log_is_filtered_and_comes_as_a_file(boss: User) -> None:
+    found = Caller(boss)("GET", f"/audit/log?{TIME}&filterBy=verb==deactivate")[1]
+    assert found["total"] == 1
+    text = Caller(boss)("GET", f"/audit/log/file?{TIME}&fileType=csv")[1].content.decode()
+    assert [line.split(",")[3] for line in text.splitlines()] == [
+        "verb", "reset password", "deactivate",
+    ]  # fmt: skip
+    assert len(Caller(boss)("GET", f"/audit/log/file?{TIME}")[1]) == 2
+
+
+def test_a_time_that_is_none_is_refused(boss: User) -> None:
+    backwards = "start=2026-01-02T00:00:00Z&end=2026-01-01T00:00:00Z"
+    assert Caller(boss)("GET", f"/audit/log?{backwards}")[0] == 400
