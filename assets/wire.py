@@ -63,12 +63,14 @@ class Supported:
 
 @dataclass(frozen=True)
 class AssetWire:
-    """``path`` stands below ``/api/v1/asset/``. What is ``read_only`` there is made elsewhere."""
+    """``path`` stands below ``/api/v1/asset/``. What is ``read_only`` there is made elsewhere. With
+    ``repeats`` the list of all types has each spec below the word for its type, too."""
 
     path: str
     types: tuple[WireType, ...]
     supported: Supported | None = None
     read_only: bool = False
+    repeats: bool = False
 
 
 def without(

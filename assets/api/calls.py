@@ -61,7 +61,11 @@ class Calls:
         rows = narrow(rows, listing.filter_by, FIELDS)
         rows = rows.search(listing.search) if listing.search else rows
         page, following = listing.cut(order(rows, listing, FIELDS))
-        return AssetList(entries=self.shown(page, user, listing), next=following)
+        entries = self.shown(page, user, listing)
+        if self.its is None and self.wire.repeats:
+            for entry in entries:
+                entry.spec = entry.spec | {entry.meta.kind: entry.spec}
+        return AssetList(entries=entries, next=following)
 
     def read(self, pk: UUID, user: User, asked: WithInfo | None = None) -> AssetOut:
         (shown,) = self.shown([self.find(pk, user)], user, asked or WithInfo())

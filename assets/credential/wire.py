@@ -176,4 +176,5 @@ WIRE = AssetWire(
         GENERIC,
         _type(CredentialKind.PASSWORD, "password", "a username and password"),
     ),
+    repeats=True,
 )

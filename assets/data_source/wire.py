@@ -24,11 +24,14 @@ TWICE = "names the credential a second time; leave one of both out"
 LACKS: dict[SourceKind, Mapping[str, str]] = {
     SourceKind.PVC: {"dataSharing": NOT_HERE},
 }
+#: What says where the data is: a change without any of these leaves it there.
+ORIGIN = {SourceKind.PVC: frozenset({"existingPvc", "claimName", "claimInfo"})}
 
 
 def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
     def read(spec: Document, asset: Any) -> Given:
         item, wrong = without(spec, {**NAME, **LACKS.get(source, {})})
+        item = _kept(source, asset, item) | item
         by = [word for word in WORDS_OF.get(source, ()) if word in item]
         for word in by:
             given, named = item.pop(word), mapping(item.get("credential")).get("assetId")
@@ -53,6 +56,15 @@ def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
 
     schema = partial(_schema, source)
     return WireType(kind, read, write, path=path, of=(source.value,), one=one, schema=schema)
+
+
+def _kept(source: SourceKind, asset: Any, item: Document) -> Document:
+    """What a change says nothing of, as it is."""
+    names = ORIGIN.get(source, frozenset())
+    if asset is None or names & item.keys():
+        return {}
+    stored = mapping(mapping(asset.spec_json).get(source))
+    return {name: value for name, value in stored.items() if name in names}
 
 
 def _schema(source: SourceKind) -> Document:

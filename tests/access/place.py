@@ -72,7 +72,7 @@ def build() -> Place:
     )
     keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
     ids = _ids(project, workload, author, boss)
-    ids |= _templates(project)
+    ids |= _templates(project) | {"roles": 1}
     ids |= {"access-keys": keys["author"].pk, "pods": workload.ranks.get(rank=0).pk}
     return Place({"nobody": None, **people}, keys, project, workload, ids)
 
@@ -91,7 +91,6 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     ids = {
         **_by_rest(project),
         "users": author.pk,
-        "roles": 1,
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,
         "compute-resources": ComputeResourceFactory.create(**named).pk,

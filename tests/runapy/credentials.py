@@ -21,6 +21,9 @@ def _credential(runai: RunaiCaller, kind: ClientCredential, project: Project) ->
     body = request.model_validate({"meta": meta, "spec": kind.spec})
     its = f"CredentialsApi.{{}}_{kind.methods}{{}}"
     made = runai(its.format("create", ""), body, takes=kind.model)["meta"]["id"]
+    every = "CredentialsApi.list_credentials_assets"
+    (listed,) = runai(every, takes="CredentialsListResponse")["entries"]
+    assert listed["spec"][listed["meta"]["kind"]].keys() < listed["spec"].keys()
     runai(f"CredentialsApi.{kind.listed}", takes=f"{kind.model}ListResponse")
     runai(its.format("get", "_by_id"), made, takes=kind.model)
     update: Any = getattr(models, f"{kind.model}UpdateRequest")

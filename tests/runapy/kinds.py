@@ -15,7 +15,7 @@ class ClientKind:
     model: str
     lists: str
     spec: dict[str, Any]
-    updates: bool = True  # its request can say all that Trainyard needs
+    update: dict[str, Any] | None = None  # where its request can say less than the one to create it
 
 
 KINDS = (
@@ -33,7 +33,7 @@ KINDS = (
     ),
     ClientKind(
         "PVCApi", "pvc_asset", "list_pvc_assets", "PVC", "PVCAsset", "PVCListResponse",
-        {"existingPvc": True, "claimName": "data", "path": "/data"}, updates=False,
+        {"existingPvc": True, "claimName": "data", "path": "/data"}, update={"path": "/more"},
     ),
     ClientKind(
         "S3Api", "s3_asset", "list_s3_assets", "S3", "S3Asset", "S3ListResponse",

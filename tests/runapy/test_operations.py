@@ -136,10 +136,10 @@ def _assets(runai: RunaiCaller, kind: ClientKind, project: Project) -> None:
     made = runai(its.format("create", ""), request, takes=kind.model)
     runai(f"{kind.api}.{kind.listed}", takes=kind.lists)
     runai(its.format("get", "_by_id"), made["meta"]["id"], takes=kind.model)
-    if kind.updates:
-        update = getattr(models, f"{kind.request}UpdateRequest")
-        change = update.model_validate({"meta": {"name": f"{name}-2"}, "spec": kind.spec})
-        runai(its.format("update", "_by_id"), made["meta"]["id"], change, takes=kind.model)
+    update, spec = getattr(models, f"{kind.request}UpdateRequest"), kind.update or kind.spec
+    change = update.model_validate({"meta": {"name": f"{name}-2"}, "spec": spec})
+    changed = runai(its.format("update", "_by_id"), made["meta"]["id"], change, takes=kind.model)
+    assert changed["spec"].keys() == made["spec"].keys()
     runai(its.format("delete", "_by_id"), made["meta"]["id"])
 
 

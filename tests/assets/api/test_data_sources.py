@@ -164,3 +164,11 @@ def test_descendants_of_a_department_are_found_with_it(
     both = call("GET", f"{asked}&includeDescendants=true&scope=project")
     assert both[0] == 400
     assert "includeDescendants" in both[1]["message"]
+
+
+def test_a_change_that_says_nothing_of_the_claim_leaves_it(call: Caller, meta: Meta) -> None:
+    spec = {"existingPvc": True, "claimName": "data", "path": "/data", "readOnly": True}
+    made = call("POST", "/asset/datasource/pvc", {"meta": meta(), "spec": spec})[1]
+    one = f"/asset/datasource/pvc/{made['meta']['id']}"
+    changed = call("PUT", one, {"spec": {"path": "/more"}})[1]["spec"]
+    assert (changed["claimName"], changed["path"], changed["readOnly"]) == ("data", "/more", False)
