@@ -20,6 +20,7 @@ from core.api import (
     ApiError,
     Closed,
     Count,
+    ErrorBody,
     Issue,
     Pages,
     Wire,
@@ -155,7 +156,7 @@ class OwnPasswordIn(Closed):
     new_password: str
 
 
-@router.post("/me/password", response={204: None})
+@router.post("/me/password", response={204: None, 429: ErrorBody}, by_alias=True)
 def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
     """Your own. It ends all your sessions and tokens. An access key cannot change it."""
     user, adapter = request.user, get_adapter(request)  # it counts wrong ones, as the page does

@@ -1,7 +1,9 @@
 """What a template holds, as a request has it and as the draft that is stored; both ways."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 from accounts.models import User
 from core.api import Issue
@@ -17,6 +19,7 @@ from workloads.plan import plan
 Setup = dict[str, Any]  # by the names of the request
 OF_A_WORKLOAD = {"project", "cluster", "name"}
 FRAMEWORK = "distributedFramework"
+CONNECTIONS = "connections"
 CHOSEN = ("environment", "compute")
 WORKERS_ONLY = "workers_only"
 
@@ -66,14 +69,25 @@ def setup_of(draft: WorkloadDraft) -> Setup:
 
 
 def _pod(replica: ReplicaDraft) -> Values:
-    return {key: value for key, value in replica.values.items() if key != DATA_SOURCES}
+    """Whatever a person typed is kept in a draft; tools that are none have no place in a spec."""
+    values = {key: value for key, value in replica.values.items() if key != DATA_SOURCES}
+    if CONNECTIONS in values:
+        tools = values[CONNECTIONS] if isinstance(values[CONNECTIONS], list) else []
+        values[CONNECTIONS] = [it for it in tools if isinstance(it, dict)]
+    return values
 
 
 def _chosen(replica: ReplicaDraft) -> Setup | None:
     chosen: Setup = {kind: str(pk) for kind, pk in replica.assets.items() if kind in CHOSEN}
-    if mounted := replica.data_sources:
+    if mounted := list(_mounted(replica)):
         chosen["dataSources"] = mounted
     return chosen or None
+
+
+def _mounted(replica: ReplicaDraft) -> Iterator[Setup]:
+    for item in replica.data_sources:
+        with suppress(ValueError):  # one that was not selected yet
+            yield {"id": str(UUID(str(item.get("id")))), "path": str(item.get("path") or "")}
 
 
 def laid_over(old: Any, new: Any) -> Any:

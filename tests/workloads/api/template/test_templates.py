@@ -179,3 +179,12 @@ def test_a_template_says_why_a_project_cannot_use_it(call: Caller, project: Proj
     TemplateFactory(home=project, name="here")
     (entry,) = call("GET", f"{GANGS}?complyToProject={other.pk}")[1]["entries"]
     assert [it["field"] for it in entry["complianceIssues"]] == ["meta.scope"]
+
+
+def test_a_template_with_what_cannot_be_sent_is_read_without_it(
+    call: Caller, project: Project
+) -> None:
+    values = {"image": IMAGE, "connections": ["?"], "dataSources": [{"id": "", "path": None}]}
+    template = TemplateFactory(home=project, draft_json={"worker": {"values": values}})
+    status, shown = call("GET", f"{GANGS}/{template.pk}")
+    assert (status, shown["spec"]["image"], shown["assets"]) == (200, IMAGE, None)
