@@ -112,10 +112,10 @@ def test_of_several_streams_the_longest_is_cut(stream: logs.Stream, settings: Se
     assert texts(stream)[0].startswith(NOTE)
 
 
-@pytest.mark.parametrize("limit", [0, 10**9])
-def test_output_within_the_limit_stays(stream: logs.Stream, settings: Settings, limit: int) -> None:
+@pytest.mark.parametrize("most", [0, 10**9])
+def test_output_within_the_limit_stays(stream: logs.Stream, settings: Settings, most: int) -> None:
     write(stream, range(2_000))
-    settings.LOG_LIMIT_BYTES = limit
+    settings.LOG_LIMIT_BYTES = most
     limit.hold(stream.workload_id)
     assert texts(stream)[0] == "line 0"
 
