@@ -33,6 +33,7 @@ from config.unsupported import why_not
 from core.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
 from core.edits import carefully
 from core.text import UnfitJson, loads
+from notifications.webhooks.api import router as webhooks
 from projects.api.departments import router as departments
 from projects.api.priorities import router as priorities
 from projects.api.projects import router as projects
@@ -95,6 +96,7 @@ api.add_router("", users)
 api.add_router("", roles)
 api.add_router("", audit_log)
 api.add_router("", about)
+api.add_router("", webhooks)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workloads", batches)

@@ -1,5 +1,6 @@
 """Webhooks, what is sent to them, and up to which event somebody has looked."""
 
+import json
 import secrets
 from base64 import b64encode
 from typing import TYPE_CHECKING, Self
@@ -166,6 +167,11 @@ class Delivery(models.Model):
     @property
     def message_id(self) -> str:
         return f"msg_{self.id.hex}"
+
+    @property
+    def pretty_body(self) -> str:
+        """For people to read; what is sent has no line breaks."""
+        return json.dumps(json.loads(self.body), indent=2, ensure_ascii=False)
 
 
 class EventCursor(models.Model):

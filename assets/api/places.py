@@ -1,7 +1,8 @@
 """Where an asset belongs, by the ``meta`` of a request."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
+from uuid import UUID
 
 from accounts import access
 from accounts.models import User
@@ -26,25 +27,46 @@ HOLDERS: dict[AssetScope, Callable[[User], Any]] = {
 WIRE = {"cluster_id": "clusterId", "department_id": "departmentId", "project_id": "projectId"}
 
 
+class Located(Protocol):
+    """What says where something belongs, by a scope and the id that it needs."""
+
+    scope: AssetScope
+    cluster_id: UUID | None
+    department_id: Any
+    project_id: Any
+
+
 def place_of(
     meta: AssetMetaIn, user: User, *, personal: bool = False
 ) -> tuple[Place | None, list[Issue]]:
     """The place, or what is wrong with it. The other ids may be given as far as they are true.
     ``personal``: people may have such an asset for themselves."""
-    if meta.private and personal:
-        return _own(meta, user)
+    return _own(meta, user) if meta.private and personal else place_in(meta, user, at="meta.")
+
+
+def place_in(meta: Located, user: User, *, at: str = "") -> tuple[Place | None, list[Issue]]:
+    """The same of what belongs to nobody alone. ``at`` is where the request says it."""
     holder: Any = None
     if meta.scope is not AssetScope.TENANT:
         column = f"{meta.scope}_id"
         if (pk := getattr(meta, column)) is None:
-            return None, [_wrong(column, f"is required for the scope {meta.scope}")]
+            return None, [
+                Issue(
+                    field=f"{at}{WIRE[column]}", details=f"is required for the scope {meta.scope}"
+                )
+            ]
         holder = HOLDERS[meta.scope](user).filter(pk=pk).first()
         if holder is None:
-            return None, [_wrong(column, f"is not the ID of a {meta.scope} you have access to")]
+            return None, [
+                Issue(
+                    field=f"{at}{WIRE[column]}",
+                    details=f"is not the ID of a {meta.scope} you have access to",
+                )
+            ]
     own = {column: getattr(holder, column, None) for column in IDS}
     own |= {f"{meta.scope}_id": getattr(holder, "pk", None)}
     wrong = [
-        _wrong(column, f"is not that of the {meta.scope}; leave it out")
+        Issue(field=f"{at}{WIRE[column]}", details=f"is not that of the {meta.scope}; leave it out")
         for column in IDS
         if getattr(meta, column) not in (None, own[column])
     ]
@@ -56,7 +78,3 @@ def _own(meta: AssetMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
         said = "must be tenant for what is private: it can be used in all projects"
         return None, [Issue(field="meta.scope", details=said)]
     return Place(owner=user), []
-
-
-def _wrong(column: str, details: str) -> Issue:
-    return Issue(field=f"meta.{WIRE[column]}", details=details)

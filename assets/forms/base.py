@@ -127,10 +127,10 @@ def cluster_key(place: Place) -> str:
     return str(place.cluster.pk) if place.cluster else place.scope.value
 
 
-def places_of(user: User) -> dict[str, Place]:
+def places_of(user: User, action: str = "assets.create") -> dict[str, Place]:
     """Where this user may create assets, by the value of the scope field."""
-    projects = Project.objects.open_to(user, "assets.create").for_list()
-    everywhere = access.may(user, "assets.create")
+    projects = Project.objects.open_to(user, action).for_list()
+    everywhere = access.may(user, action)
     holders: list[Holder | None] = []
     if everywhere:
         holders += Cluster.objects.all()

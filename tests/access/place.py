@@ -8,6 +8,7 @@ from accounts.models import AccessKey, User
 from assets.kinds import KINDS
 from assets.versions import history
 from clusters.models import ConnectionTest, NodePool
+from notifications.models import Delivery
 from projects.models import Project
 from projects.scopes import Place as Home
 from spec.kind import WorkloadKind
@@ -22,6 +23,7 @@ from tests.factories import (
     WorkloadFactory,
 )
 from tests.fuzz.bodies import ASSETS
+from tests.notifications.factories import WebhookFactory
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
 
@@ -89,7 +91,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
     named = {"home": project, "name": SECRET}
     ids = {
-        **_by_rest(project),
+        **(_by_rest(project) | _hooks(project)),
         "users": author.pk,
         "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,
@@ -129,6 +131,12 @@ def _templates(project: Project) -> dict[str, Any]:
     }
     ids = {f"workload-templates/{kind.traits.path}": row.pk for kind, row in rows.items()}
     return ids | {"workload-templates": rows[WorkloadKind.WORKSPACE].pk}
+
+
+def _hooks(project: Project) -> dict[str, Any]:
+    webhook = WebhookFactory.create(of_project=True, project=project, name=SECRET)
+    delivery = Delivery.objects.create(webhook=webhook, type="webhook.test", body=f'"{SECRET}"')
+    return {"webhooks": webhook.pk, "deliveries": delivery.pk}
 
 
 def _by_rest(project: Project) -> dict[str, Any]:

@@ -70,6 +70,15 @@ TABLE = r"""
 13333+ 13333? /users/<int:pk>/password/
 13333+ 13333? /users/new/
 13333+ 13333+ /settings/
+13++++ 555555 /webhooks/
+13++++ 13???? /webhooks/new/
+134+++ 555555 /webhooks/<uuid:pk>/
+134+++ 134??? /webhooks/<uuid:pk>/edit/
+134+++ 134+++ /webhooks/<uuid:pk>/delete/
+134+++ 134+++ /webhooks/<uuid:pk>/secret/
+134+++ 555555 /webhooks/<uuid:pk>/deliveries/<uuid:delivery>/
+555555 134+++ /webhooks/<uuid:pk>/deliveries/<uuid:delivery>/resend/
+555555 134+++ /webhooks/<uuid:pk>/test/
 13333+ 555555 /clusters/<uuid:pk>/connection/
 13333+ 555555 /clusters/rights.yaml
 13333+ 555555 /clusters/tests/<uuid:pk>/

@@ -158,6 +158,16 @@ TABLE = """
 1??+++ 1 ??+++ POST   /asset/datasource/config-map
 1??+++ 1 ??+++ POST   /asset/datasource/secrets
 1??+++ 1 ??+++ POST   /asset/environment
+1+++++ 1 +++++ GET    /webhooks
+144+++ 1 44+++ DELETE /webhooks/{webhook_id}
+144+++ 1 44+++ GET    /webhooks/{webhook_id}
+144+++ 1 44+++ GET    /webhooks/{webhook_id}/deliveries
+144+++ 1 44+++ GET    /webhooks/{webhook_id}/deliveries/{delivery_id}
+144+++ 1 44+++ POST   /webhooks/{webhook_id}/deliveries/{delivery_id}/resend
+144+++ 1 44+++ POST   /webhooks/{webhook_id}/secret
+144+++ 1 44+++ POST   /webhooks/{webhook_id}/test
+144+++ 1 44+++ PUT    /webhooks/{webhook_id}
+1??+++ 1 ??+++ POST   /webhooks
 1??+++ 1 ??+++ POST   /workloads/distributed
 1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
 1??+++ 1 ??+++ POST   /workloads/from-sbatch

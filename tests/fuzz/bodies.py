@@ -79,7 +79,14 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/clusters": cluster,
         "/{cluster_id}": cluster,
         "/cluster-tests": cluster | {"clusterId": pool["clusterId"]},
+        **webhooks(project),
     }
+
+
+def webhooks(project: Project) -> dict[str, Any]:
+    webhook = {"name": "chat", "url": "https://example.com/hook", "events": ["*"]}
+    place = {"scope": "project", "projectId": str(project.pk)}
+    return {"/webhooks": webhook | place, "/{webhook_id}": webhook}
 
 
 #: A ``spec`` of each type of asset, by the end of the path.

@@ -1,0 +1,177 @@
+"""REST: webhooks, what was sent to them, and sending it again."""
+
+from typing import Any
+from uuid import UUID
+
+from ninja import Query, Router, Status
+
+from accounts.api import ApiRequest
+from assets.api.places import place_in
+from assets.api.schemas import SCOPES
+from core.api import Pages, judged, not_found, refused_for
+from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.webhooks import services
+from notifications.webhooks.schemas import (
+    DeliveryDetail,
+    DeliveryList,
+    DeliveryOut,
+    WebhookChange,
+    WebhookIn,
+    WebhookList,
+    WebhookOut,
+    WebhookSecret,
+)
+
+router = Router(tags=["Webhooks"])
+REFUSED = "The webhook cannot be saved."
+FIELDS: Fields = {
+    "id": ("pk", ID),
+    "name": ("name", TEXT),
+    "url": ("url", TEXT),
+    "scope": ("scope", SCOPES),
+    "clusterId": ("cluster_id", ID),
+    "departmentId": ("department_id", NUMBER),
+    "projectId": ("project_id", NUMBER),
+    "createdAt": ("created_at", DATE),
+    "updatedAt": ("updated_at", DATE),
+}
+OF_DELIVERIES: Fields = {
+    "id": ("pk", ID),
+    "type": ("type", TEXT),
+    "subject": ("subject", TEXT),
+    "state": ("state", {name: name for name in DeliveryState.values}),
+    "statusCode": ("status_code", NUMBER),
+    "createdAt": ("created_at", DATE),
+    "sentAt": ("sent_at", DATE),
+}
+
+
+class WebhookListing(Pages, Sorted, Filtered):
+    sort_by: str = "name"
+
+
+class DeliveryListing(Pages, Sorted, Filtered):
+    pass
+
+
+@router.get("/webhooks", response=WebhookList, by_alias=True)
+def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> WebhookList:
+    """Those that you can see. ``filterBy`` and ``sortBy`` take ``name``, ``url``, ``scope``, its
+    ids and the times."""
+    visible = Webhook.objects.visible_to(request.user).for_list()
+    rows = narrow(visible, listing.filter_by, FIELDS)
+    if listing.search:
+        rows = rows.filter(name__icontains=listing.search)
+    page, following = listing.cut(order(rows, listing, FIELDS))
+    return WebhookList(webhooks=[WebhookOut.of(it) for it in page], next=following)
+
+
+@router.post("/webhooks", response={201: WebhookSecret}, by_alias=True)
+def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret]:
+    """An address that gets a message when workloads change. The secret that signs the messages is
+    in this answer and never shown again."""
+    place, wrong = place_in(body, request.user)
+    if place is None:
+        raise refused_for(REFUSED, wrong)
+    given: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled"})
+    with judged(REFUSED):
+        webhook = services.create(by=request.user, place=place, **given)
+    return Status(201, WebhookSecret.of(webhook))
+
+
+@router.get("/webhooks/{webhook_id}", response=WebhookOut, by_alias=True)
+def get_webhook(request: ApiRequest, webhook_id: UUID) -> WebhookOut:
+    """One webhook, without its secret."""
+    return WebhookOut.of(_webhook(request, webhook_id))
+
+
+@router.put("/webhooks/{webhook_id}", response=WebhookOut, by_alias=True)
+def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -> WebhookOut:
+    """Change the given fields. Where it belongs stays."""
+    webhook = _webhook(request, webhook_id)
+    names = ("name", "url", "events", "enabled")
+    given = {
+        name: getattr(body if name in body.model_fields_set else webhook, name) for name in names
+    }
+    with judged(REFUSED):
+        services.update(webhook, by=request.user, **given)
+    return WebhookOut.of(webhook)
+
+
+@router.delete("/webhooks/{webhook_id}", response={204: None})
+def delete_webhook(request: ApiRequest, webhook_id: UUID) -> Status[None]:
+    """Remove it with its deliveries. What is not sent yet is not sent."""
+    webhook = _webhook(request, webhook_id)
+    with judged(REFUSED):
+        services.delete(webhook, by=request.user)
+    return Status(204, None)
+
+
+@router.post("/webhooks/{webhook_id}/secret", response=WebhookSecret, by_alias=True)
+def renew_webhook_secret(request: ApiRequest, webhook_id: UUID) -> WebhookSecret:
+    """A new secret. For 24 hours messages are signed with the old one as well."""
+    webhook = _webhook(request, webhook_id)
+    with judged(REFUSED):
+        services.renew_secret(webhook, by=request.user)
+    return WebhookSecret.of(webhook)
+
+
+@router.post("/webhooks/{webhook_id}/test", response={202: DeliveryDetail}, by_alias=True)
+def test_webhook(request: ApiRequest, webhook_id: UUID) -> Status[DeliveryDetail]:
+    """Send the message webhook.test, once, also to a webhook that is off."""
+    webhook = _webhook(request, webhook_id)
+    with judged(REFUSED):
+        delivery = services.send_test(webhook, by=request.user)
+    return Status(202, DeliveryDetail.model_validate(delivery))
+
+
+@router.get("/webhooks/{webhook_id}/deliveries", response=DeliveryList, by_alias=True)
+def list_deliveries(
+    request: ApiRequest, webhook_id: UUID, listing: Query[DeliveryListing]
+) -> DeliveryList:
+    """What was sent to it, or will be. ``filterBy`` and ``sortBy`` take ``type``, ``subject``,
+    ``state``, ``statusCode`` and the times."""
+    rows = narrow(_webhook(request, webhook_id).deliveries.all(), listing.filter_by, OF_DELIVERIES)
+    if listing.search:
+        rows = rows.filter(subject__icontains=listing.search)
+    page, following = listing.cut(order(rows, listing, OF_DELIVERIES))
+    return DeliveryList(deliveries=[DeliveryOut.of(it) for it in page], next=following)
+
+
+@router.get(
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}", response=DeliveryDetail, by_alias=True
+)
+def get_delivery(request: ApiRequest, webhook_id: UUID, delivery_id: UUID) -> DeliveryDetail:
+    """One message, as it is sent, and the beginning of the last answer."""
+    return DeliveryDetail.model_validate(_delivery(request, webhook_id, delivery_id))
+
+
+@router.post(
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}/resend",
+    response={202: DeliveryDetail},
+    by_alias=True,
+)
+def resend_delivery(
+    request: ApiRequest, webhook_id: UUID, delivery_id: UUID
+) -> Status[DeliveryDetail]:
+    """Send the same message again, now, with the same id. To a webhook that is off it is sent
+    once."""
+    delivery = _delivery(request, webhook_id, delivery_id)
+    with judged(REFUSED):
+        services.resend(delivery, by=request.user)
+    return Status(202, DeliveryDetail.model_validate(delivery))
+
+
+def _webhook(request: ApiRequest, pk: UUID) -> Webhook:
+    if webhook := Webhook.objects.visible_to(request.user).for_list().filter(pk=pk).first():
+        return webhook
+    raise not_found("The webhook")
+
+
+def _delivery(request: ApiRequest, webhook_id: UUID, pk: UUID) -> Delivery:
+    visible = Webhook.objects.visible_to(request.user).for_list().filter(pk=webhook_id)
+    rows = Delivery.objects.filter(pk=pk, webhook__in=visible).select_related("webhook")
+    if delivery := rows.first():
+        return delivery
+    raise not_found("The delivery")

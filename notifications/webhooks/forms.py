@@ -1,0 +1,71 @@
+"""The form of a webhook. The verbs that get the values judge them."""
+
+from typing import Any
+
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.forms.base import grouped, key, places_of
+from core.forms.field import Field, Input
+from core.forms.form import Form
+from notifications.models import Webhook
+from notifications.webhooks import events
+from projects.scopes import Place
+
+FIELDS = (
+    Field(
+        "scope", "Scope", Input.SELECT, "Whose workloads the messages are about.", choices="scopes"
+    ),
+    Field("name", "Name", hint="Its purpose, such as chat.", required=True),
+    Field(
+        "url",
+        "Address",
+        hint="Messages are posted here. Others at this address see names of workloads.",
+        placeholder="https://example.com/hook",
+        required=True,
+        literal=True,
+    ),
+    Field("events", "Events", Input.BOXES, options=tuple(events.choices()), required=True),
+)
+ENABLED = Field(
+    "enabled",
+    "Enabled",
+    Input.FLAG,
+    "What happens while it is off is not sent later.",
+    initial=True,
+)
+
+
+class WebhookForm(Form):
+    """Where a webhook belongs stays as it is once there is one."""
+
+    def __init__(
+        self, posted: QueryDict | None, *, user: User, webhook: Webhook | None = None
+    ) -> None:
+        places = [Place.of(webhook)] if webhook else places_of(user, "webhooks.create").values()
+        self.places = {key(place): place for place in places}
+        initial: dict[str, Any] = {"events": [events.EVERY_EVENT], "enabled": True}
+        if webhook:
+            initial = {
+                name: getattr(webhook, name) for name in ("name", "url", "events", "enabled")
+            }
+            initial["scope"] = key(Place.of(webhook))
+        groups = grouped(self.places, "")
+        offered = {"scopes": [option for _, options in groups for option in options]}
+        fields = (*FIELDS, ENABLED) if webhook else FIELDS
+        fixed = ("scope",) if webhook else ()
+        super().__init__(fields, initial, posted, offered=offered, fixed=fixed)
+        self["scope"].groups = groups
+
+    @property
+    def place(self) -> Place:
+        return self.places[self.values["scope"]]
+
+    def given(self) -> dict[str, Any]:
+        """What the verbs are given."""
+        return {
+            "name": str(self.values.get("name", "")),
+            "url": str(self.values.get("url", "")),
+            "events": list(self.values.get("events", ())),
+            "enabled": bool(self.values.get("enabled", True)),
+        }

@@ -1,0 +1,132 @@
+"""What REST says of webhooks and their deliveries."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
+from core.api import Closed, Wire, words
+from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.webhooks.events import EVERY_EVENT, TEST, TYPES
+
+EventType = Annotated[str, words(EVERY_EVENT, *TYPES)]
+
+
+class WebhookChange(Closed):
+    """Missing fields do not change. ``enabled`` true begins anew with what happens from then on."""
+
+    name: str = ""
+    url: str = ""
+    events: list[EventType] = []
+    enabled: bool = True
+
+
+class WebhookIn(WebhookChange):
+    """Of the ids the one that ``scope`` names is required. ``events`` are all unless given."""
+
+    name: str
+    url: str
+    events: list[EventType] = [EVERY_EVENT]
+    scope: AssetScope
+    cluster_id: UUID | None = None
+    department_id: Number | None = None
+    project_id: Number | None = None
+
+
+class WebhookStatus(Wire):
+    """``failures`` since the last success, the first of them at ``failingSince``. ``endedBecause``
+    says why Trainyard turned it off."""
+
+    failures: int
+    failing_since: datetime | None
+    ended_because: str
+
+
+class WebhookOut(Wire):
+    id: UUID
+    name: str
+    url: str
+    events: list[EventType]
+    enabled: bool
+    scope: AssetScope
+    cluster_id: UUID | None
+    department_id: str | None
+    project_id: str | None
+    status: WebhookStatus
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, webhook: Webhook) -> "WebhookOut":
+        return cls(**_facts(webhook))
+
+
+class WebhookSecret(WebhookOut):
+    """The only answer that has the ``secret``."""
+
+    secret: str
+
+    @classmethod
+    def of(cls, webhook: Webhook) -> "WebhookSecret":
+        return cls(secret=webhook.secret, **_facts(webhook))
+
+
+def _facts(webhook: Webhook) -> dict[str, Any]:
+    return {
+        "id": webhook.pk,
+        "name": webhook.name,
+        "url": webhook.url,
+        "events": webhook.events,
+        "enabled": webhook.enabled,
+        "scope": AssetScope(SCOPE_WORDS[webhook.scope]),
+        "cluster_id": webhook.cluster_id,
+        "department_id": str(webhook.department_id) if webhook.department_id else None,
+        "project_id": str(webhook.project_id) if webhook.project_id else None,
+        "status": {
+            "failures": webhook.failures,
+            "failing_since": webhook.failing_since,
+            "ended_because": webhook.ended_because,
+        },
+        "created_by": webhook.created_by.username if webhook.created_by else "",
+        "created_at": webhook.created_at,
+        "updated_at": webhook.updated_at,
+    }
+
+
+class WebhookList(Wire):
+    webhooks: list[WebhookOut]
+    next: int | None
+
+
+class DeliveryOut(Wire):
+    """``statusCode`` and ``fault`` are of the last attempt, which took ``milliseconds``."""
+
+    id: UUID
+    message_id: str
+    type: Annotated[str, words(*TYPES, TEST)]
+    subject: str
+    state: Annotated[str, words(*DeliveryState.values)]
+    attempts: int
+    created_at: datetime
+    sent_at: datetime | None
+    next_try_at: datetime | None
+    status_code: int | None
+    milliseconds: int | None
+    fault: str
+
+    @classmethod
+    def of(cls, delivery: Delivery) -> "DeliveryOut":
+        return cls.model_validate(delivery)
+
+
+class DeliveryDetail(DeliveryOut):
+    """With what is sent, and the first KB of what was answered."""
+
+    body: str
+    answer: str
+
+
+class DeliveryList(Wire):
+    deliveries: list[DeliveryOut]
+    next: int | None

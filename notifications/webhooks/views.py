@@ -1,0 +1,179 @@
+"""The pages of webhooks."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Max
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.http import Request, permission_required
+from core.forms.form import Form, judged
+from core.http import render_partial
+from core.pages import done, form_page, in_drawer, question_page
+from core.query import search_text
+from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.webhooks import events, services
+from notifications.webhooks.forms import WebhookForm
+
+WEBHOOKS_A_PAGE = 50
+DELIVERIES_A_PAGE = 20
+CRUMB = "Webhooks"
+form_methods = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@require_safe
+@permission_required("webhooks.read")
+def listing(request: Request) -> HttpResponse:
+    text = search_text(request.GET)
+    rows = Webhook.objects.visible_to(request.user).for_list()
+    rows = rows.annotate(last_sent_at=Max("deliveries__sent_at")).order_by("name", "pk")
+    if text:
+        rows = rows.filter(name__icontains=text)
+    page = Paginator(rows, WEBHOOKS_A_PAGE).get_page(request.GET.get("page"))
+    return render_partial(request, "webhooks/webhooks.html", "rows", {"page": page, "q": text})
+
+
+@form_methods
+@permission_required("webhooks.create")
+def create(request: Request) -> HttpResponse:
+    form = WebhookForm(request.POST if request.method == "POST" else None, user=request.user)
+    if request.method == "POST" and form.is_valid():
+        with judged(form):
+            webhook = services.create(by=request.user, place=form.place, **form.given())
+            return _secret(request, webhook)
+    return _form(request, form, "New webhook", "Create webhook", reverse("webhook-list"))
+
+
+@require_safe
+@permission_required("webhooks.read")
+def detail(request: Request, pk: UUID) -> HttpResponse:
+    webhook = _webhook(request, pk)
+    page = Paginator(webhook.deliveries.all(), DELIVERIES_A_PAGE).get_page(request.GET.get("page"))
+    is_busy = any(it.state == DeliveryState.PENDING for it in page)
+    names = [events.label_of(name) for name in webhook.events]
+    facts = (
+        ("Address", webhook.url),
+        ("Scope", webhook.scope_name),
+        ("Events", ", ".join(names)),
+        ("Created by", webhook.created_by or ""),
+    )
+    context = {"webhook": webhook, "page": page, "facts": facts, "is_busy": is_busy}
+    return render_partial(request, "webhooks/webhook.html", "deliveries", context)
+
+
+@form_methods
+@permission_required("webhooks.update")
+def edit(request: Request, pk: UUID) -> HttpResponse:
+    webhook = _webhook(request, pk)
+    title, home = f"Edit {webhook}", webhook.get_absolute_url()
+    posted = request.POST if request.method == "POST" else None
+    form = WebhookForm(posted, user=request.user, webhook=webhook)
+    if request.method == "POST" and form.is_valid():
+        with judged(form):
+            services.update(webhook, by=request.user, **form.given())
+            messages.success(request, f"{webhook} was saved.")
+            return redirect(home)
+    return _form(request, form, title, "Save changes", home)
+
+
+@form_methods
+@permission_required("webhooks.delete")
+def delete(request: Request, pk: UUID) -> HttpResponse:
+    webhook = _webhook(request, pk)
+    if request.method == "POST":
+        services.delete(webhook, by=request.user)
+        messages.success(request, f"The webhook {webhook} was deleted.")
+        return redirect("webhook-list")
+    return _question(
+        request,
+        webhook,
+        title=f"Delete {webhook}?",
+        text="Its deliveries are deleted too. Messages that wait are not sent.",
+        submit="Delete webhook",
+    )
+
+
+@form_methods
+@permission_required("webhooks.update")
+def renew_secret(request: Request, pk: UUID) -> HttpResponse:
+    webhook = _webhook(request, pk)
+    if request.method == "POST":
+        services.renew_secret(webhook, by=request.user)
+        return _secret(request, webhook)
+    return _question(
+        request,
+        webhook,
+        title=f"New secret for {webhook}?",
+        text="For 24 hours messages are signed with the old secret as well. Change it in the "
+        "receiver before then.",
+        submit="Create new secret",
+    )
+
+
+@require_POST
+@permission_required("webhooks.update")
+def test(request: Request, pk: UUID) -> HttpResponse:
+    webhook = _webhook(request, pk)
+    services.send_test(webhook, by=request.user)
+    return done(request, webhook.get_absolute_url())
+
+
+@require_safe
+@permission_required("webhooks.read")
+def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
+    one = _delivery(request, pk, delivery)
+    context = {"delivery": one, "webhook": one.webhook, "in_drawer": in_drawer(request)}
+    return render_partial(request, "webhooks/delivery.html", "delivery", context)
+
+
+@require_POST
+@permission_required("webhooks.update")
+def resend(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
+    one = _delivery(request, pk, delivery)
+    services.resend(one, by=request.user)
+    return done(request, one.webhook.get_absolute_url())
+
+
+def _webhook(request: Request, pk: UUID) -> Webhook:
+    return get_object_or_404(Webhook.objects.visible_to(request.user).for_list(), pk=pk)
+
+
+def _delivery(request: Request, pk: UUID, delivery: UUID) -> Delivery:
+    rows = Delivery.objects.filter(webhook=_webhook(request, pk)).select_related("webhook")
+    return get_object_or_404(rows, pk=delivery)
+
+
+def _secret(request: Request, webhook: Webhook) -> HttpResponse:
+    """Shown once; so it is a page of its own and never a redirect."""
+    response = render(request, "webhooks/secret.html", {"webhook": webhook})
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _form(request: Request, form: Form, title: str, submit: str, back: str) -> HttpResponse:
+    return form_page(
+        request,
+        form,
+        title=title,
+        submit=submit,
+        fields="components/inputs.html",
+        crumb=(CRUMB, reverse("webhook-list")),
+        back=back,
+    )
+
+
+def _question(
+    request: Request, webhook: Webhook, *, title: str, text: str, submit: str
+) -> HttpResponse:
+    return question_page(
+        request,
+        title=title,
+        text=text,
+        submit=submit,
+        crumb=(CRUMB, reverse("webhook-list")),
+        back=webhook.get_absolute_url(),
+    )

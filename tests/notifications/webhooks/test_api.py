@@ -1,0 +1,154 @@
+"""REST: webhooks and their deliveries."""
+
+from typing import Any
+
+import pytest
+
+from notifications.delivery import outbox, rounds
+from notifications.models import Delivery, DeliveryState, Webhook
+from projects.models import Project
+from tests.caller import Caller
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from tests.notifications.factories import WebhookFactory
+from tests.notifications.receiver import HookReceiver, answers
+from workloads import events
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory(members=[UserFactory(username="ada")])
+
+
+@pytest.fixture
+def ada(project: Project) -> Caller:
+    return Caller(project.members.get())
+
+
+def new(project: Project, **also: Any) -> dict[str, Any]:
+    url = "https://hooks.example.com/a"
+    return {"name": "chat", "url": url, "scope": "project", "projectId": str(project.pk)} | also
+
+
+def test_a_webhook_is_created_read_changed_and_deleted(ada: Caller, project: Project) -> None:
+    status, made = ada("POST", "/webhooks", new(project, events=["workload.failed"]))
+    webhook = Webhook.objects.get()
+    assert (status, made["secret"]) == (201, webhook.secret)
+    assert made["secret"].startswith("whsec_")
+    assert (made["scope"], made["projectId"]) == ("project", str(project.pk))
+    path = f"/webhooks/{webhook.pk}"
+    shown = {key: value for key, value in made.items() if key != "secret"}
+    assert ada("GET", path) == (200, shown)
+    assert ada("GET", "/webhooks?filterBy=name==chat") == (200, {"webhooks": [shown], "next": None})
+    status, changed = ada("PUT", path, {"events": ["*"], "enabled": False})
+    assert (status, changed["events"], changed["enabled"]) == (200, ["*"], False)
+    assert (changed["name"], changed["url"]) == (made["name"], made["url"])
+    assert ada("DELETE", path)[0] == 204
+    assert ada("GET", path)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"name": "a" * 64}, "name"),
+        ({"url": "ftp://example.com"}, "url"),
+        ({"url": ""}, "url"),
+        ({"url": "http://169.254.169.254/latest"}, "url"),
+        ({"events": []}, "events"),
+        ({"events": ["workload.exploded"]}, "events"),
+        ({"projectId": None}, "projectId"),
+        ({"projectId": "99999"}, "projectId"),
+        ({"secret": "whsec_mine"}, "secret"),
+    ],
+)
+def test_a_webhook_that_cannot_be_is_refused_by_its_field(
+    change: dict[str, Any], field: str, ada: Caller, project: Project
+) -> None:
+    status, answer = ada("POST", "/webhooks", new(project, **change))
+    assert (status, [it["field"] for it in answer["complianceIssues"]]) == (400, [field])
+    assert not Webhook.objects.exists()
+
+
+def test_researchers_have_webhooks_in_their_projects_alone(ada: Caller, project: Project) -> None:
+    other = WebhookFactory(of_project=True)
+    account = WebhookFactory()
+    for webhook in (other, account):
+        assert ada("GET", f"/webhooks/{webhook.pk}")[0] == 404
+        assert ada("DELETE", f"/webhooks/{webhook.pk}")[0] == 404
+        assert ada("GET", f"/webhooks/{webhook.pk}/deliveries")[0] == 404
+    assert ada("GET", "/webhooks")[1]["webhooks"] == []
+    status, answer = ada("POST", "/webhooks", new(project, scope="tenant", projectId=None))
+    assert (status, "webhooks.create" in answer["message"]) == (403, True)
+    boss = Caller(UserFactory(administrator=True))
+    assert len(boss("GET", "/webhooks")[1]["webhooks"]) == 2
+
+
+def test_a_delivery_is_read_and_sent_again(
+    ada: Caller, project: Project, receiver: HookReceiver
+) -> None:
+    outbox.begin()
+    webhook = WebhookFactory(of_project=True, project=project, url=receiver.url)
+    events.phase(WorkloadFactory(project=project, name="train", running=True))
+    receiver.behave = answers(500, "no disk")
+    rounds.run()
+    path = f"/webhooks/{webhook.pk}/deliveries"
+    (listed,) = ada("GET", f"{path}?filterBy=state==pending")[1]["deliveries"]
+    assert (listed["subject"], listed["statusCode"], listed["attempts"]) == ("train", 500, 1)
+    one = ada("GET", f"{path}/{listed['id']}")[1]
+    assert (one["answer"], one["body"]) == ("no disk", receiver.received[0].body)
+    receiver.behave = answers(204)
+    status, again = ada("POST", f"{path}/{listed['id']}/resend")
+    assert (status, again["state"]) == (202, "pending")
+    rounds.run()
+    first, second = receiver.received
+    assert first.headers["webhook-id"] == second.headers["webhook-id"] == listed["messageId"]
+    assert ada("GET", f"{path}/{listed['id']}")[1]["state"] == "delivered"
+    elsewhere = WebhookFactory(of_project=True, project=project)
+    assert ada("GET", f"/webhooks/{elsewhere.pk}/deliveries/{listed['id']}")[0] == 404
+
+
+def test_a_test_is_sent_to_a_webhook_that_is_off(
+    ada: Caller, project: Project, receiver: HookReceiver
+) -> None:
+    webhook = WebhookFactory(of_project=True, project=project, url=receiver.url, enabled=False)
+    status, sent = ada("POST", f"/webhooks/{webhook.pk}/test")
+    assert (status, sent["type"], sent["state"]) == (202, "webhook.test", "pending")
+    rounds.run()
+    assert '"webhook.test"' in receiver.received[0].body
+    assert Delivery.objects.get().state == DeliveryState.DELIVERED
+
+
+def test_a_new_secret_replaces_the_old_one_which_counts_for_a_day(
+    ada: Caller, project: Project
+) -> None:
+    webhook = WebhookFactory(of_project=True, project=project)
+    status, renewed = ada("POST", f"/webhooks/{webhook.pk}/secret")
+    old = webhook.secret
+    webhook.refresh_from_db()
+    assert (status, webhook.secrets) == (200, [renewed["secret"], old])
+
+
+def test_a_webhook_that_is_turned_on_again_begins_anew(ada: Caller, project: Project) -> None:
+    webhook = WebhookFactory(
+        of_project=True, project=project, enabled=False, ended_because="It failed.", failures=9
+    )
+    workload = WorkloadFactory(project=project, running=True)
+    events.phase(workload)
+    status, changed = ada("PUT", f"/webhooks/{webhook.pk}", {"enabled": True})
+    assert status == 200
+    assert changed["status"] == {"failures": 0, "failingSince": None, "endedBecause": ""}
+    events.phase(workload)
+    outbox.fill()
+    assert webhook.deliveries.count() == 1
+
+
+def test_messages_that_wait_for_a_webhook_that_is_turned_off_are_given_up(
+    ada: Caller, project: Project
+) -> None:
+    webhook = WebhookFactory(of_project=True, project=project)
+    Delivery.objects.create(webhook=webhook, event=1, type="workload.failed", body="{}")
+    ada("PUT", f"/webhooks/{webhook.pk}", {"enabled": False})
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.fault) == ("failed", "The webhook was turned off.")
