@@ -188,13 +188,17 @@ def _token(request: HttpRequest) -> str:
 
 
 def _check_place(workload: Workload, where: LogQuery) -> None:
-    """400 for a rank or a run that does not exist: no output there would look like silence."""
+    """404 for a rank, a run or an attempt that there is not: no output would look like silence."""
     numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]
-    last = workload.num_pods - 1
-    wrong = {
+    last, run = workload.num_pods - 1, where.run or workload.run
+    beyond = run == workload.run and (where.attempt or 0) > workload.attempt
+    absent = {
         "rank": any(it is None or it > last for it in numbers) and f"the ranks are 0 to {last}",
-        "run": (where.run or 1) > workload.run and f"the latest run is {workload.run}",
-        "offset": where.offset and where.is_merged and "is for the bytes of one rank alone",
+        "run": run > workload.run and f"the latest run is {workload.run}",
+        "attempt": beyond and f"the latest attempt is {workload.attempt}",
     }
-    if issues := [Issue(field=name, details=text) for name, text in wrong.items() if text]:
-        raise unreadable(issues)
+    if issues := [Issue(field=name, details=text) for name, text in absent.items() if text]:
+        said = f"{issues[0].field}: {issues[0].details}"
+        raise ApiError(404, "There is no such output.", details=said, issues=issues)
+    if where.offset and where.is_merged:
+        raise unreadable([Issue(field="offset", details="is for the bytes of one rank alone")])

@@ -111,10 +111,8 @@ def test_the_attempt_before_is_told_where_there_is_one(
 @pytest.mark.parametrize(
     ("query", "field"),
     [
-        ("rank=3", "rank"),
-        ("rank=0,7", "rank"),
         ("rank=first", "rank"),
-        ("run=2", "run"),
+        ("run=0", "run"),
         ("rank=all&offset=4", "offset"),
         ("tail=-1", "tail"),
         ("since=yesterday", "since"),
@@ -126,6 +124,36 @@ def test_a_place_that_is_none_is_refused_by_name(
 ) -> None:
     status, answer = call("GET", f"/workloads/{three.pk}/logs?{query}")
     assert (status, answer["complianceIssues"][0]["field"]) == (400, field)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("rank=3", "rank"),
+        ("rank=0,7", "rank"),
+        ("rank=3&follow=true", "rank"),
+        ("run=2", "run"),
+        ("rank=all&run=2", "run"),
+        ("attempt=1", "attempt"),
+        ("rank=all&attempt=1&timestamps=true", "attempt"),
+    ],
+)
+def test_a_rank_run_or_attempt_that_there_is_not_is_404(
+    call: Caller, three: Workload, query: str, field: str
+) -> None:
+    status, answer = call("GET", f"/workloads/{three.pk}/logs?{query}")
+    assert (status, answer["complianceIssues"][0]["field"]) == (404, field)
+
+
+def test_a_run_and_an_attempt_are_told_by_their_numbers(researcher: User, three: Workload) -> None:
+    printed(three, 5, 0, "again\n", attempt=1)
+    Workload.objects.filter(pk=three.pk).update(run=2, attempt=0)
+    logs.append(logs.Stream(three.pk, 2, 0, 0), b"anew\n", at=NOW + timedelta(seconds=9))
+    assert lines(researcher, three, "rank=0&run=1&attempt=1&tail=9") == ["again"]
+    assert lines(researcher, three, "rank=0&run=2&tail=9") == ["anew"]
+    assert lines(researcher, three, "rank=0,1&run=1&attempt=0") == lines(
+        researcher, three, "rank=0,1&run=1&attempt=0&since=2026-11-21T12:00:00Z"
+    )
 
 
 def test_a_followed_log_tells_what_comes_and_ends_with_the_workload(
