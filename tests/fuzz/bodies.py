@@ -59,8 +59,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
     quotas = [{"gpu": {"deserved": 1}, "memory": {"deserved": 1, "units": "GB"}}]
     cluster = {"name": "other", "kubeconfig": "a: b", "namespacePrefix": "x-", "kind": ""}
     return {
-        **assets(project),
-        **templates(project),
+        **(assets(project) | templates(project) | webhooks(project)),
         "/token": TOKEN,
         **PEOPLE,
         "/workloads/distributed": one,
@@ -79,7 +78,6 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/clusters": cluster,
         "/{cluster_id}": cluster,
         "/cluster-tests": cluster | {"clusterId": pool["clusterId"]},
-        **webhooks(project),
     }
 
 

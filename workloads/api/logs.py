@@ -188,7 +188,7 @@ def _token(request: HttpRequest) -> str:
 
 
 def _check_place(workload: Workload, where: LogQuery) -> None:
-    """404 for a rank, a run or an attempt that there is not: no output would look like silence."""
+    """404 for a rank, run or attempt that does not exist: no output would look like silence."""
     numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]
     last, run = workload.num_pods - 1, where.run or workload.run
     beyond = run == workload.run and (where.attempt or 0) > workload.attempt

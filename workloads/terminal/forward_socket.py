@@ -33,7 +33,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
         workload_id = self.scope["url_route"]["kwargs"]["pk"]
         admitted = await in_thread(self._admitted, thread_sensitive=False)(workload_id)
         if admitted is None:
-            await self.close()  # before it is accepted: the program sees a 403
+            await self.refuse()
             return
         await self.accept()
         enter = in_thread(forward.enter, thread_sensitive=False)

@@ -37,7 +37,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         place = self.scope["url_route"]["kwargs"]["pk"], self.rank()
         admitted = await in_thread(self._admitted, thread_sensitive=False)(*place)
         if admitted is None:
-            await self.close()  # before it is accepted: the browser sees a 403
+            await self.refuse()
             return
         await self.accept()
         enter = in_thread(access.enter, thread_sensitive=False)
@@ -49,6 +49,10 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         self.visit.session.stream.setblocking(False)
         self.typed_at = asyncio.get_running_loop().time()
         self.tasks = [asyncio.create_task(self.show()), asyncio.create_task(self.look_after())]
+
+    async def refuse(self) -> None:
+        """Before it is accepted: the browser sees a 403."""
+        await self.close()
 
     def rank(self) -> int:
         return int(self.scope["url_route"]["kwargs"]["rank"])

@@ -90,6 +90,27 @@ def test_only_tokens_of_those_who_may_stop_the_workload_open_one(
     assert not is_let_in(workload, tokens.issue(member), "rank=x")
 
 
+@pytest.mark.parametrize("ending", ["exec", "portforward"])
+def test_a_program_that_is_refused_reads_why(
+    ending: str, engine: FakeEngine, workload: Workload, member: User, stranger: User
+) -> None:
+    async def statuses() -> list[int]:
+        asked = [(mine, "rank=9&port=80"), (other, "rank=0&port=80"), ("made-up", "port=80")]
+        return [await status(call(workload, *it)) for it in asked]
+
+    async def status(socket: Socket) -> int:
+        socket.scope["path"] = f"/api/v1/workloads/{workload.pk}/{ending}"
+        socket.scope["extensions"] = {"websocket.http.response": {}}
+        await socket.send_input({"type": "websocket.connect"})
+        head, body = await socket.receive_output(5), await socket.receive_output(5)
+        assert json.loads(body["body"])["code"] == head["status"]
+        await socket.disconnect()
+        return int(head["status"])
+
+    mine, other = tokens.issue(member), tokens.issue(stranger)
+    assert play(statuses) == [404, 404, 401]
+
+
 def test_a_cookie_opens_none_of_a_programs_terminals_and_a_token_none_of_a_pages(
     engine: FakeEngine, workload: Workload, member: User
 ) -> None:
