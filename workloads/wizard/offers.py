@@ -1,6 +1,6 @@
 """What the draft's cluster has of volumes and of places to run, and why not where it has none."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 from accounts import general
@@ -20,6 +20,26 @@ from workloads.wizard.sections.base import Question, Section
 from workloads.wizard.sections.variables import CREDENTIAL
 
 NO_CLUSTER = "Select a cluster and a project first: not all clusters support this."
+
+
+class LazyChoices(Mapping[str, list[Option]]):
+    """Lists of choices by name, those that are not ``known`` read when one is asked for."""
+
+    def __init__(
+        self, known: dict[str, list[Option]], read: Mapping[str, Callable[[], list[Option]]]
+    ) -> None:
+        self._known, self._read = known, read
+
+    def __getitem__(self, name: str) -> list[Option]:
+        if name not in self._known:
+            self._known[name] = self._read[name]()
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._known, **self._read})
+
+    def __len__(self) -> int:
+        return len({**self._known, **self._read})
 
 
 class Offer:
@@ -57,6 +77,7 @@ class Offer:
 
     @cached_property
     def choices(self) -> Mapping[str, list[Option]]:
+        """Assets are read where the form asks for them: there may be a thousand."""
         if self.cluster is None:
             return {}
         has = self.cluster.capabilities
@@ -68,15 +89,22 @@ class Offer:
             **self.cluster.definition.names(self.cluster),
         }
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
-        pulls = self.credentials.registries if self.cluster.definition.pulls_images else []
-        return choices | {
-            **self._data_sources(),
-            "registries": pulls,
-            "git_credentials": self.credentials.of_repositories,
-            "access_keys": self.credentials.of_buckets,
-            "mounted_credentials": self.credentials.of_files,
-        }
+        mine, pulls = self.credentials, self.cluster.definition.pulls_images
+        return LazyChoices(
+            choices,
+            {
+                "data_sources": lambda: self._data_sources.get("data_sources", []),
+                f"data_sources{BARRED}": lambda: self._data_sources.get(
+                    f"data_sources{BARRED}", []
+                ),
+                "registries": lambda: mine.registries if pulls else [],
+                "git_credentials": lambda: mine.of_repositories,
+                "access_keys": lambda: mine.of_buckets,
+                "mounted_credentials": lambda: mine.of_files,
+            },
+        )
 
+    @cached_property
     def _data_sources(self) -> dict[str, list[Option]]:
         """Those that can be chosen, and under the name of what is only seen the others."""
         if self.project is None:
