@@ -23,23 +23,23 @@ NO_CLUSTER = "Select a cluster and a project first: not all clusters support thi
 
 
 class LazyChoices(Mapping[str, list[Option]]):
-    """Lists of choices by name, those that are not ``known`` read when one is asked for."""
+    """Lists of choices by name, those that are not ``given`` read when one is asked for."""
 
     def __init__(
-        self, known: dict[str, list[Option]], read: Mapping[str, Callable[[], list[Option]]]
+        self, given: dict[str, list[Option]], read: Mapping[str, Callable[[], list[Option]]]
     ) -> None:
-        self._known, self._read = known, read
+        self._given, self._read = given, read
 
     def __getitem__(self, name: str) -> list[Option]:
-        if name not in self._known:
-            self._known[name] = self._read[name]()
-        return self._known[name]
+        if name not in self._given:
+            self._given[name] = self._read[name]()
+        return self._given[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._known, **self._read})
+        return iter({**self._given, **self._read})
 
     def __len__(self) -> int:
-        return len({**self._known, **self._read})
+        return len({**self._given, **self._read})
 
 
 class Offer:
@@ -89,7 +89,7 @@ class Offer:
             **self.cluster.definition.names(self.cluster),
         }
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
-        mine, pulls = self.credentials, self.cluster.definition.pulls_images
+        own, pulls = self.credentials, self.cluster.definition.pulls_images
         return LazyChoices(
             choices,
             {
@@ -97,10 +97,10 @@ class Offer:
                 f"data_sources{BARRED}": lambda: self._data_sources.get(
                     f"data_sources{BARRED}", []
                 ),
-                "registries": lambda: mine.registries if pulls else [],
-                "git_credentials": lambda: mine.of_repositories,
-                "access_keys": lambda: mine.of_buckets,
-                "mounted_credentials": lambda: mine.of_files,
+                "registries": lambda: own.registries if pulls else [],
+                "git_credentials": lambda: own.of_repositories,
+                "access_keys": lambda: own.of_buckets,
+                "mounted_credentials": lambda: own.of_files,
             },
         )
 

@@ -36,7 +36,7 @@ def test_the_line_moves_up_as_others_end(project: Project) -> None:
         Workload.objects.filter(pk=line[number].pk).update(phase=Phase.COMPLETED)
 
 
-def test_what_requests_less_is_not_held_up_by_a_long_line(project: Project) -> None:
+def test_a_smaller_gang_is_not_held_up_by_a_long_line_of_its_project(project: Project) -> None:
     held = waiting(project, "held", gpus=2)
     admission.admit(project.cluster)
     line = [waiting(project, f"w{number}", gpus=5) for number in range(7)]

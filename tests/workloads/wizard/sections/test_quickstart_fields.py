@@ -10,13 +10,13 @@ from tests.documents import has
 from tests.factories import CredentialFactory, DataSourceFactory
 from tests.workloads.nowhere import KUBECONFIG
 from tests.workloads.wizard.browser import Wizard, item
-from tests.workloads.wizard.sections import pod_fields, volume_fields
+from tests.workloads.wizard.sections import pod_fields, source_fields, volume_fields
 from tests.workloads.wizard.sections.field_rows import FieldRow, Json
 from workloads.models import Workload
 from workloads.wizard.as_yaml import manifest_of
 
 pytestmark = pytest.mark.django_db
-ROWS = [*pod_fields.ROWS, *volume_fields.ROWS]
+ROWS = [*pod_fields.ROWS, *volume_fields.ROWS, *source_fields.ROWS]
 OWN_IDS = {"uidGidSource": "custom", "runAsUid": 1000}
 LR = {"name": "LR", "value": "0.1"}
 

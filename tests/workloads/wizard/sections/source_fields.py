@@ -1,0 +1,88 @@
+"""Step 12, for one workload alone: each kind of data source that the wizard describes."""
+
+from tests.workloads.wizard.browser import item
+from tests.workloads.wizard.sections.field_rows import FieldRow, Posted
+
+CONF = "train.yaml: |\n  lr: 0.1\n"
+
+
+def source(key: str, **cells: str) -> Posted:
+    return item(f"worker-storage-{key}", 0, **cells)
+
+
+ROWS = (
+    FieldRow(
+        12,
+        "Existing PVC",
+        source("claims", claimName="shared", path="/shared"),
+        {"pvc": [{"claimName": "shared", "existingPvc": True, "path": "/shared"}]},
+        {"persistentVolumeClaim": {"claimName": "shared"}},
+    ),
+    FieldRow(
+        12,
+        "NFS",
+        source("nfs", server="nas", path="/export", mountPath="/data", readOnly="on"),
+        {"nfs": [{"server": "nas", "path": "/export", "readOnly": True}]},
+        {"nfs": {"server": "nas", "path": "/export", "readOnly": True}},
+        "this machine does not have nas:/export",
+    ),
+    FieldRow(
+        12,
+        "Host path",
+        source("hostPath", path="/mnt/sets", mountPath="/data"),
+        {"hostPath": [{"path": "/mnt/sets", "mountPath": "/data", "readOnly": False}]},
+        {"hostPath": {"path": "/mnt/sets"}},
+        "administrators do not allow /mnt/sets",
+    ),
+    FieldRow(
+        12,
+        "Git",
+        source("git", repository="https://example.com/a.git", branch="main", path="/code"),
+        {"git": [{"repository": "https://example.com/a.git", "branch": "main"}]},
+        {"volumeMounts": [{"mountPath": "/code"}]},
+    ),
+    FieldRow(
+        12,
+        "S3",
+        source("s3", bucket="sets", path="/sets"),
+        {"s3": [{"bucket": "sets", "path": "/sets"}]},
+        {"volumeMounts": [{"mountPath": "/sets"}]},
+    ),
+    FieldRow(
+        12,
+        "ConfigMap with its files",
+        source("configMapVolume", files=CONF, mountPath="/conf/train.yaml", subPath="train.yaml"),
+        {"configMapVolume": [{"files": [{"name": "train.yaml", "content": "lr: 0.1\n"}]}]},
+        {"volumeMounts": [{"mountPath": "/conf/train.yaml", "subPath": "train.yaml"}]},
+    ),
+    FieldRow(
+        12,
+        "Existing ConfigMap",
+        source("configMapVolume", configMap="settings", mountPath="/conf"),
+        {"configMapVolume": [{"configMap": "settings", "mountPath": "/conf"}]},
+        {"configMap": {"name": "settings"}},
+        "this machine has no ConfigMaps",
+    ),
+    FieldRow(
+        12,
+        "Secret of a credential",
+        source("secretVolume", credential="hub", mountPath="/keys"),
+        {"secretVolume": [{"credential": {"name": "hub", "keys": ["token"]}}]},
+        {"volumeMounts": [{"mountPath": "/keys", "readOnly": True}]},
+    ),
+    FieldRow(
+        12,
+        "Existing Secret",
+        source("secretVolume", secret="regcred", mountPath="/keys"),
+        {"secretVolume": [{"secret": "regcred"}]},
+        {"secret": {"secretName": "regcred"}},
+        "this machine has no Secrets",
+    ),
+    FieldRow(
+        12,
+        "Empty directory",
+        source("emptyDirVolume", path="/scratch", medium="Memory", sizeLimit="1"),
+        {"emptyDirVolume": [{"path": "/scratch", "medium": "Memory", "sizeLimit": "1G"}]},
+        {"emptyDir": {"medium": "Memory", "sizeLimit": "1G"}},
+    ),
+)
