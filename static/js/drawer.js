@@ -14,8 +14,8 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== drawer || !drawer.hasChildNodes()) return;
   if (!dialog.open) {
-    const beside = dialog.classList.toggle("beside", WIDE.matches && !!drawer.querySelector("[data-sel]"));
-    if (beside) dialog.show();
+    const docked = dialog.classList.toggle("docked", WIDE.matches && !!drawer.querySelector("[data-sel]"));
+    if (docked) dialog.show();
     else dialog.showModal();
     drawer.querySelector("[autofocus], h1, h2")?.focus();
   } else {
@@ -34,6 +34,6 @@ dialog.addEventListener("click", (event) => {
 });
 // A dialog that is not modal leaves the key to us.
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.defaultPrevented || !dialog.matches(".beside[open]")) return;
+  if (event.key !== "Escape" || event.defaultPrevented || !dialog.matches(".docked[open]")) return;
   if (!event.target.closest("input, textarea, select, .show, dialog:modal, .xterm")) dialog.close();
 });
