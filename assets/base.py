@@ -176,5 +176,5 @@ class AssetKind(Generic[A]):
         """What an asset holds, without what is as it is by default and without secrets."""
         document = getattr(asset, self.column)
         if not self.fault_of(asset):
-            document = documents.brief(document, self.part)
+            document = documents.brief(documents.ordered(document, self.part), self.part)
         return documents.to_yaml(documents.masked(document))

@@ -31,21 +31,22 @@ def together() -> Iterator[None]:
     """What is inserted within goes to the database at its end, on PostgreSQL in one message. Until
     then nothing can read it, and no row is refused."""
     database = connections[DEFAULT_DB_ALIAS]
-    statements: list[tuple[str, list[Any]]] = []
+    statements: list[tuple[str, list[Any] | None]] = []
     vars(database)[WAITING] = statements
     try:
         yield
     finally:
         del vars(database)[WAITING]
+    ops: Any = database.ops
     if database.vendor == "postgresql" and statements:  # the client binds the values, as is usual
-        values = [value for _, values in statements for value in values]
-        statements = [("; ".join(sql for sql, _ in statements), values)]
+        bound = [ops.compose_sql(sql, values) for sql, values in statements]
+        statements = [("; ".join(bound), None)]
     for sql, values in statements:
         _send(database, sql, values)
 
 
-def _send(database: BaseDatabaseWrapper, sql: str, values: list[Any]) -> None:
-    waiting: list[tuple[str, list[Any]]] | None = vars(database).get(WAITING)
+def _send(database: BaseDatabaseWrapper, sql: str, values: list[Any] | None) -> None:
+    waiting: list[tuple[str, list[Any] | None]] | None = vars(database).get(WAITING)
     if waiting is not None:
         waiting.append((sql, values))
         return

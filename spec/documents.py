@@ -42,6 +42,31 @@ def dump(part: Part) -> Document:
     return document
 
 
+def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
+    """A stored document with its keys as ``model`` has them: PostgreSQL returns them in an order of
+    its own. What is no field of it comes last."""
+    fields = _fields(model)
+    known = {
+        key: _ordered(document[key], inner) if inner else document[key]
+        for key, inner in fields.items()
+        if key in document
+    }
+    return known | {key: value for key, value in document.items() if key not in known}
+
+
+def _ordered(value: Any, model: type[BaseModel]) -> Any:
+    if isinstance(value, dict):
+        return ordered(value, model)
+    return [_ordered(item, model) for item in value] if isinstance(value, list) else value
+
+
+@cache
+def _fields(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
+    """By name in a document the model that each holds, if it holds one."""
+    fields = model.model_fields.items()
+    return {field.alias or name: model_in(field.annotation) for name, field in fields}
+
+
 def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
     """A document of ``model``, complete or not, for people: without what is as it is by default."""
     fields = {field.alias or name: field for name, field in model.model_fields.items()}

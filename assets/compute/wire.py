@@ -6,7 +6,7 @@ from typing import Any
 from assets.wire import AssetWire, Given, WireType, without_in_items
 from spec.compute import Compute
 from spec.described import schema_of
-from spec.documents import Document
+from spec.documents import Document, ordered
 from spec.stored import mapping
 
 
@@ -16,7 +16,7 @@ def _read(spec: Document, asset: Any) -> Given:
 
 
 def _write(asset: Any) -> Document:
-    return mapping(asset.spec_json)
+    return ordered(mapping(asset.spec_json), Compute)
 
 
 WIRE = AssetWire(

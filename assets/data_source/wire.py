@@ -8,7 +8,7 @@ from typing import Any
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, without
 from spec.data_source import PART_OF, SourceKind
 from spec.described import schema_of
-from spec.documents import Document
+from spec.documents import Document, ordered
 from spec.errors import WORDS, Path, Problem
 from spec.stored import mapping
 
@@ -48,7 +48,7 @@ def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
         return Given(document, problems=tuple(wrong), place=place)
 
     def write(asset: Any) -> Document:
-        item = mapping(mapping(asset.spec_json).get(source))
+        item = ordered(mapping(mapping(asset.spec_json).get(source)), PART_OF[source])
         shown = {key: value for key, value in item.items() if key != "name"}
         for word in WORDS_OF.get(source, ())[:1]:
             shown[word] = mapping(item.get("credential")).get("assetId")

@@ -5,7 +5,7 @@ from typing import Any
 
 from assets.wire import NOT_HERE, AssetWire, Given, Supported, WireType, without, without_in_items
 from spec.described import schema_of
-from spec.documents import Document
+from spec.documents import Document, ordered
 from spec.environment import Environment, Security, ToolConnection
 from spec.errors import WORDS, Path, Problem
 from spec.framework import Framework
@@ -73,7 +73,7 @@ def _parts() -> Iterator[str]:
 
 
 def _write(asset: Any) -> Document:
-    document = dict(mapping(asset.spec_json))
+    document = ordered(mapping(asset.spec_json), Environment)
     security = mapping(document.pop("security", None))
     tools = [_tool_out(mapping(item)) for item in document.pop(TOOLS, ())]
     return document | security | {TOOLS: tools, OVERRIDE: asset.override_uid_gid}

@@ -1,5 +1,6 @@
 """A stored document is whole, one for people is brief; both make the same spec."""
 
+import json
 from typing import Any
 
 import pytest
@@ -49,3 +50,28 @@ def test_a_brief_document_need_not_be_one_of_a_spec(
     given: dict[str, Any], brief: dict[str, Any]
 ) -> None:
     assert documents.brief(given) == brief
+
+
+def _jumbled(value: Any) -> Any:
+    """As PostgreSQL stores it: shorter keys first."""
+    if isinstance(value, list):
+        return [_jumbled(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _jumbled(value[key]) for key in sorted(value, key=lambda it: (len(it), it))}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_stored_document_is_in_the_order_of_the_spec_whatever_the_database_keeps(
+    name: str,
+) -> None:
+    whole = documents.dump(case(name).spec)
+    stored = _jumbled(whole)
+    assert json.dumps(stored) != json.dumps(whole)
+    assert json.dumps(documents.ordered(stored)) == json.dumps(whole)
+
+
+def test_what_is_no_field_any_more_comes_last() -> None:
+    stored = {"gone": 1, "worker": {"old": 2, "image": "a"}, "numWorkers": 3}
+    assert list(documents.ordered(stored)) == ["numWorkers", "worker", "gone"]
+    assert list(documents.ordered(stored)["worker"]) == ["image", "old"]

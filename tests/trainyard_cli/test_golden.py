@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from accounts.models import User
 from projects.models import Project
@@ -57,9 +56,6 @@ def test_help_is_as_it_was(tmp_path: Path) -> None:
     compare("help", "\n".join(re.sub(r" +--help", " --help", it, count=1) for it in shown))
 
 
-@pytest.mark.skipif(
-    connection.vendor == "postgresql", reason="PostgreSQL keeps the keys of a spec in its own order"
-)
 def test_the_output_of_commands_is_as_it_was(
     terminal: Terminal, project: Project, researcher: User
 ) -> None:

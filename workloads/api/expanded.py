@@ -42,7 +42,7 @@ class ExpandedOut(WorkloadOut):
 
     @classmethod
     def with_more(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
-        answer, document = cls.of(workload), documents.masked(workload.spec_json)
+        answer, document = cls.of(workload), documents.masked(documents.ordered(workload.spec_json))
         if "spec" in wanted:
             for key, value in _request(document).items():
                 setattr(answer, key, value)

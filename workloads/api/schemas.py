@@ -48,7 +48,7 @@ class OnePodOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
-        document = documents.masked(workload.spec_json)
+        document = documents.masked(documents.ordered(workload.spec_json))
         return cls(**cls._more(document), **_heading(workload), spec=documents.to_wire(document))
 
     @classmethod

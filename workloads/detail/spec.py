@@ -34,19 +34,30 @@ class Difference:
 def values(workload: Workload) -> list[Value]:
     """What of the spec is not as it is by default, with its origin where one was noted."""
     origins: dict[str, str] = workload.origins_json
-    document = documents.masked(documents.brief(workload.spec_json))
-    return [Value(path, text, _origin(origins, path)) for path, text in _flat(document, "")]
+    return [
+        Value(path, text, _origin(origins, path)) for path, text in _flat(_document(workload), "")
+    ]
 
 
 def as_yaml(workload: Workload) -> str:
-    return documents.to_yaml(documents.masked(documents.brief(workload.spec_json)))
+    return documents.to_yaml(_document(workload))
+
+
+def _document(workload: Workload) -> documents.Document:
+    """For people to read."""
+    document: documents.Document = documents.masked(_brief(workload))
+    return document
+
+
+def _brief(workload: Workload) -> documents.Document:
+    return documents.brief(documents.ordered(workload.spec_json))
 
 
 def difference(workload: Workload) -> Difference | None:
     """Against the workload it was copied from, else against its template."""
     if parent := workload.copied_from:
         name = parent.name
-        before, after = documents.brief(parent.spec_json), documents.brief(workload.spec_json)
+        before, after = _brief(parent), _brief(workload)
     elif template := workload.template:
         name, before, after = template.name, template.draft_json, workload.draft_json
     else:
