@@ -23,6 +23,6 @@ def forward(api: Api, path: str, port: int) -> socket.socket:
             raise EngineUnavailable(data.decode(errors="replace"))
         return data if channel == DATA else b""
 
-    bridge = Bridge(websocket, channel=DATA, receive=receive)
+    bridge = Bridge(websocket, channel=DATA, receive=receive, half_closes=True)
     bridge.start()
     return bridge.stream

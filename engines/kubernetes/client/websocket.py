@@ -29,10 +29,15 @@ def leave(websocket: WebSocket) -> None:
 
 class Bridge:
     """``stream`` is our end. What is written there goes out on ``channel``; of what comes in,
-    ``receive`` says which bytes are to be read there. It ends when the server or we close."""
+    ``receive`` says which bytes are to be read there. It ends when the server or we close; with
+    ``half_closes`` it still brings the answer to who only says that nothing more will be sent,
+    which the protocol cannot pass on."""
 
-    def __init__(self, websocket: WebSocket, *, channel: int, receive: Receive) -> None:
+    def __init__(
+        self, websocket: WebSocket, *, channel: int, receive: Receive, half_closes: bool = False
+    ) -> None:
         self._websocket, self._channel, self._receive = websocket, bytes([channel]), receive
+        self._half_closes, self._all_sent = half_closes, False
         self.stream, self._inner = socket.socketpair()
         self._asked, self._orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.trouble = ""
@@ -68,15 +73,29 @@ class Bridge:
         wire = self._websocket.sock
         if wire is None:
             return False
-        readable, _, _ = select.select([wire, self._inner, self._orders], [], [])
-        if self._orders in readable:
+        ready = self._wait(wire)
+        if self._orders.fileno() in ready:
             self._websocket.send_binary(self._orders.recv(PIECE))
-        if self._inner in readable:
-            data = self._inner.recv(PIECE)
-            if not data:
-                return False
+        if (events := ready.get(self._inner.fileno())) and not self._give(events):
+            return False
+        return self._take() if wire.fileno() in ready else True
+
+    def _wait(self, wire: socket.socket) -> dict[int, int]:
+        """By number of a socket what there is of it; that our side has gone is always told."""
+        poll = select.poll()
+        poll.register(wire, select.POLLIN)
+        poll.register(self._orders, select.POLLIN)
+        poll.register(self._inner, 0 if self._all_sent else select.POLLIN)
+        return dict(poll.poll())
+
+    def _give(self, events: int) -> bool:
+        """Pass on what we wrote; whether that goes on."""
+        data = b"" if self._all_sent else self._inner.recv(PIECE)
+        if data:
             self._websocket.send_binary(self._channel + data)
-        return self._take() if wire in readable else True
+            return True
+        self._all_sent = True
+        return self._half_closes and not events & select.POLLHUP
 
     def _has_more(self) -> bool:
         """Bytes that TLS has read from the wire already do not make the socket readable again."""
