@@ -1,4 +1,5 @@
-"""``python -m bench.slurm``, on the cluster that the program SLURM_TESTBED starts."""
+"""``python -m bench.slurm [submitting watching]``, on the cluster that the program SLURM_TESTBED
+starts; only a run of both is written down."""
 
 import sys
 
@@ -8,8 +9,14 @@ from bench.slurm.place import place
 from tests import slurm, slurm_testbed
 from tests.slurm_testbed import TOOL, Testbed
 
+PARTS = {"submitting": submitting.rows, "watching": watching.rows}
+
 
 def main() -> int:
+    parts = sys.argv[1:] or list(PARTS)
+    if unknown := set(parts) - set(PARTS):
+        print(f"There is no {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}.")
+        return 2
     if not TOOL.exists():
         print(slurm.HOW, file=sys.stderr)
         return 0
@@ -18,14 +25,16 @@ def main() -> int:
         print(trouble, file=sys.stderr)
         return 1
     try:
-        with place() as where:
-            few = watching.few(where)
-            rows = [*submitting.rows(where), *watching.rows(where, few)]
+        rows: list[report.Measurement] = []
+        for name in parts:
+            with place() as where:
+                rows += PARTS[name](where)
     finally:
         if not was_up:
             slurm_testbed.run("down", "--wipe", check=False)
     print(report.table(rows))
-    report.write(rows, "Slurm")
+    if parts == list(PARTS):
+        report.write(rows, "Slurm")
     return 0 if all(row.holds for row in rows) else 1
 
 

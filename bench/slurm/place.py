@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines.slurm.client.transport import LocalTransport
 from tests.product import Trainyard
 from tests.rest import Rest
 from tests.slurm_testbed import USER, Testbed, run
@@ -27,8 +28,9 @@ class SlurmBench:
 
     def waiting(self, start: str) -> int:
         """How many of the user's jobs that wait have a name that begins so."""
-        words = ("squeue", "--noheader", "--me", "--states=PENDING", "--format=%j")
-        return sum(name.startswith(start) for name in as_user(*words).split())
+        words = ["squeue", "--noheader", f"--user={USER}", "--states=PENDING", "--format=%j"]
+        answer = LocalTransport(self.testbed.programs).run(words)
+        return sum(name.startswith(start) for name in answer.out.split())
 
 
 def as_user(*words: str, user: str = USER) -> str:

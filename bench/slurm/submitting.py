@@ -29,7 +29,7 @@ def rows(place: SlurmBench) -> Iterator[Measurement]:
         with ThreadPoolExecutor(CALLERS) as pool:
             began = time.perf_counter()
             list(pool.map(submit, range(COUNT)))
-            wait_for(lambda: place.waiting("ty-") == there + COUNT, LONGEST, "the jobs", every=0.05)
+            wait_for(lambda: place.waiting("ty-") == there + COUNT, LONGEST, "the jobs", every=0.1)
             ours = time.perf_counter() - began
     began = time.perf_counter()
     as_user("sh", "-c", LOOP, str(COUNT), *SHAPE)

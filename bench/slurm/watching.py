@@ -40,15 +40,10 @@ class QuietCost:
     peer: float
 
 
-def few(place: SlurmBench) -> QuietCost:
-    """What comes before anything else is in the queue."""
+def rows(place: SlurmBench) -> Iterator[Measurement]:
     with place.rest() as rest:
         _fill(place, rest, FEW)
-    return _quiet(place)
-
-
-def rows(place: SlurmBench, before: QuietCost) -> Iterator[Measurement]:
-    with place.rest() as rest:
+        before = _quiet(place)
         uids = _fill(place, rest, MANY)
     many = _quiet(place)
     delays = _changes(place, uids[:CHANGES])

@@ -106,6 +106,7 @@ class ClusterKind:
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     runs_batch_scripts: bool = False  # of Slurm, as they stand
+    calls: int = 8  # at the same time, when workloads are handed over
     pulls_images: bool = False  # from registries, with the passwords that it is given
     #: Why pods there cannot have what is mounted.
     storage: Callable[["Cluster", Storage], Iterator[str]] = no_objections

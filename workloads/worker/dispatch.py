@@ -29,7 +29,6 @@ from workloads.scheduling.fit.foresight import judge_unasked
 
 log = logging.getLogger(__name__)
 
-CALLS = 8  # to one cluster at the same time
 AT_ONCE = 64  # workloads between two looks at the database
 GATHER_SECONDS = 0.2  # in which more come where some came, so that many take few looks
 # Given and never seen there: once more, for twice is once. Later than an engine tells of a new job.
@@ -57,7 +56,7 @@ def hand_over(cluster: Cluster) -> None:
 def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
     """Round after round. What has to wait keeps nobody back, unless nothing gets through."""
     late: dict[UUID, EngineUnavailable] = {}
-    with ThreadPoolExecutor(CALLS) as pool:
+    with ThreadPoolExecutor(cluster.definition.calls) as pool:
         while extend():
             some = list(_to_launch(cluster).exclude(pk__in=late)[:AT_ONCE])
             late |= (now := _give(cluster, some, pool, extend))

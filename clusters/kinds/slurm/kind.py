@@ -83,6 +83,7 @@ SLURM = ClusterKind(
     fixed={"directory": KEPT_DIRECTORY},
     server="Login node",
     runs_batch_scripts=True,
+    calls=64,  # which wait for each other, and go together
     lacks={
         "runtime": "On Slurm ranks run as the user of the connection, and no image is pulled. "
         "Kubernetes clusters have these settings.",

@@ -14,7 +14,7 @@ from engines.slurm.client import files, programs
 from engines.slurm.client.transport import CommandResult, Transport
 
 NEW, AGAIN, LATE, REFUSED = "new", "again", "late", "refused"  # as the program calls them
-GATHER_SECONDS = 0.01  # in which others come that were waiting for the last session, too
+GATHER_SECONDS = 0.01  # in which others come; as long as they do, they are waited for
 FIRST_SECONDS, EACH_SECONDS = 50.0, 10.0  # that a session may take; Slurm gives up after ten
 
 
@@ -45,12 +45,15 @@ class Courier:
             self._waiting.append(parcel)
         with self._way:
             while not parcel.outcome.done():
-                time.sleep(GATHER_SECONDS)
                 self._bring(self._together())
         return parcel.outcome.result()
 
     def _together(self) -> Sequence[Parcel]:
         """All that wait, but for a second one of the same run, which comes after the first."""
+        before = 0
+        while len(self._waiting) > before:
+            before = len(self._waiting)
+            time.sleep(GATHER_SECONDS)
         with self._list:
             parcels = {(it.folder, it.run): it for it in reversed(self._waiting)}
             self._waiting = [it for it in self._waiting if it not in parcels.values()]

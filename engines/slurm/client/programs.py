@@ -10,50 +10,59 @@ exec env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SH
   ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} sh -c "$program" sh "$@"
 """
 
-# Makes the folders of runs, and hands their scripts over, one after the other. Where a folder is
-# there already, somebody was here before: whoever calls looks first what became of it. Once Slurm
+# Makes the folders of runs, and hands their scripts over, one after the other. Where a run was
+# begun already, somebody was here before: whoever calls looks first what became of it. Once Slurm
 # is away the rest is not tried. $1 directory; then workload's folder, run, and "again" after that
 # look or "new", for each; the files come packed on the standard input, as they lie below the
-# directory. Prints number and outcome of each, and what Slurm said to a refusal.
+# directory. Prints number and outcome of each, and what Slurm said to a refusal. A process costs as
+# much as a job, so that each has one: sbatch.
 SUBMIT = r"""
 umask 077
 set -f
 cd "$1" || exit 4
 shift
-parents=changed folders= plan=
+parents=changed plan="$*"
 while [ $# -gt 0 ]; do
   parents="$parents $1/runs $1/ranks $1/checkpoints"
-  plan="$plan $1 $2 $3"
   shift 3
 done
 mkdir -p $parents || exit 4
+folders=
+set -C
 set -- $plan
 while [ $# -gt 0 ]; do
-  if mkdir "$1/runs/$2" 2>/dev/null || { [ -d "$1/runs/$2" ] && [ "$3" = again ]; }; then
+  if [ "$3" = again ] || { [ ! -d "$1/runs/$2" ] && { true > "$1/runs/.$2"; } 2> /dev/null; }; then
     folders="$folders $1/runs/$2"
-  elif [ ! -d "$1/runs/$2" ]; then
+  elif [ ! -d "$1/runs/$2" ] && [ ! -e "$1/runs/.$2" ]; then
     exit 4
   fi
   shift 3
 done
+set +C
 if [ -n "$folders" ]; then tar -xf - $folders || exit 4; else cat > /dev/null; fi
-set -- $plan
 number=0 away=
+set -- $plan
 while [ $# -gt 0 ]; do
   d="$1/runs/$2"
   case " $folders " in
     *" $d "*)
-      [ -n "$away" ] || { echo "$2" > "$1/.run" && mv "$1/.run" "$1/run"; } || exit 4
       if [ -n "$away" ]; then
-        [ "$3" = again ] || rm -rf "$d"
+        [ "$3" = again ] || rm -rf "$d" "$1/runs/.$2"
         echo "$number late"
-      elif said=$(cd "$d" && sbatch --parsable --export=ALL batch.sh 2>&1 > .job); then
-        read -r id < "$d/.job"
-        echo "${id%%;*}" > "$d/job"
-        echo "$number submitted"
       else
-        echo "$number refused $(echo $said)"
-        case $said in *imed\ out*|*contact*|*Zero\ Bytes*|*onnect*|*unning*) away=yes ;; esac
+        if [ "$2" = 1 ]; then
+          echo 1 > "$1/run"
+        else
+          echo "$2" > "$1/.run" && mv "$1/.run" "$1/run"
+        fi || exit 4
+        if said=$(cd "$d" && exec sbatch --parsable --export=ALL batch.sh 2>&1 > .job); then
+          read -r id < "$d/.job"
+          echo "${id%%;*}" > "$d/job"
+          echo "$number submitted"
+        else
+          echo "$number refused $(echo $said)"
+          case $said in *imed\ out*|*contact*|*Zero\ Bytes*|*onnect*|*unning*) away=yes ;; esac
+        fi
       fi ;;
     *) echo "$number again" ;;
   esac
@@ -71,7 +80,7 @@ cd "$1" && echo "$2" > .job && mv .job job
 # A run that Slurm refused leaves nothing. $1 workload's folder, $2 run.
 WITHDRAW = r"""
 cd "$1" || exit 0
-rm -rf "runs/$2"
+rm -rf "runs/$2" "runs/.$2"
 [ "$2" -gt 1 ] && echo $(($2 - 1)) > .run && mv .run run && exit 0
 cd / && rm -rf "$1"
 """
