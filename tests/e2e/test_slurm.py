@@ -12,9 +12,11 @@ from playwright.sync_api import Page, expect
 from config.run.install import ROOT
 from tests import slurm_testbed
 from tests.e2e.walk import begin, make_environment
+from tests.engines.slurm import tutorial
 from tests.product import Trainyard
 from tests.rest import ENDS, Rest
 from tests.slurm_testbed import NO_SLURM, USER, Testbed
+from tests.trainyard_cli.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slurm]
@@ -154,16 +156,85 @@ def test_a_stopped_training_goes_on_from_its_checkpoint(rest: Rest) -> None:
 
 
 def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
-    rest: Rest, testbed: Testbed
+    admin_page: Page, rest: Rest, testbed: Testbed
 ) -> None:
-    uid = slow_training(rest, "on-a-bad-node")
+    page, uid = admin_page, slow_training(rest, "on-a-bad-node")
+    page.goto(f"/workloads/{uid}/")
     wait_for(lambda: has_checkpoint(rest, uid), 90, "a checkpoint", every=0.5)
+    head = page.locator("#workload-head")
+    expect(head).to_contain_text("Running")
     node = rest.pods(uid)[0]["nodeName"]
     slurm_testbed.run("kill", "node", node)
     testbed.give_up(node)
     try:
-        wait_for(lambda: was_resumed(rest, uid), 150, "it to go on", every=0.5)
+        expect(head).to_contain_text(f"{node} failed, so Slurm queued it again", timeout=60_000)
+        expect(head).to_contain_text("continued from step", timeout=150_000)
     finally:
         slurm_testbed.run("start", "node", node)
+    expect(head).to_contain_text("attempt 2")
+    page.goto(f"/workloads/{uid}/logs/")
+    expect(page.get_by_role("log").get_by_text("resumed after step").first).to_be_visible()
+    assert {pod["nodeName"] for pod in rest.pods(uid)}.isdisjoint({node})
     assert rest.read(uid)["phase"] in {"Running", "Completed"}
     rest.delete(uid)
+
+
+@pytest.fixture
+def example(testbed: Testbed) -> Iterator[str]:
+    with tutorial.followed(testbed.transport(), directory(testbed), epochs=1) as folder:
+        yield folder
+
+
+def submit_on_page(page: Page, script: Path, name: str) -> None:
+    """As a person does it: the file is chosen, read, looked at, submitted."""
+    page.goto("/workloads/")
+    page.get_by_role("button", name="+NEW WORKLOAD").click()
+    page.get_by_role("link", name="From a batch script").click()
+    page.get_by_label("From a file").set_input_files(script)
+    expect(page.get_by_label("Batch script", exact=True)).to_have_value(script.read_text())
+    page.get_by_label("Project").select_option(label="physics")
+    page.get_by_label("Workload name").fill(name)
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(page.get_by_text("Slurm runs it as it stands")).to_be_visible()
+    page.get_by_role("button", name="Create training").click()
+    page.wait_for_url("**/workloads/")
+
+
+def submit_by_command(trainyard: Trainyard, script: Path, name: str) -> None:
+    terminal = Terminal(trainyard.url, script.parent / "trainyard.json")
+    terminal.sign_in(trainyard.username, trainyard.password)
+    assert f"Submitted {name}." in terminal(f"submit-sbatch {script} --name {name} -p physics").out
+
+
+def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
+    admin_page: Page,
+    running_trainyard: Trainyard,
+    rest: Rest,
+    testbed: Testbed,
+    example: str,
+    tmp_path: Path,
+) -> None:
+    scripts = {name: tmp_path / f"{name}.sh" for name in tutorial.PROGRAMS}
+    for name, path in scripts.items():
+        path.write_text(tutorial.settled(name, example))
+    page, (pictures, stand_in) = admin_page, scripts.values()
+    submit_on_page(page, pictures, "pictures")
+    submit_on_page(page, stand_in, "stand-in")
+    where = {"projectId": rest.project["id"], "clusterId": rest.project["clusterId"]}
+    body = where | {"name": "by-rest", "script": pictures.read_text()}
+    rest.send("POST", "/workloads/from-sbatch", body)
+    submit_by_command(running_trainyard, stand_in, "by-command")
+    texts = {"pictures": pictures, "stand-in": stand_in, "by-rest": pictures}
+    for name, path in (texts | {"by-command": stand_in}).items():
+        row = page.locator("tr[data-phase]").filter(has_text=name)
+        expect(row).to_have_attribute("data-phase", "Completed", timeout=TRAINED)
+        (found,) = rest.send("GET", f"/workloads?filterBy=name=={name}")["workloads"]
+        folder = f"{directory(testbed)}/workloads/{found['id'].replace('-', '')}"
+        assert Path(f"{folder}/runs/1/script.sh").read_bytes() == path.read_bytes()
+        page.goto(f"/workloads/{found['id']}/logs/")
+        log = page.get_by_role("log")
+        expect(log.get_by_text("conda activate ddp")).to_be_visible()
+        for rank in range(2):
+            expect(log.get_by_text(f"Rank {rank} of 2 (local rank 0) by srun")).to_be_visible()
+        rest.delete(found["id"])
+        page.goto("/workloads/")

@@ -33,8 +33,8 @@ REFUSALS = (
 
 
 def squeue(transport: Transport, *, names: Sequence[str] = ()) -> list[BatchJob]:
-    """Ours, those that ended a moment ago among them."""
-    words = ["squeue", "--noheader", "--me", "--states=all", f"--format={SQUEUE}"]
+    """Ours, those that ended a moment ago among them. Slurm is not asked for a federation first."""
+    words = ["squeue", "--local", "--noheader", "--me", "--states=all", f"--format={SQUEUE}"]
     words += [f"--name={','.join(names)}"] if names else []
     return from_squeue(answered(transport.run(words), "squeue"))
 

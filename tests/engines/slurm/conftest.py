@@ -4,8 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from clusters import connections
+from engines.findings import Finding, Level
+from engines.slurm.cluster import checks
+from engines.slurm.cluster.trial import NODES
+from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
+from tests.engines.slurm.watched import WatchedSite
+from tests.factories import ProjectFactory, UserFactory
 from tests.slurm_testbed import NO_SLURM, Testbed
+from tests.web import signed_in
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +29,28 @@ def rig(testbed: Testbed) -> Iterator[SlurmRig]:
     found = SlurmRig(testbed)
     yield found
     found.clean()
+
+
+@pytest.fixture
+def watched(rig: SlurmRig) -> Iterator[WatchedSite]:
+    """Whatever happens meanwhile."""
+    site = WatchedSite(rig)
+    yield site
+    site.check()
+
+
+@pytest.fixture
+def pages(
+    db: None, valkey: object, sent: object, rig: SlurmRig, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Pages]:
+    """Of a project on that Slurm; nothing but the test looks there."""
+    fine = Finding(NODES, "Test job", Level.OK, "not run in tests")
+    monkeypatch.setattr(checks, "findings", lambda *_: (fine,))
+    member = UserFactory()
+    project = ProjectFactory(members=[member])
+    cluster = project.cluster
+    cluster.kind, cluster.settings_json = "slurm", {"directory": rig.site.directory}
+    cluster.capabilities_json |= {"queues": True}
+    cluster.save()
+    yield Pages(project, signed_in(member), rig)
+    connections.forget()

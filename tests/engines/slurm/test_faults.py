@@ -15,15 +15,18 @@ from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.queue.commands import squeue
+from engines.slurm.watch import poll
 from spec.phases import TERMINAL, Phase, Reason
 from spec.scheduling import PriorityClass
-from tests.engines.contract import DEADLINE
+from tests.engines.contract import DEADLINE, launch
 from tests.engines.reading import listed, printed
+from tests.engines.slurm import cases
+from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
 from tests.slurm_testbed import run
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.slurm
+pytestmark = [pytest.mark.slurm, pytest.mark.usefixtures("watched")]
 
 
 @dataclass
@@ -70,24 +73,29 @@ def saved(rig: SlurmRig) -> None:
     wait_for(lambda: state.stat().st_mtime > now, 30, "the controller to save its state")
 
 
-def test_a_submission_whose_answer_was_lost_is_found_again(rig: SlurmRig) -> None:
-    deaf = SlurmEngine(Deaf(rig.transport), rig.site)
+def test_a_submission_whose_answer_was_lost_is_found_again(rig: SlurmRig, pages: Pages) -> None:
+    rig.engine = SlurmEngine(Deaf(rig.transport), rig.site)
     launched = rig.prints()
-    with pytest.raises(EngineUnavailable, match="cut"):
-        deaf.submit(launched)
-    deaf.submit(launched)
+    pages.hand_over(launched)
+    said = pages.shown(launched)
+    assert "The cluster has not accepted it yet" in said
+    assert "the line was cut" in said
+    rig.engine.submit(launched)
     assert rig.over(launched).phase is Phase.COMPLETED
     assert jobs(rig, launched) == 1
     assert printed(rig.engine, launched) == b"hello\n"
 
 
 def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submission(
-    rig: SlurmRig, monkeypatch: pytest.MonkeyPatch
+    rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(submission, "ON_ITS_WAY", timedelta(seconds=5))
     launched = rig.prints()
-    with without("slurmctld", "pause", "resume"), pytest.raises(EngineUnavailable):
-        rig.engine.submit(launched)
+    with without("slurmctld", "pause", "resume"):
+        pages.hand_over(launched)
+    said = pages.shown(launched)
+    assert "The cluster has not accepted it yet" in said
+    assert "Slurm does not accept the job now" in said
     rig.submit_patiently(launched)
     assert rig.over(launched).phase is Phase.COMPLETED
     assert printed(rig.engine, launched) == b"hello\n"
@@ -104,41 +112,49 @@ def test_two_jobs_of_one_run_do_its_work_once(rig: SlurmRig) -> None:
     assert {one.start for one in rig.engine.logs(launched.handle, run=1)} == {0}
 
 
-def test_a_lost_job_is_not_taken_for_the_one_that_got_its_number(rig: SlurmRig) -> None:
+def test_a_lost_job_is_not_taken_for_the_one_that_got_its_number(
+    rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(poll, "MISSED_FOR", timedelta(seconds=1))
     rig.seen(rig.submit(rig.of_all_cores("exec sleep 600")), Phase.RUNNING)
     saved(rig)
     launched = rig.submit(rig.prints())
+    pages.look(launched)
     run("kill", "slurmctld")
     run("start", "slurmctld")
     wait_for(lambda: rig.transport.run(["sbatch", "--wrap=sleep 1"]).code == 0, 60, every=0.5)
-    shown = rig.engine.observe(launched.handle)
-    assert shown
-    assert shown.phase in {Phase.PENDING, Phase.UNKNOWN}
+    assert "lost its job before it started" in rig.seen(launched, Phase.UNKNOWN).message
+    assert "Stop it, then run it again." in pages.text(launched)
     rig.engine.stop(launched.handle, run=1)
     rig.over(launched)
 
 
 def test_ends_are_known_without_accounting(rig: SlurmRig) -> None:
     with without("slurmdbd"):
+        assert any("slurmdbd does not answer" in it.text for it in rig.engine.check())
         launched = rig.submit(rig.prints())
         assert rig.over(launched).phase is Phase.COMPLETED
         failed = rig.submit(rig.fails())
         assert rig.over(failed).phase is Phase.FAILED
 
 
-def test_a_job_that_slurm_queues_again_is_the_next_attempt_of_its_run(rig: SlurmRig) -> None:
+def test_a_job_that_slurm_queues_again_is_the_next_attempt_of_its_run(
+    rig: SlurmRig, pages: Pages
+) -> None:
     script = '[ "$ATTEMPT" = 0 ] && exec sleep 600; echo second'
     launched = rig.submit(rig.shell(script))
     rig.seen(launched, Phase.RUNNING)
     (job,) = squeue(rig.transport, names=[job_name(launched.handle.workload_id, 1)])
     rig.transport.run(["scontrol", "requeue", job.id])
+    rig.seen(launched, Phase.PENDING)
+    assert "Slurm took its nodes and queued it again." in pages.text(launched)
     shown = followed(rig, launched)
     assert (shown.phase, shown.attempt) == (Phase.COMPLETED, 1)
     starts = [one for one in rig.engine.logs(launched.handle, run=1) if one.rank == 0]
     assert [one.start for one in starts] == [0, 1]
 
 
-def test_a_preempted_job_waits_and_then_goes_on(rig: SlurmRig) -> None:
+def test_a_preempted_job_waits_and_then_goes_on(rig: SlurmRig, pages: Pages) -> None:
     script = '[ "$ATTEMPT" = 0 ] && exec sleep 600; echo second'
     low = rig.of_all_cores(script, priority_class=PriorityClass.LOW)
     rig.submit(low)
@@ -147,16 +163,24 @@ def test_a_preempted_job_waits_and_then_goes_on(rig: SlurmRig) -> None:
     rig.submit(high)
     shown = rig.seen(low, Phase.PENDING, *TERMINAL)
     assert (shown.phase, shown.reason) == (Phase.PENDING, Reason.PREEMPTED)
+    assert "gave its nodes to a job with a better claim" in pages.text(low)
     assert rig.over(high).phase is Phase.COMPLETED
     assert followed(rig, low).phase is Phase.COMPLETED
 
 
-def test_a_running_job_is_watched_through_a_restart_of_the_controller(rig: SlurmRig) -> None:
-    launched = rig.submit(rig.shell("sleep 12"))
+def test_a_running_job_is_watched_through_a_restart_of_the_controller(
+    rig: SlurmRig, pages: Pages
+) -> None:
+    launched = rig.submit(rig.shell("sleep 20"))
     rig.seen(launched, Phase.RUNNING)
     saved(rig)
-    with without("slurmctld"), pytest.raises(EngineUnavailable):
-        rig.engine.observe(launched.handle)
+    pages.text(launched)
+    with without("slurmctld"):
+        with pytest.raises(EngineUnavailable):
+            rig.engine.observe(launched.handle)
+        said = pages.text(launched)
+        assert "is disconnected. This is the last known state." in said
+        assert "Unable to contact slurm controller" in said
     assert rig.over(launched).phase is Phase.COMPLETED
     watch = rig.engine.watch()
     assert Phase.COMPLETED in {it.phase for it in listed(watch)}
@@ -164,7 +188,7 @@ def test_a_running_job_is_watched_through_a_restart_of_the_controller(rig: Slurm
 
 
 def test_a_gang_whose_node_is_cut_off_starts_elsewhere_and_its_old_ranks_change_nothing(
-    rig: SlurmRig,
+    rig: SlurmRig, pages: Pages
 ) -> None:
     """What runs on the other side still has the shared directory, and fails after the new start."""
     script = """
@@ -177,6 +201,8 @@ exit 5"""
     run("cut", node)
     rig.testbed.give_up(node)
     try:
+        rig.seen(launched, Phase.PENDING)
+        assert "failed, so Slurm queued it again." in pages.text(launched)
         ended = followed(rig, launched)
     finally:
         run("mend", node)
@@ -186,6 +212,21 @@ exit 5"""
     assert node not in {rank.node for rank in ended.ranks}
     assert printed(rig.engine, launched) == b"0\n"
     assert {one.start for one in rig.engine.logs(launched.handle, run=1)} == {0, 1}
+
+
+def test_a_job_whose_node_dies_for_good_says_so(rig: SlurmRig, pages: Pages) -> None:
+    """A script that forbids to start it again."""
+    text = "#!/bin/sh\n#SBATCH --ntasks=1 --no-requeue\nsrun sleep 600\n"
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    node = rig.seen(launched, Phase.RUNNING).ranks[0].node
+    run("kill", "node", node)
+    rig.testbed.give_up(node)
+    try:
+        shown = rig.over(launched)
+    finally:
+        run("start", "node", node)
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.LOST)
+    assert "A node of it failed, and Slurm did not start it again." in pages.text(launched)
 
 
 def followed(rig: SlurmRig, launched: Launch) -> Observation:

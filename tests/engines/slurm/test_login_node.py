@@ -19,11 +19,12 @@ from engines.slurm.client.transport import SshTransport
 from engines.slurm.engine import SlurmEngine
 from spec.phases import Phase
 from tests.engines.reading import printed
+from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig, tolerant
 from tests.slurm_testbed import USER
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.slurm
+pytestmark = [pytest.mark.slurm, pytest.mark.usefixtures("watched")]
 
 
 @pytest.fixture
@@ -86,9 +87,10 @@ def test_a_connection_that_is_cut_every_two_seconds_loses_and_doubles_nothing(
     assert printed(rig.engine, launched) == b"1\n2\n3\n4\n5\n"
 
 
-def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig) -> None:
+def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig, pages: Pages) -> None:
     launched = rig.submit(rig.shell("echo on; sleep 2"))
     rig.seen(launched, Phase.RUNNING)
+    pages.text(launched)
     (keys,) = Path(rig.testbed.programs.conf).parent.parent.rglob(f"authorized/{USER}")
     aside = keys.with_name(f".{keys.name}.aside")
     shutil.move(keys, aside)
@@ -96,6 +98,9 @@ def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig) -> Non
         cut(rig.transport)
         with pytest.raises(EngineUnavailable, match="does not accept the key"):
             rig.engine.observe(launched.handle)
+        said = pages.text(launched)
+        assert "is disconnected. This is the last known state." in said
+        assert "the login node does not accept the key" in said
     finally:
         shutil.move(aside, keys)
     assert rig.over(launched).phase is Phase.COMPLETED
