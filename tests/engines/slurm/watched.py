@@ -1,0 +1,83 @@
+"""A watch as the product keeps it, while something goes wrong: it asks no more often than it
+should, and every workload moves as it may."""
+
+import itertools
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from uuid import UUID
+
+from engines.base import EngineUnavailable, Observation
+from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
+from engines.slurm.engine import SlurmEngine
+from engines.slurm.watch.watcher import INTERVAL
+from spec.phases import MOVES, TERMINAL, Phase, Reason
+from tests.engines.slurm.rig import SlurmRig
+
+ANEW_SECONDS = 1.0  # after which a watch that failed begins again: sooner than a worker's
+
+
+@dataclass
+class Counting:
+    """How often each program was asked for, by a transport that does what another does."""
+
+    inner: Transport
+    asked: list[str] = field(default_factory=list)
+    host: str = "counting"
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        self.asked.append(argv[0])
+        return self.inner.run(argv, stdin=stdin, timeout=timeout)
+
+    def terminal(self, argv: Sequence[str]) -> list[str]:
+        return self.inner.terminal(argv)
+
+    def tunnel(self, host: str, port: int) -> list[str] | None:
+        return self.inner.tunnel(host, port)
+
+
+class WatchedSite:
+    """Of one directory, from now on until it is checked."""
+
+    def __init__(self, rig: SlurmRig) -> None:
+        self.transport = Counting(rig.transport)
+        self._engine = SlurmEngine(self.transport, rig.site)
+        self._told: defaultdict[tuple[UUID, int], list[Observation]] = defaultdict(list)
+        self._over, self._began = Event(), time.monotonic()
+        self._thread = Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._over.wait(ANEW_SECONDS):
+            watch = self._engine.watch()
+            with suppress(EngineUnavailable):
+                for told in watch:
+                    if told:
+                        self._told[told.workload_id, told.run].append(told)
+                    if self._over.is_set():
+                        break
+            watch.close()
+
+    def check(self) -> None:
+        """Slurm was asked at most once in five seconds, and no phase went back."""
+        seconds = time.monotonic() - self._began
+        self._over.set()
+        self._thread.join(TIMEOUT)
+        assert self.transport.asked.count("squeue") <= seconds / INTERVAL + 1
+        for observations in self._told.values():
+            for before, now in itertools.pairwise(observations):
+                assert allowed(before, now), f"{before} {now}"
+
+
+def allowed(before: Observation, now: Observation) -> bool:
+    """Whether a workload may have gone on so."""
+    if before.phase is None or now.phase is None:
+        return before.phase not in TERMINAL  # it was deleted meanwhile
+    if now.phase is Phase.PENDING and before.phase is not Phase.PENDING:
+        return now.reason is Reason.PREEMPTED or before.phase is Phase.UNKNOWN
+    return now.phase is before.phase or now.phase in MOVES[before.phase]
