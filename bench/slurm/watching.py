@@ -61,7 +61,7 @@ def rows(place: SlurmBench) -> Iterator[Measurement]:
         unit="s",
         limit=1.0,
         peer=many.peer,
-        peer_name=f"one squeue every {INTERVAL:g} s by somebody else",
+        peer_name=f"one squeue every {INTERVAL:g} s by someone else",
     )
     yield Measurement(
         what=f"A job's change of state in Slurm to its row in the database, p95 of {CHANGES}, "
