@@ -43,7 +43,7 @@ test-api: install-dev ## What the OpenAPI document allows, at random, for minute
 test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBEBUILDER_ASSETS= without pods)
 	@$(BIN)/python -m tests.kubernetes $(if $(T),"$(T)")
 
-test-slurm: install-dev ## Tests on a Slurm cluster (SLURM_TESTBED=, a program that starts one)
+test-slurm: install-dev ## Tests on a Slurm cluster (SLURM_TESTBED=, a program that starts one; SLURM_SUITE=trixie: 24.11)
 	@$(BIN)/python -m tests.slurm $(if $(T),"$(T)")
 
 bench: install-dev ## Measure against peers and print a table (B=table: one of them)

@@ -4,6 +4,7 @@ The cluster is the one that ``SLURM_TESTBED`` starts, unless one runs already, w
 running. One test at a time, for they share it.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,12 +14,17 @@ from tests.__main__ import choose, run
 from tests.slurm_testbed import TOOL, Testbed
 
 ARGUMENTS = ["-m", "slurm"]
+#: Another release of Debian than this machine's, whose Slurm then runs beside the usual one.
+SUITE = os.environ.get("SLURM_SUITE", "")
+BESIDE = "6837"
 HOW = f"""\
 There is no Slurm to test on, so nothing was tested: {TOOL} does not exist.
 SLURM_TESTBED names a program that starts one. See docs/slurm.md."""
 
 
 def main() -> int:
+    if SUITE:
+        os.environ.setdefault("SLURM_TESTBED_PORT", BESIDE)
     chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "")
     if not TOOL.exists():
         print(HOW, file=sys.stderr)
@@ -37,18 +43,21 @@ def main() -> int:
 def start() -> str:
     """With what ranks need of this machine: the interpreter of this environment. Why it did not
     start, which is the machine's fault and no change's; empty where it did."""
-    shares = [word for path in closed() for word in ("--share", str(path))]
-    for words in (["install"], ["up", *shares]):
+    shares = [word for path in hidden(SUITE) for word in ("--share", str(path))]
+    suite = ["--suite", SUITE] if SUITE else []
+    for words in (["install", *suite], ["up", *suite, *shares]):
         done = slurm_testbed.run(*words, check=False)
         if done.returncode:
             return f"`slurm {words[0]}` failed: {done.stderr.strip()[-500:]}"
     return ""
 
 
-def closed() -> list[Path]:
-    """Folders that others could not enter, for one above them is closed to them."""
+def hidden(suite: str) -> list[Path]:
+    """Folders that jobs could not enter: those of another release have a root of their own, and
+    here one above them may be closed to others."""
     needed = {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), ROOT}
-    return sorted(it for it in needed if any(not up.stat().st_mode & 1 for up in it.parents))
+    closed = (it for it in needed if any(not up.stat().st_mode & 1 for up in it.parents))
+    return sorted(needed if suite else closed)
 
 
 if __name__ == "__main__":
