@@ -13,6 +13,7 @@ from uuid import UUID
 from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
+from assets.credential import own_keys
 from assets.credential.binding import bind
 from assets.links import Reference
 from assets.models import Template
@@ -269,6 +270,7 @@ def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
 def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     """Demand against machines: what can never start is a problem, what waits is not."""
     plan.problems += _engine_problems(plan, spec, cluster)
+    plan.problems += own_keys.complaints(cluster, plan.by)
     plan.problems += ports.complaints(cluster, spec)
     # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0

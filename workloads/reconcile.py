@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from clusters.connections import engine_for
+from assets.credential.own_keys import engine_by, engine_to_end
 from engines.base import EngineRefused, EngineUnavailable, Observation, RankState
 from spec.phases import (
     ACTIVE,
@@ -51,7 +51,7 @@ def launch(workload: Workload) -> None:
     if workload.phase != Phase.INITIALIZING:
         return
     try:
-        engine_for(workload.cluster).submit(launch_of(workload))
+        engine_by(workload.cluster, workload.created_by_id).submit(launch_of(workload))
     except EngineRefused as refusal:
         refused(workload, refusal)
     else:
@@ -85,7 +85,7 @@ def stop(
     """
     if workload.phase != Phase.STOPPING:
         return
-    engine = engine_for(workload.cluster)
+    engine = engine_to_end(workload.cluster, workload.created_by_id)
     engine.stop(workload.handle, run=workload.run)
     observation = engine.observe(workload.handle)
     if observation is None or observation.run < workload.run:
@@ -106,7 +106,8 @@ def delete(workload: Workload, *, collect: Callable[[Workload], str] | None = No
             missing.append(why)
 
     try:
-        engine_for(workload.cluster).delete(workload.handle, at_rest=at_rest)
+        engine = engine_to_end(workload.cluster, workload.created_by_id)
+        engine.delete(workload.handle, at_rest=at_rest)
     except EngineUnavailable as why:
         if why.cause:  # it is asked again; meanwhile people read for whom it waits
             rows = Workload.objects.filter(pk=workload.pk, phase=Phase.DELETING)
@@ -231,9 +232,10 @@ def enforce(workload: Workload, observation: Observation) -> None:
         return
     over = workload.phase in ENDED or observation.run < workload.run
     if workload.deleted_at:
-        engine_for(workload.cluster).delete(workload.handle)
+        engine_to_end(workload.cluster, workload.created_by_id).delete(workload.handle)
     elif over and observation.phase in ACTIVE:
-        engine_for(workload.cluster).stop(workload.handle, run=observation.run)
+        engine = engine_to_end(workload.cluster, workload.created_by_id)
+        engine.stop(workload.handle, run=observation.run)
 
 
 OF_THE_PROGRAM = {Reason.COMMAND_NOT_FOUND, Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}

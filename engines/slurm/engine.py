@@ -45,26 +45,40 @@ from spec.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0
+NOBODY = "Jobs of this cluster run under people's own names, and nobody's key is at hand."
+OWNERS = "Its owner's SSH key for this cluster is needed to end it; or end it there, with scancel."
 KILL_SECONDS = 20.0  # for killed jobs to leave their nodes, before a deletion is tried again
 
 
 class SlurmEngine:
     """Keeps all it knows on the shared directory, so that any number of processes can use it.
 
-    ``interval`` is the least pause between two looks at the queue, in seconds.
+    ``interval`` is the least pause between two looks at the queue, in seconds. ``person`` is how
+    somebody acts under an own name; whoever has none can look at such workloads, and no more.
     """
 
     def __init__(
-        self, transport: Transport, site: SlurmSite, *, interval: float = INTERVAL
+        self,
+        transport: Transport,
+        site: SlurmSite,
+        *,
+        interval: float = INTERVAL,
+        person: Transport | None = None,
     ) -> None:
-        self._transport, self._site = transport, site
-        self._queue = QueueReader(transport, interval)
-        self._courier = Courier(transport, site.directory)
+        self._transport, self._site, self._interval = transport, site, interval
+        self._person = person or transport
+        self._is_onlooker = site.own_names and person is None
+        self._queue = QueueReader(transport, interval, site.directory if site.own_names else "")
+        self._courier = Courier(self._person, site.directory, "007" if site.own_names else "077")
         self._looker = Looker(transport, site.directory, self._queue)
         self._logs = LogReader(transport, site.directory)
         self._usage = StepSampler(transport)
         self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
+
+    def acting(self, person: Transport) -> "SlurmEngine":
+        """The same for somebody who submits, stops and enters jobs under an own name."""
+        return SlurmEngine(self._transport, self._site, interval=self._interval, person=person)
 
     def capabilities(self) -> Capabilities:
         return discovery.capabilities(self._transport)
@@ -88,6 +102,11 @@ class SlurmEngine:
 
     def submit(self, launch: Launch) -> None:
         refuse(self.complaints(launch))
+        if self._is_onlooker:
+            raise EngineRefused(NOBODY)
+        if self._site.own_names:
+            answer = files.sh(self._transport, programs.OPEN, self._site.directory)
+            files.checked(answer, f"{self._site.directory} cannot be opened to people")
         Submission(self._courier, self._queue, self._site, launch).submit()
 
     def watch(self) -> Generator[Observation | None]:
@@ -106,7 +125,8 @@ class SlurmEngine:
 
     def stop(self, handle: Handle, *, run: int) -> None:
         name, folder = job_name(handle.workload_id, run), self._folder(handle).run(run)
-        answer = files.sh(self._transport, programs.STOP, folder, name)
+        self._leave([name])
+        answer = files.sh(self._person, programs.STOP, folder, name)
         files.checked(answer, "It cannot be stopped now")
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
@@ -118,12 +138,21 @@ class SlurmEngine:
         if at_rest:
             at_rest()
         words = self._site.directory, folder.relative, folder.bell
-        files.checked(files.sh(self._transport, programs.REMOVE, *words), "It cannot be removed")
+        files.checked(files.sh(self._person, programs.REMOVE, *words), "It cannot be removed")
+
+    def _leave(self, names: Sequence[str]) -> None:
+        """Nobody but its owner ends a job."""
+        if not self._is_onlooker:
+            return
+        for job in self._queue.named(*names):
+            if not job.is_over:
+                raise EngineUnavailable(f"The job {job.id} is someone's own. {OWNERS}")
 
     def _kill(self, folder: SharedFolder, names: Sequence[str]) -> None:
+        self._leave(names)
         deadline = time.monotonic() + KILL_SECONDS
         while True:
-            answer = files.sh(self._transport, programs.KILL, folder.path, *names)
+            answer = files.sh(self._person, programs.KILL, folder.path, *names)
             left = files.checked(answer, "Its job cannot be ended").split()
             if not left:
                 return
@@ -145,13 +174,15 @@ class SlurmEngine:
         return self._logs.read(self._folder(handle), log, offset, limit)
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
+        if self._is_onlooker:
+            raise EngineRefused(NOBODY)
         job, node, group = self._running(handle, rank)
         script = f"{self._folder(handle).run(job[1])}/rank.sh"
         words = ["srun", f"--jobid={job[0]}", "--overlap", "--nodes=1", "--ntasks=1"]
         words += [f"--het-group={group}"] if group else []
         words += [f"--nodelist={node}", "--export=ALL", "--pty", "bash", script, str(rank), *argv]
         try:
-            return terminal.session(self._transport.terminal(words))
+            return terminal.session(self._person.terminal(words))
         except OSError as error:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
 

@@ -10,6 +10,7 @@ from engines.slurm.queue.commands import refusal, sacct, squeue
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.queue.reader import QueueReader
 from engines.slurm.script.render import files as scripts
+from engines.slurm.script.render import is_secret
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.status.facts import RunFacts, facts_of, launch_line
 
@@ -61,7 +62,9 @@ class Submission:
         contents = scripts(self.launch, self.site)
         line = launch_line(self.launch, datetime.now(UTC))
         files_of_run = {**contents, "launch": line + "\n"}
-        parcel = Parcel(self.folder.relative, self.launch.run, how, files_of_run)
+        open_ones = {"launch", *(name for name in contents if not is_secret(name))}
+        shown = open_ones if self.site.own_names else frozenset[str]()
+        parcel = Parcel(self.folder.relative, self.launch.run, how, files_of_run, shown)
         outcome, _, said = self.courier.hand_over(parcel).partition(" ")
         if outcome == LATE:
             raise EngineUnavailable(f"Slurm does not accept jobs now; {self.name} was not tried.")

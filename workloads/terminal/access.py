@@ -8,8 +8,8 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from accounts.models import User
+from assets.credential.own_keys import engine_by, why_not_entered
 from audit import services as audit
-from clusters.connections import engine_for
 from core import slots
 from engines.base import EngineError
 from engines.session import Session
@@ -63,13 +63,16 @@ def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank]
 def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
     """Open a shell, or start another program. :class:`NotOpened` says why there is none."""
     workload = rank.workload
-    if problem := why_none(workload) or not_running(rank):
+    owner = workload.created_by_id
+    not_own = why_not_entered(workload.cluster, owner, user)
+    if problem := why_none(workload) or not_running(rank) or not_own:
         raise NotOpened(problem)
     name, slot, most = f"terminals:{user.pk}", uuid4().hex, settings.TERMINALS_PER_USER
     try:
         if not slots.take(name, slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} terminals open, which is the limit. Close one first.")
-        session = engine_for(workload.cluster).exec(workload.handle, rank=rank.rank, argv=argv)
+        engine = engine_by(workload.cluster, owner)
+        session = engine.exec(workload.handle, rank=rank.rank, argv=argv)
     except EngineError as error:
         slots.give_back(name, slot)
         raise NotOpened(str(error)) from error

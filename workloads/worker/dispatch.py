@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from functools import partial
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from clusters.connections import engine_for
+from assets.credential.own_keys import engine_by
 from clusters.models import Cluster
 from core.lease import ending, lease
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
@@ -92,17 +91,19 @@ def _give(
     extend: Callable[[], bool],
 ) -> dict[UUID, EngineUnavailable]:
     """One round; returns what has to wait, and why. The threads leave the database alone."""
-    launches = {}
+    launches, engines = dict[Workload, Launch](), list[Engine]()
     for workload in workloads:
         workload.cluster = cluster
         try:
+            engine = engine_by(cluster, workload.created_by_id)
             launches[workload] = launch_of(workload)
+            engines.append(engine)
         except EngineRefused as refusal:
             reconcile.refused(workload, refusal)
         except ValueError:  # a row that cannot be read must not stop the others
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
     judge_unasked(cluster, launches)
-    answers = pool.map(partial(_submit, engine_for(cluster)), launches.values())
+    answers = pool.map(_submit, engines, launches.values())
     late, extended = {}, time.monotonic()
     for workload, answer in zip(launches, answers, strict=True):
         if time.monotonic() - extended > LEASE_SECONDS / 4:

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from clusters.connections import engine_for
+from assets.credential.own_keys import engine_by
 from engines.base import EngineRefused, Observation
 from projects.quotas import Demand
 from spec.phases import HANDED_OVER, RANK_ACTIVE, STOPPABLE, Phase, RankPhase
@@ -34,7 +34,7 @@ def follow(workload: Workload) -> None:
     """The next run, as Run would have made it: what it prints is kept apart from what was."""
     try:
         services.resume(workload, by=None, message=RESUMED)
-        engine_for(workload.cluster).submit(launch_of(workload))
+        engine_by(workload.cluster, workload.created_by_id).submit(launch_of(workload))
     except services.NotPossible:
         return  # somebody pressed Run at this very moment
     except EngineRefused as refusal:

@@ -12,11 +12,12 @@ from clusters.kinds.slurm.settings import SlurmSecret
 #: Settings that are given as they are, by their options.
 WORDS = {
     "host": ("--login-node", "HOST", "empty where Slurm's commands run on this host"),
-    "user": ("--login-user", "USER", "all jobs run as this user"),
+    "user": ("--login-user", "USER", "as whom Trainyard signs in"),
     "port": ("--ssh-port", "PORT", "default 22"),
     "directory": ("--directory", "PATH", "shared by the login node and all nodes"),
     "account": ("--account", "NAME", "empty for the user's default"),
     "partition": ("--partition", "NAME", "empty for Slurm's default"),
+    "run_as": ("--run-as", "people", "jobs run under people's own names, by their own keys"),
     "programs": ("--programs", "FOLDER", "where sbatch is, if not found without"),
     "slurm_conf": ("--slurm-conf", "FILE", "where slurm.conf is, if not at its usual place"),
 }
@@ -24,6 +25,7 @@ WORDS = {
 FILES = {
     "known_hosts": ("--known-hosts", "what ssh-keyscan prints for the login node"),
     "accounts": ("--accounts", "a project and its account on each line, where they have their own"),
+    "users": ("--users", "a user of Trainyard and one of the cluster on each line, with people"),
     "prologue": ("--prologue", "lines of shell that each rank runs before its command"),
 }
 

@@ -1,7 +1,7 @@
 """The form of a Slurm cluster."""
 
 from clusters.kinds.form import ConnectionForm
-from clusters.kinds.slurm.settings import SlurmSecret
+from clusters.kinds.slurm.settings import RunAs, SlurmSecret
 from core.forms.field import Field, Input
 from core.forms.form import judged
 
@@ -17,7 +17,7 @@ class SlurmForm(ConnectionForm):
             placeholder="login.example.com",
             literal=True,
         ),
-        Field("user", "User", hint="All jobs run as this user.", literal=True),
+        Field("user", "User", hint="Trainyard signs in as this user.", literal=True),
         Field("port", "SSH port", placeholder="22", literal=True),
         Field(
             "private_key",
@@ -52,6 +52,26 @@ class SlurmForm(ConnectionForm):
             hint="A project and the account that its jobs are charged to, one a line. Other "
             "projects have the account above.",
             placeholder="vision account-a\nspeech account-b",
+            literal=True,
+        ),
+        Field(
+            "run_as",
+            "Jobs run as",
+            Input.SELECT,
+            options=(
+                (RunAs.SERVICE, "The user above"),
+                (RunAs.PEOPLE, "Whoever submits them, with an SSH key of their own"),
+            ),
+            hint="With their own keys people keep their own names, accounts and files on the "
+            "cluster, and the user above only watches.",
+        ),
+        Field(
+            "users",
+            "Users of the cluster",
+            Input.LINES,
+            hint="Only where people have their own keys: a user of Trainyard and that person's "
+            "name on the cluster, one a line. The others have the same name in both.",
+            placeholder="ada@example.com alovelace",
             literal=True,
         ),
         Field(

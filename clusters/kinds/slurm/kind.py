@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -51,6 +52,23 @@ def connect(cluster: "Cluster") -> Engine:
         raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
 
 
+def login(cluster: "Cluster", username: str) -> str:
+    try:
+        return SlurmSettings.of(cluster).login_of(username)
+    except ValidationError:  # nothing is launched there until they are changed
+        return ""
+
+
+def act(cluster: "Cluster", engine: Engine, user: str, key: str) -> Engine:
+    """With the same login node and what is known of it, as somebody else."""
+    own = SlurmSettings.of(cluster)
+    try:
+        person = connect_by_ssh(replace(own.login(key), user=user), own.slurm_programs)
+    except OSError as error:
+        raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
+    return engine.acting(person) if isinstance(engine, SlurmEngine) else engine
+
+
 def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     yield from unsupported.complaints(launch)
     with suppress(ValidationError):  # nothing is launched there until they are changed
@@ -92,4 +110,6 @@ SLURM = ClusterKind(
     },
     withholds=withholds,
     names=names.offered,
+    login=login,
+    act=act,
 )

@@ -1,9 +1,11 @@
 """What administrators say of a Slurm cluster."""
 
+from enum import StrEnum
 from typing import Annotated, Self
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator
+from pydantic import ValidationInfo, field_validator
 
 from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
 from engines.slurm.client.ssh import Login
@@ -48,7 +50,27 @@ def accounts_rule(text: str) -> None:
         raise ValidationError(f"A project has one account; {', '.join(sorted(twice))} has more.")
 
 
+def users_rule(text: str) -> None:
+    """``ValidationError`` where a line has no user of Trainyard and one of the cluster."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    for row in rows:
+        if len(row) != 2:
+            line = " ".join(row)
+            raise ValidationError(
+                f"Write a user of Trainyard and one of the cluster on each line, not {line!r}."
+            )
+        user_rule(row[1])
+
+
+Users = Annotated[str, rules(MaxLengthValidator(20_000), users_rule)]
 ProjectAccounts = Annotated[str, rules(MaxLengthValidator(20_000), accounts_rule)]
+
+
+class RunAs(StrEnum):
+    """Under whose name jobs run on the cluster."""
+
+    SERVICE = ""  # the user of the connection
+    PEOPLE = "people"
 
 
 class SlurmSettings(ConnectionSettings):
@@ -63,15 +85,32 @@ class SlurmSettings(ConnectionSettings):
     accounts: ProjectAccounts = ""  # a project and its account on each line
     partition: SlurmName = ""
     prologue: Lines = ""
+    run_as: RunAs = RunAs.SERVICE
+    users: Users = ""  # a user of Trainyard and one of the cluster on each line
     programs: PathOfSite = ""
     slurm_conf: PathOfSite = ""
+
+    @field_validator("run_as")
+    @classmethod
+    def _by_ssh(cls, run_as: RunAs, info: ValidationInfo) -> RunAs:
+        if run_as is RunAs.PEOPLE and not info.data.get("host"):
+            raise ValueError("People sign in to a login node with their own keys; enter one.")
+        return run_as
+
+    def login_of(self, username: str) -> str:
+        """As whom a user of Trainyard is known on the cluster; empty where all jobs run as one."""
+        if self.run_as is RunAs.SERVICE:
+            return ""
+        rows = dict(line.split() for line in self.users.splitlines() if line.strip())
+        return rows.get(username, username)
 
     @property
     def site(self) -> SlurmSite:
         rows = (line.split() for line in self.accounts.splitlines())
         accounts = {row[0]: row[1] for row in rows if len(row) == 2}
         folder = self.directory.rstrip("/")
-        return SlurmSite(folder, self.account, self.partition, self.prologue, accounts)
+        own_names = self.run_as is RunAs.PEOPLE
+        return SlurmSite(folder, self.account, self.partition, self.prologue, accounts, own_names)
 
     @property
     def slurm_programs(self) -> SlurmPrograms:

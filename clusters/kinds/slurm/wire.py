@@ -22,6 +22,8 @@ class SlurmConnecting(Connecting):
     accounts: str = ""
     partition: str = ""
     prologue: str = ""
+    run_as: str = ""
+    users: str = ""
     programs: str = ""
     slurm_conf: str = ""
 

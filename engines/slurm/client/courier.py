@@ -4,7 +4,7 @@ All that wait at a moment go in one session, for a session costs more than a job
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Lock
@@ -21,20 +21,22 @@ FIRST_SECONDS, EACH_SECONDS = 50.0, 10.0  # that a session may take; Slurm gives
 @dataclass(frozen=True, eq=False)
 class Parcel:
     """A run: its workload's folder below the directory, and its files by name. ``how`` is ``AGAIN``
-    once it is known that nothing became of an earlier try."""
+    once it is known that nothing became of an earlier try. Files that are ``shown`` are open to the
+    group of the directory."""
 
     folder: str
     run: int
     how: str
     contents: Mapping[str, str]
+    shown: Collection[str] = ()
     outcome: Future[str] = field(default_factory=Future)
 
 
 class Courier:
     """One a cluster and process."""
 
-    def __init__(self, transport: Transport, directory: str) -> None:
-        self.transport, self.directory = transport, directory
+    def __init__(self, transport: Transport, directory: str, umask: str = "077") -> None:
+        self.transport, self.directory, self.umask = transport, directory, umask
         self._waiting: list[Parcel] = []
         self._list, self._way = Lock(), Lock()
 
@@ -76,16 +78,16 @@ class Courier:
                 parcel.outcome.set_exception(EngineUnavailable(said))
 
     def _session(self, parcels: Sequence[Parcel]) -> CommandResult:
-        contents = {
-            f"{parcel.folder}/runs/{parcel.run}/{name}": text
-            for parcel in parcels
-            for name, text in parcel.contents.items()
-        }
+        contents, shown = dict[str, str](), set[str]()
+        for parcel in parcels:
+            run = f"{parcel.folder}/runs/{parcel.run}"
+            contents |= {f"{run}/{name}": text for name, text in parcel.contents.items()}
+            shown |= {f"{run}/{name}" for name in parcel.shown}
         plan = [word for it in parcels for word in (it.folder, str(it.run), it.how)]
         return files.sh(
             self.transport,
             programs.ALONE,
-            *(programs.SUBMIT, self.directory, *plan),
-            stdin=files.packed(contents),
+            *(programs.SUBMIT, self.directory, self.umask, *plan),
+            stdin=files.packed(contents, shown=shown),
             timeout=FIRST_SECONDS + EACH_SECONDS * len(parcels),
         )

@@ -3,7 +3,7 @@
 import io
 import re
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from engines.base import EngineUnavailable
 from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
@@ -28,13 +28,13 @@ print 600 "$@" -maxdepth 1 -type f -name batch.log -size +0
 exit 0
 """.replace("LONGEST", str(LONGEST_FACT))
 
-# The latest run of one workload or, without any, of all.
+# The latest run of one workload or, without any, of all; none that leads elsewhere.
 LATEST = r"""
 cd "$1" 2>/dev/null || exit 0
 shift
 [ $# -gt 0 ] || set -- workloads/*
 for w; do
-  [ -e "$w/run" ] || continue
+  [ -f "$w/run" ] && [ ! -L "$w" ] && [ ! -L "$w/run" ] && [ ! -L "$w/runs" ] || continue
   read -r r < "$w/run" && echo "$w/runs/$r"
 done
 """
@@ -57,14 +57,15 @@ def checked(answer: CommandResult, what: str) -> str:
     return answer.out
 
 
-def packed(contents: Mapping[str, str]) -> bytes:
-    """A tar archive of files that only their owner may read, by path."""
+def packed(contents: Mapping[str, str], *, shown: Collection[str] = ()) -> bytes:
+    """A tar archive of files that only their owner may read, by path; their group may read and
+    write those that are ``shown``."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, text in contents.items():
             data = text.encode()
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(data), 0o600
+            entry.size, entry.mode = len(data), 0o660 if name in shown else 0o600
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 

@@ -12,15 +12,15 @@ exec env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SH
 
 # Makes the folders of runs, and hands their scripts over, one after the other. Where a run was
 # begun already, somebody was here before: whoever calls looks first what became of it. Once Slurm
-# is away the rest is not tried. $1 directory; then workload's folder, run, and "again" after that
-# look or "new", for each; the files come packed on the standard input, as they lie below the
-# directory. Prints number and outcome of each, and what Slurm said to a refusal. A process costs as
-# much as a job, so that each has one: sbatch.
+# is away the rest is not tried. $1 directory, $2 umask; then workload's folder, run, and "again"
+# after that look or "new", for each; the files come packed on the standard input, as they lie below
+# the directory. Prints number and outcome of each, and what Slurm said to a refusal. A process costs
+# as much as a job, so that each has one: sbatch.
 SUBMIT = r"""
-umask 077
+umask "$2"
 set -f
 cd "$1" || exit 4
-shift
+shift 2
 parents=changed plan="$*"
 while [ $# -gt 0 ]; do
   parents="$parents $1/runs $1/ranks $1/checkpoints"
@@ -70,6 +70,12 @@ while [ $# -gt 0 ]; do
   shift 3
 done
 exit 0
+"""
+
+# Where people submit under their own names: each may put a folder there, of the group of whoever
+# runs this, and see none of the others. $1 directory.
+OPEN = r"""
+cd "$1" && mkdir -p changed workloads && chmod a+x . && chmod 3733 changed workloads
 """
 
 # A job that was found: the run has it. $1 folder of the run, $2 its id.

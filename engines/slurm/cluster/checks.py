@@ -28,7 +28,8 @@ for p in tar find stat bash; do command -v $p > /dev/null || echo "lacks $p"; do
 echo "version $(sbatch --version 2>&1 | head -n 1)"
 scontrol ping 2>&1 | sed 's/^/ping /'
 scontrol show config 2>/dev/null |
-  sed -n 's/^\(AccountingStorageType\|EnforcePartLimits\|JobAcctGatherType\) /config &/p'
+  grep -E '^(AccountingStorageType|EnforcePartLimits|JobAcctGatherType|PrivateData) ' |
+  sed 's/^/config /'
 sacctmgr --noheader --parsable2 show assoc user="$(id -un)" format=account,qos 2>/dev/null |
   sed 's/^/own /'
 sacctmgr --noheader --parsable2 show cluster format=cluster > /dev/null 2>&1 ||
@@ -58,6 +59,7 @@ class Checks:
         report = lines(files.checked(result, "The login node does not run commands"))
         there = [*connection(self.transport.host, report), *directory(self.site, report)]
         there += [*accounting(report), *usage(report), *limits(self.site, report)]
+        there += privacy(self.site, report)
         if any(it.level in {Level.MISSING, Level.ISSUE} for it in there):
             return tuple(there)
         return (*there, *self._trial())
@@ -151,6 +153,17 @@ def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
         which = "one" if value == "ALL" else "all"
         text = f"{value}: Slurm refuses jobs beyond the limits of {which} of their partitions"
         yield Finding(LIMITS, "EnforcePartLimits", Level.OK, text)
+
+
+def privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:
+    """Where people have their own jobs, our user must see them."""
+    hidden = config_of(report).get("PrivateData", "")
+    if site.own_names and "jobs" in hidden.split(","):
+        text = (
+            f"PrivateData={hidden} hides people's jobs from Trainyard's user. Make it an operator: "
+            "sacctmgr modify user … set adminlevel=operator. If it is one, all is well."
+        )
+        yield Finding(CONNECTION, "PrivateData", Level.WARNING, text)
 
 
 def config_of(report: Report) -> dict[str, str]:

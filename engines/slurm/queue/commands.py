@@ -32,16 +32,34 @@ REFUSALS = (
 )
 
 
-def squeue(transport: Transport, *, names: Sequence[str] = ()) -> list[BatchJob]:
-    """Ours, those that ended a moment ago among them. Slurm is not asked for a federation first."""
-    words = ["squeue", "--local", "--noheader", "--me", "--states=all", f"--format={SQUEUE}"]
+# The queue of those who have workloads there. $1 directory, $2… what squeue is asked.
+OF_OWNERS = r"""
+users=$(find "$1/workloads" -mindepth 1 -maxdepth 1 -printf '%u\n' | sort -u | paste -s -d , -)
+shift
+[ -z "$users" ] || exec squeue --user="$users" "$@"
+"""
+
+
+def squeue(
+    transport: Transport, *, names: Sequence[str] = (), owners_in: str = ""
+) -> list[BatchJob]:
+    """Ours, those that ended a moment ago among them; or those of all who have workloads in a
+    directory. Slurm is not asked for a federation first."""
+    words = ["--local", "--noheader", "--states=all", f"--format={SQUEUE}"]
     words += [f"--name={','.join(names)}"] if names else []
+    if owners_in:
+        words = ["sh", "-c", OF_OWNERS, "sh", owners_in, *words]
+    else:
+        words = ["squeue", "--me", *words]
     return from_squeue(answered(transport.run(words), "squeue"))
 
 
-def sacct(transport: Transport, names: Sequence[str], *, since: datetime) -> list[BatchJob]:
-    """What accounting has of them; nothing where there is none."""
+def sacct(
+    transport: Transport, names: Sequence[str], *, since: datetime, of_all: bool = False
+) -> list[BatchJob]:
+    """What accounting has of them; nothing where there is none. ``of_all``: other users', too."""
     words = ["sacct", "--noheader", "--parsable2", "--allocations", "--duplicates"]
+    words += ["--allusers"] if of_all else []
     words += [f"--starttime={since:%Y-%m-%dT%H:%M:%S}", f"--name={','.join(names)}"]
     answer = transport.run([*words, f"--format={SACCT}"])
     return [] if answer.code else from_sacct(answer.out)

@@ -16,10 +16,12 @@ LONGEST = 60.0
 @dataclass
 class QueueReader:
     """``interval`` is the least time between two questions, in seconds. A silence is an answer as
-    well: it is told again meanwhile, not asked for."""
+    well: it is told again meanwhile, not asked for. ``owners_in``: a directory of workloads whose
+    owners' jobs count as ours."""
 
     transport: Transport
     interval: float
+    owners_in: str = ""
     _pause: float = 0.0
     _began: float = float("-inf")
     _answer: list[BatchJob] | EngineUnavailable = field(default_factory=list)
@@ -39,6 +41,10 @@ class QueueReader:
                     return self._ask()
         raise EngineUnavailable("nobody watches any more")
 
+    def named(self, *names: str) -> list[BatchJob]:
+        """Those of our jobs that have these names, asked for at once."""
+        return squeue(self.transport, names=names, owners_in=self.owners_in)
+
     def recent(self) -> list[BatchJob]:
         """Our jobs as they were ``interval`` ago, or later."""
         with self._lock:
@@ -51,7 +57,7 @@ class QueueReader:
     def _ask(self) -> list[BatchJob]:
         self._began = time.monotonic()
         try:
-            self._answer = squeue(self.transport)
+            self._answer = squeue(self.transport, owners_in=self.owners_in)
         except EngineUnavailable as error:
             self._answer = error
             raise

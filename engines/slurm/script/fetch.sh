@@ -1,5 +1,4 @@
 cd "$(dirname "$0")" || exit 1
-umask 077
 export GIT_TERMINAL_PROMPT=0 LC_ALL=C
 export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
 fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line

@@ -32,6 +32,11 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, 
     }
 
 
+def is_secret(name: str) -> bool:
+    """Whether a file may hold what nobody but the owner of the job should read."""
+    return name == ENVIRONMENT or name.startswith(f"{sources.KEYS}/")
+
+
 def batch(launch: Launch, site: SlurmSite) -> str:
     """What Slurm is given."""
     folder, spec = SharedFolder(site.directory, launch.handle.workload_id), launch.spec

@@ -10,13 +10,15 @@ PARTITION, FEATURE = "slurm.partition/", "slurm.feature/"
 class SlurmSite:
     """``directory`` is shared by login node and nodes; ``prologue`` holds lines of shell that every
     rank runs before its command. An empty ``account`` or ``partition`` is Slurm's default;
-    ``accounts`` are those of projects that have another."""
+    ``accounts`` are those of projects that have another. With ``own_names`` people submit jobs
+    under their own names, and what they write is for Trainyard's user to read."""
 
     directory: str
     account: str = ""
     partition: str = ""
     prologue: str = ""
     accounts: Mapping[str, str] = field(default_factory=dict)
+    own_names: bool = False
 
     def account_of(self, project: str) -> str:
         return self.accounts.get(project, self.account)

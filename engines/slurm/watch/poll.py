@@ -9,7 +9,7 @@ from engines.base import Observation
 from engines.slurm.client import files, programs
 from engines.slurm.client.transport import Transport
 from engines.slurm.layout import SharedFolder, job_name
-from engines.slurm.queue.commands import answered, sacct, squeue
+from engines.slurm.queue.commands import answered, sacct
 from engines.slurm.queue.jobs import BatchJob, by_name, chosen
 from engines.slurm.queue.reader import QueueReader
 from engines.slurm.status.facts import RunFacts, facts_of, verdict_line
@@ -104,7 +104,7 @@ class Looker:
         at = datetime.now(UTC)
         if jobs is None:
             names = [job_name(*_place(folder)) for folder in folders]
-            jobs = squeue(self.transport, names=names) if names else []
+            jobs = self.queue.named(*names) if names else []
         return list(self._glances(folders, jobs, at))
 
     def _glances(
@@ -154,7 +154,8 @@ class Looker:
             return {}
         names = {job_name(*_place(folder)): folder for folder in asked}
         since = min(facts.created for facts in asked.values()) - EARLIER
-        accounted = by_name(sacct(self.transport, list(names), since=since))
+        of_all = bool(self.queue.owners_in)
+        accounted = by_name(sacct(self.transport, list(names), since=since, of_all=of_all))
         return {
             folder: (asked[folder], latest(accounted.get(name, ()), asked[folder]) or guess(folder))
             for name, folder in names.items()

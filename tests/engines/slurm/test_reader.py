@@ -30,7 +30,7 @@ class Login:
         time.sleep(self.pause)
         if self.silent:
             raise EngineUnavailable("no answer")
-        plan = argv[argv.index("/shared") + 1 :] if "/shared" in argv else ()
+        plan = argv[argv.index("/shared") + 2 :] if "/shared" in argv else ()
         outcomes = (f"{number} submitted\n" for number in range(len(plan) // 3))
         return CommandResult(0, "".join(outcomes).encode(), "")
 

@@ -59,7 +59,7 @@ def fetched(folder: Path, launched: Launch) -> tuple[Path, str]:
     """The folder of its run after the script ran there, and what that printed."""
     folder.mkdir(exist_ok=True)
     words = ["sh", "-c", SUBMIT.replace("sbatch --parsable", "echo 1; true"), "sh"]
-    words += [str(folder), "workloads/w", "1", NEW]
+    words += [str(folder), "077", "workloads/w", "1", NEW]
     contents = {
         f"workloads/w/runs/1/{name}": text
         for name, text in files(launched, SlurmSite(str(folder))).items()

@@ -36,6 +36,16 @@ def test_the_form_adds_it_and_never_shows_its_key(boss: Client) -> None:
         assert "c2VjcmV0" not in boss.get(f"{cluster.get_absolute_url()}{page}").content.decode()
 
 
+def test_people_can_act_by_their_own_keys_on_a_login_node_alone(boss: Client) -> None:
+    own = {"action": "save", **VALUES, "run_as": "people", "users": "ada alovelace"}
+    answer = boss.post(NEW, {**own, "host": ""})
+    assert set(answer.context["form"].errors) == {"run_as"}
+    boss.post(NEW, own)
+    settings = SlurmSettings.of(Cluster.objects.get())
+    assert [settings.login_of(it) for it in ("ada", "bob")] == ["alovelace", "bob"]
+    assert settings.site.own_names
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -48,6 +58,8 @@ def test_the_form_adds_it_and_never_shows_its_key(boss: Client) -> None:
         ("accounts", "research"),
         ("accounts", "research vi,sion"),
         ("accounts", "research vision\nresearch speech"),
+        ("users", "ada"),
+        ("users", "ada -oProxyCommand=evil"),
         ("private_key", "ssh-ed25519 AAAA"),
         ("private_key", KEY.replace("OPENSSH", "ENCRYPTED")),
     ],

@@ -1,0 +1,92 @@
+"""By whose SSH key somebody acts on clusters whose jobs run under people's own names."""
+
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
+from django.utils.text import slugify
+
+from accounts.models import User
+from assets.credential.model import Credential, SecretValue
+from clusters.connections import engine_for
+from clusters.models import Cluster
+from core.fields import Unreadable
+from engines.base import Engine, EngineRefused
+from spec.credential import KEYS, CredentialKind
+from spec.errors import Problem
+
+(KEY,) = KEYS[CredentialKind.SSH_KEY]
+Person = int | None  # the key of a user, who may be gone
+GONE = "nobody is known any more who submitted it, and its job runs under a name of its own"
+
+
+def engine_by(cluster: Cluster, person: Person) -> Engine:
+    """By which somebody submits and enters workloads there. ``EngineRefused`` says which key is
+    missing."""
+    if why := missing(cluster, person):
+        raise EngineRefused(f"{why[0].upper()}{why[1:]}.")
+    return _acting(cluster, person)
+
+
+def engine_to_end(cluster: Cluster, person: Person) -> Engine:
+    """By which a workload of somebody is ended: without a key by one that can only look, and says
+    what runs on."""
+    return engine_for(cluster) if missing(cluster, person) else _acting(cluster, person)
+
+
+def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
+    """Why somebody cannot enter a workload of another: that would be under the other's name."""
+    if owner == by.pk or not cluster.definition.login(cluster, by.username):
+        return ""
+    return (
+        f"Jobs on {cluster.name} run under the name of whoever submitted them, and nobody else "
+        "enters them there."
+    )
+
+
+def complaints(cluster: Cluster, person: User) -> Iterator[Problem]:
+    if why := missing(cluster, person.pk):
+        yield Problem(("project",), why)
+
+
+def missing(cluster: Cluster, person: Person) -> str:
+    """Which key is to be added, and how; empty where none is needed or it is there."""
+    if not cluster.definition.login(cluster, "anyone"):
+        return ""
+    user = _user(person)
+    if user is None:
+        return GONE
+    if _rows(cluster, person).exists():
+        return ""
+    login = cluster.definition.login(cluster, user.username)
+    return (
+        f"jobs on {cluster.name} run under your own name there, {login}, and Trainyard has no key "
+        f"of yours. Add your private SSH key under Credentials: SSH key, Only you, with the name "
+        f"{name_on(cluster)}"
+    )
+
+
+def name_on(cluster: Cluster) -> str:
+    """The name by which somebody's key for a cluster is found."""
+    return slugify(cluster.name)
+
+
+def _user(person: Person) -> User | None:
+    return None if person is None else User.objects.filter(pk=person).first()
+
+
+def _rows(cluster: Cluster, person: Person) -> QuerySet[SecretValue]:
+    kind = CredentialKind.SSH_KEY.value
+    own = Credential.objects.filter(owner_id=person, name=name_on(cluster), spec_json__kind=kind)
+    return SecretValue.objects.filter(credential__in=own, key=KEY)
+
+
+def _acting(cluster: Cluster, person: Person) -> Engine:
+    engine, act = engine_for(cluster), cluster.definition.act
+    if act is None or not cluster.definition.login(cluster, "anyone"):
+        return engine
+    user = _user(person)
+    login = cluster.definition.login(cluster, user.username) if user else ""
+    try:
+        return act(cluster, engine, login, _rows(cluster, person).get().value)
+    except Unreadable as error:
+        raise EngineRefused(str(error)) from error

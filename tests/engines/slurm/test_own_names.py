@@ -1,0 +1,128 @@
+"""Where people submit under their own names, jobs are theirs, and Trainyard's user looks on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engines.base import EngineRefused, EngineUnavailable, Launch
+from engines.slurm.client import files
+from engines.slurm.cluster.checks import privacy
+from engines.slurm.engine import SlurmEngine
+from engines.slurm.layout import SharedFolder
+from engines.slurm.script.site import SlurmSite
+from spec.phases import Phase
+from spec.variable import CredentialKey, EnvironmentVariable
+from tests.engines.reading import printed
+from tests.engines.slurm import cases
+from tests.engines.slurm.rig import SlurmRig
+from tests.engines.terminal import opened, until_end
+from tests.slurm_testbed import Testbed
+from tests.waiting import wait_for
+
+
+class OwnNamesRig(SlurmRig):
+    """Alice submits; ``onlooker`` is the engine that has nobody's key."""
+
+    def __init__(self, testbed: Testbed) -> None:
+        super().__init__(testbed)
+        place = f"/tmp/trainyard-own-{testbed.told['ssh']['port']}"
+        self.site = SlurmSite(place, own_names=True)
+        files.sh(self.transport, 'mkdir -p "$1"', place)
+        self.alice = testbed.transport("alice")
+        self.onlooker = SlurmEngine(self.transport, self.site, interval=0.5)
+        self.engine = self.onlooker.acting(self.alice)
+
+    def clean(self) -> None:
+        files.sh(self.alice, 'scancel --user=alice; rm -rf "$1"/workloads/*', self.site.directory)
+        super().clean()
+
+
+@pytest.fixture
+def rig(testbed: Testbed) -> Iterator[OwnNamesRig]:
+    found = OwnNamesRig(testbed)
+    yield found
+    found.clean()
+
+
+def folder(rig: SlurmRig, launched: Launch) -> str:
+    return SharedFolder(rig.site.directory, launched.handle.workload_id).path
+
+
+def with_secret(launched: Launch) -> Launch:
+    key = CredentialKey(asset_id=cases.CREDENTIAL, name="hub", key="token")
+    variables = (EnvironmentVariable(name="TOKEN", credential=key),)
+    worker = launched.spec.worker.model_copy(update={"environment_variables": variables})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    return replace(launched, spec=spec, secrets={cases.CREDENTIAL: {"token": "hunter2"}})
+
+
+def test_jobs_that_are_private_may_be_hidden_from_trainyard() -> None:
+    report = {"config": ["PrivateData             = jobs,usage"]}
+    (finding,) = privacy(SlurmSite("/shared", own_names=True), report)
+    assert "adminlevel=operator" in finding.text
+    assert not list(privacy(SlurmSite("/shared"), report))
+
+
+@pytest.mark.slurm
+def test_a_job_is_of_who_submitted_it_and_trainyard_sees_it_end(rig: OwnNamesRig) -> None:
+    launched = rig.submit(rig.shell("echo $(id -un); sleep 1"))
+    seen: list[Any] = []
+    watch = rig.onlooker.watch()
+    wait_for(lambda: _ended(seen, next(watch)), 60, "it to end")
+    watch.close()
+    assert printed(rig.onlooker, launched, 1) == b"alice\n"
+
+
+def _ended(seen: list[Any], latest: Any) -> bool:
+    seen.append(latest)
+    return any(it is not None and it.phase is Phase.COMPLETED for it in seen)
+
+
+@pytest.mark.slurm
+def test_files_of_a_person_are_hidden_from_others_and_secrets_from_trainyard(
+    rig: OwnNamesRig,
+) -> None:
+    launched = rig.submit(with_secret(rig.endless()))
+    rig.seen(launched, Phase.RUNNING)
+    run, read = f"{folder(rig, launched)}/runs/1", 'cat "$1"'
+    bob = rig.testbed.transport("bob")
+    for name in ("launch", "environment.sh"):
+        assert files.sh(bob, read, f"{run}/{name}").code, name
+    assert files.sh(bob, 'ls "$1"', f"{rig.site.directory}/workloads").code
+    assert files.sh(rig.transport, read, f"{run}/launch").code == 0
+    assert files.sh(rig.transport, read, f"{run}/environment.sh").code
+    assert "hunter2" in files.sh(rig.alice, read, f"{run}/environment.sh").out
+
+
+@pytest.mark.slurm
+def test_only_its_owner_ends_and_enters_it(rig: OwnNamesRig) -> None:
+    launched = rig.submit(rig.endless())
+    rig.seen(launched, Phase.RUNNING)
+    with pytest.raises(EngineUnavailable, match="someone's own"):
+        rig.onlooker.stop(launched.handle, run=1)
+    with pytest.raises(EngineUnavailable, match="someone's own"):
+        rig.onlooker.delete(launched.handle)
+    for ask in (
+        lambda: rig.onlooker.submit(launched),
+        lambda: rig.onlooker.exec(launched.handle, rank=0, argv=["id"]),
+    ):
+        with pytest.raises(EngineRefused, match="own names"):
+            ask()
+    with opened(rig, launched, "id -un", rank=1) as session:
+        assert b"alice" in until_end(session)
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+    rig.engine.delete(launched.handle)
+    assert files.sh(rig.alice, 'test -e "$1"', folder(rig, launched)).code
+
+
+@pytest.mark.slurm
+def test_a_link_shows_its_maker_nothing_that_trainyard_can_read(rig: OwnNamesRig) -> None:
+    file = f"{rig.site.directory}/of-trainyard"
+    files.sh(rig.transport, 'umask 077; echo private > "$1"', file)
+    script = f"ln -sf {file} $PWD/../../runs/1/attempt-0/rank-1.log; sleep 1"
+    launched = rig.submit(rig.shell(script))
+    rig.over(launched)
+    assert b"private" not in printed(rig.onlooker, launched, 1)
