@@ -38,3 +38,9 @@ def test_kubernetes_needs_an_image(wizard: Wizard, on_kubernetes: Project) -> No
     assert problems == {"worker.image": "is required on Kubernetes, whose pods run images"}
     wizard.press("save", **{"worker-image": "docker.io/library/python:3.11"})
     assert not wizard.plan().problems
+
+
+def test_an_image_that_nobody_pulls_is_said_to_be_none_of_what_runs(wizard: Wizard) -> None:
+    image = {"worker-image": "some/image", "worker-command": COMMAND}
+    without_an_environment(wizard, **image).press("continue")
+    assert f"some/image, not pulled on {wizard.plan().cluster}" in wizard.page
