@@ -14,8 +14,8 @@ exec env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SH
 # begun already, somebody was here before: whoever calls looks first what became of it. Once Slurm
 # is away the rest is not tried. $1 directory, $2 umask; then workload's folder, run, and "again"
 # after that look or "new", for each; the files come packed on the standard input, as they lie below
-# the directory. Prints number and outcome of each, and what Slurm said to a refusal. A process costs
-# as much as a job, so that each has one: sbatch.
+# the directory. Prints number and outcome of each, and what Slurm said to a refusal. A process
+# costs as much as a job, so that each has one: sbatch.
 SUBMIT = r"""
 umask "$2"
 set -f
