@@ -50,7 +50,6 @@ class Follower:
     _leaving: bool = False
     _wanted: bool = False  # somebody said from where on
     _ended: bool = False  # all that it printed was brought
-    _is_whole: bool = False  # all that its node had when its container had ended
     _late: str = ""
     _due: float = 0.0  # on the monotonic clock, as what follows
     _opened: float = 0.0
@@ -136,7 +135,7 @@ class Follower:
         brought anew: somebody else wrote, or what was taken could not be kept. ``away``: why its
         node gives none at the moment."""
         if not self.is_read_from(cursor):
-            self._wanted, self._ended, self._is_whole = True, False, False
+            self._wanted, self._ended = True, False
             self._taken, self._due, self._late = cursor, 0.0, self._late or away
             self._pieces.clear()
             self._reader, self._left = Reader(LogCursor.of(cursor)), 0.0
@@ -147,8 +146,7 @@ class Follower:
         self.lock.notify_all()
         ended = self._ended and not self._pieces
         late = "" if ended else self._late
-        awaited = not late and not (self._is_whole and not self._pieces)
-        return LogChunk(data, self._taken, ended, late, awaited=awaited)
+        return LogChunk(data, self._taken, ended, late, awaited=not (ended or late))
 
     def is_read_from(self, cursor: str) -> bool:
         """Whether the next piece begins there."""
@@ -196,8 +194,8 @@ class Follower:
                         self._put(reader, reader.pause())
                         self._leave(reader)
                     is_clear = not reader.was_odd or self._cuts > ODD
-                    if over and is_clear and reader.state == before:
-                        self._finish(reader, was_whole=True, is_last=is_last)
+                    if is_last and is_clear and reader.state == before:
+                        self._finish(reader, was_whole=True)
         except EngineUnavailable:
             if not self._opened:
                 raise
@@ -216,8 +214,8 @@ class Follower:
         tell()
 
     def _pause(self, *, was_over: bool) -> float:
-        """Seconds until it is asked for again: at once whether there was more, when it is over."""
-        if self._halted or (self._over and not (was_over and self._cuts)):
+        """Seconds until it is asked for again."""
+        if self._halted or (self._over and not was_over):
             return 0.0
         pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
         return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
@@ -289,12 +287,10 @@ class Follower:
     def _is_current(self, reader: Reader) -> bool:
         return reader is self._reader and not self._halted
 
-    def _finish(self, reader: Reader, *, was_whole: bool = False, is_last: bool = True) -> None:
-        """That was all. ``was_whole``: the last answer had all there is. Before it is known to be
-        the last, the end of a line that is held back may be a word of the node's own."""
+    def _finish(self, reader: Reader, *, was_whole: bool = False) -> None:
+        """That was all. ``was_whole``: the last answer had all there is."""
         ended = rotation.end(self.pod, self.container, self.log.start) if was_whole else None
         with self.lock:
-            if self._is_current(reader) and is_last:
+            if self._is_current(reader):
                 self._put(reader, reader.flush(ended))
                 self._ended, self._late = True, ""
-            self._is_whole = self._is_current(reader) and not reader.held

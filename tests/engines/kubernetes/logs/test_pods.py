@@ -52,20 +52,6 @@ def test_the_last_words_after_a_stop_arrive(rig: KubernetesRig) -> None:
     assert keeper.engine.logs(keeper.launched.handle, run=1) == []  # and it holds on to nothing
 
 
-def test_an_end_need_not_wait_for_the_very_last_look(
-    rig: KubernetesRig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All that was printed is here by the look that comes when the stream ended."""
-    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 60.0)
-    script = 'sleep 2; seq 1 20000; echo "{\\"step\\": $RANK}"'
-    keeper = keeper_of(rig, script, num_workers=2)
-    keeper.until(lambda: phase(keeper) is Phase.COMPLETED)
-    keeper.until(lambda: len(keeper.here) == 2, timeout=30)
-    numbers = b"".join(b"%d\n" % i for i in range(1, 20_001))
-    assert keeper.texts() == {(0, rank): numbers + b'{"step": %d}\n' % rank for rank in (0, 1)}
-    assert not keeper.ended
-
-
 def test_cut_streams_and_new_processes_go_on_where_they_were(rig: KubernetesRig) -> None:
     keeper = keeper_of(rig, COUNTS, num_workers=2)
     chance, sizes = random.Random(1), []  # noqa: S311 -- no secret
