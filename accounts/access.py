@@ -26,7 +26,7 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 
-from core.choices import Choices
+from core.database.choices import Choices
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 
 from accounts import access
 from accounts.models import User
-from core.http import HtmxRequest
+from core.web.http import HtmxRequest
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 

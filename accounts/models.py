@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts import access
-from core.choices import Choices, values_of
-from core.fields import EncryptedTextField
-from core.prepared import prepared
+from core.database.choices import Choices, values_of
+from core.database.fields import EncryptedTextField
+from core.database.prepared import prepared
 
 
 class User(AbstractUser):

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from audit import services as audit
-from core.verdicts import judge_all
+from core.rest.verdicts import judge_all
 
 
 def create_user(

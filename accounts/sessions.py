@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import User, active
-from core.prepared import prepared
+from core.database.prepared import prepared
 
 
 class SessionStore(db.SessionStore):

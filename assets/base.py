@@ -17,11 +17,11 @@ from assets.wire import AssetWire
 from clusters.models import Cluster
 from core.forms.field import Option
 from projects.scopes import ScopedQuerySet
-from spec import documents
-from spec.documents import Document
 from spec.draft import Values
-from spec.errors import Problem
-from spec.stored import fault_of
+from spec.formats import documents
+from spec.formats.documents import Document
+from spec.formats.stored import fault_of
+from spec.problems.errors import Problem
 
 A = TypeVar("A", bound=Asset)
 Fact = tuple[str, str, str]  # icon, name, value

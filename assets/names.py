@@ -6,11 +6,11 @@ from uuid import UUID
 from accounts.models import User
 from assets.base import AssetKind
 from assets.kinds import KINDS
-from core.query import uuid_of
-from spec import draft_yaml
+from core.web.query import uuid_of
 from spec.draft import WorkloadDraft
-from spec.draft_yaml import Names
-from spec.stored import readable
+from spec.formats import draft_yaml
+from spec.formats.draft_yaml import Names
+from spec.formats.stored import readable
 
 
 def names_for(user: User) -> Names:

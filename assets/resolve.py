@@ -14,10 +14,10 @@ from assets.data_source.kind import DATA_SOURCE
 from assets.data_source.model import DataSource
 from assets.kinds import KINDS, for_each_pod
 from projects.models import Project
+from spec.data.places import Place
 from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
-from spec.errors import Path, Problem, problems
-from spec.merge import USER, Merged
-from spec.places import Place
+from spec.formats.merge import USER, Merged
+from spec.problems.errors import Path, Problem, problems
 from spec.workload import NO_PROGRAM
 
 PLACE: TypeAdapter[str] = TypeAdapter(Place)

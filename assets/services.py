@@ -17,8 +17,8 @@ from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
 from projects.scopes import Place
-from spec.documents import Document
-from spec.errors import TAKEN, Problem, SpecError, problems
+from spec.formats.documents import Document
+from spec.problems.errors import TAKEN, Problem, SpecError, problems
 
 LONGEST_NAME = 63
 

@@ -15,7 +15,7 @@ from assets.cards import cards
 from assets.forms.base import EVERY, ME
 from assets.links import tables, used_by
 from core.forms.field import Option
-from core.query import search_text
+from core.web.query import search_text
 from projects.scopes import ONLY_YOU, Scope, ScopedQuerySet
 
 AT_ONCE = 500  # rows of an export

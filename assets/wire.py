@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spec.documents import Document
-from spec.errors import Path, Problem
-from spec.stored import mapping
+from spec.formats.documents import Document
+from spec.formats.stored import mapping
+from spec.problems.errors import Path, Problem
 
 NOT_HERE = "is not supported; leave it out"
 #: What Run:ai's clients send of items that are there.

@@ -14,8 +14,8 @@ from django.contrib.auth.models import AbstractUser
 from django.db.models import DateTimeField, JSONField, Model
 
 from audit.models import AuditEntry
-from core.fields import EncryptedTextField
-from core.inserts import insert
+from core.database.fields import EncryptedTextField
+from core.database.inserts import insert
 
 Facts = Mapping[str, Any]
 

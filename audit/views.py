@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from audit.changes import changes
 from audit.models import AuditEntry
-from core.http import HtmxRequest, render_partial
+from core.web.http import HtmxRequest, render_partial
 
 ENTRIES_A_PAGE = 50
 

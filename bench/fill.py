@@ -10,7 +10,7 @@ from accounts.models import User
 from accounts.services import make_administrator
 from clusters.models import Cluster
 from projects.models import Department, Project
-from spec import documents
+from spec.formats import documents
 from spec.phases import Phase
 from workloads.models import Workload
 

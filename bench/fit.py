@@ -68,7 +68,7 @@ def measure() -> dict[str, list[float]]:
 
 def gang(random: Random) -> "WorkloadSpec":
     """Of one to 64 pods, some only for one type or pool of nodes, some larger than all of them."""
-    from spec import documents
+    from spec.formats import documents
 
     gpus = random.choice((0, 1, 1, 2, 4, 8))
     compute = {

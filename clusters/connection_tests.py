@@ -13,7 +13,7 @@ from audit import services as audit
 from clusters import services
 from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.models import Cluster, Connection, ConnectionTest
-from core import enqueue
+from core.broker import enqueue
 from engines.base import EngineError
 from engines.findings import CONNECTION, PERMISSIONS, SIGNED_IN, Finding, Level
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from clusters.models import Cluster
 from engines.base import Engine, EngineUnavailable, Handle, Launch, Site
-from spec.errors import Problem
+from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
 _lock = Lock()

@@ -14,12 +14,12 @@ from clusters.kinds import KINDS
 from clusters.kinds.base import ClusterKind, ConnectionSecret, ConnectionSettings
 from clusters.kinds.local import LOCAL
 from clusters.stored import capabilities_of, findings_of, gpus_of
-from core.choices import Choices
-from core.fields import EncryptedTextField, SaidJSON, SaidText
+from core.database.choices import Choices
+from core.database.fields import EncryptedTextField, SaidJSON, SaidText
 from engines.base import Capabilities
 from engines.findings import Finding
 from engines.nodes import Gpu
-from spec.stored import fault_of
+from spec.formats.stored import fault_of
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager

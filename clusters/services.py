@@ -19,8 +19,8 @@ from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.local import LOCAL
 from clusters.models import Cluster, Connection, State
 from clusters.nodes import store
-from core import enqueue
-from core.verdicts import judge_all
+from core.broker import enqueue
+from core.rest.verdicts import judge_all
 from core.words import some
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
 from engines.findings import Finding, Level

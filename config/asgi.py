@@ -15,7 +15,7 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 from config.handler import Handler  # noqa: E402
 from core import garbage  # noqa: E402
 from core.sqlite import checkpoints  # noqa: E402
-from core.websockets import Receive, Scope, Send, by_address, own_pages_only  # noqa: E402
+from core.web.websockets import Receive, Scope, Send, by_address, own_pages_only  # noqa: E402
 from workloads.terminal.urls import program_routes, routes  # noqa: E402
 from workloads.tools.addresses import is_a_tools  # noqa: E402
 from workloads.tools.app import tools  # noqa: E402

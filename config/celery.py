@@ -7,7 +7,8 @@ from celery import Celery
 from celery.signals import task_failure, worker_ready, worker_shutting_down
 
 from config.heartbeat import WorkerPulse
-from core import garbage, lease, storage
+from core import garbage, storage
+from core.broker import lease
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

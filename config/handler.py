@@ -25,7 +25,7 @@ from django.db import connection, connections
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 
-from core.api import CALLS
+from core.rest.api import CALLS
 
 SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
 ROWS = "/workloads/rows/"  # which every open table asks for, whenever one of its workloads changes

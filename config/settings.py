@@ -56,11 +56,11 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "core.correlation.RequestIdMiddleware",
-    "core.middleware.HeadersMiddleware",
-    "core.static.StaticFilesMiddleware",
-    "core.middleware.TextMiddleware",
-    "core.middleware.ApiMiddleware",
+    "core.rest.correlation.RequestIdMiddleware",
+    "core.web.middleware.HeadersMiddleware",
+    "core.web.static.StaticFilesMiddleware",
+    "core.web.middleware.TextMiddleware",
+    "core.web.middleware.ApiMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -68,8 +68,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "core.htmx.HtmxAnswersMiddleware",
-    "config.refusals.StorageMiddleware",
+    "core.web.htmx.HtmxAnswersMiddleware",
+    "config.rest.refusals.StorageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 TEMPLATES = [
@@ -82,7 +82,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "core.context_processors.page",
+                "core.web.context_processors.page",
                 "config.health.page",
             ],
         },
@@ -253,7 +253,7 @@ LOGGING = {
     "filters": {
         "without_health": {"()": "core.logs.WithoutHealth"},
         "brief_refusals": {"()": "core.logs.BriefRefusals"},
-        "with_request_id": {"()": "core.correlation.WithRequestId"},
+        "with_request_id": {"()": "core.rest.correlation.WithRequestId"},
     },
     "handlers": {
         "console": {

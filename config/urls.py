@@ -4,11 +4,11 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
-from config.api import api, nowhere
 from config.health import health_notice, healthz
-from config.reference import api_reference
-from config.refusals import broken
-from core.views import styleguide
+from config.rest.api import api, nowhere
+from config.rest.reference import api_reference
+from config.rest.refusals import broken
+from core.styleguide.views import styleguide
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="workload-list"), name="home"),

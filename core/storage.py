@@ -16,7 +16,7 @@ from typing import Any
 import redis
 from django.conf import settings
 
-from core.valkey import connection
+from core.broker.valkey import connection
 
 REMEMBERED_SECONDS = 20  # how long an error counts that no look at a disk explains
 KEY = "trainyard:storage"

@@ -23,12 +23,12 @@ from engines.nodes import NodeInfo
 from engines.partitions import Partition
 from engines.queues import Wanted
 from engines.session import Session
-from spec.causes import Cause
-from spec.errors import Problem, place_of
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase, Reason
+from spec.problems.causes import Cause
+from spec.problems.errors import Problem, place_of
 from spec.tools import Tool
-from spec.variable import EnvironmentVariable, NamedCredential
+from spec.values.variable import EnvironmentVariable, NamedCredential
 from spec.workload import Role, WorkloadSpec
 
 DEFAULT_POOL = "default"

@@ -28,10 +28,10 @@ from engines.findings import Finding
 from engines.logs import Log, LogChunk
 from engines.nodes import Gpu, NodeInfo
 from engines.queues import Queue, Wanted
-from spec.causes import Cause
-from spec.errors import Problem
 from spec.framework import Framework
 from spec.phases import ENDED, Phase, RankPhase, Reason
+from spec.problems.causes import Cause
+from spec.problems.errors import Problem
 from spec.tools import Tool
 
 TICK = 0.5  # seconds

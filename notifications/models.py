@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts import access
 from accounts.models import User
-from core.choices import Choices
-from core.fields import EncryptedTextField, SaidLine, SaidText
+from core.database.choices import Choices
+from core.database.fields import EncryptedTextField, SaidLine, SaidText
 from projects.scopes import Scoped
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.verdicts import unless_taken
+from core.rest.verdicts import unless_taken
 from core.words import some
 from projects import queues
 from projects.models import Department, Project

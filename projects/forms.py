@@ -14,7 +14,7 @@ from core.forms.form import Form
 from projects.models import Department, Project
 from projects.ranks import RANKS, ProjectRank
 from projects.values import GB, DepartmentValues, ProjectValues
-from spec.errors import problems
+from spec.problems.errors import problems
 
 SUM = "Sum of its projects"
 POOL = Cell(

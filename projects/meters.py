@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from projects.quotas import Demand, Quota
-from spec.quantities import readable
+from spec.values.quantities import readable
 
 
 @dataclass(frozen=True)

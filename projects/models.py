@@ -10,10 +10,10 @@ from django.urls import reverse
 from accounts import access
 from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster
-from core.prepared import prepared
+from core.database.prepared import prepared
 from core.words import some
 from projects.ranks import ProjectRank, ranks
-from spec.scheduling import MAX_POOLS
+from spec.parts.scheduling import MAX_POOLS
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager

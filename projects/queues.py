@@ -6,7 +6,7 @@ from functools import partial
 
 from clusters.connections import engine_for
 from clusters.models import Cluster
-from core.enqueue import SUBMIT, send
+from core.broker.enqueue import SUBMIT, send
 from engines.base import EngineError
 from engines.queues import Queue
 from projects.models import Department, Project

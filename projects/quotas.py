@@ -9,7 +9,7 @@ from django.db.models import Count, Sum
 
 from projects.models import Department, Project
 from spec.phases import HOLDING, Phase
-from spec.quantities import readable
+from spec.values.quantities import readable
 from spec.workload import WorkloadSpec
 
 SLACK = 1e-6  # of sums of fractions

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from core.choices import Choices
+from core.database.choices import Choices
 
 
 class ProjectRank(StrEnum):

@@ -10,7 +10,7 @@ from django.db.models import Q
 from accounts import access
 from accounts.models import User
 from clusters.models import Cluster
-from core.choices import Choices
+from core.database.choices import Choices
 from projects.models import Department, Project
 
 

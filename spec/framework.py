@@ -1,7 +1,7 @@
 """Frameworks as rows: what is true of each, whatever runs it.
 
 What an engine needs of a framework beyond this is a row of its own: ``engines/kubernetes/jobs.py``,
-``engines/local/environment.py``.
+``engines/local/planning/environment.py``.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from spec.environment import ToolConnection
+from spec.parts.environment import ToolConnection
 from spec.workload import Pod, WorkloadSpec
 
 LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it is a DNS label

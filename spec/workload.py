@@ -11,17 +11,17 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from spec.batch_script import BatchScript
-from spec.compute import Compute, GpuRequestType
-from spec.environment import Container
+from spec.data.places import Place
+from spec.data.storage import Storage
 from spec.framework import ALONE, Framework, Head, Traits, owner_of
 from spec.kind import WorkloadKind
-from spec.labels import Annotation, Label
 from spec.part import Flag, Part, Whole
-from spec.patterns import WEB_ADDRESS
-from spec.places import Place
-from spec.pulls import PullSecret
-from spec.scheduling import (
+from spec.parts.batch_script import BatchScript
+from spec.parts.compute import Compute, GpuRequestType
+from spec.parts.environment import Container
+from spec.parts.labels import Annotation, Label
+from spec.parts.pulls import PullSecret
+from spec.parts.scheduling import (
     MAX_POOLS,
     LabelValue,
     NodeAffinity,
@@ -32,8 +32,8 @@ from spec.scheduling import (
     Toleration,
     Topology,
 )
-from spec.setup import Setup
-from spec.storage import Storage
+from spec.parts.setup import Setup
+from spec.values.patterns import WEB_ADDRESS
 
 MAX_WORKERS = 512
 NO_PROGRAM = "is required"  # of an image, where there is no command

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
-from config.api import api
+from config.rest.api import api
 
 METHODS = ("get", "post", "put", "patch", "delete")
 

@@ -11,7 +11,8 @@ import redis
 
 from config import embedded
 from config.run import programs
-from core import enqueue, storage
+from core import storage
+from core.broker import enqueue
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
 from tests.product import Trainyard
 from tests.settings import TEST_HOME

@@ -18,7 +18,7 @@ from engines.base import Capabilities, FrameworkSupport
 from engines.nodes import Gpu, NodeInfo
 from projects.models import Department, Project
 from projects.scopes import Scope
-from spec import documents
+from spec.formats import documents
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase
 from spec.workload import WorkloadSpec

@@ -4,7 +4,7 @@ from typing import Any
 
 from factory.declarations import LazyFunction
 
-from spec import documents
+from spec.formats import documents
 
 
 def of_one_pod(kind: str) -> dict[str, Any]:

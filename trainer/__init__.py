@@ -1,5 +1,5 @@
 """Distributed training programs. torch only; stands alone."""
 
-from trainer.metrics import report
+from trainer.record.metrics import report
 
 __all__ = ["report"]

@@ -6,9 +6,10 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from trainer import config, identity, launch
+from trainer import config
 from trainer.errors import TrainerError
-from trainer.metrics import say
+from trainer.gang import identity, launch
+from trainer.record.metrics import say
 
 NAMES = "|".join(config.PROGRAMS)
 USAGE = f"usage: python -m trainer {{{NAMES}}} [flags]; --help after the name lists the flags"

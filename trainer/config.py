@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer import tutorial
-from trainer.identity import Span
+from trainer.gang.identity import Span
 
 
 @dataclass(frozen=True)

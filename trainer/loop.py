@@ -5,15 +5,16 @@ import math
 import torch
 from torch import nn
 
-from trainer import group, programs, stop, training
+from trainer import programs, training
 from trainer.config import Config
 from trainer.data.sets import Split
 from trainer.errors import PREEMPTED, Diverged
-from trainer.identity import Identity
-from trainer.meter import SampleMeter
-from trainer.metrics import say
+from trainer.gang import group, stop
+from trainer.gang.identity import Identity
+from trainer.gang.order import share
 from trainer.model import correct
-from trainer.order import share
+from trainer.record.meter import SampleMeter
+from trainer.record.metrics import say
 from trainer.training import Training
 
 

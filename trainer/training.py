@@ -9,14 +9,14 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from trainer import checkpoint
 from trainer.config import Config
 from trainer.errors import UsageError
-from trainer.group import Group
-from trainer.meter import SampleMeter
-from trainer.metrics import Reporter, say
+from trainer.gang.group import Group
+from trainer.gang.order import Order
 from trainer.model import StoppableNet
-from trainer.order import Order
+from trainer.record import checkpoint
+from trainer.record.meter import SampleMeter
+from trainer.record.metrics import Reporter, say
 
 
 @dataclass(frozen=True)

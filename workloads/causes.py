@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.prepared import prepared
+from core.database.prepared import prepared
 from engines.base import Observation
-from spec.causes import Cause as Seen
+from spec.problems.causes import Cause as Seen
 from workloads.models import Cause, Workload
 
 MOST = 200  # causes kept of one run; the last one stays open, the oldest go

@@ -13,8 +13,8 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from accounts.models import User
-from core.connections import let_go
-from core.query import whole_number
+from core.database.connections import let_go
+from core.web.query import whole_number
 from workloads.models import Event, Workload
 
 MOST_REPLAYED = 1000  # whoever missed more reads the list again

@@ -5,8 +5,8 @@ A broker that is down loses nothing: the sweep looks at the rows every few secon
 
 from uuid import UUID
 
-from core import enqueue
-from core.enqueue import MONITOR, SUBMIT, send, send_once
+from core.broker import enqueue
+from core.broker.enqueue import MONITOR, SUBMIT, send, send_once
 from workloads.models import Workload
 
 HAND_OVER = "workloads.hand_over"

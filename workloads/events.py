@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from django.db import transaction
 
 from accounts.models import User
-from core import stream
-from core.enqueue import PERIODIC, send_once
-from core.inserts import insert
+from core.broker import stream
+from core.broker.enqueue import PERIODIC, send_once
+from core.database.inserts import insert
 from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
 

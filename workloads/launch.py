@@ -11,10 +11,10 @@ from assets.credential.model import Credential
 from assets.credential.values import MissingValue, values_for
 from clusters.connections import engine_for, site_of
 from clusters.models import Cluster
-from core.fields import Unreadable
+from core.database.fields import Unreadable
 from engines.base import EngineError, EngineRefused, Launch
 from projects.models import Project
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 

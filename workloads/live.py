@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 
 from accounts import access
 from accounts.models import User
-from core import stream as live
-from core.connections import let_go
+from core.broker import stream as live
+from core.database.connections import let_go
 from projects.models import Project
 from workloads import events
 

@@ -23,13 +23,13 @@ from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project, project_to_submit_to
 from projects.quotas import Demand
-from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import TAKEN, Problem, SpecError
+from spec.formats import documents
+from spec.formats.merge import USER, Merged, given_path
 from spec.framework import Framework
-from spec.merge import USER, Merged, given_path
-from spec.names import check_name
-from spec.rulings import FieldRuling
+from spec.problems.errors import TAKEN, Problem, SpecError
+from spec.problems.rulings import FieldRuling
+from spec.values.names import check_name
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import capacity, ports

@@ -29,8 +29,9 @@ from workloads import causes, diagnosis, enqueue, events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
 from workloads.progress import forward
-from workloads.scheduling import admission, endings
+from workloads.scheduling import admission
 from workloads.scheduling.fit.foresight import FEW, judge_unasked
+from workloads.scheduling.limits import endings
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
 

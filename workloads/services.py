@@ -15,8 +15,8 @@ from audit import services as audit
 from projects.quotas import Demand
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
-from spec.errors import Problem, SpecError
 from spec.phases import Phase, Reason
+from spec.problems.errors import Problem, SpecError
 from workloads import enqueue, events, logs, submission
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, contest, plan

@@ -15,12 +15,12 @@ from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
-from core.inserts import insert, together
+from core.database.inserts import insert, together
 from projects.models import project_to_submit_to
 from projects.quotas import Demand
-from spec import documents
 from spec.draft import WorkloadDraft
-from spec.errors import Problem, SpecError
+from spec.formats import documents
+from spec.problems.errors import Problem, SpecError
 from workloads import enqueue, events
 from workloads.launch import pulled_with
 from workloads.models import Rank, Source, Workload, WorkloadAsset

@@ -8,10 +8,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, Router, Status
 
+from accounts.api.keys import NewKey, new_key
 from accounts.devices import sign_ins
-from accounts.key_api import NewKey, new_key
 from accounts.models import DeviceAnswer
-from core.api import ApiError, Closed, ErrorBody, Wire, judged
+from core.rest.api import ApiError, Closed, ErrorBody, Wire, judged
 
 router = Router(tags=["Access"])
 

@@ -13,10 +13,10 @@ from accounts import tokens
 from accounts.forms import KeyForm
 from accounts.http import Request
 from accounts.models import AccessKey
-from core import curl
 from core.forms.form import judged
-from core.http import render_partial
-from core.pages import done, form_page, question_page
+from core.rest import curl
+from core.web.http import render_partial
+from core.web.pages import done, form_page, question_page
 
 CRUMB = "Access keys"
 form_methods = require_http_methods(["GET", "HEAD", "POST"])

@@ -14,9 +14,9 @@ from accounts.forms import password_form
 from accounts.http import Request, permission_required
 from accounts.models import User
 from core.forms.form import judged
-from core.http import render_partial
-from core.pages import done, form_page
-from core.query import search_text
+from core.web.http import render_partial
+from core.web.pages import done, form_page
+from core.web.query import search_text
 
 USERS_A_PAGE = 50
 form_methods = require_http_methods(["GET", "HEAD", "POST"])

@@ -24,12 +24,12 @@ from assets.api.schemas import (
 )
 from assets.base import AssetKind
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, unchanged
-from core.api import ApiError, Issue, judged, not_found, refused_for
-from core.filters import narrow, order
+from core.rest.api import ApiError, Issue, judged, not_found, refused_for
+from core.rest.filters import narrow, order
 from projects.scopes import Place, ScopedQuerySet
-from spec.errors import Path, Problem, SpecError
-from spec.merge import filled
-from spec.stored import mapping
+from spec.formats.merge import filled
+from spec.formats.stored import mapping
+from spec.problems.errors import Path, Problem, SpecError
 
 NAMED = ("created_by", "updated_by", "cluster")
 BOTH = "includeDescendants: cannot be used with scope; leave one of both out"

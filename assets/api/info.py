@@ -14,7 +14,7 @@ from assets.api.schemas import (
 )
 from assets.base import AssetKind
 from assets.links import users_of
-from core.api import ApiError, not_found
+from core.rest.api import ApiError, not_found
 from projects.models import Project
 from spec.framework import Framework
 from spec.kind import WorkloadKind

@@ -8,7 +8,7 @@ from accounts import access
 from accounts.models import User
 from assets.api.schemas import IDS, AssetMetaIn, AssetScope
 from clusters.models import Cluster
-from core.api import Issue
+from core.rest.api import Issue
 from projects.models import Department, Project
 from projects.scopes import Place
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from ninja import Query, Router, Status
 
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from assets.api.calls import Calls
 from assets.api.schemas import (
     AssetChange,

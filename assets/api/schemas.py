@@ -10,10 +10,10 @@ from pydantic import Field
 
 from assets.asset import Asset
 from assets.wire import AssetWire, WireType
-from core.api import Closed, Pages, Parameters, Wire
-from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted
+from core.rest.api import Closed, Pages, Parameters, Wire
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted
 from projects.scopes import Place, Scope
-from spec import documents
+from spec.formats import documents
 from spec.kind import WorkloadKind
 
 Number = Annotated[int, Field(ge=0, lt=10**18)]

@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from assets.base import AssetCard, Fact
 from assets.compute.model import ComputeResource
 from clusters.models import Cluster
-from spec.compute import Compute, GpuRequestType
 from spec.draft import Values
-from spec.quantities import readable, to_bytes
+from spec.parts.compute import Compute, GpuRequestType
+from spec.values.quantities import readable, to_bytes
 
 
 def draw(resource: ComputeResource, cluster: Cluster | None) -> AssetCard:

@@ -7,9 +7,9 @@ from assets.compute.model import ComputeResource
 from assets.forms.base import AssetForm
 from core.forms import nested
 from core.forms.field import Cell, Field, Input, Option, Values
-from spec.compute import DEFAULT_CPU, Compute, GpuRequestType
-from spec.quantities import PATTERN, to_bytes
-from spec.stored import mapping, readable
+from spec.formats.stored import mapping, readable
+from spec.parts.compute import DEFAULT_CPU, Compute, GpuRequestType
+from spec.values.quantities import PATTERN, to_bytes
 
 PERCENT = "%"
 MEMORY_UNITS = {"M": "MB", "G": "GB", "Mi": "MiB", "Gi": "GiB"}

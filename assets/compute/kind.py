@@ -5,8 +5,8 @@ from assets.compute import card
 from assets.compute.form import ComputeForm, blank, initial
 from assets.compute.model import ComputeResource
 from assets.compute.wire import WIRE
-from spec.compute import Compute
 from spec.draft import Values
+from spec.parts.compute import Compute
 
 
 def layer(asset: ComputeResource) -> Values:

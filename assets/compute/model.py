@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from assets.asset import Asset
 from projects.scopes import ScopedQuerySet, scope_constraints
-from spec import compute
+from spec.parts import compute
 
 
 class ComputeResource(Asset):

@@ -4,10 +4,10 @@ from functools import partial
 from typing import Any
 
 from assets.wire import AssetWire, Given, WireType, without_in_items
-from spec.compute import Compute
-from spec.described import schema_of
-from spec.documents import Document, ordered
-from spec.stored import mapping
+from spec.formats.described import schema_of
+from spec.formats.documents import Document, ordered
+from spec.formats.stored import mapping
+from spec.parts.compute import Compute
 
 
 def _read(spec: Document, asset: Any) -> Given:

@@ -10,11 +10,11 @@ from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
 from assets.credential.usable import ANOTHERS, Usable, unfit
 from projects.models import Project
-from spec.credential import FETCHED, KEYS, CredentialKind
-from spec.documents import VARIABLES
+from spec.data.credential import FETCHED, KEYS, CredentialKind
 from spec.draft import Values
-from spec.errors import Path, Problem
-from spec.stored import mapping
+from spec.formats.documents import VARIABLES
+from spec.formats.stored import mapping
+from spec.problems.errors import Path, Problem
 
 PULLS, STORAGE, FILES = "imagePullSecrets", "storage", "secretVolume"
 OWN = "userCredential"  # Run:ai's word for one of the author's own

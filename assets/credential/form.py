@@ -10,8 +10,8 @@ from core.forms import read
 from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.shown import Shown
 from projects.scopes import Place
-from spec.credential import KEYS, CredentialKind
-from spec.stored import mapping
+from spec.data.credential import KEYS, CredentialKind
+from spec.formats.stored import mapping
 
 KINDS: tuple[Option, ...] = (
     (CredentialKind.GENERIC, "Generic secret"),

@@ -9,8 +9,8 @@ from assets.credential.form import KINDS, VALUES, CredentialForm, blank, initial
 from assets.credential.model import Credential, SecretValue
 from assets.credential.wire import WIRE
 from clusters.models import Cluster
-from spec.credential import CredentialSpec
-from spec.errors import Problem
+from spec.data.credential import CredentialSpec
+from spec.problems.errors import Problem
 
 
 def _issues(credentials: Iterable[Credential], cluster: Cluster | None) -> dict[UUID, str]:

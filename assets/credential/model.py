@@ -9,9 +9,9 @@ from django.urls import reverse
 from accounts.models import User
 from assets.asset import Asset
 from clusters.models import Cluster
-from core.fields import EncryptedTextField
+from core.database.fields import EncryptedTextField
 from projects.scopes import Place, Scope, ScopedQuerySet, changed_by, scope_constraints, seen_by
-from spec.credential import CredentialSpec
+from spec.data.credential import CredentialSpec
 
 SHARED = Q(owner=None)
 

@@ -9,10 +9,10 @@ from accounts.models import User
 from assets.credential.model import Credential, SecretValue
 from clusters.connections import engine_for
 from clusters.models import Cluster
-from core.fields import Unreadable
+from core.database.fields import Unreadable
 from engines.base import Engine, EngineRefused
-from spec.credential import KEYS, CredentialKind
-from spec.errors import Problem
+from spec.data.credential import KEYS, CredentialKind
+from spec.problems.errors import Problem
 
 (KEY,) = KEYS[CredentialKind.SSH_KEY]
 Person = int | None  # the key of a user, who may be gone

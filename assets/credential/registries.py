@@ -9,12 +9,12 @@ from accounts.models import User
 from assets.credential.model import SHARED, Credential, SecretValue
 from assets.credential.usable import distance, fault_of
 from assets.credential.values import MissingValue
-from core.prepared import prepared
+from core.database.prepared import prepared
 from engines.base import Registry
 from projects.models import Project
 from projects.scopes import holding
-from spec.credential import CredentialKind
-from spec.registry import host_of, registry_of
+from spec.data.credential import CredentialKind
+from spec.values.registry import host_of, registry_of
 from spec.workload import WorkloadSpec
 
 

@@ -10,10 +10,10 @@ from accounts.models import User
 from assets.credential.form import KINDS
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
-from core.query import uuids
+from core.web.query import uuids
 from projects.models import Project
 from projects.scopes import Place, Scope, ScopedQuerySet
-from spec.credential import CredentialKind, opens
+from spec.data.credential import CredentialKind, opens
 
 #: The nearest first, after one's own: of two with one name the project's own is meant.
 NEAREST = (Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT)

@@ -7,8 +7,8 @@ from django.db.models import Q
 
 from accounts.models import User
 from assets.credential.model import SHARED, Credential, SecretValue
-from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
-from spec.variable import CredentialKey, NamedCredential
+from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
+from spec.values.variable import CredentialKey, NamedCredential
 from spec.workload import Replica, WorkloadSpec
 
 

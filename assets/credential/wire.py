@@ -6,10 +6,10 @@ from typing import Any
 
 from assets.credential.form import VALUES
 from assets.wire import AssetWire, Given, WireType
-from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind
-from spec.documents import Document
-from spec.errors import WORDS, Path, Problem
-from spec.stored import mapping
+from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind
+from spec.formats.documents import Document
+from spec.formats.stored import mapping
+from spec.problems.errors import WORDS, Path, Problem
 
 EXISTING, PAIRS, NUMBER = "existingSecretName", "keyValuePairs", "keyId"
 #: Run:ai's words for the keys of each type, and for what of it is no secret.

@@ -4,8 +4,8 @@ from assets.base import AssetCard, Fact
 from assets.data_source.form import KINDS
 from assets.data_source.model import DataSource
 from clusters.models import Cluster
-from spec.data_source import SourceKind
-from spec.storage import ClaimInfo
+from spec.data.data_source import SourceKind
+from spec.data.storage import ClaimInfo
 
 WORDS = {
     "read_write_once": "read-write by one node",

@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from core.forms.field import Values
-from spec.documents import to_yaml
+from spec.formats.documents import to_yaml
 
 FILES = "files"
 EXAMPLE = "train.yaml: |\n  lr: 0.1"

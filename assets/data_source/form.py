@@ -12,9 +12,9 @@ from core.forms.field import Field, Input, Option, Values
 from core.forms.items import Offered
 from core.forms.shown import Shown
 from projects.scopes import Place
-from spec.credential import CredentialKind
-from spec.data_source import SourceKind
-from spec.stored import mapping
+from spec.data.credential import CredentialKind
+from spec.data.data_source import SourceKind
+from spec.formats.stored import mapping
 
 KINDS: tuple[Option, ...] = (
     (SourceKind.PVC, "PVC"),

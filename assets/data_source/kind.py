@@ -13,9 +13,9 @@ from assets.data_source.wire import WIRE
 from assets.links import Reference
 from clusters.models import Cluster
 from projects.scopes import Place
-from spec import data_source
-from spec.credential import FETCHED
-from spec.errors import Problem
+from spec.data import data_source
+from spec.data.credential import FETCHED
+from spec.problems.errors import Problem
 
 CREDENTIAL = "credential"  # the slug of that kind
 

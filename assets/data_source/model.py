@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from assets.asset import Asset
 from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
-from spec import data_source
+from spec.data import data_source
 
 
 class DataSource(Asset):

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, without
-from spec.data_source import PART_OF, SourceKind
-from spec.described import schema_of
-from spec.documents import Document, ordered
-from spec.errors import WORDS, Path, Problem
-from spec.stored import mapping
+from spec.data.data_source import PART_OF, SourceKind
+from spec.formats.described import schema_of
+from spec.formats.documents import Document, ordered
+from spec.formats.stored import mapping
+from spec.problems.errors import WORDS, Path, Problem
 
 NAME = {"name": WORDS["extra_forbidden"]}  # of an item of ``storage``; an asset has its own
 #: Run:ai's words for the credential of each type, whose id they have.

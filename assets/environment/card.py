@@ -4,8 +4,8 @@ from assets.base import AssetCard, Fact
 from assets.environment.model import Environment
 from clusters.models import Cluster
 from spec.draft import Values
-from spec.environment import TOOLS
 from spec.framework import Framework
+from spec.parts.environment import TOOLS
 
 
 def draw(environment: Environment, cluster: Cluster | None) -> AssetCard:

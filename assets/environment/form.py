@@ -14,11 +14,11 @@ from core.forms.field import Cell, Field, Input, Values
 from core.forms.items import ShownItem
 from core.forms.shown import Shown
 from projects.scopes import Place
-from spec import environment as spec
-from spec.environment import CAPABILITIES, ConnectionType, PullPolicy, Seccomp, UidGidSource
+from spec.formats.stored import mapping, without_strays
 from spec.framework import Framework
-from spec.probes import Scheme
-from spec.stored import mapping, without_strays
+from spec.parts import environment as spec
+from spec.parts.environment import CAPABILITIES, ConnectionType, PullPolicy, Seccomp, UidGidSource
+from spec.parts.probes import Scheme
 
 YES_NO = (("", "Image default"), ("yes", "Yes"), ("no", "No"))
 SOURCES = (

@@ -7,10 +7,10 @@ from assets.environment import card
 from assets.environment.form import EnvironmentForm, initial
 from assets.environment.model import Environment
 from assets.environment.wire import WIRE
-from spec import environment
 from spec.draft import Values
-from spec.errors import Problem
-from spec.merge import NOTHING
+from spec.formats.merge import NOTHING
+from spec.parts import environment
+from spec.problems.errors import Problem
 
 IDS = ("runAsUid", "runAsGid", "supplementalGroups")
 #: What a person gives on top of an environment. The rest gives way to the one that is chosen.

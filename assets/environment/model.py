@@ -4,12 +4,12 @@ from django.db import models
 from django.urls import reverse
 
 from assets.asset import Asset
-from core.choices import Choices
+from core.database.choices import Choices
 from projects.scopes import ScopedQuerySet, scope_constraints
-from spec import environment
-from spec.environment import UidGidSource
+from spec.formats.stored import mapping
 from spec.framework import Framework
-from spec.stored import mapping
+from spec.parts import environment
+from spec.parts.environment import UidGidSource
 
 
 def frameworks() -> Choices:

@@ -1,7 +1,7 @@
 """Tools in a form: how each is reached, and who may."""
 
 from core.forms.field import Cell, Input, Repack, Values
-from spec.environment import TOOLS, Access, ConnectionType
+from spec.parts.environment import TOOLS, Access, ConnectionType
 
 ACCESS = (
     ("", "Anyone with access to the workload"),

@@ -6,7 +6,7 @@ shows of the item, and the mask that is posted in its place keeps it.
 """
 
 from core.forms.field import Cell, Input, Repack, Values
-from spec.variable import MASK, looks_secret
+from spec.values.variable import MASK, looks_secret
 
 KEPT = "kept"  # the value behind the mask, among the cells
 CHOSEN = "chosen"  # the same: the credential by its id, as long as its name stays

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assets.wire import NOT_HERE, AssetWire, Given, Supported, WireType, without, without_in_items
-from spec.described import schema_of
-from spec.documents import Document, ordered
-from spec.environment import Environment, Security, ToolConnection
-from spec.errors import WORDS, Path, Problem
+from spec.formats.described import schema_of
+from spec.formats.documents import Document, ordered
+from spec.formats.stored import mapping
 from spec.framework import Framework
-from spec.stored import mapping
+from spec.parts.environment import Environment, Security, ToolConnection
+from spec.problems.errors import WORDS, Path, Problem
 
 TOOLS, INSIDE, OVERRIDE = "connections", "internalToolInfo", "overrideUidGidInWorkspace"
 SECURITY = frozenset(field.alias or name for name, field in Security.model_fields.items())

@@ -13,7 +13,7 @@ from core.forms.form import Form
 from core.forms.items import Offered
 from projects.models import Department, Project
 from projects.scopes import Holder, Place, Scope
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 
 WHERE = (
     Field("cluster", "Cluster", Input.SELECT, choices="clusters"),

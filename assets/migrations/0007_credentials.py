@@ -1,6 +1,6 @@
 """Credentials; and variables of environments say that they take nothing from one."""
 
-import core.fields
+import core.database.fields
 import django.db.models.deletion
 import projects.scopes
 import uuid
@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(max_length=253)),
-                ('value', core.fields.EncryptedTextField()),
+                ('value', core.database.fields.EncryptedTextField()),
                 ('credential', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='secret_values', to='assets.credential')),
             ],
         ),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
-from spec.merge import USER, Merged
+from spec.formats.merge import USER, Merged
 
 
 def over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:

@@ -7,7 +7,7 @@ from assets.asset import Asset
 from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.draft import WorkloadDraft
-from spec.stored import readable
+from spec.formats.stored import readable
 
 
 class Template(Asset):

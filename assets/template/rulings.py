@@ -5,8 +5,8 @@ from typing import Any
 
 from assets.template.model import Template
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
-from spec.errors import Problem
-from spec.rulings import FieldRuling
+from spec.problems.errors import Problem
+from spec.problems.rulings import FieldRuling
 
 Rulings = dict[str, FieldRuling]
 OWN = ("kind", "framework", "architecture")  # what a draft has beside its values

@@ -3,8 +3,8 @@
 from typing import Any
 
 from assets.wire import AssetWire, Given, WireType
-from spec.documents import Document
-from spec.stored import mapping
+from spec.formats.documents import Document
+from spec.formats.stored import mapping
 
 
 def _read(spec: Document, asset: Any) -> Given:

@@ -11,9 +11,9 @@ from assets.asset import Asset
 from assets.base import A, AssetKind
 from assets.names import as_yaml
 from assets.versions.model import AssetVersion
-from core.fields import EncryptedTextField
+from core.database.fields import EncryptedTextField
 from projects.scopes import Scoped
-from spec import documents
+from spec.formats import documents
 
 MOST = 50  # of one asset
 HEAD = ("name", "description")

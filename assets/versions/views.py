@@ -12,9 +12,9 @@ from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
 from assets.versions import history
-from core.http import render_partial
-from core.pages import done, in_drawer
-from spec.errors import SpecError
+from core.web.http import render_partial
+from core.web.pages import done, in_drawer
+from spec.problems.errors import SpecError
 
 
 @require_safe

@@ -13,11 +13,11 @@ from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
 from assets.forms.base import ME, AssetForm
-from core.pages import came_from, chosen, done, form_page
-from core.query import whole_number
+from core.web.pages import came_from, chosen, done, form_page
+from core.web.query import whole_number
 from projects.models import Project
 from projects.scopes import Place
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 

@@ -16,8 +16,8 @@ from assets.cards import cards
 from assets.forms.base import ME
 from assets.links import used_by
 from assets.table import GalleryState
-from core.http import render_partial
-from core.sheets import line_writer
+from core.web.http import render_partial
+from core.web.sheets import line_writer
 
 CARDS_A_PAGE = 24
 ROWS_A_PAGE = 50

@@ -16,8 +16,8 @@ from assets.forms.base import EVERY
 from assets.links import tables
 from assets.names import as_yaml
 from assets.views.gallery import links
-from core.http import render_partial
-from core.pages import done, in_drawer, question_page
+from core.web.http import render_partial
+from core.web.pages import done, in_drawer, question_page
 
 MOST_USERS = 20
 

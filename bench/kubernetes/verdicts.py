@@ -168,7 +168,7 @@ def _tried(trial: Trial, types: list[str]) -> Counter[str]:
 
 def gang(random: Random, types: list[str]) -> "WorkloadSpec":
     """Of one to 64 pods, some for one type of node only, some larger than any node."""
-    from spec import documents
+    from spec.formats import documents
 
     compute = {
         "gpuDevicesRequest": random.choice((0, 1, 2, 4, 8, 8)),

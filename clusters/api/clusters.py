@@ -5,7 +5,7 @@ from uuid import UUID
 from ninja import Router, Status
 
 from accounts import access
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from clusters import connection_tests, services
 from clusters.api.schemas import (
     REFUSED,
@@ -19,7 +19,7 @@ from clusters.api.schemas import (
     wire_of,
 )
 from clusters.models import Cluster, ConnectionTest
-from core.api import judged, not_found
+from core.rest.api import judged, not_found
 
 router = Router(tags=["Clusters"])
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from ninja import Query, Router
 
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from clusters.models import Cluster, Node, NodeQuerySet
 from clusters.nodes.rows import (
@@ -18,8 +18,8 @@ from clusters.nodes.rows import (
     NodeRow,
     rows_of,
 )
-from core.api import Count, Pages, Wire, words
-from core.filters import ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.api import Count, Pages, Wire, words
+from core.rest.filters import ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 
 router = Router(tags=["Nodes"])
 

@@ -6,14 +6,14 @@ from uuid import UUID
 
 from ninja import Query, Router, Status
 
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from clusters.api.clusters import cluster_of
 from clusters.api.nodes import Amounts
 from clusters.models import Cluster, NodePool
 from clusters.nodes import pools
 from clusters.nodes.rows import PoolRow, pool_rows
-from core.api import TENANT, Closed, Count, Parameters, Wire, judged, not_found, words
+from core.rest.api import TENANT, Closed, Count, Parameters, Wire, judged, not_found, words
 
 router = Router(tags=["Nodes"])
 

@@ -17,10 +17,10 @@ from clusters.kinds import KINDS, addable, addable_kind
 from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.wire import Connecting
 from clusters.models import Cluster, ConnectionTest, State
-from core.api import TENANT, ApiError, Issue, Wire, words
-from core.verdicts import judge_all
+from core.rest.api import TENANT, ApiError, Issue, Wire, words
+from core.rest.verdicts import judge_all
 from engines.findings import Level
-from spec.errors import problems
+from spec.problems.errors import problems
 
 REFUSED = "The cluster cannot be saved."
 

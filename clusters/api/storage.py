@@ -4,9 +4,9 @@ from uuid import UUID
 
 from ninja import Query, Router, Schema
 
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
-from core.api import Parameters
+from core.rest.api import Parameters
 
 router = Router(tags=["Clusters"])
 

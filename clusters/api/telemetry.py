@@ -5,14 +5,14 @@ from uuid import UUID
 
 from ninja import Field, Query, Router
 
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
 from clusters.api.nodes import NodeList, NodeListing, NodeNarrowing, list_nodes
 from clusters.models import Cluster
 from clusters.nodes.rows import NodeRow, rows_of
-from core.api import Count, Pages, Parameters
-from core.filters import Filtered
-from core.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
+from core.rest.api import Count, Pages, Parameters
+from core.rest.filters import Filtered
+from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
 
 router = Router(tags=["Nodes"])
 

@@ -9,10 +9,10 @@ from django.core.exceptions import ValidationError
 from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic import ValidationError as SchemaError
 
-from core.verdicts import REQUIRED
+from core.rest.verdicts import REQUIRED
 from engines.base import Engine, Launch, Site
-from spec.errors import Problem
-from spec.storage import Storage
+from spec.data.storage import Storage
+from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
     from clusters.kinds.form import ConnectionForm

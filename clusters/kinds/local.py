@@ -7,11 +7,11 @@ from django.conf import settings
 
 from clusters.kinds.base import ClusterKind
 from engines.base import Engine, EngineUnavailable, Launch
-from engines.local import planner
 from engines.local.engine import LocalEngine
+from engines.local.planning import planner
 from engines.local.volumes import planning
-from spec.errors import Problem
-from spec.storage import Storage
+from spec.data.storage import Storage
+from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
     from clusters.models import Cluster

@@ -1,7 +1,7 @@
 import json
 
 import clusters.models
-from core.fields import Unreadable
+from core.database.fields import Unreadable
 from django.db import migrations, models
 
 SETTINGS = ("namespace_prefix", "ingress_domain", "ingress_class", "prometheus_url")

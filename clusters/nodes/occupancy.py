@@ -9,7 +9,7 @@ from django.db.models import Sum
 
 from clusters.models import Cluster
 from spec.phases import HOLDING
-from spec.quantities import readable
+from spec.values.quantities import readable
 
 
 @dataclass(frozen=True)

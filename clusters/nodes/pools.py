@@ -9,7 +9,7 @@ from audit import services as audit
 from clusters import services
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from clusters.nodes import store
-from core.verdicts import unless_taken
+from core.rest.verdicts import unless_taken
 from core.words import some
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."

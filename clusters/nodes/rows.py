@@ -12,7 +12,7 @@ from django.utils import timezone
 from clusters.models import DEFAULT_POOL, Cluster, Node, NodePool
 from clusters.nodes.occupancy import occupancies
 from engines.nodes import Allocation
-from spec.quantities import readable
+from spec.values.quantities import readable
 
 READY, NOT_READY, UNKNOWN, CORDONED = "Ready", "NotReady", "Unknown", "Cordoned"
 STATUS_TONES = {READY: "success", NOT_READY: "danger", UNKNOWN: "danger", CORDONED: "warning"}

@@ -2,7 +2,7 @@
 
 from django import template
 
-from spec import quantities
+from spec.values import quantities
 
 register = template.Library()
 

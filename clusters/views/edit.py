@@ -17,9 +17,9 @@ from clusters.kinds.form import ConnectionForm
 from clusters.models import Cluster, ConnectionTest
 from clusters.views.findings import shown_test
 from core.forms.form import judged
-from core.http import render_partial
-from core.pages import done, question_page
-from core.query import uuid_of
+from core.web.http import render_partial
+from core.web.pages import done, question_page
+from core.web.query import uuid_of
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 

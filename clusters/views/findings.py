@@ -14,8 +14,8 @@ from clusters.kinds import addable_kind
 from clusters.kinds.base import ClusterKind
 from clusters.models import Cluster, ConnectionTest
 from clusters.views.pages import tabs_of
-from core.http import render_partial
-from core.query import search_text
+from core.web.http import render_partial
+from core.web.query import search_text
 from engines.findings import CONNECTION, Finding, Level
 
 TONES = {

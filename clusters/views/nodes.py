@@ -13,9 +13,9 @@ from accounts.http import Request
 from clusters.models import DEFAULT_POOL, Cluster, Node, NodeQuerySet
 from clusters.nodes.rows import light, pool_rows, rows_of
 from clusters.views.pages import tabs_of
-from core.http import render_partial
-from core.pages import in_drawer
-from core.query import search_text
+from core.web.http import render_partial
+from core.web.pages import in_drawer
+from core.web.query import search_text
 
 NODES_A_PAGE = 50
 

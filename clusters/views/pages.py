@@ -17,7 +17,7 @@ from accounts.models import User
 from clusters.models import Cluster, State
 from clusters.nodes.occupancy import occupancies
 from clusters.nodes.rows import light, rows_of
-from core.http import render_partial
+from core.web.http import render_partial
 
 WORKLOADS_SHOWN, NODES_SHOWN = 50, 10
 TONES = {

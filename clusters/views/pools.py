@@ -14,7 +14,7 @@ from clusters.forms import NodePoolForm
 from clusters.models import Cluster, NodePool
 from clusters.nodes.pools import InUse, create_pool, delete_pool, obstacle_to_delete, update_pool
 from core.forms.form import judged
-from core.pages import done, form_page, question_page
+from core.web.pages import done, form_page, question_page
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 

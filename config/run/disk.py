@@ -7,7 +7,7 @@ from django.db import DatabaseError
 
 from config.run.console import say
 from core import storage
-from core.valkey import connection
+from core.broker.valkey import connection
 
 EVERY = 1.0  # seconds between two looks
 LEAST_AT_START = 1024**2  # bytes

@@ -9,7 +9,7 @@ from django.conf import settings
 from config import env
 from config.upkeep.errors import UpkeepError
 from config.upkeep.stopped import stopped
-from core import rotation
+from core.database import rotation
 
 HOW = (
     "The key comes from TRAINYARD_SECRET_KEY, which only you can change. Set it to a new key and "

@@ -15,7 +15,7 @@ from core.forms.field import Cell, Field, Input, Path, Values
 from core.forms.items import Offered, ShownItem
 from core.forms.shown import Shown, show
 from core.forms.words import sentence
-from core.verdicts import REQUIRED, texts_of
+from core.rest.verdicts import REQUIRED, texts_of
 
 CLOSED = {Input.SELECT, Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}
 SPARE = 3  # blank rows, for the button that adds one where no script runs

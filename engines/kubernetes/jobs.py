@@ -5,7 +5,7 @@ from uuid import UUID
 
 from engines.base import Handle, Manifest
 from spec.framework import Framework
-from spec.names import object_name
+from spec.values.names import object_name
 from spec.workload import Role, WorkloadSpec
 
 WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels

@@ -11,9 +11,9 @@ from engines.kubernetes.jobs import WORKLOAD, job_name
 from engines.kubernetes.labels import EPHEMERAL, INSTALLATION, is_of_another, mark
 from engines.kubernetes.manifests.pulls import TYPE as PULLS
 from engines.kubernetes.manifests.tools import FIELD, TOOL
-from spec.causes import Cause, CauseKind
-from spec.environment import ConnectionType
+from spec.parts.environment import ConnectionType
 from spec.phases import Reason
+from spec.problems.causes import Cause, CauseKind
 from spec.tools import Tool
 
 NAMESPACES = "/api/v1/namespaces"

@@ -22,22 +22,24 @@ from engines.base import (
     UsageSample,
 )
 from engines.findings import Finding
-from engines.local import machine, marks, planner, ports, processes, sampling, supervisors
-from engines.local.environment import HOST, RENDEZVOUS
-from engines.local.journal import is_full
-from engines.local.layout import Folder, locked, read_json, take, write_json
+from engines.local import supervisors
 from engines.local.observing import StateWatcher, observation
-from engines.local.plan import GangPlan
+from engines.local.planning import planner
+from engines.local.planning.environment import HOST, RENDEZVOUS
+from engines.local.records.journal import is_full
+from engines.local.records.layout import Folder, locked, read_json, take, write_json
+from engines.local.records.plan import GangPlan
+from engines.local.records.state import RankRecord, Record
 from engines.local.removal import remove
 from engines.local.rendering import render
-from engines.local.state import RankRecord, Record
+from engines.local.system import machine, marks, ports, processes, sampling
 from engines.local.terminal import LocalSession
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
 from engines.queues import Wanted
 from engines.session import Session
-from spec.errors import Problem
 from spec.framework import Framework
+from spec.problems.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0

@@ -11,10 +11,10 @@ from uuid import UUID
 from watchfiles import watch
 
 from engines.base import Observation, RankState
-from engines.local.layout import Folder, states
-from engines.local.state import RankRecord, Record
-from spec.causes import Cause, CauseKind
+from engines.local.records.layout import Folder, states
+from engines.local.records.state import RankRecord, Record
 from spec.phases import Phase
+from spec.problems.causes import Cause, CauseKind
 from spec.workload import Role
 
 TICK = 500  # milliseconds: the longest silence, and the delay until a dead supervisor is missed

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import IO
 
 from engines.base import EngineUnavailable
-from engines.local import cgroups, processes
-from engines.local.layout import Folder, locked
+from engines.local.records.layout import Folder, locked
+from engines.local.system import cgroups, processes
 
 PATIENCE = 5.0  # seconds for a killed supervisor to be gone
 

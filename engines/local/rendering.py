@@ -4,10 +4,10 @@ import shlex
 from dataclasses import replace
 
 from engines.base import Manifest
-from engines.local.environment import MARKER, environment, ports_needed
-from engines.local.layout import Folder
-from engines.local.plan import GangPlan, RankPlan
-from spec.variable import MASK, looks_secret
+from engines.local.planning.environment import MARKER, environment, ports_needed
+from engines.local.records.layout import Folder
+from engines.local.records.plan import GangPlan, RankPlan
+from spec.values.variable import MASK, looks_secret
 
 PORT = "<free port>"  # chosen by each attempt
 

@@ -5,11 +5,11 @@ import subprocess
 import sys
 import time
 
-from engines.local import processes
-from engines.local.environment import ROOT, base_variables
-from engines.local.layout import Folder, read_json
-from engines.local.plan import GangPlan
-from engines.local.state import Record
+from engines.local.planning.environment import ROOT, base_variables
+from engines.local.records.layout import Folder, read_json
+from engines.local.records.plan import GangPlan
+from engines.local.records.state import Record
+from engines.local.system import processes
 from spec.phases import Phase, Reason
 
 #: Seconds that a supervisor may take to listen before it counts as dead.

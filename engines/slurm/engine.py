@@ -41,7 +41,7 @@ from engines.slurm.submission import Submission
 from engines.slurm.usage import StepSampler
 from engines.slurm.watch.poll import Glance, Looker
 from engines.slurm.watch.watcher import INTERVAL, QueueWatcher
-from spec.errors import Problem
+from spec.problems.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0

@@ -7,9 +7,9 @@ from engines.partitions import NodeShape, Partition
 from engines.slurm.script.directives import account, left, partitions
 from engines.slurm.script.shape import MIB, Tasks, tasks_of
 from engines.slurm.script.site import SlurmSite
-from spec.errors import Problem, path_of
-from spec.quantities import readable
-from spec.time_limit import in_words
+from spec.problems.errors import Problem, path_of
+from spec.problems.time_limit import in_words
+from spec.values.quantities import readable
 
 INSTEAD = "; ask for less, or choose another node pool"
 Obstacle = tuple[str, str]  # place, message

@@ -8,8 +8,8 @@ from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION
 from engines.slurm.script.variables import FIELDS, RENDEZVOUS
 from engines.slurm.script.words import is_name
-from spec.environment import ConnectionType, Security
-from spec.errors import Problem, path_of
+from spec.parts.environment import ConnectionType, Security
+from spec.problems.errors import Problem, path_of
 from spec.workload import Replica, RestartPolicy, WorkloadSpec
 
 Complaint = tuple[str, str]  # place, message

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from core.inserts import insert
+from core.database.inserts import insert
 from notifications.models import Delivery, EventCursor, Webhook
 from notifications.webhooks.events import message, type_of, wants
 from workloads.models import Event

@@ -15,8 +15,8 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
-from core import enqueue
-from core.lease import lease
+from core.broker import enqueue
+from core.broker.lease import lease
 from notifications.delivery import outbox, results, signature
 from notifications.delivery.post import HookAnswer, post
 from notifications.models import Delivery, Webhook

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from ninja import Query, Router, Status
 
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from assets.api.places import place_in
 from assets.api.schemas import SCOPES
-from core.api import Pages, judged, not_found, refused_for
-from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.api import Pages, judged, not_found, refused_for
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import services
 from notifications.webhooks.schemas import (

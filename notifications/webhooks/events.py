@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from core.choices import Choices
+from core.database.choices import Choices
 from notifications.models import Webhook
 from projects.scopes import Scope
 from spec.phases import Phase

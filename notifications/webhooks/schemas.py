@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
-from core.api import Closed, Wire, words
+from core.rest.api import Closed, Wire, words
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks.events import EVERY_EVENT, TEST, TYPES
 

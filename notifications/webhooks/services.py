@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from audit import services as audit
-from core import enqueue
+from core.broker import enqueue
 from notifications.delivery import outbox, receivers, results
 from notifications.models import Delivery, Webhook, new_secret
 from notifications.webhooks import events

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.http import Request, permission_required
 from core.forms.form import Form, judged
-from core.http import render_partial
-from core.pages import done, form_page, in_drawer, question_page
-from core.query import search_text
+from core.web.http import render_partial
+from core.web.pages import done, form_page, in_drawer, question_page
+from core.web.query import search_text
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import events, services
 from notifications.webhooks.forms import WebhookForm

@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 from ninja import Body, Query, Router, Status
 
 from accounts import access
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from clusters.models import Cluster
-from core.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
-from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 from projects import departments
 from projects.api.resources import (
     One,

@@ -2,8 +2,8 @@
 
 from ninja import Router
 
-from accounts.api import ApiRequest
-from core.api import Wire
+from accounts.api.tokens import ApiRequest
+from core.rest.api import Wire
 from projects.models import Project
 from projects.ranks import ProjectRank
 

@@ -8,12 +8,12 @@ from django.db.models import Q
 from ninja import Body, Field, Query, Router, Status
 
 from accounts import access
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from clusters.models import Cluster
-from core.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
-from core.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
-from core.query import whole_number
+from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.web.query import whole_number
 from projects import services
 from projects.api.resources import (
     One,

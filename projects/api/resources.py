@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from clusters.models import DEFAULT_POOL
-from core.api import Closed, Issue, Wire
+from core.rest.api import Closed, Issue, Wire
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota
 from projects.ranks import ProjectRank

@@ -6,9 +6,9 @@ from uuid import UUID
 from ninja import Field, Query, Router
 
 from accounts import access
-from accounts.api import ApiRequest
-from core.api import Parameters, judged
-from core.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
+from accounts.api.tokens import ApiRequest
+from core.rest.api import Parameters, judged
+from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, quota_of, usage_of

@@ -9,9 +9,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request, permission_required
 from core.forms.form import judged
-from core.http import render_partial
-from core.pages import done, form_page, question_page
-from core.query import search_text
+from core.web.http import render_partial
+from core.web.pages import done, form_page, question_page
+from core.web.query import search_text
 from projects import departments
 from projects.forms import DepartmentForm, initial_of
 from projects.meters import meters

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.http import Request, permission_required
 from clusters.models import Cluster
 from core.forms.form import judged
-from core.http import render_partial
-from core.pages import came_from, chosen, done, form_page, in_drawer, question_page
-from core.query import search_text
+from core.web.http import render_partial
+from core.web.pages import came_from, chosen, done, form_page, in_drawer, question_page
+from core.web.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank, initial_of_project
 from projects.meters import meters

@@ -14,7 +14,7 @@ from accounts.forms import BLANK
 from accounts.http import Request, permission_required
 from accounts.models import User
 from core.forms.form import judged
-from core.pages import done, form_page
+from core.web.pages import done, form_page
 from projects import services
 from projects.forms import MemberForm
 from projects.views.pages import form_methods

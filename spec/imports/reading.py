@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from spec.imports.directives import directives
 from spec.imports.sbatch import ImportedScript
 from spec.imports.traps import Note
-from spec.time_limit import in_words
+from spec.problems.time_limit import in_words
 
 RANKS = {"nodes", "ntasks", "ntasks-per-node"}
 AROUND = {"output", "error", "array"}  # which do nothing, or say why at their line

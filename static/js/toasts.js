@@ -1,5 +1,5 @@
 // Short messages in the corner. They come with the page, or as `HX-Trigger: {"toasts": {"shown": [...]}}`,
-// which core.middleware adds to htmx responses out of Django's messages.
+// which core.web.middleware adds to htmx responses out of Django's messages.
 const holder = document.getElementById("toasts");
 const SECONDS = 6;
 

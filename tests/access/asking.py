@@ -18,7 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLResolver, get_resolver
 
-from config.api import api
+from config.rest.api import api
 from tests.access.place import SECRET, Place
 from tests.factories import IMAGE
 from tests.fuzz.bodies import bodies

@@ -13,7 +13,7 @@ from clusters.models import Cluster
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.assets import posts
 from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory
 from tests.web import signed_in

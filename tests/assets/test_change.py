@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from assets.models import ComputeResource, Environment, Template
-from spec import documents
-from spec.compute import Compute
-from spec.environment import Environment as EnvironmentSpec
+from spec.formats import documents
+from spec.parts.compute import Compute
+from spec.parts.environment import Environment as EnvironmentSpec
 from tests.assets import posts
 from tests.assets.links import named
 from tests.assets.posts import FACTORIES

@@ -11,11 +11,11 @@ from assets.credential.form import KINDS
 from assets.credential.kind import CREDENTIAL
 from assets.models import Credential, SecretValue
 from audit.models import AuditEntry
-from core import rotation
-from core.fields import is_under_first_key
+from core.database import rotation
+from core.database.fields import is_under_first_key
 from projects.models import Project
 from projects.scopes import Place
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 

@@ -15,7 +15,7 @@ from assets.template.kind import TEMPLATE
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import DataSourceFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from workloads.models import Draft

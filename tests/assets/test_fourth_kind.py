@@ -9,7 +9,7 @@ from django.urls import path
 from ninja import NinjaAPI
 from pytest_django import Settings
 
-from accounts.api import Bearer
+from accounts.api.tokens import Bearer
 from accounts.models import User
 from assets import services
 from assets.api.routes import router_of
@@ -21,12 +21,12 @@ from assets.template.kind import TEMPLATE
 from assets.urls import pages
 from assets.wire import AssetWire, WireType
 from config import urls
-from config.api import api
-from core.api import ApiError, note_strays, refuse_strays
+from config.rest.api import api
+from core.rest.api import ApiError, note_strays, refuse_strays
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.caller import Caller
 from tests.factories import ComputeResourceFactory, ProjectFactory, UserFactory
 from tests.web import signed_in

@@ -20,7 +20,7 @@ MOUNTS_SEVERAL = {
     "assets/resolve.py",
     "assets/template/kind.py",
     "workloads/submission.py",
-    "workloads/wizard/offers.py",
+    "workloads/wizard/choices/offers.py",
 }
 EACH = pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 

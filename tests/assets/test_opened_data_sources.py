@@ -12,7 +12,7 @@ from assets.data_source.kind import DATA_SOURCE
 from assets.models import Credential, DataSource
 from projects.models import Project
 from projects.scopes import Place
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 

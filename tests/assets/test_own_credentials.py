@@ -14,7 +14,7 @@ from engines.base import EngineRefused
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from workloads.launch import launch_of

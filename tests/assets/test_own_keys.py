@@ -10,7 +10,7 @@ from clusters.connections import engine_for
 from clusters.models import Cluster, Connection
 from engines.base import EngineRefused
 from engines.slurm.client.transport import SshTransport
-from spec.errors import place_of
+from spec.problems.errors import place_of
 from tests.factories import ClusterFactory, CredentialFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]

@@ -10,7 +10,7 @@ from assets.models import ComputeResource, Environment, Template
 from assets.template.kind import TEMPLATE
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.assets.links import named
 from tests.factories import (
     ComputeResourceFactory,

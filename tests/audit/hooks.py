@@ -1,12 +1,18 @@
 """The verbs about webhooks."""
 
+from typing import Any
+
 from notifications.models import Delivery, Webhook
 from notifications.webhooks import services as webhooks
 from projects.scopes import Place
 from tests.audit.scene import SECRET, Verbs
 from tests.notifications.factories import WebhookFactory
 
-ASKED = {"name": "chat", "url": f"https://example.com/?token={SECRET}", "events": ["*"]}
+ASKED: dict[str, Any] = {
+    "name": "chat",
+    "url": f"https://example.com/?token={SECRET}",
+    "events": ["*"],
+}
 
 
 def _webhook() -> Webhook:

@@ -7,7 +7,7 @@ import pytest
 from clusters import connections, services, tasks
 from clusters.kinds.kubernetes.settings import KubernetesSecret, KubernetesSettings
 from clusters.models import Cluster, State
-from core import enqueue
+from core.broker import enqueue
 from engines.base import EngineUnavailable
 from engines.fake import FakeEngine
 from engines.findings import Finding, Level

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from core.fields import encrypt
+from core.database.fields import encrypt
 
 COLUMNS = {"namespace_prefix": "ml-", "ingress_domain": "", "ingress_class": "nginx"}
 BEFORE, AFTER = ("clusters", "0001_initial"), ("clusters", "0002_connections_by_kind")

@@ -11,8 +11,8 @@ from django.db import DatabaseError, OperationalError, connection
 from pytest_django import Settings
 
 from core import storage
+from core.broker.valkey import connection as connection_to_valkey
 from core.storage import BUSY, DAMAGED, FAILING, FULL, READ_ONLY, StorageTrouble, Trouble
-from core.valkey import connection as connection_to_valkey
 
 
 def of_sqlite(code: int) -> sqlite3.OperationalError:

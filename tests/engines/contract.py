@@ -10,10 +10,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from engines.base import Engine, EngineRefused, Handle, Launch, Observation
-from spec.compute import Compute
-from spec.errors import place_of
 from spec.framework import Framework
+from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
+from spec.problems.errors import place_of
 from spec.workload import Replica, WorkloadSpec
 from tests.engines.reading import listed, logs, output, pieces
 from tests.waiting import wait_for

@@ -6,8 +6,8 @@ import pytest
 
 from engines.base import EngineUnavailable, Launch
 from engines.fake import FakeEngine
-from spec.errors import Problem
 from spec.phases import Phase, RankPhase, Reason
+from spec.problems.errors import Problem
 from tests.engines.contract import EngineContract, Rig, launch
 
 

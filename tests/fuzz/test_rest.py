@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts import tokens
 from accounts.models import User
-from config.api import api
+from config.rest.api import api
 from tests.fuzz.bodies import bodies
 from tests.fuzz.choosing import rounds
 from tests.fuzz.conftest import Place

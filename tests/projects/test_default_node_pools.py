@@ -12,7 +12,7 @@ from clusters.models import Cluster, NodePool
 from clusters.nodes.pools import InUse, delete_pool, obstacle_to_delete
 from projects.models import Project
 from projects.services import create_project, update_project
-from spec import documents
+from spec.formats import documents
 from tests.factories import (
     ClusterFactory,
     ProjectFactory,

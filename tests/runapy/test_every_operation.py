@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from django.test import Client
 
+from config.rest.unsupported import UNSUPPORTED, why_not
 from config.run.install import ROOT
-from config.unsupported import UNSUPPORTED, why_not
 from tests.runapy.operations import ClientOperation, operations
 
 OPERATIONS = list(operations())

@@ -12,8 +12,8 @@ from uuid import UUID
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
-from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats import documents
 from spec.framework import Framework, owner_of
 from spec.kind import GANG_FIELDS
 from spec.workload import WorkloadSpec

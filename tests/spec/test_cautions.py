@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from spec import documents
 from spec.cautions import cautions
+from spec.formats import documents
 from spec.framework import NCCL
 
 PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}

@@ -8,7 +8,7 @@ import pytest
 
 from config.run.install import ROOT
 from engines.kubernetes.jobs import KINDS
-from engines.local import environment
+from engines.local.planning import environment
 from spec.framework import TRAITS, Framework, Head, owner_of
 from spec.workload import WorkloadSpec
 from tests.engines.kubernetes.cases import CASES
@@ -17,7 +17,7 @@ from tests.repository import tracked
 TABLES = {
     "spec/framework.py",
     "engines/kubernetes/jobs.py",
-    "engines/local/environment.py",
+    "engines/local/planning/environment.py",
     "engines/slurm/script/variables.py",
 }
 

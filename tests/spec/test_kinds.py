@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from spec import documents
-from spec.errors import SpecError
+from spec.formats import documents
 from spec.kind import GANG_FIELDS, KIND_TRAITS, WorkloadKind
+from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 
 ONE_POD = [kind for kind in WorkloadKind if not kind.is_gang]

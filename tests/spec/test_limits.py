@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from spec import workload
-from spec.files import MOST_DATA
+from spec.data.files import MOST_DATA
 from spec.part import Part
 
 LONG = "a" * (MOST_DATA + 1)

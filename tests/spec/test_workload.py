@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec import documents
-from spec.errors import SpecError
+from spec.formats import documents
+from spec.problems.errors import SpecError
 from spec.workload import Architecture, Role, WorkloadSpec
 
 Document = dict[str, Any]

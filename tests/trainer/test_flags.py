@@ -12,7 +12,7 @@ import trainer
 from tests.trainer.runs import base_env
 from trainer.__main__ import main
 from trainer.config import parse, without_span
-from trainer.identity import Span
+from trainer.gang.identity import Span
 
 
 def test_kubeflow_and_osmo_command_lines_are_valid() -> None:

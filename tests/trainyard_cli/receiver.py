@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spec import documents
+from spec.formats import documents
 from spec.kind import WorkloadKind
 from spec.workload import WorkloadSpec
 from trainyard_cli import app

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from clusters import connections
 from engines.fake import FakeEngine
 from projects.models import Project
-from spec import documents
+from spec.formats import documents
 from spec.phases import Phase
 from spec.workload import WorkloadSpec
 from tests.clusters.answering import answers

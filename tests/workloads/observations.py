@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from engines.base import Observation
-from spec.causes import Cause, CauseKind, Share
 from spec.phases import Phase
+from spec.problems.causes import Cause, CauseKind, Share
 from workloads import reconcile
 from workloads.models import Workload
 

@@ -11,7 +11,7 @@ from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.environment import variables
 from assets.models import Credential
-from core.fields import encrypt
+from core.database.fields import encrypt
 from engines.base import EngineRefused
 from engines.kubernetes.labels import labels, secret_name
 from engines.kubernetes.manifests.job import manifests

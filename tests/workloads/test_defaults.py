@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from assets.models import ComputeResource, Environment
 from engines.kubernetes.manifests.job import manifests
-from spec import documents
-from spec.compute import Compute
-from spec.environment import PullPolicy
+from spec.formats import documents
+from spec.parts.compute import Compute
+from spec.parts.environment import PullPolicy
 from spec.workload import Replica, WorkloadSpec
 from tests.documents import says
 from tests.factories import (

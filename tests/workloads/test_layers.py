@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import (
     ComputeResourceFactory,
     EnvironmentFactory,

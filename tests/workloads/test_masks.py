@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from projects.models import Project
-from spec import documents
-from spec.variable import MASK
+from spec.formats import documents
+from spec.values.variable import MASK
 from tests.caller import Caller
 from tests.factories import ProjectFactory, TemplateFactory, UserFactory
 from tests.web import signed_in

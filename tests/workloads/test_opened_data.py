@@ -12,7 +12,7 @@ from clusters.models import Connection
 from engines.base import EngineRefused
 from projects.models import Project
 from spec.draft import WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import CredentialFactory, DataSourceFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.nowhere import KUBECONFIG

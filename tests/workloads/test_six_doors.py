@@ -11,9 +11,9 @@ import pytest
 
 from accounts.models import User
 from projects.models import Project
-from spec import documents
 from spec.draft import WorkloadDraft
-from spec.draft_yaml import Names, write
+from spec.formats import documents
+from spec.formats.draft_yaml import Names, write
 from tests.caller import Caller
 from tests.trainyard_cli.receiver import Receiver, receiver
 from tests.workloads.forty import Spec, forty
@@ -22,7 +22,7 @@ from tests.workloads.wizard.conftest import on_kubernetes, owner, project, wizar
 from trainyard_cli.flags.line import command_line
 from trainyard_cli.flags.table import FLAGS
 from workloads.api.bodies import DistributedIn
-from workloads.api.distributed import draft_of
+from workloads.api.submissions.distributed import draft_of
 from workloads.models import Workload
 
 __all__ = ["on_kubernetes", "owner", "project", "receiver", "wizard"]

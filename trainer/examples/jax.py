@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from trainer.examples import digits
-from trainer.metrics import report, say
+from trainer.record.metrics import report, say
 
 Step = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from trainer.metrics import report, say
+from trainer.record.metrics import report, say
 
 THROWS, ROUNDS = 200_000, 50
 

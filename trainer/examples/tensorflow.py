@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from trainer.examples import digits
-from trainer.metrics import report, say
+from trainer.record.metrics import report, say
 
 
 def main(argv: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_iris
 
-from trainer.metrics import report, say
+from trainer.record.metrics import report, say
 
 TEST_SHARE, SEED = 0.2, 1
 PATIENCE = 300  # seconds until all must have met

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from ninja import Field
 
-from core.api import Closed
+from core.rest.api import Closed
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument, ProjectId
 
 MOST_IN_A_BATCH = 100

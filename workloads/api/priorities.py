@@ -2,9 +2,9 @@
 
 from ninja import Router
 
-from accounts.api import ApiRequest
-from core.api import Wire
-from spec.scheduling import PriorityClass
+from accounts.api.tokens import ApiRequest
+from core.rest.api import Wire
+from spec.parts.scheduling import PriorityClass
 
 router = Router(tags=["Workloads"], by_alias=True)
 

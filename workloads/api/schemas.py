@@ -6,12 +6,12 @@ from uuid import UUID
 
 from ninja import Field
 
-from core.api import TENANT, Wire
-from spec import documents
+from core.rest.api import TENANT, Wire
+from spec.formats import documents
+from spec.formats.stored import mapping
 from spec.kind import WorkloadKind
 from spec.phases import TOLD_TO_STOP, Phase
-from spec.stored import mapping
-from workloads.api.why import CauseOut, FailureOut
+from workloads.api.reads.why import CauseOut, FailureOut
 from workloads.api.words import (
     AnyPhase,
     DesiredPhase,

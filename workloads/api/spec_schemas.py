@@ -9,11 +9,11 @@ from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import WithJsonSchema
 
-from spec import documents
-from spec.environment import ToolConnection
+from spec.formats import documents
+from spec.formats.published import ABSENT, OURS_OF, PORTS, URLS
 from spec.kind import WorkloadKind
 from spec.part import Part
-from spec.published import ABSENT, OURS_OF, PORTS, URLS
+from spec.parts.environment import ToolConnection
 from spec.workload import Replica, WorkloadSpec
 
 REFERENCE = "#/components/schemas/{model}"

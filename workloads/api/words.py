@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from core.api import words
-from spec.causes import CauseKind
+from core.rest.api import words
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
+from spec.problems.causes import CauseKind
 from spec.workload import Role
 from workloads.api.spec_schemas import MASTER_SPEC, spec_of
 from workloads.diagnosis import BY_ID

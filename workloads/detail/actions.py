@@ -14,8 +14,8 @@ from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
 from accounts.models import User
-from core.http import after, render_partial
-from core.query import uuids
+from core.web.http import after, render_partial
+from core.web.query import uuids
 from workloads import services
 from workloads.http import find, find_kept
 from workloads.models import Workload

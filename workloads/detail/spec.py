@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engines.base import EngineError
-from spec import documents
-from spec.merge import holders
+from spec.formats import documents
+from spec.formats.merge import holders
 from workloads import launch as launches
 from workloads.models import Workload
 

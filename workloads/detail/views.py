@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from assets.compute.card import devices_words, gpu_words
-from core.http import render_partial
-from core.query import whole_number
+from core.web.http import render_partial
+from core.web.query import whole_number
 from engines.findings import METERING, Level
-from spec.compute import Compute
+from spec.parts.compute import Compute
 from spec.phases import RankPhase
 from workloads.detail import cause, lifecycle, spec
 from workloads.detail.exit_codes import exit_in_words

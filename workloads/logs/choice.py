@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils.safestring import SafeString
 
-from core.query import numbers_of, ranges_of, search_text, whole_number
+from core.web.query import numbers_of, ranges_of, search_text, whole_number
 from workloads.logs.places import late
 from workloads.logs.reading import merge
 from workloads.logs.reading.lines import Line, backward, forward, start_of

@@ -25,7 +25,7 @@ from typing import BinaryIO, Self
 from uuid import UUID
 
 from engines.holes import free_head
-from spec.quantities import readable
+from spec.values.quantities import readable
 from workloads.models.traces import log_folder
 
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length

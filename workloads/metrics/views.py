@@ -7,7 +7,7 @@ from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
-from core.query import whole_number
+from core.web.query import whole_number
 from workloads.http import find_kept
 from workloads.metrics import chart
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from core.fields import SaidJSON, SaidLine, SaidText
+from core.database.fields import SaidJSON, SaidLine, SaidText
 from workloads.models.choices import cause_kinds
 
 

@@ -1,12 +1,12 @@
-"""What the fields of the workload's models may hold, as functions (``core.choices``)."""
+"""What the fields of the workload's models may hold, as functions (``core.database.choices``)."""
 
 from django.db import models
 
-from core.choices import Choices, values_of
-from spec.causes import CauseKind
+from core.database.choices import Choices, values_of
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
+from spec.problems.causes import CauseKind
 from spec.workload import Architecture, Role
 
 STANDARD = "standard"  # the architecture of one pod

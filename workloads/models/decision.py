@@ -7,7 +7,7 @@ from django.db import models
 from accounts import access
 from accounts.models import User
 from clusters.models import Cluster
-from core.fields import SaidText
+from core.database.fields import SaidText
 from workloads.models.choices import reasons
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from accounts.models import User
 from assets.models import Template
 from spec.draft import WorkloadDraft
-from spec.stored import fault_of, readable
+from spec.formats.stored import fault_of, readable
 
 UNNAMED = {True: "New template", False: "Unnamed draft"}
 

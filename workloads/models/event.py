@@ -4,7 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
-from core.fields import SaidLine, SaidText
+from core.database.fields import SaidLine, SaidText
 from workloads.models.choices import phases, reasons
 
 

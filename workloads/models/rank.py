@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from core.fields import SaidLine, SaidText
+from core.database.fields import SaidLine, SaidText
 from spec.phases import RankPhase
 from workloads.models.choices import rank_phases, reasons, roles
 

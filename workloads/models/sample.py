@@ -4,9 +4,9 @@ from uuid import UUID
 
 from django.db import models
 
-from core.choices import Choices
-from core.fields import SaidJSON
-from core.prepared import prepared
+from core.database.choices import Choices
+from core.database.fields import SaidJSON
+from core.database.prepared import prepared
 
 
 class SampleKind(models.TextChoices):

@@ -15,12 +15,12 @@ from django.utils.functional import cached_property
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
-from core.fields import SaidJSON, SaidText
+from core.database.fields import SaidJSON, SaidText
 from engines.base import Handle
 from projects.models import Project
-from spec import documents
+from spec.formats import documents
+from spec.formats.stored import fault_of, mapping
 from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason
-from spec.stored import fault_of, mapping
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models.choices import (
     Source,

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from ninja import Query, Router
 
-from accounts.api import ApiRequest
+from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
-from core.api import Pages, Wire, words
+from core.rest.api import Pages, Wire, words
 from workloads.models import Workload
 from workloads.queue.rounds import DecisionFilter, visible_in, with_others
 from workloads.scheduling.order.records import DecisionKind

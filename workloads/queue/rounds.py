@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from accounts.models import User
 from clusters.models import Cluster
-from core.query import search_text, whole_number
+from core.web.query import search_text, whole_number
 from projects.models import Project
 from workloads.models import AdmissionDecision, DecisionQuerySet, Workload
 from workloads.scheduling.order.records import DecisionKind

@@ -13,7 +13,7 @@ from accounts.http import Request
 from accounts.models import User
 from clusters.models import Cluster
 from clusters.views.pages import tabs_of
-from core.http import render_partial
+from core.web.http import render_partial
 from workloads.queue import rounds
 from workloads.scheduling.fit import score
 from workloads.scheduling.order import decisions

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from clusters.models import Cluster
 from projects.models import Project
-from spec.errors import SpecError
 from spec.phases import Phase, Reason
+from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads import enqueue, events
 from workloads.models import Rank, Workload

@@ -5,8 +5,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from clusters.models import Cluster, Node
-from core.prepared import prepared
-from spec.errors import SpecError
+from core.database.prepared import prepared
+from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling.placement import Placement, Room, portion_of, total

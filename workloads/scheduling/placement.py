@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from spec.compute import Compute
+from spec.parts.compute import Compute
 from spec.workload import WorkloadSpec
 
 TINY = 1e-6  # portions are floats; a tenth ten times is not quite one

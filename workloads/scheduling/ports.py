@@ -6,7 +6,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from clusters.models import Cluster
-from spec.errors import Problem, path_of
+from spec.problems.errors import Problem, path_of
 from spec.tools import Tool, tools_of
 from spec.workload import WorkloadSpec
 from workloads.models import Workload

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.db import transaction
 
-from spec.errors import SpecError
 from spec.phases import Phase, RankPhase, Reason
+from spec.problems.errors import SpecError
 from workloads import causes, enqueue, events
 from workloads.models import Attempt, Workload
 

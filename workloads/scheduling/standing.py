@@ -6,9 +6,9 @@ from clusters.models import Cluster
 from projects.models import Project
 from projects.quotas import Demand, quota_of, quota_of_department
 from projects.ranks import ProjectRank
-from spec.errors import SpecError
+from spec.parts.scheduling import Preemptibility
 from spec.phases import STARTED, Phase
-from spec.scheduling import Preemptibility
+from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling.order.records import Allowance, Contender, Tenant

@@ -2,11 +2,11 @@
 
 from clusters.models import Cluster
 from projects.models import Project
-from spec import documents
 from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats import documents
 from spec.imports.sbatch import ImportedScript, imported
 from spec.imports.traps import Note
-from spec.scheduling import PriorityClass
+from spec.parts.scheduling import PriorityClass
 
 NO_POOL = "The cluster has no node pool {0!r}, so the partition is left out."
 NO_PRIORITY = "{0!r} is none of Trainyard's priorities, so the QOS is left out."

@@ -14,18 +14,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.http import Request
-from core.query import whole_number
+from core.web.query import whole_number
 from projects.models import Project
-from spec.batch_script import LONGEST
-from spec.errors import Problem, SpecError
 from spec.imports.reading import ReadLine, lines
 from spec.imports.sbatch import ImportedScript
+from spec.parts.batch_script import LONGEST
+from spec.problems.errors import Problem, SpecError
 from workloads import services
 from workloads.models import Draft
 from workloads.plan import plan
 from workloads.scripts.reading import draft_of, read
+from workloads.wizard.pages.problems import sentence
 from workloads.wizard.places import locate
-from workloads.wizard.problems import sentence
 
 AS_IT_STANDS, AS_WORKLOAD = "as-it-stands", "as-workload"
 NOTHING = "Paste a batch script, or choose its file."

@@ -11,7 +11,7 @@ from core.templatetags.core import duration
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase
-from spec.quantities import readable
+from spec.values.quantities import readable
 from workloads.diagnosis import BY_ID, CLASSES
 from workloads.models import Workload
 from workloads.models.choices import architectures

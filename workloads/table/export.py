@@ -6,7 +6,7 @@ from itertools import islice
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
-from core.sheets import line_writer
+from core.web.sheets import line_writer
 from workloads.models import Workload
 from workloads.table.columns import Column
 from workloads.table.page import for_rows

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from accounts.models import User
-from core.query import search_text
+from core.web.query import search_text
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.table import filters as filtering
 from workloads.table.columns import (

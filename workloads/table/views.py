@@ -17,8 +17,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.http import Request
-from core.http import render_partial
-from core.query import uuids
+from core.web.http import render_partial
+from core.web.query import uuids
 from workloads.models import SavedView
 from workloads.table import export
 from workloads.table.columns import BY_KEY, COLUMNS, Column

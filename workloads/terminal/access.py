@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from accounts.models import User
 from assets.credential.own_keys import engine_by, why_not_entered
 from audit import services as audit
-from core import slots
+from core.broker import slots
 from engines.base import EngineError
 from engines.session import Session
 from spec.phases import RankPhase

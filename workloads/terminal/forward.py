@@ -9,8 +9,8 @@ from redis.exceptions import RedisError
 from accounts.models import User
 from audit import services as audit
 from clusters.connections import engine_for
-from core import slots
-from core.valkey import connection
+from core.broker import slots
+from core.broker.valkey import connection
 from engines.base import EngineError
 from workloads import events
 from workloads.models import Rank

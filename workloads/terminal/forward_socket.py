@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts.models import User
-from core.query import whole_number
+from core.web.query import whole_number
 from workloads.models import Rank
 from workloads.terminal import access, forward
 from workloads.terminal.access import NotOpened

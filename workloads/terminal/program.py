@@ -9,8 +9,8 @@ from channels.db import database_sync_to_async
 
 from accounts import tokens
 from accounts.models import User
-from core.api import ApiError
-from core.query import whole_number
+from core.rest.api import ApiError
+from core.web.query import whole_number
 from workloads.terminal.shell import SHELL
 from workloads.terminal.socket import Terminal
 
@@ -26,7 +26,7 @@ class ByToken:
 
     scope: dict[str, Any]
     base_send: Callable[[dict[str, Any]], Awaitable[None]]
-    close: Callable[[], Awaitable[None]]
+    close: Callable[..., Awaitable[None]]
 
     async def refuse(self) -> None:
         """As REST does: 401 without a valid token, 404 where it opens nothing. A server that cannot

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import path, re_path
 
-from core.websockets import refuse
+from core.web.websockets import refuse
 from workloads.terminal.forward_socket import PortForward
 from workloads.terminal.program import ProgramTerminal
 from workloads.terminal.socket import Terminal

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from accounts.models import User
 from accounts.sessions import user_of
-from core.valkey import connection
-from spec.environment import Access
+from core.broker.valkey import connection
+from spec.parts.environment import Access
 from spec.phases import RankPhase
 from spec.tools import Tool, tools_of
 from workloads.models import Workload

@@ -14,7 +14,7 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from clusters.connections import engine_for
-from core.websockets import Receive, Scope, Send, origin_of, refuse
+from core.web.websockets import Receive, Scope, Send, origin_of, refuse
 from engines.base import EngineError
 from workloads.tools import access, addresses, carry
 from workloads.tools.headers import COOKIE, Headers, cookie_of, value_of

@@ -9,7 +9,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 from websockets.typing import Subprotocol
 
-from core.websockets import Receive, Scope, Send
+from core.web.websockets import Receive, Scope, Send
 from workloads.tools.headers import to_the_browser, to_the_tool, value_of
 
 PIECE = 65_536

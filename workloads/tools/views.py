@@ -10,9 +10,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from clusters.connections import engine_for
-from core.http import render_partial
+from core.web.http import render_partial
 from engines.base import EngineError
-from spec.environment import ConnectionType
+from spec.parts.environment import ConnectionType
 from spec.tools import Tool
 from workloads import events
 from workloads.http import find

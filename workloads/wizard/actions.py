@@ -17,17 +17,19 @@ from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
 from core.forms.read import items_of, put_items
-from core.http import after
-from core.query import uuid_of, whole_number
+from core.web.http import after
+from core.web.query import uuid_of, whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
-from spec.errors import Problem, SpecError
-from spec.variable import MASK
+from spec.problems.errors import Problem, SpecError
+from spec.values.variable import MASK
 from workloads import services
 from workloads.models import Draft
 from workloads.plan import plan
-from workloads.wizard import drafts, problems, repairs, rules
-from workloads.wizard.page import answer
+from workloads.wizard import drafts, repairs
+from workloads.wizard.choices import rules
+from workloads.wizard.pages import problems
+from workloads.wizard.pages.page import answer
 from workloads.wizard.places import locate, values_of
 from workloads.wizard.sections.base import MASTER, SETUP, Question
 from workloads.wizard.sections.table import on, questions

@@ -7,15 +7,15 @@ from assets.names import names_for
 from clusters.connections import site_of
 from core.forms import nested
 from engines.base import Handle, Launch
-from spec import draft_yaml
 from spec.draft import WorkloadDraft
-from spec.lines import LONGEST
+from spec.formats import draft_yaml
+from spec.formats.lines import LONGEST
 from workloads.launch import manifest, pulled_with
 from workloads.models import Draft
 from workloads.plan import UNSAVED, Plan
 from workloads.wizard import drafts
+from workloads.wizard.pages.problems import problems
 from workloads.wizard.places import values_of
-from workloads.wizard.problems import problems
 from workloads.wizard.sections.base import MASTER
 from workloads.wizard.sections.table import questions
 

@@ -13,7 +13,7 @@ from assets.models import Template
 from core.forms import read
 from core.forms.field import Input
 from spec.draft import ReplicaDraft, WorkloadDraft
-from workloads.wizard import rules
+from workloads.wizard.choices import rules
 from workloads.wizard.places import replica_of
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions

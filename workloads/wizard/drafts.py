@@ -9,7 +9,7 @@ from django.http import QueryDict
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
-from core.query import uuids, whole_number
+from core.web.query import uuids, whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind, kinds_of

@@ -5,8 +5,8 @@ from typing import Any
 from core.forms.field import Input
 from core.forms.read import items_of
 from spec.draft import ReplicaDraft, Values, WorkloadDraft, is_blank
-from spec.errors import Path, Problem
-from spec.merge import position
+from spec.formats.merge import position
+from spec.problems.errors import Path, Problem
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions

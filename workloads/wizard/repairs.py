@@ -5,9 +5,9 @@ from uuid import UUID
 
 from accounts.models import User
 from assets.kinds import KINDS
-from spec.compute import Compute
 from spec.draft import WorkloadDraft
-from spec.stored import fault_of
+from spec.formats.stored import fault_of
+from spec.parts.compute import Compute
 from workloads.models import Draft
 from workloads.plan import Plan, plan
 from workloads.scheduling.fit.foresight import Foresight, repairs_that_hold

@@ -17,11 +17,11 @@ from accounts.http import Request
 from assets.models import Template
 from assets.template.form import TemplateForm
 from assets.template.kind import TEMPLATE
-from core.http import after, render_partial
+from core.web.http import after, render_partial
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from workloads import services
 from workloads.models import Draft, Workload
 

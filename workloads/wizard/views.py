@@ -10,15 +10,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.http import Request
-from core.http import after
-from core.query import search_text
+from core.web.http import after
+from core.web.query import search_text
 from workloads import services
 from workloads.models import Draft, Workload
 from workloads.plan import plan
-from workloads.wizard import actions, drafts, people, repairs
-from workloads.wizard.credentials import Credentials
-from workloads.wizard.page import answer, drafts_context, galleries_of, one_gallery
-from workloads.wizard.screen import screen_of
+from workloads.wizard import actions, drafts, repairs
+from workloads.wizard.choices import people
+from workloads.wizard.choices.credentials import Credentials
+from workloads.wizard.pages.page import answer, drafts_context, galleries_of, one_gallery
+from workloads.wizard.pages.screen import screen_of
 from workloads.wizard.sections.base import PAGES, SETUP
 
 

@@ -10,11 +10,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.http import Request
-from core.query import whole_number
-from spec.lines import LineProblem, YamlError
+from core.web.query import whole_number
+from spec.formats.lines import LineProblem, YamlError
 from workloads.models import Draft
 from workloads.plan import plan
-from workloads.wizard import as_yaml, drafts, summary
+from workloads.wizard import as_yaml, drafts
+from workloads.wizard.pages import summary
 
 OVERTAKEN = (
     "This draft was changed in another tab or window. Your text was not used; apply it again."

@@ -17,10 +17,10 @@ from django.utils import timezone
 
 from assets.credential.own_keys import engine_by
 from clusters.models import Cluster
-from core.lease import ending, lease
+from core.broker.lease import ending, lease
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
-from spec.causes import Cause, CauseKind
 from spec.phases import ASKED_TO_RUN, Reason
+from spec.problems.causes import Cause, CauseKind
 from workloads import causes, enqueue, events, reconcile
 from workloads.launch import launch_of
 from workloads.models import Workload, WorkloadQuerySet

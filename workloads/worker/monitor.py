@@ -15,8 +15,8 @@ from clusters import services as clusters
 from clusters.connections import engine_for
 from clusters.models import Cluster
 from clusters.nodes.poll import Glances
-from core.lease import lease
-from core.prepared import prepared
+from core.broker.lease import lease
+from core.database.prepared import prepared
 from engines.base import Engine, EngineError, Observation
 from projects import queues
 from spec.phases import ACTIVE

@@ -11,7 +11,7 @@ from django.utils import timezone
 from clusters import services
 from clusters.models import Cluster
 from engines.findings import Finding, Level
-from spec.causes import CauseKind
+from spec.problems.causes import CauseKind
 from workloads.models import Cause
 
 BRIEF = timedelta(seconds=5)  # an operator may take so long for a new job

@@ -11,13 +11,13 @@ from clusters.kinds.kubernetes import command, names
 from clusters.kinds.kubernetes.form import KubernetesForm
 from clusters.kinds.kubernetes.settings import KubernetesSecret, KubernetesSettings
 from clusters.kinds.kubernetes.wire import KubernetesConnecting
-from core.fields import Unreadable
+from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.jobs import KAI, SINGLE
 from engines.kubernetes.manifests import unsupported
-from spec.errors import Problem
-from spec.scheduling import PriorityClass
+from spec.parts.scheduling import PriorityClass
+from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
 if TYPE_CHECKING:

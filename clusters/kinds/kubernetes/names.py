@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from django.db.models.fields.json import KT
 
 from core.words import some
-from spec.errors import Problem, path_of
-from spec.scheduling import NODE_TYPE
+from spec.parts.scheduling import NODE_TYPE
+from spec.problems.errors import Problem, path_of
 from spec.tools import tools_of
 from spec.workload import Replica, WorkloadSpec
 

@@ -12,14 +12,14 @@ from clusters.kinds.slurm import command, names
 from clusters.kinds.slurm.form import SlurmForm
 from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
 from clusters.kinds.slurm.wire import SlurmConnecting
-from core.fields import Unreadable
+from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
-from spec.errors import Problem
-from spec.scheduling import PriorityClass
+from spec.parts.scheduling import PriorityClass
+from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
     from clusters.models import Cluster

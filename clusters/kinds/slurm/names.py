@@ -7,8 +7,8 @@ from django.db.models.fields.json import KT
 
 from core.words import some
 from engines.slurm.script.site import FEATURE
-from spec.errors import Problem, path_of
-from spec.scheduling import NODE_TYPE
+from spec.parts.scheduling import NODE_TYPE
+from spec.problems.errors import Problem, path_of
 from spec.workload import WorkloadSpec
 
 if TYPE_CHECKING:

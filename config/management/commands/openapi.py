@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.api import api
+from config.rest.api import api
 
 DEPTH = 3
 

@@ -19,8 +19,8 @@ from urllib3.exceptions import (
     ReadTimeoutError,
 )
 
-from spec.causes import Cause, CauseKind
 from spec.phases import Reason
+from spec.problems.causes import Cause, CauseKind
 
 #: Of OpenSSL, as X509_V_ERR_… in its x509_vfy.h.
 NOT_YET, EXPIRED, OTHER_HOST, OTHER_IP = 9, 10, 62, 64

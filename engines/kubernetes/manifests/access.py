@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.labels import secret_name, source_of
-from spec.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
-from spec.storage import S3, Git, Storage
-from spec.variable import NamedCredential
+from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
+from spec.data.storage import S3, Git, Storage
+from spec.values.variable import NamedCredential
 from spec.workload import Role
 
 SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it

@@ -6,9 +6,9 @@ from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import GPU, MPI, JobKind
 from engines.kubernetes.labels import without_empty
 from engines.kubernetes.manifests.env import variables
-from spec.compute import Compute
-from spec.environment import Security
-from spec.probes import Probe
+from spec.parts.compute import Compute
+from spec.parts.environment import Security
+from spec.parts.probes import Probe
 from spec.workload import Replica, Role
 
 

@@ -10,8 +10,8 @@ from engines.kubernetes.labels import without_empty
 from engines.kubernetes.manifests.access import SSH_KEY, SecretKeys, of_bucket, of_git
 from engines.kubernetes.manifests.container import container_security, resources
 from engines.kubernetes.manifests.env import Variable, from_secret
-from spec.credential import CredentialKind, opens
-from spec.storage import S3, Git
+from spec.data.credential import CredentialKind, opens
+from spec.data.storage import S3, Git
 from spec.workload import Replica, Role
 
 FETCHER = "fetch-"  # what the names of these containers begin with

@@ -23,7 +23,7 @@ from engines.kubernetes.manifests.pulls import pull_secret, pull_secrets
 from engines.kubernetes.manifests.tools import exposed
 from engines.kubernetes.manifests.unsupported import complaints
 from engines.kubernetes.manifests.volumes import claims, mounts
-from spec.variable import looks_secret
+from spec.values.variable import looks_secret
 from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
 
 IMAGES = Images()

@@ -5,7 +5,7 @@ from base64 import b64encode
 
 from engines.base import Launch, Manifest, Registry
 from engines.kubernetes.labels import labels, pull_secret_name
-from spec.registry import server_of
+from spec.values.registry import server_of
 from spec.workload import Replica
 
 TYPE = "kubernetes.io/dockerconfigjson"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from engines.base import Manifest
 from engines.kubernetes.jobs import GPU
 from engines.nodes import Allocation
-from spec.quantities import UNITS
+from spec.values.quantities import UNITS
 
 SMALL = {"m": 10**3, "u": 10**6, "n": 10**9}
 

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from engines.base import DEFAULT_POOL, Launch, Manifest
 from engines.kubernetes.jobs import KAI, WORKLOAD
 from engines.kubernetes.labels import project_queue, without_empty
-from spec.compute import Compute, GpuRequestType
-from spec.quantities import to_bytes
-from spec.scheduling import (
+from spec.parts.compute import Compute, GpuRequestType
+from spec.parts.scheduling import (
     NODE_TYPE,
     Effect,
     NodeAffinity,
@@ -15,6 +14,7 @@ from spec.scheduling import (
     Strictness,
     Toleration,
 )
+from spec.values.quantities import to_bytes
 from spec.workload import Replica
 
 QUEUE = "kai.scheduler/queue"

@@ -14,10 +14,10 @@ from engines.kubernetes.jobs import (
     job_name,
 )
 from engines.kubernetes.labels import labels, without_empty
-from spec.environment import ConnectionType
-from spec.errors import Problem, path_of
-from spec.names import object_name
+from spec.parts.environment import ConnectionType
+from spec.problems.errors import Problem, path_of
 from spec.tools import Tool, tools_of
+from spec.values.names import object_name
 from spec.workload import Role
 
 TOOL = "trainyard.io/tool"  # label

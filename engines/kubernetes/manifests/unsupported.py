@@ -6,10 +6,10 @@ from engines.base import Launch
 from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
 from engines.kubernetes.manifests import tools
 from engines.kubernetes.manifests.scheduling import has_kai, unknown_pools
-from spec.batch_script import ON_SLURM_ALONE
-from spec.environment import Seccomp, UidGidSource
-from spec.errors import Problem, path_of
-from spec.scheduling import Preemptibility
+from spec.parts.batch_script import ON_SLURM_ALONE
+from spec.parts.environment import Seccomp, UidGidSource
+from spec.parts.scheduling import Preemptibility
+from spec.problems.errors import Problem, path_of
 from spec.workload import Replica, RestartPolicy
 
 Complaint = tuple[str, str]  # place, message

@@ -8,8 +8,8 @@ from engines.kubernetes.jobs import WORKLOAD
 from engines.kubernetes.labels import EPHEMERAL, claim_name, labels, source_of, without_empty
 from engines.kubernetes.manifests import access
 from engines.kubernetes.manifests.env import HOME
-from spec.files import ConfigMapVolume, SecretVolume
-from spec.storage import AccessModes, Propagation, Pvc, Storage
+from spec.data.files import ConfigMapVolume, SecretVolume
+from spec.data.storage import AccessModes, Propagation, Pvc, Storage
 from spec.workload import Replica, Role
 
 SHM = "/dev/shm"  # noqa: S108 -- where programs look for shared memory

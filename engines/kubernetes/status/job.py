@@ -18,8 +18,8 @@ from engines.kubernetes.status.exit import exit_words, failure_reason
 from engines.kubernetes.status.gang import GangView
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption
-from spec.causes import Cause
 from spec.phases import ENDED, INCOMPLETE, RANK_ACTIVE, TERMINAL, Phase, RankPhase, Reason
+from spec.problems.causes import Cause
 from spec.workload import Role
 
 #: An end is final within its run, and so later than anything else seen of that run, hence the bit

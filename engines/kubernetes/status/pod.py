@@ -13,8 +13,8 @@ from engines.kubernetes.status.causes.autoscaler import with_autoscaler
 from engines.kubernetes.status.causes.unschedulable import unscheduled
 from engines.kubernetes.status.conditions import condition, holds, moment
 from engines.kubernetes.status.exit import exit_code, exit_words, failure_reason, unstarted
-from spec.causes import Cause, CauseKind
 from spec.phases import RankPhase, Reason
+from spec.problems.causes import Cause, CauseKind
 from spec.workload import Role
 
 STATES = ("state", "lastState")  # of a container: how it is, and how it was before it restarted

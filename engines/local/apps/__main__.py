@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from engines.local.apps import catalog
 from engines.local.apps.install import UNREACHABLE, install
-from engines.local.ports import VARIABLE
+from engines.local.system.ports import VARIABLE
 
 
 def main(argv: Sequence[str]) -> int:

@@ -20,7 +20,7 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from engines.local.exit import size
+from engines.local.system.exit import size
 
 AT_ONCE = 8
 PATIENCE = 20  # seconds for a service to answer a call

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.local.errand import Errands
-from engines.local.plan import GangPlan, RankPlan
+from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.supervisor.errand import Errands
 from engines.local.volumes import view
 from engines.local.volumes.git import GIT as BY_GIT
 from engines.local.volumes.s3 import S3 as BY_S3
 from engines.local.volumes.volume import GIT, S3, Fetcher, Keys, Volume
-from spec.credential import KNOWN_HOSTS
-from spec.variable import MASK
+from spec.data.credential import KNOWN_HOSTS
+from spec.values.variable import MASK
 
 FETCHERS: dict[str, Fetcher] = {GIT: BY_GIT, S3: BY_S3}
 OPEN = {"User", KNOWN_HOSTS}  # keys whose values may be read

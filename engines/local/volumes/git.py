@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from engines.local.volumes.volume import Fetcher, Keys, Volume
 from engines.sources import repository_failed
-from spec.credential import KNOWN_HOSTS, CredentialKind, opens
+from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
 
 STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
 #: Nobody is there to be asked for a password.

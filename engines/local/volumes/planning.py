@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 from engines.base import Launch
 from engines.local.volumes.volume import CLAIMS, EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
-from spec.credential import FETCHED, KEYS, KNOWN_HOSTS, opens
-from spec.files import ConfigMapVolume, SecretVolume
-from spec.quantities import to_bytes
-from spec.storage import S3 as Bucket
-from spec.storage import Git as Repository
-from spec.storage import HostPath, Medium, Nfs, Pvc, Storage, is_by_ssh
-from spec.variable import NamedCredential
+from spec.data.credential import FETCHED, KEYS, KNOWN_HOSTS, opens
+from spec.data.files import ConfigMapVolume, SecretVolume
+from spec.data.storage import S3 as Bucket
+from spec.data.storage import Git as Repository
+from spec.data.storage import HostPath, Medium, Nfs, Pvc, Storage, is_by_ssh
+from spec.values.quantities import to_bytes
+from spec.values.variable import NamedCredential
 from spec.workload import Pod, Role
 
 Complaint = tuple[str, str]  # place below the replica, message

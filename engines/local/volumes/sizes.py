@@ -4,10 +4,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from engines.local import marks
-from engines.local.exit import size
-from engines.local.layout import Folder
-from engines.local.plan import GangPlan, RankPlan
+from engines.local.records.layout import Folder
+from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.system import marks
+from engines.local.system.exit import size
 from engines.local.volumes import view
 
 COUNT = ("du", "-sk", "--")  # in KiB

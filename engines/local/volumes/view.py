@@ -5,8 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engines.local.layout import Folder
-from engines.local.plan import GangPlan, RankPlan
+from engines.local.records.layout import Folder
+from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.volumes import private
 from engines.local.volumes.private import Binding
 from engines.local.volumes.volume import FILES, MEMORY, Volume

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from spec.places import variable_of
+from spec.data.places import variable_of
 
 GIT = "git"  # a repository, fetched before the ranks start
 S3 = "s3"  # a bucket, likewise

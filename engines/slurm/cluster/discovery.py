@@ -7,7 +7,7 @@ from engines.slurm.cluster.nodes import nodes
 from engines.slurm.cluster.partitions import partitions
 from engines.slurm.script.variables import RENDEZVOUS
 from spec.framework import Framework
-from spec.scheduling import PriorityClass
+from spec.parts.scheduling import PriorityClass
 
 SHOW = ("scontrol", "--all", "--oneliner", "show")
 WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kubernetes cluster."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from engines.nodes import Allocation, Condition, Gpu, NodeInfo
 from engines.slurm.script.site import FEATURE, PARTITION
-from spec.scheduling import NODE_TYPE
+from spec.parts.scheduling import NODE_TYPE
 
 FIELD = re.compile(r"(?:^| )([A-Z][A-Za-z_:/]*)=")
 GPU = re.compile(r"gpu(?::([A-Za-z][^:,(]*))?:(\d+)")

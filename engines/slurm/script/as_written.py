@@ -13,9 +13,9 @@ from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.variables import defaults, own
-from spec.errors import Problem, path_of
 from spec.imports import directives as written
 from spec.imports.sbatch import imported
+from spec.problems.errors import Problem, path_of
 from spec.workload import WorkloadSpec
 
 SCRIPT, START = "script.sh", "start.sh"

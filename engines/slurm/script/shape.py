@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from spec.compute import DEFAULT_MEMORY, Compute
 from spec.framework import Head
-from spec.quantities import to_bytes
+from spec.parts.compute import DEFAULT_MEMORY, Compute
+from spec.values.quantities import to_bytes
 from spec.workload import Replica, WorkloadSpec
 
 MIB = 1024 * 1024

@@ -12,10 +12,10 @@ from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script.site import SlurmSite
 from engines.sources import bucket_failed, repository_failed
-from spec.credential import KNOWN_HOSTS, CredentialKind, opens
-from spec.places import variable_of
-from spec.storage import S3, Git
-from spec.variable import MASK, NamedCredential
+from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
+from spec.data.places import variable_of
+from spec.data.storage import S3, Git
+from spec.values.variable import MASK, NamedCredential
 from spec.workload import Pod, Replica
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ from engines.slurm.script.shape import Tasks, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.words import word
 from spec.framework import Framework
-from spec.variable import MASK, looks_secret
+from spec.values.variable import MASK, looks_secret
 from spec.workload import Pod, WorkloadSpec
 
 Variables = dict[str, str]  # values are words of a shell

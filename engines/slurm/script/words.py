@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterator
 
-from spec.variable import REFERENCE
+from spec.values.variable import REFERENCE
 
 NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 

@@ -3,8 +3,8 @@ begin, and those that are unknown are shown as they are."""
 
 from datetime import datetime
 
-from spec.causes import Cause, CauseKind
 from spec.phases import Reason
+from spec.problems.causes import Cause, CauseKind
 
 WAIT = "Wait, or ask for fewer or smaller pods."
 EDIT = "It will not start as it is. Copy & edit it"

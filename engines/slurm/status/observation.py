@@ -13,9 +13,9 @@ from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status import exit
 from engines.slurm.status.causes import cause_of
 from engines.slurm.status.facts import RankFact, RunFacts
-from spec.causes import Cause
 from spec.phases import Phase, RankPhase, Reason
-from spec.time_limit import reached
+from spec.problems.causes import Cause
+from spec.problems.time_limit import reached
 from spec.workload import Role
 
 END = 10**16  # later than any look, whose microseconds since 1970 have one digit less

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import tokens
 from accounts.models import KeptAnswer, User
-from core.fields import is_under_first_key
+from core.database.fields import is_under_first_key
 from tests.caller import Body, Caller
 from tests.factories import UserFactory
 from workloads.models import Workload

@@ -13,7 +13,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from accounts import tokens
-from accounts.api import AsyncBearer
+from accounts.api.tokens import AsyncBearer
 from accounts.models import User
 from tests.caller import Caller
 from tests.factories import UserFactory

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from config.api import api
+from config.rest.api import api
 from tests.fuzz.bodies import ASSETS
 
 

@@ -7,7 +7,7 @@ import pytest
 from assets.models import Environment
 from projects.models import Project
 from spec.kind import WorkloadKind
-from spec.variable import MASK
+from spec.values.variable import MASK
 from tests.assets.api.conftest import Meta
 from tests.caller import Caller
 from tests.factories import EnvironmentFactory

@@ -14,7 +14,7 @@ from assets.models import AssetVersion, Environment
 from assets.versions import history
 from projects.models import Project
 from projects.scopes import Place
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from accounts.access import RESEARCHER
 from accounts.models import User
 from clusters import tasks
 from clusters.models import Cluster, Connection, ConnectionTest, State
-from core import enqueue
+from core.broker import enqueue
 from engines.fake import FakeEngine
 from engines.findings import Finding, Level
 from projects.models import Project

@@ -15,7 +15,7 @@ from clusters.models import Cluster
 from core.forms.field import Field, Input
 from engines.base import Engine, Launch
 from engines.fake import FakeEngine
-from spec.errors import Problem
+from spec.problems.errors import Problem
 
 NO_VOLUMES = "An abacus mounts nothing."
 host_rule = RegexValidator(r"^[a-z.]+\Z", "Write the name of a host.")

@@ -14,7 +14,7 @@ from clusters.kinds.base import ClusterKind
 from clusters.models import Cluster
 from config.run.install import ROOT
 from core.forms.field import SECRETS
-from spec.errors import Problem
+from spec.problems.errors import Problem
 from tests.clusters.kinds.abacus import House
 from tests.engines.contract import launch
 from tests.factories import ClusterFactory
@@ -111,7 +111,8 @@ def _found(pattern: str, *paths: str) -> list[str]:
 
 def test_a_process_that_never_talks_to_kubernetes_does_without_its_client() -> None:
     program = (
-        "import django, json, sys; django.setup(); import config.urls, config.celery, config.api;"
+        "import django, json, sys; django.setup(); import config.urls, config.celery;"
+        "import config.rest.api;"
         "import workloads.tasks; print(json.dumps('kubernetes' in sys.modules))"
     )
     environment: dict[str, Any] = {"DJANGO_SETTINGS_MODULE": "config.settings", "PATH": "/bin"}

@@ -8,9 +8,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from clusters.models import Cluster, NodePool
 from clusters.nodes import store
-from core import enqueue
+from core.broker import enqueue
 from engines.nodes import Allocation, Condition, Gpu, NodeInfo, Taint
-from spec import documents
+from spec.formats import documents
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
 from tests.web import DRAWER, HTMX, signed_in
 

@@ -14,7 +14,7 @@ from config import env
 from config.run.home import Home
 from config.upkeep.errors import UpkeepError
 from config.upkeep.rotation import rotate
-from core.fields import decrypt, is_under_first_key
+from core.database.fields import decrypt, is_under_first_key
 from tests.config.upkeep.places import Place
 from tests.factories import ClusterFactory
 
@@ -68,8 +68,8 @@ def test_everything_is_readable_after_an_interruption_and_the_next_rotation_ends
 
     with monkeypatch.context() as patch:
         patch.setattr(env, "write_keys", counted(env.write_keys))
-        patch.setattr("core.rotation.decrypt", counted(decrypt))
-        patch.setattr("core.rotation.is_under_first_key", counted(is_under_first_key))
+        patch.setattr("core.database.rotation.decrypt", counted(decrypt))
+        patch.setattr("core.database.rotation.is_under_first_key", counted(is_under_first_key))
         with pytest.raises(KeyboardInterrupt):
             rotate()
     start_again(home, settings)
@@ -97,13 +97,13 @@ def test_an_old_key_stays_while_somebody_writes_with_it(
 ) -> None:
     def meanwhile(token: str) -> str:
         """A process that was not started again saves something."""
-        monkeypatch.setattr("core.rotation.decrypt", decrypt)
+        monkeypatch.setattr("core.database.rotation.decrypt", decrypt)
         new, settings.SECRET_KEY = settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS[0]
         Connection.objects.create(cluster=ClusterFactory(), secret_json="late")
         settings.SECRET_KEY = new
         return decrypt(token)
 
-    monkeypatch.setattr("core.rotation.decrypt", meanwhile)
+    monkeypatch.setattr("core.database.rotation.decrypt", meanwhile)
     with pytest.raises(UpkeepError, match="Secrets written with the old key meanwhile: 1"):
         rotate()
     start_again(home, settings)
@@ -146,7 +146,7 @@ def test_a_database_that_does_not_answer_is_told_in_words(
     def rewrite() -> None:
         raise OperationalError("no such table")
 
-    monkeypatch.setattr("core.rotation.rewrite", rewrite)
+    monkeypatch.setattr("core.database.rotation.rewrite", rewrite)
     with pytest.raises(CommandError, match="no such table"):
         call_command("rotate_key")
     assert len(env.secret_keys(home)) == 2, "nothing is lost: both keys stay"

@@ -10,7 +10,7 @@ import yaml
 from engines.base import Handle, Launch, Site
 from engines.kubernetes.jobs import KAI
 from engines.kubernetes.manifests.job import manifests
-from spec import documents
+from spec.formats import documents
 from spec.kind import GANG_FIELDS
 from tests.engines.kubernetes.plain_yaml import Plain
 

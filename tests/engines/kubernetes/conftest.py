@@ -18,7 +18,7 @@ from engines.kubernetes.cluster.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.jobs import PROJECT, WORKLOAD
 from engines.kubernetes.watch.watcher import PODS
-from spec.scheduling import PriorityClass
+from spec.parts.scheduling import PriorityClass
 from spec.workload import Architecture
 from tests.account import Account
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, SHELL_IMAGE

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from engines.base import Launch
-from spec import documents
+from spec.formats import documents
 from spec.workload import Architecture
 from tests.engines.kubernetes.cases import SIMPLE, case
 

@@ -17,9 +17,9 @@ from engines.kubernetes.manifests.fetchers import Images
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.kubernetes.watch.watcher import PODS
-from spec.causes import CauseKind
+from spec.data.storage import Git, Storage
 from spec.phases import Phase, Reason
-from spec.storage import Git, Storage
+from spec.problems.causes import CauseKind
 from spec.workload import Architecture
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig

@@ -11,8 +11,8 @@ from engines.kubernetes.cluster.nodes import allocations
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.jobs import PYTORCH, job_name
 from engines.kubernetes.watch.reflector import Reflector
-from spec.compute import Compute
 from spec.framework import Framework
+from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
 from spec.workload import Architecture
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig

@@ -12,9 +12,9 @@ from engines.kubernetes import objects
 from engines.kubernetes.jobs import MPI, PYTORCH, job_name
 from engines.kubernetes.labels import secret_name
 from engines.kubernetes.manifests.volumes import claims
+from spec.data.storage import Storage
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase
-from spec.storage import Storage
 from spec.workload import Architecture, Replica
 from tests.engines.kubernetes.conftest import PREFIX, SPACE, KubernetesRig
 from tests.engines.kubernetes.reading_watch import changes

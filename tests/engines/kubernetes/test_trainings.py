@@ -15,10 +15,10 @@ from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry, 
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import pull_secret_name, secret_name
 from engines.kubernetes.watch.watcher import PODS
-from spec import documents
+from spec.formats import documents
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
-from spec.variable import CredentialKey, EnvironmentVariable
+from spec.values.variable import CredentialKey, EnvironmentVariable
 from spec.workload import Role
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig

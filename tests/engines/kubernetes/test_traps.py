@@ -8,9 +8,9 @@ from engines.base import Launch
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.jobs import job_name
 from engines.kubernetes.manifests.fetchers import Images
+from spec.data.storage import Git, Storage
 from spec.framework import Framework
 from spec.phases import Phase, Reason
-from spec.storage import Git, Storage
 from spec.workload import Architecture, RestartPolicy
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig

@@ -7,8 +7,8 @@ import pytest
 from engines.base import EngineRefused
 from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.manifests.unsupported import complaints
-from spec import documents
-from spec.errors import place_of
+from spec.formats import documents
+from spec.problems.errors import place_of
 from tests.engines.kubernetes.cases import MEMORY, SIMPLE, case
 
 DOCUMENT = {

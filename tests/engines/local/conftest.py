@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 
 from engines.base import Handle, Launch, RankState
-from engines.local import processes
 from engines.local.engine import LocalEngine
-from engines.local.layout import Folder
+from engines.local.records.layout import Folder
+from engines.local.system import processes
 from engines.logs import Log
+from spec.parts.scheduling import PriorityClass
 from spec.phases import Reason
-from spec.scheduling import PriorityClass
 from tests.engines.contract import Rig, launch
 
 IMAGES = {"known/image:*": ["{python}", "-c", "print('from the catalogue')"]}

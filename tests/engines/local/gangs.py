@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engines.base import Launch
-from engines.local.gang import Gang
-from engines.local.state import Record
-from engines.local.tending import Tending
+from engines.local.records.state import Record
+from engines.local.supervisor.gang import Gang
+from engines.local.supervisor.tending import Tending
 from tests.engines.local.conftest import LocalRig
 
 

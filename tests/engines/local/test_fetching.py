@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engines.base import EngineRefused
-from spec.causes import Cause, CauseKind
 from spec.phases import Phase, Reason
+from spec.problems.causes import Cause, CauseKind
 from tests.engines.local import forges
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.volumes import mounting, needs_mounts

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from engines.base import Launch
-from engines.local.layout import Folder
+from engines.local.records.layout import Folder
 from engines.local.volumes import private
 from engines.local.volumes.view import arrange, write_files
 from spec.phases import Phase

@@ -12,7 +12,7 @@ import pytest
 from config.settings import LOCAL_IMAGES
 from engines.base import Handle, Launch, Observation
 from engines.local.engine import LocalEngine
-from spec.documents import load
+from spec.formats.documents import load
 from spec.framework import Framework, Head
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig

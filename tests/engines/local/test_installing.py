@@ -13,10 +13,10 @@ from engines.base import EngineUnavailable, Handle, Launch, Observation
 from engines.local.apps.catalog import JUPYTERLAB
 from engines.local.apps.installing import progress
 from engines.local.engine import LocalEngine
-from spec.environment import ConnectionType, ToolConnection
 from spec.kind import WorkloadKind
+from spec.parts.environment import ConnectionType, ToolConnection
 from spec.phases import Phase, Reason
-from spec.variable import EnvironmentVariable
+from spec.values.variable import EnvironmentVariable
 from spec.workload import Replica, WorkloadSpec
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.index import only, stand_in

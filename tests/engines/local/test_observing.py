@@ -6,8 +6,8 @@ import tracemalloc
 from functools import partial
 from pathlib import Path
 
-from engines.local import sampling
-from engines.local.layout import states
+from engines.local.records.layout import states
+from engines.local.system import sampling
 from engines.logs import Log
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig

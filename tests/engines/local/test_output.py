@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from engines.base import Launch
-from engines.local import layout
+from engines.local.records import layout
 from engines.logs import Log
 from tests.engines.local.conftest import LocalRig
 from tests.waiting import wait_for

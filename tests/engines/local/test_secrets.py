@@ -8,10 +8,10 @@ from uuid import uuid4
 import psutil
 
 from engines.base import Launch
-from engines.local.layout import locked
-from engines.local.plan import GangPlan
+from engines.local.records.layout import locked
+from engines.local.records.plan import GangPlan
 from spec.phases import Phase, RankPhase, Reason
-from spec.variable import CredentialKey, EnvironmentVariable
+from spec.values.variable import CredentialKey, EnvironmentVariable
 from spec.workload import Architecture
 from tests.engines.local.conftest import LocalRig
 from tests.waiting import wait_for

@@ -3,7 +3,7 @@
 import pytest
 
 from engines.base import EngineRefused, Launch
-from engines.local import processes
+from engines.local.system import processes
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
 from tests.engines.terminal import TerminalContract, opened, until, until_end

@@ -10,7 +10,7 @@ from engines.base import Launch
 from engines.local.engine import LocalEngine
 from engines.local.volumes import private
 from engines.local.volumes.private import Binding
-from spec.documents import load
+from spec.formats.documents import load
 from tests.engines.local.conftest import IMAGES, LocalRig
 
 

@@ -7,13 +7,13 @@ from engines.base import Handle, Launch, Site
 from engines.slurm.script.render import files
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.sources import PROGRAM
-from spec.compute import Compute
+from spec.data.storage import S3, Git, Storage
 from spec.framework import Framework
 from spec.imports.sbatch import imported
 from spec.kind import WorkloadKind
-from spec.scheduling import PriorityClass
-from spec.storage import S3, Git, Storage
-from spec.variable import CredentialKey, EnvironmentVariable, NamedCredential
+from spec.parts.compute import Compute
+from spec.parts.scheduling import PriorityClass
+from spec.values.variable import CredentialKey, EnvironmentVariable, NamedCredential
 from spec.workload import Replica, WorkloadSpec
 from tests.spec import imports
 

@@ -10,7 +10,7 @@ from django.test import Client
 from clusters import connections, services
 from engines.base import EngineUnavailable, Launch
 from projects.models import Project
-from spec import documents
+from spec.formats import documents
 from tests.engines.slurm.rig import SlurmRig
 from tests.factories import WorkloadFactory
 from workloads.models import Workload

@@ -9,7 +9,7 @@ from engines.base import EngineUnavailable, Launch, Site
 from engines.slurm.client import files
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.site import SlurmSite
-from spec.scheduling import PriorityClass
+from spec.parts.scheduling import PriorityClass
 from tests.engines.contract import OVER, Rig, launch
 from tests.slurm_testbed import Testbed, run
 from tests.waiting import wait_for

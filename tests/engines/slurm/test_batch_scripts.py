@@ -9,8 +9,8 @@ import pytest
 from engines.slurm.script.render import BATCH
 from engines.slurm.script.render import files as scripts
 from engines.slurm.unsupported import complaints
-from spec.errors import place_of
 from spec.phases import Phase, Reason
+from spec.problems.errors import place_of
 from tests.engines.contract import launch
 from tests.engines.reading import printed
 from tests.engines.slurm import cases

@@ -16,8 +16,8 @@ from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.queue.commands import squeue
 from engines.slurm.watch import poll
+from spec.parts.scheduling import PriorityClass
 from spec.phases import TERMINAL, Phase, Reason
-from spec.scheduling import PriorityClass
 from tests.engines.contract import DEADLINE, launch
 from tests.engines.reading import listed, printed
 from tests.engines.slurm import cases

@@ -12,8 +12,8 @@ from engines.slurm.cluster.partitions import partitions, seconds
 from engines.slurm.limits import complaints
 from engines.slurm.script.directives import options
 from engines.slurm.script.site import SlurmSite
-from spec.compute import Compute
-from spec.errors import place_of
+from spec.parts.compute import Compute
+from spec.problems.errors import place_of
 from spec.workload import Replica
 from tests.engines.contract import launch
 

@@ -1,7 +1,7 @@
 """Nodes are read from what scontrol prints, in old and new releases."""
 
 from engines.slurm.cluster.nodes import nodes
-from spec.scheduling import NODE_TYPE
+from spec.parts.scheduling import NODE_TYPE
 
 LINE = (
     "NodeName=n1 Arch=x86_64 CoresPerSocket=1  CPUAlloc=1 CPUEfctv=4 CPUTot=4 CPULoad=2.51 "

@@ -16,8 +16,8 @@ from engines.slurm.status.facts import (
     verdict_of,
 )
 from engines.slurm.status.observation import observe
-from spec.causes import CauseKind
 from spec.phases import Phase, RankPhase, Reason
+from spec.problems.causes import CauseKind
 from tests.engines.slurm.cases import UID, training
 
 NOW = datetime(2026, 11, 22, 20, 5, tzinfo=UTC)

@@ -13,7 +13,7 @@ from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script.site import SlurmSite
 from spec.phases import Phase
-from spec.variable import CredentialKey, EnvironmentVariable
+from spec.values.variable import CredentialKey, EnvironmentVariable
 from tests.engines.reading import printed
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from engines.base import Launch
-from spec.compute import Compute
 from spec.framework import Framework
+from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
 from spec.workload import Replica
 from tests.engines.reading import printed

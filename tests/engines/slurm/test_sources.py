@@ -19,8 +19,8 @@ from engines.slurm.script import bucket
 from engines.slurm.script.render import files, manifests
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.sources import HERE
+from spec.data.storage import Storage
 from spec.phases import Phase, Reason
-from spec.storage import Storage
 from tests.engines.contract import launch
 from tests.engines.local import buckets, forges
 from tests.engines.local.buckets import Store

@@ -16,8 +16,8 @@ from engines.slurm.status.causes import cause_of
 from engines.slurm.status.facts import RankFact, facts_of, launch_line
 from engines.slurm.status.observation import observe
 from engines.slurm.watch.poll import latest
-from spec.causes import CauseKind
 from spec.phases import Phase, Reason
+from spec.problems.causes import CauseKind
 from tests.engines.reading import printed
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig

@@ -8,12 +8,12 @@ import pytest
 from engines.base import Launch, Site
 from engines.slurm.script.variables import RENDEZVOUS
 from engines.slurm.unsupported import complaints
-from spec.compute import Compute, GpuRequestType
-from spec.errors import place_of
+from spec.data.storage import S3, EmptyDirVolume, Git, GitSecret, HostPath, Storage
 from spec.framework import Framework
-from spec.scheduling import Preemptibility, PriorityClass
-from spec.storage import S3, EmptyDirVolume, Git, GitSecret, HostPath, Storage
-from spec.variable import EnvironmentVariable, KeyOf
+from spec.parts.compute import Compute, GpuRequestType
+from spec.parts.scheduling import Preemptibility, PriorityClass
+from spec.problems.errors import place_of
+from spec.values.variable import EnvironmentVariable, KeyOf
 from spec.workload import Architecture, Replica
 from tests.engines.contract import launch
 from tests.engines.slurm.cases import CASES

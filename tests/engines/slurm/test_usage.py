@@ -12,7 +12,7 @@ from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status.facts import RunFacts
 from engines.slurm.usage import AT_ONCE, StepSampler, added_up
 from engines.slurm.watch.poll import Glance
-from spec.compute import Compute
+from spec.parts.compute import Compute
 from spec.phases import Phase
 from spec.workload import Role
 from tests.engines.reading import listed

@@ -12,7 +12,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
 
-from core.lease import lease
+from core.broker.lease import lease
 from notifications import tasks
 from notifications.delivery import outbox, rounds
 from notifications.models import Delivery, DeliveryState, Webhook, new_secret

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from spec import documents
+from spec.formats import documents
+from spec.formats.merge import filled
 from spec.kind import WorkloadKind
-from spec.merge import filled
 from spec.workload import WorkloadSpec
 from tests.spec.any_spec import specs
 from tests.trainyard_cli.receiver import Receiver, receiver, stored

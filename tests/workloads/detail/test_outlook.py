@@ -7,7 +7,7 @@ from django.test import Client
 
 from clusters.models import Cluster, Node
 from projects.models import Project
-from spec import documents
+from spec.formats import documents
 from tests.factories import WorkloadFactory
 from workloads.models import Draft, Rank, Workload
 

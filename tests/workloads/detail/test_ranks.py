@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from assets.compute.card import devices_words
-from spec.compute import Compute
+from spec.parts.compute import Compute
 from workloads.models import Rank, Workload
 
 

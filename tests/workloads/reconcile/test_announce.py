@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 from celery import current_app
 
-from core import stream
+from core.broker import stream
 from engines.base import Observation
 from projects.models import Project
 from spec.phases import Phase

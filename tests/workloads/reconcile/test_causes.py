@@ -6,8 +6,8 @@ import pytest
 
 from engines.base import Observation
 from projects.models import Project
-from spec.causes import Share
 from spec.phases import Phase
+from spec.problems.causes import Share
 from tests.workloads.gangs import waiting as waits
 from tests.workloads.observations import AT, GPUS, IMAGE, see
 from workloads import reconcile

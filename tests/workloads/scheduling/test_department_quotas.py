@@ -13,7 +13,7 @@ from workloads import services
 from workloads.models import Workload
 from workloads.plan import plan
 from workloads.scheduling import admission
-from workloads.wizard import summary
+from workloads.wizard.pages import summary
 
 pytestmark = pytest.mark.django_db
 STARTED, WAITS = Phase.INITIALIZING, Phase.PENDING

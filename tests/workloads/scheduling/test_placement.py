@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec import documents
+from spec.formats import documents
 from spec.workload import WorkloadSpec
 from workloads.scheduling.placement import Room, Shape, blockers, lacks, place
 

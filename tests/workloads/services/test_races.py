@@ -6,8 +6,8 @@ from django.db import IntegrityError
 from accounts.models import User
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import SpecError
 from spec.phases import Phase
+from spec.problems.errors import SpecError
 from tests.factories import IMAGE, WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import plan as planning

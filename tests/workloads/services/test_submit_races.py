@@ -9,8 +9,8 @@ from django.db import connection, connections, transaction
 from accounts.models import User
 from projects.models import Department, Project
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.errors import SpecError
 from spec.phases import Phase
+from spec.problems.errors import SpecError
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from tests.waiting import wait_for
 from workloads import services

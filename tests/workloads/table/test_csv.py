@@ -9,7 +9,7 @@ from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
 from accounts.models import User
-from core.sheets import harmless
+from core.web.sheets import harmless
 from projects.models import Project
 from tests.factories import WorkloadFactory
 from workloads.models import Workload

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from projects.models import Project
-from spec import documents
+from spec.formats import documents
 from spec.phases import Phase
 from tests.factories import UserFactory, workload_spec
 from workloads.models import Workload

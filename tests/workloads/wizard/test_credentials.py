@@ -12,8 +12,8 @@ from tests.factories import CredentialFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.wizard.browser import HTMX, Wizard
 from workloads.plan import plan
-from workloads.wizard.offers import Offer
-from workloads.wizard.screen import screen_of
+from workloads.wizard.choices.offers import Offer
+from workloads.wizard.pages.screen import screen_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
 VARIABLES = "worker-environmentVariables"

@@ -10,7 +10,7 @@ from spec.framework import Framework
 from tests.factories import ComputeResourceFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.models import Workload
-from workloads.wizard import summary
+from workloads.wizard.pages import summary
 
 pytestmark = pytest.mark.django_db
 PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}

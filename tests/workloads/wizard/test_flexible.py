@@ -3,7 +3,7 @@
 import pytest
 
 from projects.models import Project
-from spec.compute import GpuRequestType
+from spec.parts.compute import GpuRequestType
 from tests.factories import ComputeResourceFactory, EnvironmentFactory
 from tests.workloads.wizard.browser import Wizard
 

@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import connection
 
 from projects.models import Project
-from spec import documents
+from spec.formats import documents
 from tests.factories import WorkloadFactory, workload_spec
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads.models import Workload

@@ -11,7 +11,7 @@ from projects.models import Project
 from tests.factories import WorkloadFactory
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads.models import Workload
-from workloads.wizard import summary
+from workloads.wizard.pages import summary
 
 pytestmark = pytest.mark.django_db
 

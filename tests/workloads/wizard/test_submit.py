@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 
 from projects.models import Project
-from spec.errors import SpecError
+from spec.problems.errors import SpecError
 from tests.factories import (
     ComputeResourceFactory,
     EnvironmentFactory,

@@ -6,12 +6,12 @@ import shlex
 import pytest
 import yaml
 
-from core import curl
+from core.rest import curl
 from projects.models import Project
 from tests.factories import ComputeResourceFactory, ProjectFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard
-from workloads.wizard import summary
-from workloads.wizard.summary import Summary
+from workloads.wizard.pages import summary
+from workloads.wizard.pages.summary import Summary
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ import yaml
 
 from assets.models import Template
 from projects.models import Project
-from spec import documents
+from spec.formats import documents
 from tests.caller import Caller
 from tests.factories import (
     ComputeResourceFactory,
@@ -16,7 +16,7 @@ from tests.factories import (
     TemplateFactory,
 )
 from tests.workloads.wizard.browser import Wizard
-from workloads.wizard import summary
+from workloads.wizard.pages import summary
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 LIST = "worker-environmentVariables"

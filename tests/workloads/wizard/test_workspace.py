@@ -7,7 +7,7 @@ from projects.models import Project
 from tests.factories import TemplateFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.models import Workload
-from workloads.wizard import summary
+from workloads.wizard.pages import summary
 
 pytestmark = pytest.mark.django_db
 NEW = "/workloads/new/?kind=workspace"

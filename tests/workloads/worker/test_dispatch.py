@@ -8,12 +8,12 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 from redis.exceptions import ConnectionError
 
-from core.lease import lease
+from core.broker.lease import lease
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.fake import FakeEngine
 from projects.models import Project
-from spec.causes import Cause, CauseKind
 from spec.phases import Phase, Reason
+from spec.problems.causes import Cause, CauseKind
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import enqueue, tasks
@@ -218,7 +218,7 @@ def test_a_broker_that_is_away_costs_the_seconds_to_the_next_sweep(
     def away() -> None:
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr("core.enqueue.connection", away)
+    monkeypatch.setattr("core.broker.enqueue.connection", away)
     with django_capture_on_commit_callbacks(execute=True):
         workload = WorkloadFactory(project=project)
         enqueue.submit(workload)

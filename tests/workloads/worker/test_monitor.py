@@ -9,7 +9,7 @@ from django.db.models import F
 from clusters import services
 from clusters.models import Cluster
 from clusters.nodes import poll
-from core.lease import lease
+from core.broker.lease import lease
 from engines.base import ClusterEvent
 from engines.fake import NODE, FakeEngine
 from projects.models import Project

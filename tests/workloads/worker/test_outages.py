@@ -10,7 +10,7 @@ from clusters import services
 from clusters.models import Cluster, State
 from engines.findings import Finding, Level
 from projects.models import Project
-from spec.causes import CauseKind
+from spec.problems.causes import CauseKind
 from tests.factories import WorkloadFactory
 from workloads.models import Cause
 from workloads.worker import outages

@@ -20,7 +20,7 @@ from workloads.worker import sweep
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
     found: list[tuple[str, UUID]] = []
-    for module in ("workloads.enqueue", "core.enqueue"):
+    for module in ("workloads.enqueue", "core.broker.enqueue"):
         monkeypatch.setattr(f"{module}.send", lambda task, about, _: found.append((task, about)))
     return found
 

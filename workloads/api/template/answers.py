@@ -6,9 +6,9 @@ from uuid import UUID
 
 from assets.api.schemas import SCOPE_WORDS, AssetScope, ComplianceReason
 from assets.models import Template
-from core.api import TENANT, Wire
-from spec import documents
+from core.rest.api import TENANT, Wire
 from spec.draft import FieldRule
+from spec.formats import documents
 from spec.kind import WorkloadKind
 from workloads.api.bodies import MountedIn
 from workloads.api.spec_schemas import spec_of

@@ -5,8 +5,8 @@ from typing import Annotated
 from ninja import Field
 
 from assets.api.schemas import AssetScope
-from core.api import Closed, Pages, Parameters
-from core.filters import Filtered, Sorted
+from core.rest.api import Closed, Pages, Parameters
+from core.rest.filters import Filtered, Sorted
 from workloads.api.bodies import ChosenIn
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument
 

@@ -17,12 +17,12 @@ from assets.api.places import place_of
 from assets.api.schemas import FIELDS, AssetMetaIn, AssetScope, WithInfo
 from assets.models import Template
 from assets.template.kind import TEMPLATE
-from core.api import Closed, Issue, judged, not_found, refused_for
-from core.filters import narrow, order
+from core.rest.api import Closed, Issue, judged, not_found, refused_for
+from core.rest.filters import narrow, order
 from projects.scopes import Place, ScopedQuerySet
 from spec.draft import WorkloadDraft
-from spec.errors import SpecError
 from spec.kind import WorkloadKind
+from spec.problems.errors import SpecError
 from workloads import services
 from workloads.api.template.answers import TemplateList, TemplateOut, TemplatePages, listed
 from workloads.api.template.bodies import (

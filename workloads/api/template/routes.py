@@ -5,8 +5,8 @@ from uuid import UUID
 
 from ninja import Query, Router, Status
 
-from accounts.api import ApiRequest
-from core.api import Count, Wire
+from accounts.api.tokens import ApiRequest
+from core.rest.api import Count, Wire
 from spec.kind import WorkloadKind
 from workloads.api.template.answers import TemplateList, TemplateOut
 from workloads.api.template.bodies import (

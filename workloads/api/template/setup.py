@@ -6,14 +6,14 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from core.api import Issue
-from spec import documents
+from core.rest.api import Issue
 from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
-from spec.errors import Problem
+from spec.formats import documents
+from spec.formats.published import given_as
+from spec.formats.stored import mapping
 from spec.framework import Framework
 from spec.kind import WorkloadKind, traits_of
-from spec.published import given_as
-from spec.stored import mapping
+from spec.problems.errors import Problem
 from workloads.plan import plan
 
 Setup = dict[str, Any]  # by the names of the request

@@ -7,9 +7,9 @@ from enum import StrEnum
 from functools import cached_property
 
 from projects.quotas import Account, Demand
-from spec.causes import Cause, CauseKind, Share
 from spec.phases import Reason
-from spec.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, Shortage
+from spec.problems.causes import Cause, CauseKind, Share
+from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, Shortage
 from spec.workload import Replica, WorkloadSpec
 from workloads.scheduling.fit.nodes import (
     NodeGroup,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engines.nodes import Taint
-from spec.scheduling import (
+from spec.parts.scheduling import (
     NODE_TYPE,
     Effect,
     Expression,
@@ -16,7 +16,7 @@ from spec.scheduling import (
     Toleration,
     TolerationOperator,
 )
-from spec.shortages import (
+from spec.problems.shortages import (
     CORDONED,
     NOT_ASKED_FOR,
     OF_CONTROL_PLANE,

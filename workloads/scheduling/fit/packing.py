@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from spec.compute import Compute
+from spec.parts.compute import Compute
 from spec.workload import MAX_WORKERS
 from workloads.scheduling.placement import TINY, portion_of
 

@@ -7,9 +7,9 @@ from enum import StrEnum
 from itertools import chain
 from math import log
 
-from spec.compute import Compute
-from spec.quantities import UNITS, to_bytes
-from spec.scheduling import NODE_TYPE
+from spec.parts.compute import Compute
+from spec.parts.scheduling import NODE_TYPE
+from spec.values.quantities import UNITS, to_bytes
 from spec.workload import MAX_WORKERS, WorkloadSpec
 from workloads.scheduling.fit.judge import Answer, Fit, Ground, judge
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from clusters.models import Cluster
 from core.templatetags.core import duration
-from spec.causes import CauseKind
 from spec.phases import WAITING, Reason
+from spec.problems.causes import CauseKind
 from workloads.models import Cause, Event, Workload
 from workloads.scheduling.fit.judge import Answer, Fit
 

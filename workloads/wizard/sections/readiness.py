@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.forms.field import Input
-from spec.probes import Scheme
+from spec.parts.probes import Scheme
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
 

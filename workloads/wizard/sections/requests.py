@@ -1,7 +1,7 @@
 """What each pod asks of its node, where it is not what the compute resource says."""
 
 from core.forms.field import Input
-from spec.compute import GpuRequestType
+from spec.parts.compute import GpuRequestType
 from workloads.wizard.sections.base import FOLD, Question, Section
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.forms.field import Cell, Input
-from spec.environment import CAPABILITIES, PullPolicy
+from spec.parts.environment import CAPABILITIES, PullPolicy
 from spec.workload import DEFAULT_SSH_PATH, CleanPodPolicy
 from workloads.launch import pulled_with
 from workloads.plan import Plan

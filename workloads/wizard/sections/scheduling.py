@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.forms.field import Cell, Input, Option
-from spec.scheduling import (
+from spec.parts.scheduling import (
     Effect,
     Preemptibility,
     Strictness,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from assets.data_source import files
 from core.forms.field import Cell, Input, Repack, Values
+from spec.data.storage import NO_CLASS
 from spec.draft import DATA_SOURCES
-from spec.storage import NO_CLASS
 from workloads.plan import Plan
 from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, replica_of
 

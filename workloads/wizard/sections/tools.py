@@ -7,8 +7,8 @@ from typing import Any
 from assets.environment import tools
 from clusters.models import Cluster
 from core.forms.field import Cell, Input, Values
-from spec.environment import TOOLS as TOOL_NAMES
-from spec.environment import ConnectionType
+from spec.parts.environment import TOOLS as TOOL_NAMES
+from spec.parts.environment import ConnectionType
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
 

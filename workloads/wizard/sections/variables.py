@@ -7,7 +7,7 @@ from assets.credential.binding import OWN
 from assets.environment import variables
 from assets.environment.variables import CHOSEN, KEPT, UNSET
 from core.forms.field import Repack, Values
-from core.query import uuid_of
+from core.web.query import uuid_of
 
 CREDENTIAL = "credential"
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from engines.base import Manifest
 from engines.kubernetes.status.events import NO_NODES_ADDED, NODES_ADDED, said_at
-from spec.causes import Cause, CauseKind
+from spec.problems.causes import Cause, CauseKind
 
 #: For so long an autoscaler waits for a node that it asked for, and then tries something else.
 PROVISIONING = timedelta(minutes=15)

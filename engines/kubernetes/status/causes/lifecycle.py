@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from engines.base import Manifest
-from spec.causes import Cause, CauseKind
 from spec.phases import Reason
+from spec.problems.causes import Cause, CauseKind
 
 DEFAULT_SCHEDULER = "default-scheduler"
 #: Seconds within which a scheduler says something of each pod, and in which most images are there.

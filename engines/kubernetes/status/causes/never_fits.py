@@ -11,8 +11,8 @@ from engines.base import Manifest, Observation
 from engines.kubernetes.manifests.requests import asked
 from engines.kubernetes.status.causes.unschedulable import passed
 from engines.nodes import Allocation, NodeInfo
-from spec.causes import Cause, CauseKind, Share
-from spec.shortages import NOT_ASKED_FOR
+from spec.problems.causes import Cause, CauseKind, Share
+from spec.problems.shortages import NOT_ASKED_FOR
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NEVER = "It will never start unless such nodes are added."

@@ -1,7 +1,7 @@
 """What KAI says against a whole gang, as one cause. Pure."""
 
 from engines.base import Manifest
-from spec.causes import Cause, CauseKind
+from spec.problems.causes import Cause, CauseKind
 
 KAI: dict[str, Cause] = {
     "NonPreemptibleOverQuota": Cause(

@@ -7,8 +7,8 @@ from datetime import datetime
 from engines.base import Manifest
 from engines.kubernetes.status.conditions import moment
 from engines.kubernetes.status.events import said_at
-from spec.causes import Cause, CauseKind
 from spec.phases import Reason
+from spec.problems.causes import Cause, CauseKind
 
 UNHEALTHY = "Unhealthy"
 PROBE = re.compile(r"^(Readiness|Liveness|Startup) probe (?:failed|errored)")

@@ -4,7 +4,7 @@ from engines.base import Manifest
 from engines.kubernetes.manifests.fetchers import FETCHER
 from engines.kubernetes.status.causes.probes import TODO
 from engines.kubernetes.status.exit import EXEC, exit_words, failure_reason, last_words, unstarted
-from spec.causes import Cause, CauseKind
+from spec.problems.causes import Cause, CauseKind
 
 
 def failing(ended: Manifest) -> Cause:

@@ -8,7 +8,7 @@ from datetime import datetime
 from engines.base import Manifest
 from engines.kubernetes.client.outage import webhook_away
 from engines.kubernetes.status.events import said_at
-from spec.causes import Cause, CauseKind
+from spec.problems.causes import Cause, CauseKind
 
 NOT_MADE = re.compile(r"^FailedCreate")  # the operator's FailedCreatePod, a Job's FailedCreate
 #: Pods of a namespace just made may come before its service account, and are tried again.

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from engines.base import Manifest
 from engines.kubernetes.status.causes.program import unstartable
-from spec.causes import Cause, CauseKind
 from spec.phases import Reason
+from spec.problems.causes import Cause, CauseKind
 
 #: Waiting for these ends only when somebody acts.
 IMAGE = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})

@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from spec import shortages
-from spec.causes import Cause, CauseKind, Share
-from spec.shortages import CLUSTER, FULL, OTHER, POOL, WAIT
+from spec.problems import shortages
+from spec.problems.causes import Cause, CauseKind, Share
+from spec.problems.shortages import CLUSTER, FULL, OTHER, POOL, WAIT
 
 HEAD = re.compile(r"^0/(\d+) nodes are available:?\s*(.*)$", re.DOTALL)
 #: What later schedulers add about pods that might have to give way.

@@ -9,7 +9,7 @@ from clusters.connections import complaints
 from clusters.models import Cluster, Node, NodePool
 from engines.base import Handle
 from engines.kubernetes.jobs import KAI
-from spec import documents
+from spec.formats import documents
 
 pytestmark = pytest.mark.django_db
 TYPE = "run.ai/type"

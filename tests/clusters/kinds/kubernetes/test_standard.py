@@ -10,7 +10,7 @@ from clusters.connections import complaints
 from clusters.kinds.kubernetes.kind import OR_JOBS
 from clusters.models import Cluster
 from engines.base import FrameworkSupport, Handle
-from spec import documents
+from spec.formats import documents
 from spec.framework import Framework
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Capabilities
 from engines.partitions import NodeShape, Partition
-from spec.errors import place_of
+from spec.problems.errors import place_of
 from tests.engines.contract import launch
 
 pytestmark = pytest.mark.django_db

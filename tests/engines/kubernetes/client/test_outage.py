@@ -23,7 +23,7 @@ from engines.base import EngineUnavailable
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.client.outage import words
 from engines.kubernetes.engine import KubernetesEngine
-from spec.causes import CauseKind
+from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.answering import answering
 
 RAW = ("Max retries", "HTTPConnection", "_ssl.c", "[SSL", "Errno", "object at 0x")

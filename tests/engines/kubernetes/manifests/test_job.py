@@ -15,7 +15,7 @@ from engines.kubernetes.manifests.container import resources
 from engines.kubernetes.manifests.job import manifests, masked
 from engines.kubernetes.manifests.scheduling import shares
 from engines.kubernetes.objects import folder
-from spec.compute import Compute, GpuRequestType
+from spec.parts.compute import Compute, GpuRequestType
 from spec.workload import MAX_WORKERS
 from tests.engines.kubernetes.cases import CASES, GOLDEN, MEMORY, ONLY, SIMPLE, case, text
 from tests.engines.kubernetes.launches import loaded

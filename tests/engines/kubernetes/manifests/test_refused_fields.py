@@ -17,7 +17,7 @@ from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.jobs import MPI, PYTORCH
 from engines.kubernetes.manifests import refused_fields
 from engines.kubernetes.manifests.job import manifests
-from spec import documents
+from spec.formats import documents
 from tests.cluster import KUBECONFIG
 from tests.engines.kubernetes.conftest import PREFIX
 from tests.waiting import wait_for

@@ -12,7 +12,7 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import WORKLOAD
 from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.objects import folder
-from spec import documents
+from spec.formats import documents
 from spec.phases import Phase
 from spec.tools import Tool, tools_of
 from tests.cluster import SHELL_IMAGE

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from engines.kubernetes.status.exit import exit_words, failure_reason
-from spec.causes import CauseKind
 from spec.phases import Phase, Reason
+from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.objects import MASTER, WAITS, ended, look, pod
 
 RUNC = "OCI runtime create failed: runc create failed: unable to start container process: "

@@ -8,9 +8,9 @@ import pytest
 
 from engines.base import ClusterEvent, Launch, Observation, Site
 from engines.kubernetes.jobs import job_name
-from spec.compute import ExtendedResource
+from spec.parts.compute import ExtendedResource
+from spec.parts.scheduling import PriorityClass
 from spec.phases import Phase, Reason
-from spec.scheduling import PriorityClass
 from spec.workload import Architecture
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.waiting import wait_for

@@ -13,12 +13,12 @@ from engines.kubernetes.cluster import discovery
 from engines.kubernetes.jobs import JAX, PROJECT, WORKLOAD
 from engines.kubernetes.watch import reflector, watcher
 from engines.kubernetes.watch.watcher import GROUP
-from spec.causes import Cause, CauseKind
-from spec.compute import Compute
-from spec.files import SecretVolume
+from spec.data.files import SecretVolume
+from spec.data.storage import Pvc, Storage
 from spec.framework import Framework
+from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
-from spec.storage import Pvc, Storage
+from spec.problems.causes import Cause, CauseKind
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.engines.kubernetes.launches import with_spec
 from tests.waiting import wait_for

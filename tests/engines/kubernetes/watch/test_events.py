@@ -9,7 +9,7 @@ import pytest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import WORKLOAD
 from engines.kubernetes.watch.watcher import EVENT, POD, Watcher
-from spec.causes import CauseKind
+from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.objects import QUOTA
 from tests.engines.kubernetes.versions import JOBS, UID, job, pod
 

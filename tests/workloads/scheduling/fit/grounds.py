@@ -3,7 +3,7 @@
 from typing import Any
 
 from engines.nodes import Taint
-from spec import documents
+from spec.formats import documents
 from spec.workload import WorkloadSpec
 from workloads.scheduling.fit.judge import Ground
 from workloads.scheduling.fit.nodes import NodeGroup, NodeTraits

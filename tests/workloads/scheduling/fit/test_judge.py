@@ -4,7 +4,7 @@ import pytest
 
 from engines.kubernetes.status.causes.unschedulable import unscheduled
 from projects.quotas import Account, Demand, Quota
-from spec.causes import Cause, CauseKind
+from spec.problems.causes import Cause, CauseKind
 from tests.workloads.scheduling.fit.grounds import gang, ground, nodes
 from workloads.scheduling.fit.judge import Answer, Fit, judge
 from workloads.scheduling.fit.packing import Free

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec import documents
-from spec.compute import Compute
-from spec.scheduling import NODE_TYPE
+from spec.formats import documents
+from spec.parts.compute import Compute
+from spec.parts.scheduling import NODE_TYPE
 from spec.workload import WorkloadSpec
 from tests.workloads.scheduling.fit.grounds import gang, ground, nodes
 from workloads.scheduling.fit.judge import Answer, Ground, judge

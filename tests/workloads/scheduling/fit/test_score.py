@@ -9,9 +9,9 @@ from django.utils import timezone
 from accounts.models import User
 from clusters.models import Cluster
 from projects.models import Project
-from spec.causes import CauseKind
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
+from spec.problems.causes import CauseKind
 from tests.factories import UserFactory, WorkloadFactory
 from tests.workloads.gangs import engine, now, project, waiting
 from workloads import reconcile, services

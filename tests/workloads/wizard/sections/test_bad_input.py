@@ -7,15 +7,15 @@ from django.http import QueryDict
 
 from core.forms.field import Cell, Input
 from projects.models import Project
-from spec.errors import Problem
 from spec.framework import owner_of
 from spec.kind import WorkloadKind
+from spec.problems.errors import Problem
 from tests.factories import DataSourceFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.plan import plan
 from workloads.wizard.capture import capture
+from workloads.wizard.pages.problems import problems, sentence
 from workloads.wizard.places import values_of
-from workloads.wizard.problems import problems, sentence
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions
 

@@ -5,7 +5,7 @@ import pytest
 from engines.kubernetes.status.causes.autoscaler import ADDS
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.nodes import NodeInfo
-from spec.causes import Cause, CauseKind
+from spec.problems.causes import Cause, CauseKind
 from tests.engines.kubernetes.objects import MASTER, UNPLACED, event, look, pod
 
 ADDED = "pod triggered scale-up: [{gpu-pool 0->1 (max: 8)}]"

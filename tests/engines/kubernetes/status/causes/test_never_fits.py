@@ -7,7 +7,7 @@ import pytest
 
 from engines.kubernetes.status.causes.never_fits import admits, with_never_fits
 from engines.nodes import Gpu, NodeInfo
-from spec.causes import CauseKind
+from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.objects import MASTER, UNSCHEDULED, WAITS, look, pod
 
 FULL = "Not enough free GPUs"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engines.kubernetes.status.causes.podgroup import grouped
-from spec.causes import CauseKind
+from spec.problems.causes import CauseKind
 
 
 def group(*reasons: dict[str, Any], status: str = "True") -> dict[str, Any]:

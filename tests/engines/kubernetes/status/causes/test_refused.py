@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from engines.kubernetes.status.causes.refused import not_made
-from spec.causes import CauseKind
 from spec.phases import Phase, Reason
+from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.objects import MASTER, QUOTA, START, pod
 from tests.engines.kubernetes.objects import event as told
 from tests.engines.kubernetes.objects import look as looked

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engines.kubernetes.status.causes.startup import stuck, unmounted
-from spec.causes import CauseKind
+from spec.problems.causes import CauseKind
 
 
 def event(reason: str, message: str) -> dict[str, Any]:

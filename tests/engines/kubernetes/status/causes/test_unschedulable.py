@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.kubernetes.status.causes.unschedulable import counts, unscheduled
-from spec.causes import CauseKind
 from spec.phases import Reason
+from spec.problems.causes import CauseKind
 
 OLD = (
     "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had taint "

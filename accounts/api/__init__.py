@@ -1,0 +1,1 @@
+"""REST: tokens, keys, users, and calls that are sent twice."""

@@ -1,0 +1,141 @@
+"""REST: the audit log, in Run:ai's words. Nothing that was refused is in it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Literal
+
+from django.db.models import QuerySet
+from django.http import HttpResponse, JsonResponse
+from ninja import Field, Query, Router, Schema
+from ninja.responses import NinjaJSONEncoder
+
+from accounts import access
+from accounts.api.tokens import ApiRequest
+from audit.models import AuditEntry
+from core.rest.api import LAST_OFFSET, TENANT, Issue, Parameters, unreadable
+from core.rest.filters import DATE, TEXT, Fields, Sorted, narrow, order
+from core.rest.measures import Moment
+from core.web.sheets import line_writer
+
+router = Router(tags=["Access"])
+
+FIELDS: Fields = {
+    "timestamp": ("at", DATE),
+    "subject": ("by_name", TEXT),
+    "verb": ("verb", TEXT),
+    "entity_type": ("target_kind", TEXT),
+    "entity_name": ("target_name", TEXT),
+    "entity_id": ("target_id", TEXT),
+}
+MOST_IN_A_FILE = 20_000
+HEAD = ("timestamp", "subject", "action", "verb", "entity_type", "entity_name", "entity_id")
+COMMAND_LINE = "Command line"
+#: Run:ai's word for our verb; all others change something.
+ACTIONS = {it.replace("-", " "): it for it in ("create", "delete", "sign-in", "sign-out")}
+ACTIONS |= {"reset password": "reset-password"}
+UPDATE = "update"
+
+
+class AuditLogOut(Schema):
+    """``metadata`` has what changed, by ``before.`` or ``after.`` and the name of the field; no
+    secret is ever in it. ``subject`` is Command line for what is done on the machine."""
+
+    id: str
+    timestamp: datetime
+    tenant_id: str = str(TENANT)
+    subject: str
+    subject_type: str
+    action: str
+    verb: str
+    entity_type: str
+    entity_name: str
+    entity_id: str
+    result: str = "Succeeded"
+    metadata: dict[str, str]
+
+    @classmethod
+    def of(cls, entry: AuditEntry) -> "AuditLogOut":
+        parts = {"before": entry.before, "after": entry.after}
+        return cls(
+            id=str(entry.pk),
+            timestamp=entry.at,
+            subject=entry.by_name or COMMAND_LINE,
+            subject_type="User" if entry.by_name else "Application",
+            action=ACTIONS.get(entry.verb, UPDATE),
+            verb=entry.verb,
+            entity_type=entry.target_kind,
+            entity_name=entry.target_name,
+            entity_id=entry.target_id,
+            metadata={
+                f"{part}.{name}": str(value)
+                for part, values in parts.items()
+                for name, value in values.items()
+            },
+        )
+
+
+class AuditLogList(Schema):
+    total: int
+    next: int | None
+    audit_logs: list[AuditLogOut]
+
+
+class AuditTime(Parameters):
+    """From ``start`` to before ``end``."""
+
+    start: Moment
+    end: Moment
+    filter_by: list[str] = Field([], max_length=20)
+
+    def rows(self) -> QuerySet[AuditEntry]:
+        if self.end <= self.start:
+            raise unreadable([Issue(field="end", details="must be later than start")])
+        between = AuditEntry.objects.filter(at__gte=self.start, at__lt=self.end)
+        return narrow(between, self.filter_by, FIELDS)
+
+
+class AuditListing(AuditTime, Sorted):
+    sort_by: str = "timestamp"
+    sort_order: Literal["asc", "desc"] = "desc"
+    offset: int = Field(0, ge=0)
+    number_of_samples: int = Field(50, ge=1, le=500, description="The most that are answered")
+
+
+class AuditFile(AuditTime):
+    file_type: Literal["csv", "json"] = "json"
+    number_of_samples: int = Field(
+        MOST_IN_A_FILE, ge=1, le=MOST_IN_A_FILE, description="The most that the file has"
+    )
+
+
+@router.get("/audit/log", response=AuditLogList)
+def list_audit_log(request: ApiRequest, listing: Query[AuditListing]) -> AuditLogList:
+    """Who did what in a time, the newest first."""
+    access.require(request.user, "audit.read")
+    rows = listing.rows()
+    start = min(listing.offset, LAST_OFFSET)
+    end, total = start + listing.number_of_samples, rows.count()
+    return AuditLogList(
+        total=total,
+        next=end if end < total else None,
+        audit_logs=[AuditLogOut.of(it) for it in order(rows, listing, FIELDS)[start:end]],
+    )
+
+
+@router.get("/audit/log/file")
+def download_audit_log(request: ApiRequest, asked: Query[AuditFile]) -> HttpResponse:
+    """The same as a file, JSON or CSV, the newest first."""
+    access.require(request.user, "audit.read")
+    rows = asked.rows()[: asked.number_of_samples]
+    if asked.file_type == "json":
+        entries = [AuditLogOut.of(it).model_dump() for it in rows]
+        return JsonResponse(entries, NinjaJSONEncoder, safe=False)
+    text = "".join(map(line_writer(), _table(rows)))
+    return HttpResponse(text, content_type="text/csv; charset=utf-8")
+
+
+def _table(rows: QuerySet[AuditEntry]) -> Iterator[tuple[str, ...]]:
+    yield HEAD
+    for row in rows:
+        shown = AuditLogOut.of(row).model_dump(mode="json")
+        yield tuple(str(shown[name]) for name in HEAD)

@@ -1,0 +1,87 @@
+"""``Idempotency-Key``: a POST that is sent again with the same key makes nothing a second time.
+
+Key and answer are written in the transaction of what it creates, so that however the process ends,
+either both are there or neither. An answer that is an error is not kept: nothing happened.
+"""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+
+from accounts.models import KeptAnswer, User
+from core.rest.api import DRY_RUN, ApiError, Issue, is_write, operation_of, unreadable
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotent-Replayed"
+KEPT_FOR = timedelta(hours=24)
+LONGEST = 255
+
+Run = Callable[..., HttpResponse]
+
+
+def once(run: Run) -> Run:
+    """A call of ninja's that is done once for each key of a person."""
+    operation = operation_of(run)
+    if "POST" not in operation.methods or not is_write(operation):
+        return run
+
+    @wraps(run)
+    def done(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
+        key = request.headers.get(HEADER)
+        if key is None or request.GET.get(DRY_RUN) == "true":
+            return run(request, *args, **values)
+        if not (0 < len(key) <= LONGEST and key.isascii() and key.isprintable()):
+            issue = Issue(field=HEADER, details=f"has 1 to {LONGEST} printable ASCII characters")
+            return _error(unreadable([issue]))
+        user = next((it for call in operation.auth_callbacks if (it := call(request))), None)
+        if user is None:
+            return run(request, *args, **values)
+        return _done_once(user, key, request, lambda: run(request, *args, **values))
+
+    return done
+
+
+def _done_once(
+    user: User, key: str, request: HttpRequest, run: Callable[[], HttpResponse]
+) -> HttpResponse:
+    asked = _fingerprint(request)
+    KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+    with transaction.atomic():
+        try:
+            with transaction.atomic():  # waits for whoever is at it with the same key
+                row = KeptAnswer.objects.create(user=user, key=key, asked=asked)
+        except IntegrityError:
+            return _again(KeptAnswer.objects.get(user=user, key=key), asked)
+        response = run()
+        if response.status_code >= 400:
+            transaction.set_rollback(True)
+        else:
+            row.status, row.body = response.status_code, response.content.decode()
+            row.save(update_fields=["status", "body"])
+    return response
+
+
+def _again(kept: KeptAnswer, asked: str) -> HttpResponse:
+    if kept.asked != asked:
+        details = f"Send another {HEADER} with another request."
+        return _error(
+            ApiError(422, f"This {HEADER} was used for another request.", details=details)
+        )
+    response = HttpResponse(kept.body, status=kept.status, content_type="application/json")
+    response[REPLAYED] = "true"
+    return response
+
+
+def _fingerprint(request: HttpRequest) -> str:
+    parts = (request.get_full_path().encode(), request.body)
+    return hashlib.sha256(b"\n".join(parts)).hexdigest()
+
+
+def _error(error: ApiError) -> HttpResponse:
+    return JsonResponse(error.body(), status=error.code)

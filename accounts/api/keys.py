@@ -1,0 +1,162 @@
+"""REST: a person's own access keys, and everyone's for administrators."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.db.models import QuerySet
+from ninja import Field, Query, Router, Status
+from pydantic import AwareDatetime
+
+from accounts import access, tokens
+from accounts.api.tokens import ApiRequest
+from accounts.models import AccessKey
+from core.rest.api import ApiError, Closed, Parameters, Wire, judged, not_found
+
+router = Router(tags=["Access"])
+
+REFUSED = "The access key cannot be saved."
+BY_KEY = "An access key cannot create or change keys. Use a token from a password."
+Permission = Annotated[str, Field(max_length=64)]
+
+
+class KeyIn(Closed):
+    """``scopes`` are the permissions that the key has of yours, such as ``workloads.read``; without
+    any it has all of them. It never ends unless ``expiresAt`` is given."""
+
+    name: str = Field(min_length=1, max_length=63)
+    expires_at: AwareDatetime | None = None
+    scopes: list[Permission] = Field([], max_length=64)
+
+
+class KeyOut(Wire):
+    """``lastLogin`` is when it got a token last."""
+
+    id: str
+    name: str
+    client_id: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_login: datetime | None
+    scopes: list[str]
+
+    @classmethod
+    def of(cls, key: AccessKey) -> "KeyOut":
+        return cls(**_facts(key))
+
+
+class NewKey(KeyOut):
+    """The only answer that has the secret."""
+
+    client_secret: str
+
+
+class KeyList(Wire):
+    access_keys: list[KeyOut]
+
+
+@router.get("/access-keys", response=KeyList, by_alias=True)
+def list_access_keys(request: ApiRequest) -> KeyList:
+    """Your own, the newest first."""
+    return KeyList(access_keys=[KeyOut.of(key) for key in request.user.access_keys.all()])
+
+
+@router.post("/access-keys", response={201: NewKey}, by_alias=True)
+def create_access_key(request: ApiRequest, body: KeyIn) -> Status[NewKey]:
+    """A new access key. Its secret is in this answer and never shown again."""
+    _by_the_person(request)
+    with judged(REFUSED):
+        key, secret = tokens.make_key(
+            request.user, body.name, expires_at=body.expires_at, scopes=body.scopes
+        )
+    return Status(201, NewKey(**new_key(key, secret)))
+
+
+@router.get("/access-keys/{key_id}", response=KeyOut, by_alias=True)
+def get_access_key(request: ApiRequest, key_id: int) -> KeyOut:
+    """One of your own, without its secret."""
+    return KeyOut.of(_key(request, key_id))
+
+
+@router.delete("/access-keys/{key_id}", response={204: None})
+def delete_access_key(request: ApiRequest, key_id: int) -> Status[None]:
+    """Programs that use it lose access immediately. A key may delete itself, and no other."""
+    key = _key(request, key_id)
+    if key != request.user.acting_key:
+        _by_the_person(request)
+    tokens.delete_key(key, by=request.user)
+    return Status(204, None)
+
+
+@router.post("/access-keys/{key_id}/secret", response=NewKey, by_alias=True)
+def renew_access_key_secret(request: ApiRequest, key_id: int) -> NewKey:
+    """A new secret for it. The old one and its tokens end immediately."""
+    key = _key(request, key_id)
+    _by_the_person(request)
+    return NewKey(**new_key(key, tokens.renew_secret(key, by=request.user)))
+
+
+class OwnedKey(KeyOut):
+    created_by: str
+
+
+class OwnedKeyList(Wire):
+    access_keys: list[OwnedKey]
+
+
+class KeysOf(Parameters):
+    client_id: str | None = None
+    created_by: str | None = Field(None, description="Only those of the user with this name")
+
+    def rows(self) -> QuerySet[AccessKey]:
+        asked = {"client_id": self.client_id, "user__username": self.created_by}
+        given = {column: it for column, it in asked.items() if it is not None}
+        return AccessKey.objects.filter(**given).select_related("user")
+
+
+@router.get("/administration/access-keys", response=OwnedKeyList, by_alias=True)
+def list_keys_of_all(request: ApiRequest, asked: Query[KeysOf]) -> OwnedKeyList:
+    """Everyone's, for those who may change users."""
+    access.require(request.user, "users.update")
+    keys = [OwnedKey(**_facts(key), created_by=key.user.username) for key in asked.rows()]
+    return OwnedKeyList(access_keys=keys)
+
+
+@router.delete("/administration/access-keys/{int:key_id}", response={204: None})
+def delete_key_of_someone(request: ApiRequest, key_id: int) -> Status[None]:
+    """Anyone's. Programs that use it lose access immediately."""
+    access.require(request.user, "users.update")
+    key = AccessKey.objects.filter(pk=key_id).first()
+    if key is None:
+        raise not_found("The access key")
+    tokens.delete_key(key, by=request.user)
+    return Status(204, None)
+
+
+def _key(request: ApiRequest, pk: int) -> AccessKey:
+    key: AccessKey | None = request.user.access_keys.filter(pk=pk).first()
+    if key is None:
+        raise ApiError(404, "This access key does not exist, or it belongs to another user.")
+    return key
+
+
+def _by_the_person(request: ApiRequest) -> None:
+    """Else the deletion of a key that leaked would leave the keys that it created."""
+    if request.user.acting_key:
+        raise ApiError(403, BY_KEY)
+
+
+def new_key(key: AccessKey, secret: str) -> dict[str, Any]:
+    """All of it, this once with its secret."""
+    return {"client_secret": secret, **_facts(key)}
+
+
+def _facts(key: AccessKey) -> dict[str, Any]:
+    return {
+        "id": str(key.pk),
+        "name": key.name,
+        "client_id": key.client_id,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "last_login": key.last_used_at,
+        "scopes": key.scopes,
+    }

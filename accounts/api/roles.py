@@ -1,0 +1,232 @@
+"""REST: roles, what they permit, and where someone has which, in Run:ai's words."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from ninja import Query, Router
+
+from accounts import access
+from accounts.access import AccessRole
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from core.rest.api import TENANT, Closed, Count, Pages, Parameters, Wire, not_found
+
+router = Router(tags=["Access"], by_alias=True)
+
+#: By our word for it, Run:ai's group of what can be permitted, and the words that it has there. Of
+#: groups of people it has none.
+RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "departments": ("organization", ("department",)),
+    "projects": ("organization", ("project",)),
+    "settings": ("organization", ("settings",)),
+    "clusters": ("physical-resource", ("cluster",)),
+    "nodepools": ("physical-resource", ("nodepools",)),
+    "users": ("iam", ("users",)),
+    "audit": ("iam", ("events-history",)),
+    "workloads": ("workload", ("workloads", "trainings", "workspaces")),
+    "assets": (
+        "workload-asset",
+        (
+            *("environments", "compute-resources", "templates", "credentials"),
+            *("nfs-assets", "pvc-assets", "s3-assets", "git-assets", "host-path-assets"),
+            *("cm-volume-assets", "secret-volume-assets"),
+        ),
+    ),
+}
+KINDS = {"cluster": "clusters", "department": "departments", "project": "projects"}
+
+
+class PermissionOut(Wire):
+    resource_type: str
+    display_name: str
+    group_id: str
+    actions: list[str]
+
+
+class RoleOut(Wire):
+    """Roles come with Trainyard: ``createdAt`` is when its first user was created."""
+
+    id: int
+    name: str
+    description: str
+    enabled: bool = True
+    effective_enabled: bool = True
+    custom: bool = False
+    created_by: str = ""
+    created_at: datetime
+    updated_at: datetime
+    permissions: list[PermissionOut]
+
+
+class ScopesIn(Closed):
+    """Without an ``action`` the answer has all."""
+
+    resource_type: str
+    action: str | None = None
+
+
+class PermittedScopesOut(Wire):
+    """``tenant`` is there where all is permitted, and the lists are empty then."""
+
+    tenant: str | None = None
+    clusters: list[str] = []
+    departments: list[str] = []
+    projects: list[str] = []
+
+
+class PermittedScopesByAction(Wire):
+    create: PermittedScopesOut | None = None
+    read: PermittedScopesOut | None = None
+    update: PermittedScopesOut | None = None
+    delete: PermittedScopesOut | None = None
+
+
+class OwnRule(Wire):
+    subject_id: str
+    subject_type: str = "user"
+    role_id: int
+    role_name: str
+    scope_type: str
+    scope_id: str
+    scope_name: str
+    cluster_id: str | None
+    tenant_id: int = TENANT
+
+
+class OwnRules(Wire):
+    total_records: int
+    display_records: int
+    access_rules: list[OwnRule]
+
+
+class OwnRulesAnswer(Wire):
+    access_rules: OwnRules
+
+
+class OwnRulesNarrowing(Parameters):
+    search: str = ""
+
+    def rules(self, user: User) -> list[OwnRule]:
+        text = self.search.casefold()
+        named = ((it, f"{it.role_name} {it.scope_name}".casefold()) for it in _rules(user))
+        return [rule for rule, words in named if text in words]
+
+
+class OwnRulesListing(Pages, OwnRulesNarrowing):
+    pass
+
+
+@router.get("/authorization/roles", response=list[RoleOut])
+def list_roles(request: ApiRequest) -> list[RoleOut]:
+    """All roles, with what each permits."""
+    return [_shown(number) for number in range(1, len(access.ROLES) + 1)]
+
+
+@router.get("/authorization/roles/{int:role_id}", response=RoleOut)
+def get_role(request: ApiRequest, role_id: int) -> RoleOut:
+    """One of them."""
+    if not 1 <= role_id <= len(access.ROLES):
+        raise not_found("The role")
+    return _shown(role_id)
+
+
+@router.get("/authorization/permissions", response=list[PermissionOut])
+def list_permissions(request: ApiRequest) -> list[PermissionOut]:
+    """All that a role can permit."""
+    return list(_permissions(access.PERMISSIONS))
+
+
+@router.post(
+    "/authorization/permitted-scopes",
+    response=PermittedScopesByAction,
+    exclude_unset=True,
+    operation_id="read_permitted_scopes",
+)
+def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAction:
+    """Where you may do what with such a resource. It changes nothing."""
+    ours = next((it for it, (_, words) in RESOURCES.items() if body.resource_type in words), None)
+    actions = access.RESOURCES[ours] if ours else ()
+    scopes = {
+        action: _scopes(access.grants(request.user, f"{ours}.{action}"))
+        for action in actions
+        if body.action in (None, action)
+    }
+    return PermittedScopesByAction(**scopes)
+
+
+@router.get(
+    "/authorization/me/access-rules", response=OwnRulesAnswer, operation_id="list_own_access_rules"
+)
+def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesAnswer:
+    """Your roles, and where you have each."""
+    rules = listing.rules(request.user)
+    page, _ = listing.cut(rules)
+    shown = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
+    return OwnRulesAnswer(access_rules=shown)
+
+
+@router.get(
+    "/authorization/me/access-rules/count", response=Count, operation_id="count_own_access_rules"
+)
+def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) -> Count:
+    """How many they are."""
+    return Count(count=len(narrowing.rules(request.user)))
+
+
+def _shown(number: int) -> RoleOut:
+    role = access.ROLES[number - 1]
+    began = User.objects.order_by("date_joined").values_list("date_joined", flat=True)[0]
+    return RoleOut(
+        id=number,
+        name=role.label,
+        description=f"People have it in {_held_in(role)}.",
+        created_at=began,
+        updated_at=began,
+        permissions=list(_permissions(role.permissions)),
+    )
+
+
+def _held_in(role: AccessRole) -> str:
+    return "the whole account" if role.held_in == access.ACCOUNT else f"a {role.held_in}"
+
+
+def _permissions(permitted: Iterable[str]) -> Iterator[PermissionOut]:
+    given = set(permitted)
+    for ours, (group, words) in RESOURCES.items():
+        actions = [it for it in access.RESOURCES[ours] if f"{ours}.{it}" in given]
+        for word in words if actions else ():
+            name = word.replace("-", " ").capitalize()
+            yield PermissionOut(
+                resource_type=word, display_name=name, group_id=group, actions=actions
+            )
+
+
+def _scopes(keys: frozenset[str]) -> PermittedScopesOut:
+    if access.ACCOUNT in keys:
+        return PermittedScopesOut(tenant=str(TENANT))
+    scopes: dict[str, Any] = {}
+    for scope in sorted(keys):
+        kind, _, pk = scope.partition(":")
+        scopes.setdefault(KINDS[kind], []).append(pk)
+    return PermittedScopesOut(**scopes)
+
+
+def _rules(user: User) -> Iterator[OwnRule]:
+    projects = {str(pk): (name, str(cluster)) for pk, name, cluster in _projects(user)}
+    for role, scope in access.held_by(user):
+        kind, _, pk = scope.partition(":")
+        name, cluster = projects.get(pk, ("Account", None))
+        yield OwnRule(
+            subject_id=user.username,
+            role_id=access.ROLES.index(role) + 1,
+            role_name=role.label,
+            scope_type="tenant" if scope == access.ACCOUNT else kind,
+            scope_id=pk or str(TENANT),
+            scope_name=name,
+            cluster_id=cluster,
+        )
+
+
+def _projects(user: User) -> Iterable[tuple[int, str, object]]:
+    return user.projects.order_by("name").values_list("pk", "name", "cluster_id")

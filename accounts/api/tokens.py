@@ -1,0 +1,168 @@
+"""REST: tokens and access keys."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from allauth.account.adapter import get_adapter
+from asgiref.sync import sync_to_async
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from ninja import Field, Router
+from ninja.security import HttpBearer
+from pydantic import AliasChoices
+
+from accounts import access, tokens
+from accounts.models import AccessKey, User
+from accounts.tokens import Granted
+from audit import services as audit
+from core.database.connections import let_go
+from core.rest.api import ApiError, Closed, Wire
+
+router = Router(tags=["Access"])
+
+
+class Bearer(HttpBearer):
+    """``Authorization: Bearer <token>``. The request's user becomes the token's owner."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> User | None:
+        user = tokens.owner(token)
+        if user:
+            request.user = user
+        return user
+
+
+class AsyncBearer(Bearer):
+    """The same, for calls that run on the event loop, and long."""
+
+    async def __call__(self, request: HttpRequest) -> Any:
+        return await sync_to_async(self._asked)(request)
+
+    def _asked(self, request: HttpRequest) -> Any:
+        try:
+            return super().__call__(request)
+        finally:
+            let_go()
+
+
+class ApiRequest(HttpRequest):
+    """What :class:`Bearer` guarantees."""
+
+    user: User
+
+
+RETRY_SECONDS = 60  # after too many wrong credentials from one address; of one name it takes longer
+GRANTS = ("password", "app_token", "client_credentials", "refresh_token")
+
+
+class TokenRequest(Closed):
+    """``password`` needs username and password, ``app_token`` and ``client_credentials`` an access
+    key's ID and secret, ``refresh_token`` the one of an earlier answer."""
+
+    grant_type: Literal["password", "app_token", "client_credentials", "refresh_token"]
+    username: str = ""
+    password: str = ""
+    client_id: str = Field(
+        "", validation_alias=AliasChoices("clientID", "clientId", "AppId", "appID", "appId")
+    )
+    client_secret: str = Field(
+        "", validation_alias=AliasChoices("clientSecret", "AppSecret", "appSecret")
+    )
+    refresh_token: str = ""
+
+
+class Token(Wire):
+    """``expiresIn`` is in seconds. ``refreshToken`` gets the next token until 30 days after the
+    sign-in."""
+
+    access_token: str
+    id_token: str = ""
+    refresh_token: str
+    expires_in: int
+
+
+@router.post("/token", response=Token, auth=None, by_alias=True)
+def create_token(request: HttpRequest, body: TokenRequest) -> Token:
+    """A token for the other calls, valid for 12 hours."""
+    granted = _granted(request, body)
+    if granted is None:
+        raise ApiError(401, "These credentials are wrong.", details=TRY[body.grant_type])
+    return Token(
+        access_token=granted.access, refresh_token=granted.refresh, expires_in=granted.lives
+    )
+
+
+TRY = dict.fromkeys(GRANTS, "Check the name and the secret.") | {
+    "refresh_token": "The refresh token has ended. Sign in again."
+}
+
+
+def _granted(request: HttpRequest, body: TokenRequest) -> Granted | None:
+    if body.grant_type == "refresh_token":
+        renewed = tokens.renew(body.refresh_token)
+        return renewed[1] if renewed else None
+    adapter = get_adapter(request)  # it counts failures, as it does for the sign-in page
+    try:
+        if body.grant_type == "password":
+            user = adapter.authenticate(request, username=body.username, password=body.password)
+            return _signed_in(user) if isinstance(user, User) and user.is_active else None
+        key = adapter.key_of(request, body.client_id, body.client_secret)
+    except ValidationError as limited:
+        raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
+    return _signed_in(key.user, key) if key else None
+
+
+def _signed_in(user: User, key: AccessKey | None = None) -> Granted:
+    audit.record(user, "sign in", key or user)
+    return tokens.grant(user, key=key)
+
+
+class ProjectRef(Wire):
+    id: str
+    name: str
+    cluster_id: UUID
+
+
+class KeyRef(Wire):
+    """``scopes`` is empty for a key with all permissions of its owner."""
+
+    id: str
+    name: str
+    expires_at: datetime | None
+    scopes: list[str]
+
+
+class MeOut(Wire):
+    """``permissions`` are those that you have somewhere. ``accessKey`` is the one that this call
+    uses, or null."""
+
+    username: str
+    name: str
+    email: str
+    role: str
+    projects: list[ProjectRef]
+    permissions: list[str]
+    access_key: KeyRef | None
+
+
+@router.get("/me", response=MeOut, by_alias=True)
+def get_me(request: ApiRequest) -> MeOut:
+    """Who you are, the projects that you are a member of, and what you may do."""
+    user, key = request.user, request.user.acting_key
+    projects = user.projects.order_by("name").values("pk", "name", "cluster_id")
+    return MeOut(
+        username=user.username,
+        name=user.get_full_name(),
+        email=user.email,
+        role=user.role,
+        projects=[
+            ProjectRef(id=str(it["pk"]), name=it["name"], cluster_id=it["cluster_id"])
+            for it in projects
+        ],
+        permissions=sorted(it for it in access.PERMISSIONS if access.anywhere(user, it)),
+        access_key=KeyRef(
+            id=str(key.pk), name=key.name, expires_at=key.expires_at, scopes=key.scopes
+        )
+        if key
+        else None,
+    )

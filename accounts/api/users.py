@@ -1,0 +1,215 @@
+"""REST: who may sign in, for those who may manage users."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Literal
+
+from allauth.account.adapter import get_adapter
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+from ninja import Field, Query, Router, Status
+
+from accounts import access, services
+from accounts.api.tokens import RETRY_SECONDS, ApiRequest
+from accounts.models import User
+from audit.models import AuditEntry
+from core.rest.api import (
+    ApiError,
+    Closed,
+    Count,
+    ErrorBody,
+    Issue,
+    Pages,
+    Wire,
+    judged,
+    not_found,
+    refused_for,
+)
+from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, order
+
+router = Router(tags=["Access"])
+
+REFUSED = "The user cannot be saved."
+NOT_CHANGED = "The password cannot be changed."
+FIELDS: Fields = {
+    "username": ("username", TEXT),
+    "email": ("email", TEXT),
+    "role": ("role", TEXT),
+    "lastLogin": ("last_login", DATE),
+    "createdAt": ("date_joined", DATE),
+}
+
+
+class UserOut(Wire):
+    """``createdBy`` is empty for the first administrator, ``isLocal`` false for who signs in
+    elsewhere only. When a user was changed is in the audit log, so ``updatedAt`` is null."""
+
+    id: str
+    username: str
+    email: str
+    name: str
+    role: str
+    is_active: bool
+    is_local: bool
+    groups: list[str]
+    created_by: str
+    created_at: datetime
+    updated_at: datetime | None = None
+    last_login: datetime | None
+
+
+class UserNarrowing(Filtered):
+    def rows(self) -> QuerySet[User]:
+        rows = narrow(User.objects.all(), self.filter_by, FIELDS)
+        text = self.search
+        names = Q(first_name__icontains=text) | Q(last_name__icontains=text)
+        among = Q(username__icontains=text) | Q(email__icontains=text) | names
+        return rows.filter(among) if text else rows
+
+
+class UserListing(Pages, Sorted, UserNarrowing):
+    sort_by: str = "username"
+
+
+class UserIn(Closed):
+    """``email`` is the username, too. Run:ai's ``resetPassword`` and ``notify`` can only be false:
+    Trainyard sends no mail."""
+
+    email: str = Field(min_length=1, max_length=150)
+    role: str | None = None
+    reset_password: Literal[False] | None = None
+    notify: Literal[False] | None = None
+
+
+class NewUser(Wire):
+    """The only answer that has the password."""
+
+    id: str
+    username: str
+    temp_password: str
+
+
+class NewPassword(Wire):
+    temp_password: str
+
+
+@router.get("/users", response=list[UserOut], by_alias=True)
+def list_users(request: ApiRequest, listing: Query[UserListing]) -> list[UserOut]:
+    """Everyone who may sign in, page by page."""
+    access.require(request.user, "users.read")
+    page, _ = listing.cut(order(listing.rows(), listing, FIELDS).prefetch_related("user_groups"))
+    return _shown(page)
+
+
+@router.get("/users/count", response=Count, by_alias=True)
+def count_users(request: ApiRequest, narrowing: Query[UserNarrowing]) -> Count:
+    """How many pass the filters."""
+    access.require(request.user, "users.read")
+    return Count(count=narrowing.rows().count())
+
+
+@router.get("/users/{int:user_id}", response=UserOut, by_alias=True)
+def get_user(request: ApiRequest, user_id: int) -> UserOut:
+    """One of them."""
+    (shown,) = _shown([_user(request, user_id, "users.read")])
+    return shown
+
+
+@router.post("/users", response={201: NewUser}, by_alias=True)
+def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
+    """Someone who may sign in, with a password that only this answer has."""
+    password = secrets.token_urlsafe(16)
+    role = {} if body.role is None else {"role": body.role}
+    with judged(REFUSED):
+        user = services.create_user(
+            by=request.user, username=body.email, email=body.email, password=password, **role
+        )
+    return Status(201, NewUser(id=str(user.pk), username=user.username, temp_password=password))
+
+
+@router.post(
+    "/users/{int:user_id}/password",
+    response=NewPassword,
+    by_alias=True,
+    operation_id="reset_user_password",
+)
+def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
+    """A new password, which only this answer has; it ends every session and token of the user."""
+    user, password = _user(request, user_id, "users.update"), secrets.token_urlsafe(16)
+    with judged(REFUSED):
+        services.reset_password(user, password, by=request.user)
+    return NewPassword(temp_password=password)
+
+
+@router.post("/users/{int:user_id}/logout", response={204: None}, operation_id="sign_out_user")
+def sign_out(request: ApiRequest, user_id: int) -> Status[None]:
+    """End every session and token of the user, who may sign in again. Access keys stay."""
+    services.sign_out(_user(request, user_id, "users.update"), by=request.user)
+    return Status(204, None)
+
+
+class OwnPasswordIn(Closed):
+    current_password: str
+    new_password: str
+
+
+@router.post("/me/password", response={204: None, 429: ErrorBody}, by_alias=True)
+def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
+    """Your own. It ends all your sessions and tokens. An access key cannot change it."""
+    user, adapter = request.user, get_adapter(request)  # it counts wrong ones, as the page does
+    if user.acting_key:
+        raise ApiError(403, "An access key cannot change the password of its owner.")
+    try:
+        signed_in = adapter.authenticate(
+            request, username=user.username, password=body.current_password
+        )
+    except ValidationError as limited:
+        raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
+    if signed_in != user:
+        wrong = Issue(field="currentPassword", details="is not your password")
+        raise refused_for(NOT_CHANGED, [wrong])
+    with judged(NOT_CHANGED), _of_the("newPassword"):
+        validate_password(body.new_password, user)
+    adapter.set_password(user, body.new_password)
+    return Status(204, None)
+
+
+@contextmanager
+def _of_the(field: str) -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        raise ValidationError({field: error.messages}) from error
+
+
+def _user(request: ApiRequest, pk: int, action: str) -> User:
+    access.require(request.user, action)
+    user = User.objects.filter(pk=pk).first()
+    if user is None:
+        raise not_found("The user")
+    return user
+
+
+def _shown(users: list[User]) -> list[UserOut]:
+    keys = [str(user.pk) for user in users]
+    creations = AuditEntry.objects.filter(verb="create", target_kind="user", target_id__in=keys)
+    authors = dict(creations.order_by("at").values_list("target_id", "by_name"))
+    return [
+        UserOut(
+            id=str(user.pk),
+            username=user.username,
+            email=user.email,
+            name=user.get_full_name(),
+            role=user.role,
+            is_active=user.is_active,
+            is_local=user.has_usable_password(),
+            groups=sorted(group.name for group in user.user_groups.all()),
+            created_by=authors.get(str(user.pk), ""),
+            created_at=user.date_joined,
+            last_login=user.last_login,
+        )
+        for user in users
+    ]

@@ -1,0 +1,1 @@
+"""The REST API put together, and its description."""

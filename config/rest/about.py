@@ -1,0 +1,24 @@
+"""REST: which Trainyard this is."""
+
+from django.conf import settings
+from django.http import HttpRequest
+from ninja import Router
+
+from core.rest.api import Wire
+
+router = Router(tags=["Access"])
+
+API_VERSION = "1.0.0"
+
+
+class VersionOut(Wire):
+    """``api`` changes its first number when a call changes that programs know."""
+
+    version: str
+    api: str
+
+
+@router.get("/version", response=VersionOut, by_alias=True)
+def get_version(request: HttpRequest) -> VersionOut:
+    """The version of Trainyard and of this API."""
+    return VersionOut(version=settings.VERSION, api=API_VERSION)

@@ -1,0 +1,196 @@
+"""The REST API, put together. Each package has its router; errors get one shape here."""
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.parser import Parser
+
+from accounts.api.audit_log import router as audit_log
+from accounts.api.idempotency import once
+from accounts.api.keys import router as access_keys
+from accounts.api.roles import router as roles
+from accounts.api.tokens import Bearer
+from accounts.api.tokens import router as accounts
+from accounts.api.users import router as users
+from accounts.devices.api import router as devices
+from assets.api.routes import router_of as asset_router_of
+from assets.kinds import KINDS
+from clusters.api.clusters import router as clusters
+from clusters.api.nodes import router as nodes
+from clusters.api.pools import router as node_pools
+from clusters.api.storage import router as storage_classes
+from clusters.api.telemetry import router as node_telemetry
+from config.rest import refusals
+from config.rest.about import API_VERSION
+from config.rest.about import router as about
+from config.rest.description import DescribedApi
+from config.rest.unsupported import why_not
+from core.rest.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
+from core.rest.edits import carefully
+from core.text import UnfitJson, loads
+from notifications.webhooks.api import router as webhooks
+from projects.api.departments import router as departments
+from projects.api.priorities import router as priorities
+from projects.api.projects import router as projects
+from projects.api.telemetry import router as org_telemetry
+from spec.kind import WorkloadKind
+from spec.problems.errors import problem_of
+from workloads.api.priorities import router as workload_priorities
+from workloads.api.reads.expanded import router as expanded
+from workloads.api.reads.listing import router as workloads
+from workloads.api.reads.logs import router as logs
+from workloads.api.reads.measures import router as measures
+from workloads.api.reads.pods import router as pods
+from workloads.api.reads.watch import router as watch
+from workloads.api.submissions.batch import router as batches
+from workloads.api.submissions.distributed import router as distributed
+from workloads.api.submissions.one_pod import router_of
+from workloads.api.submissions.sbatch import router as batch_scripts
+from workloads.api.template.routes import router as templates
+from workloads.queue.api import router as decisions
+
+log = logging.getLogger(__name__)
+
+
+class Json(Parser):
+    """Bodies, without what nothing of ours could hold."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        return loads(request.body)
+
+
+api = DescribedApi(
+    title="Trainyard",
+    version=API_VERSION,
+    description="Submit, monitor and control distributed training. Paths and JSON are Run:ai's.",
+    docs_url=None,  # ninja's page loads its scripts from elsewhere
+    openapi_url="/openapi.json",
+    auth=Bearer(),
+    urls_namespace="api",
+    parser=Json(),
+)
+# The last one is outermost: a key is judged before what it is a key for.
+api.add_decorator(note_strays, mode="view")
+api.add_decorator(carefully, mode="view")
+api.add_decorator(once, mode="view")
+api.add_decorator(refuse_strays)
+api.add_router("", accounts)
+api.add_router("", clusters)
+api.add_router("", nodes)
+api.add_router("", node_pools)
+api.add_router("", node_telemetry)
+api.add_router("", storage_classes)
+api.add_router("", decisions)
+api.add_router("", departments)
+api.add_router("", projects)
+api.add_router("", org_telemetry)
+api.add_router("", priorities)
+api.add_router("", access_keys)
+api.add_router("", devices)
+api.add_router("", users)
+api.add_router("", roles)
+api.add_router("", audit_log)
+api.add_router("", about)
+api.add_router("", webhooks)
+for asset_kind in KINDS.values():
+    api.add_router("", asset_router_of(asset_kind))
+api.add_router("/workloads", batches)
+api.add_router("/workloads", batch_scripts)
+api.add_router("/workloads", distributed)
+for kind in WorkloadKind:
+    if not kind.is_gang:
+        api.add_router("/workloads", router_of(kind))
+api.add_router("/workloads", workloads)
+api.add_router("/workloads", expanded)
+api.add_router("/workloads", logs)
+api.add_router("/workloads", watch)
+api.add_router("/workloads", measures)
+api.add_router("/workloads", pods)
+api.add_router("/workload-templates", templates)
+api.add_router("/workload-priorities", workload_priorities)
+
+
+def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:
+    response = api.create_response(request, error.body(), status=error.code)
+    if error.retry_after:
+        response["Retry-After"] = str(error.retry_after)
+    return response
+
+
+@api.exception_handler(ApiError)
+def _ours(request: HttpRequest, error: ApiError) -> HttpResponse:
+    return _answer(request, error)
+
+
+@api.exception_handler(AuthenticationError)
+def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    details = "Send Authorization: Bearer <token>; get one from POST /api/v1/token."
+    response = _answer(request, ApiError(401, "A valid token is needed.", details=details))
+    response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+@api.exception_handler(ValidationError)
+def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    issues = [_issue(item) for item in error.errors]
+    return _answer(request, unreadable([*strays_of(request), *issues]))
+
+
+def _issue(item: dict[str, Any]) -> Issue:
+    # ninja puts where the value stood (body, query, path) and mostly the argument's name first
+    steps = [str(step) for step in item["loc"][1:]]
+    field = ".".join(steps[1:] or steps)
+    problem = problem_of(item["type"], (), item["msg"], item.get("ctx") or {})
+    inner = ".".join(filter(None, (field, problem.field)))
+    return Issue(field=inner, details=problem.message, rule=problem.rule)
+
+
+@api.exception_handler(RequestDataTooBig)
+def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 1024**2:g} MiB"
+    details = f"A request has at most {most}; send a batch in several."
+    return _answer(request, ApiError(413, "The request is too large.", details=details))
+
+
+@api.exception_handler(Http404)
+def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
+    return _answer(request, ApiError(404, "This does not exist, or you do not have access to it."))
+
+
+@api.exception_handler(PermissionDenied)
+def _refused(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    return _answer(request, ApiError(403, str(error)))
+
+
+@api.exception_handler(HttpError)
+def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(unfit := error.__cause__, UnfitJson):  # ninja makes an error of its own of it
+        places = [(".".join(map(str, path)) or "body", text) for path, text in unfit.faults]
+        issues = [Issue(field=field, details=text) for field, text in places]
+        return _answer(request, unreadable([*strays_of(request), *issues]))
+    message = str(error) or HTTPStatus(error.status_code).phrase
+    return _answer(request, ApiError(error.status_code, message))
+
+
+@api.exception_handler(Exception)
+def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Our own mistake: the whole of it goes to the log, none of it to the caller."""
+    if met := refusals.meet(request, error):
+        return refusals.answer(request, met)
+    log.error("%s %s failed", request.method, request.path, exc_info=error)
+    details = "The log of the web process says why. The call may have taken effect."
+    return _answer(request, ApiError(500, "Something went wrong in Trainyard.", details=details))
+
+
+def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
+    """Addresses that the API does not have: callers of the API read JSON, never a page."""
+    below = request.path.partition("/api/")[2] or f"v1/{rest}"
+    if why := why_not(below.strip("/")):
+        return _answer(request, ApiError(501, "Trainyard does not have this.", details=why))
+    details = "GET /api/v1/openapi.json lists all paths."
+    return _answer(request, ApiError(404, "Path not found.", details=details))

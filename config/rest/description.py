@@ -1,0 +1,162 @@
+"""The OpenAPI document of the API: ninja's, with what holds for every call of ours."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.operation import Operation
+
+from config.rest.examples import EXAMPLES
+from config.rest.links import link
+from core.rest.api import DRY_RUN, ErrorBody, is_write, query_of
+from workloads.api.spec_schemas import REFERENCE, definitions, resolve
+
+Schema = dict[str, Any]
+ERROR = "ErrorBody"
+#: What fields and parameters mean: by schema, and for all that say nothing else.
+MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("fields.toml").read_text()
+)
+METHODS = ("get", "post", "put", "patch", "delete")
+#: Parameters of calls that tell numbers, of which not all are measured.
+MEASURING = {"telemetryType", "metricType"}
+#: What each answer that is not success means, by its code.
+REFUSALS = {
+    400: "The request is wrong; complianceIssues names each field",
+    401: "A valid token is needed",
+    403: "You do not have the permission",
+    404: "It does not exist, or you do not have access to it",
+    409: "Its state, or a name that is taken, does not allow this",
+    412: "It was changed since it was read",
+    413: "The request is too large",
+    422: "The Idempotency-Key was used for another request",
+    429: "Too many failed sign-ins; Retry-After says when to come back",
+    501: "Trainyard does not measure it",
+    503: "The database is busy; Retry-After says when to come back",
+    507: "Nothing can be saved",
+}
+TRY = {
+    "in": "query",
+    "name": DRY_RUN,
+    "required": False,
+    "description": "true judges the call and answers as it would, but changes nothing",
+    "schema": {"type": "boolean", "default": False},
+}
+ONCE = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "description": "Within 24 hours the same request with the same key is done once",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+MATCH = {
+    "in": "header",
+    "name": "If-Match",
+    "required": False,
+    "description": "The ETag of what was read; 412 if it was changed since",
+    "schema": {"type": "string"},
+}
+
+
+class DescribedApi(NinjaAPI):
+    """Operation ids are words, and stay when a function moves to another module."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+    def get_openapi_schema(self, **how: Any) -> Any:
+        schema = super().get_openapi_schema(**how)
+        schemas = schema["components"]["schemas"]
+        schema["components"]["securitySchemes"] = {"Bearer": {"type": "http", "scheme": "bearer"}}
+        schemas |= definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}
+        schemas |= schemas[ERROR].pop("$defs", {})
+        operations = {it.operation_id or it.view_func.__name__: it for it in self._operations()}
+        for described in _described(schema):
+            _explain_call(described)
+            _complete(described, operations[described["operationId"]])
+        link(schema)
+        for name, one in schemas.items():
+            _tidy(one)
+            schemas[name] = one = resolve(one)
+            _explain(one, name)
+        return schema
+
+    def _operations(self) -> Iterator[Operation]:
+        for router in self._get_bound_routers():
+            for view in router.path_operations.values():
+                yield from view.operations
+
+
+def _described(schema: Any) -> Iterator[Schema]:
+    for calls in schema["paths"].values():
+        yield from (call for method, call in calls.items() if method in METHODS)
+
+
+def _complete(described: Schema, operation: Operation) -> None:
+    """The parameters and refusals that ninja knows nothing of."""
+    method = operation.methods[0]
+    if operation.summary == operation.view_func.__name__.title().replace("_", " "):
+        described["summary"] = described["operationId"].replace("_", " ").capitalize()
+    if described.get("security"):  # by token, whichever class reads it
+        described["security"] = [{"Bearer": []}]
+    more = []
+    if is_write(operation):
+        more += [TRY] if DRY_RUN not in query_of(operation)[0] else []
+        more += [ONCE] if method == "POST" else [MATCH]
+    described["parameters"] = [*described.get("parameters", ()), *more]
+    refusal = {"application/json": {"schema": {"$ref": REFERENCE.format(model=ERROR)}}}
+    for code in _codes(described, operation, method):
+        described["responses"].setdefault(code, {"description": REFUSALS[code], "content": refusal})
+
+
+def _codes(described: Schema, operation: Operation, method: str) -> Iterator[int]:
+    is_open, writes = operation.auth_param is None, method != "GET"
+    yield from (400, 401, 503)
+    if is_open:
+        yield from (429, 507)
+        return
+    yield 403
+    named = [it["name"] for it in described["parameters"]]
+    if writes or "{" in operation.path or any(it.endswith(("Id", "Project")) for it in named):
+        yield 404
+    if not MEASURING.isdisjoint(named):
+        yield 501
+    if writes:
+        yield from (409, 413, 507)
+        yield 422 if method == "POST" else 412
+
+
+def _tidy(schema: Any) -> None:
+    """Without titles that only repeat a name, and defaults that a reference cannot have."""
+    for one in schema.get("properties", {}).values():
+        if isinstance(one, dict):
+            one.pop("title", None)
+            if isinstance(one.get("default"), dict):
+                del one["default"]
+
+
+def _explain(schema: Any, name: str) -> None:
+    """Each field of it, and of what it has inside, says what it means."""
+    if isinstance(schema, list):
+        for one in schema:
+            _explain(one, name)
+    if not isinstance(schema, dict):
+        return
+    for field, one in schema.get("properties", {}).items():
+        meaning = MEANINGS.get(name, {}).get(field) or MEANINGS["any"].get(field)
+        if meaning and not one.get("description"):
+            one["description"] = meaning
+    for inner in schema.values():
+        _explain(inner, name)
+
+
+def _explain_call(call: Schema) -> None:
+    for one in call.get("parameters", ()):
+        meaning = MEANINGS["parameter"].get(one["name"]) or MEANINGS["any"].get(one["name"])
+        if meaning and not (one.get("description") or one["schema"].get("description")):
+            one["description"] = meaning
+    _explain(body := call.get("requestBody"), call["operationId"])
+    if body and (example := EXAMPLES.get(call["operationId"])):
+        body["content"]["application/json"]["example"] = example

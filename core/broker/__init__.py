@@ -1,0 +1,1 @@
+"""What goes through Valkey: tasks asked for, leases, slots and live updates."""

@@ -1,0 +1,42 @@
+"""A lease: at most one holder of a name at a time, freed by expiry when the holder dies."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from redis.exceptions import LockError, LockNotOwnedError
+
+from core.broker.valkey import connection
+
+# Set when this process was asked to end: nobody's lease is extended any more, so that what holds
+# one gives it back and the next process need not wait for it to expire.
+ending = threading.Event()
+
+
+@contextmanager
+def lease(
+    name: str, *, seconds: float, first: float | None = None
+) -> Iterator[Callable[[], bool] | None]:
+    """Yields a function that extends the lease, or ``None`` when someone else holds it.
+
+    Until the holder extends it for the first time it lasts ``first`` seconds. The function answers
+    whether the lease is still ours; a holder that hears no must stop.
+    """
+    lock = connection().lock(f"lease:{name}", timeout=first or seconds, thread_local=False)
+    if not lock.acquire(blocking=False):
+        yield None
+        return
+
+    def extend() -> bool:
+        if ending.is_set():
+            return False
+        try:
+            return bool(lock.extend(seconds, replace_ttl=True))
+        except LockNotOwnedError:
+            return False
+
+    try:
+        yield extend
+    finally:
+        with suppress(LockError):  # it expired, so there is nothing left to give back
+            lock.release()

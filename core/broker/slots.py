@@ -1,0 +1,24 @@
+"""At most so many holders of a name at once, over all processes; a dead one's place expires."""
+
+import time
+
+from core.broker.valkey import connection
+
+
+def take(name: str, holder: str, *, most: int, seconds: float) -> bool:
+    """Hold a place for ``seconds``, or longer by taking it again; ``False`` when all are taken."""
+    key, now = f"slots:{name}", time.time()
+    with connection().pipeline() as pipe:
+        pipe.zremrangebyscore(key, "-inf", now)
+        pipe.zadd(key, {holder: now + seconds})
+        pipe.expire(key, int(seconds) + 1)
+        pipe.zcard(key)
+        taken = int(pipe.execute()[-1])
+    if taken > most:
+        give_back(name, holder)
+        return False
+    return True
+
+
+def give_back(name: str, holder: str) -> None:
+    connection().zrem(f"slots:{name}", holder)

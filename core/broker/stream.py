@@ -1,0 +1,48 @@
+"""Live updates: names of things that changed, never their content.
+
+A page listens on channels it may see and fetches what changed by itself, so every fragment has one
+address and one permission check.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Iterable
+
+from redis.exceptions import RedisError
+
+from core.broker import fanout
+from core.broker.fanout import PREFIX, CutOffError
+from core.broker.valkey import connection
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 15.0
+
+
+def publish(channel: str, *names: str) -> None:
+    """Tell listeners of ``channel`` that these changed. Losing one is harmless: pages poll."""
+    try:
+        with connection().pipeline(transaction=False) as together:
+            for name in names:
+                together.publish(PREFIX + channel, name)
+            together.execute()
+    except RedisError as error:
+        log.warning("No live update for %s: %s", ", ".join(names), error)
+
+
+async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:
+    """Names that were published, each once, in batches; an empty batch is a heartbeat, and the
+    first says that from here on nothing is missed.
+
+    Ends when the broker goes away, and for whoever reads too slowly: they reconnect, and ask again
+    what they may see.
+    """
+    here = fanout.here()
+    listener = await here.join(channels)
+    try:
+        yield []
+        while True:
+            yield await listener.names(HEARTBEAT_SECONDS)
+    except CutOffError:
+        return
+    finally:
+        await here.leave(listener)

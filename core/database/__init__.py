@@ -1,0 +1,1 @@
+"""Connections, fields and queries: what every model may use."""

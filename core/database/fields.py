@@ -1,0 +1,116 @@
+"""Model fields without domain words."""
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.db import models
+
+from core.text import cleaned
+
+LONGEST_MESSAGE = 20_000  # characters of what a cluster said that anybody reads
+
+
+class Unreadable(Exception):
+    """The text was encrypted under a secret key that this installation does not have."""
+
+
+if TYPE_CHECKING:
+    CharField = models.CharField[str, str]
+    JSONField = models.JSONField[Any, Any]
+    TextField = models.TextField[str, str]
+else:  # generic for the type checker only
+    CharField, JSONField, TextField = models.CharField, models.JSONField, models.TextField
+
+
+class SaidText(TextField):
+    """What a cluster or a training said. What no database keeps is replaced and what nobody would
+    read is cut: one odd line must not stop who writes it down. To migrations it is plain text."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        text = super().get_prep_value(value)
+        return cleaned(text)[: self.max_length or LONGEST_MESSAGE] if text else text
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
+
+class SaidLine(CharField):
+    """The same, of a line with a largest length."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        text = super().get_prep_value(value)
+        return cleaned(text)[: self.max_length] if text else text
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.CharField", args, kwargs
+
+
+class SaidJSON(JSONField):
+    """The same, of JSON."""
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        return super().get_db_prep_value(_cleaned(value), connection, prepared)
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.JSONField", args, kwargs
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {cleaned(str(key)): _cleaned(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(inner) for inner in value]
+    return cleaned(value) if isinstance(value, str) else value
+
+
+class EncryptedTextField(TextField):
+    """Text that the database holds encrypted; it cannot be searched.
+
+    The key derives from ``SECRET_KEY``. After a change of that, ``SECRET_KEY_FALLBACKS`` still
+    read what was written before, until ``core.database.rotation`` has written it anew.
+    """
+
+    def get_prep_value(self, value: Any) -> Any:
+        text = super().get_prep_value(value)
+        return encrypt(text) if text else text
+
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str | None:
+        return decrypt(value) if value else value
+
+
+def encrypt(text: str) -> str:
+    return _keys().encrypt(text.encode()).decode()
+
+
+def decrypt(token: str) -> str:
+    try:
+        return _keys().decrypt(token.encode()).decode()
+    except InvalidToken as error:
+        message = "Encrypted text cannot be read: SECRET_KEY is not the one it was written with."
+        raise Unreadable(message) from error
+
+
+def is_under_first_key(token: str) -> bool:
+    """Whether it can be read without the fallbacks."""
+    try:
+        Fernet(_key(settings.SECRET_KEY)).decrypt(token.encode())
+    except InvalidToken:
+        return False
+    return True
+
+
+def _keys() -> MultiFernet:
+    """The first one writes, all of them read."""
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return MultiFernet([Fernet(_key(str(secret))) for secret in secrets])
+
+
+def _key(secret: str) -> bytes:
+    digest = hashlib.sha256(b"trainyard encrypted field\0" + secret.encode()).digest()
+    return base64.urlsafe_b64encode(digest)

@@ -1,0 +1,61 @@
+"""What is encrypted in the database, written anew under the first key."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Model, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from core.database.fields import EncryptedTextField, Unreadable, decrypt, is_under_first_key
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """How many texts are under the first key now, how many no key reads, how many are left because
+    somebody wrote them with an older key meanwhile."""
+
+    rewritten: int
+    lost: int
+    left: int
+
+
+def rewrite() -> Rewritten:
+    """Text by text: all are readable at every moment, and one that changes meanwhile is kept."""
+    rewritten = lost = left = 0
+    for texts, column in encrypted_texts():
+        for pk, token in list(texts.values_list("pk", "token")):
+            if is_under_first_key(token):
+                continue
+            try:
+                text = decrypt(token)
+            except Unreadable:
+                lost += 1
+                continue
+            rewritten += texts.filter(pk=pk, token=token).update(**{column: text})
+        left += sum(_needs_another_key(token) for token in texts.values_list("token", flat=True))
+    return Rewritten(rewritten, lost, left)
+
+
+def encrypted_texts() -> Iterator[tuple[QuerySet[Any], str]]:
+    """The rows of each column that holds encrypted text, with the text as it is stored."""
+    for model in apps.get_models():
+        for field in model._meta.local_concrete_fields:
+            if isinstance(field, EncryptedTextField) and not model._meta.proxy:
+                yield _stored(model, field.name), field.name
+
+
+def _stored(model: type[Model], column: str) -> QuerySet[Any]:
+    rows = model._base_manager.annotate(token=Cast(column, TextField()))
+    return rows.exclude(token="").exclude(token=None)
+
+
+def _needs_another_key(token: str) -> bool:
+    if is_under_first_key(token):
+        return False
+    try:
+        decrypt(token)
+    except Unreadable:
+        return False
+    return True

@@ -1,0 +1,257 @@
+"""What all parts of the REST API share: the error body, paging, sorting words."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import unwrap
+from types import MethodType
+from typing import Annotated, Any, Self, cast
+
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
+from django.http import HttpRequest
+from ninja import Field, Schema
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from core.rest import correlation
+from core.rest.verdicts import texts_of
+
+CALLS = ("/api/", "/v1/")  # below them programs ask, who read JSON and no page
+TENANT = 1  # Run:ai's number of the account: there is one
+PAGE_LIMIT = 500
+LAST_OFFSET = 10**9
+LONGEST = 4096  # characters of a text of a body that says nothing else
+LONGEST_PARAMETER = 500
+TAKEN = "unique"
+#: Run:ai's word for the rule that a value breaks, by Django's code.
+INVALID = "invalid"  # where no other word says more
+RULES = (
+    *("required", "min", "max", "options", "step", "unique", "locked"),
+    *("type", "format", "unknown", INVALID),
+)
+BROKEN_RULES = {
+    "required": "required",
+    "blank": "required",
+    "null": "required",
+    "min_value": "min",
+    "min_length": "min",
+    "max_value": "max",
+    "max_length": "max",
+    "invalid_choice": "options",
+    "unique": TAKEN,
+    "unique_together": TAKEN,
+}
+DRY_RUN = "dryRun"
+STRAYS = "stray_parameters"  # of a request: what its call does not take
+
+
+class Wire(Schema):
+    """JSON in ``camelCase``, as Run:ai's API has it."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _run_root_validator(
+        cls, values: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Any:
+        """ninja reads each value as a template would, which takes most of the time of a list. What
+        is a dictionary, or one of these already, needs none of that."""
+        if isinstance(values, dict | cls):
+            return handler(values)
+        theirs = cast(Callable[..., Any], super()._run_root_validator)
+        return theirs(values, handler, info)
+
+
+class Closed(Wire):
+    """A request body: a key that is not known is an error, not ignored."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=False, str_max_length=LONGEST)
+
+
+class Parameters(Wire):
+    """What is given in the query. Of a text that no database would search for there is less."""
+
+    model_config = ConfigDict(str_max_length=LONGEST_PARAMETER)
+
+
+def words(*choices: str) -> WithJsonSchema:
+    """What a text may be, for the description: a word that only an older row has is answered."""
+    return WithJsonSchema({"type": "string", "enum": list(dict.fromkeys(choices))})
+
+
+class Issue(Wire):
+    """One field that is wrong, addressed by its dotted wire name."""
+
+    field: str
+    details: str
+    rule: Annotated[str, words(*RULES), BeforeValidator(lambda it: it or INVALID)] = INVALID
+
+
+class ErrorBody(Wire):
+    code: int
+    message: str
+    details: str = ""
+    compliance_issues: list[Issue] = []
+    request_id: str = Field(
+        default_factory=correlation.current, description="As in X-Request-Id and in the log"
+    )
+
+
+class ApiError(Exception):
+    """An answer that is not success. ``issues`` name the fields that are wrong."""
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        *,
+        details: str = "",
+        issues: Iterable[Issue] = (),
+        retry_after: int = 0,  # seconds, where trying again may help
+    ) -> None:
+        self.retry_after = retry_after
+        self.code, self.message, self.details, self.issues = code, message, details, list(issues)
+        super().__init__(message)
+
+    def body(self) -> dict[str, Any]:
+        body = ErrorBody(
+            code=self.code,
+            message=self.message,
+            details=self.details,
+            compliance_issues=self.issues,
+        )
+        return body.model_dump(by_alias=True)
+
+
+def not_found(what: str) -> ApiError:
+    return ApiError(404, f"{what} was not found, or you do not have access to it.")
+
+
+@contextmanager
+def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
+    """A verb's verdict as an answer: 403, 409 for ``conflicts`` and for names that are taken, else
+    400 with ``refusal`` and the fields that are wrong."""
+    try:
+        yield
+    except PermissionDenied as error:
+        raise ApiError(403, str(error)) from error
+    except conflicts as error:
+        raise ApiError(409, str(error)) from error
+    except ValidationError as error:
+        raise refused_for(refusal, issues_of(error)) from error
+
+
+def refused_for(refusal: str, issues: list[Issue], details: str = "") -> ApiError:
+    """409 where all that is wrong is that someone else has the name. ``details`` is the first of
+    the issues unless something else is more helpful."""
+    if not details and issues:
+        details = ": ".join(filter(None, (issues[0].field, issues[0].details)))
+    clash = issues and all(issue.rule == TAKEN for issue in issues)
+    return ApiError(409 if clash else 400, refusal, details=details, issues=issues)
+
+
+def issues_of(error: ValidationError) -> list[Issue]:
+    """By field, in the words of a form or a model; what is about the whole has no field."""
+    by_field = error.error_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: [error]}
+    return [
+        Issue(field=_place(field, one), details=text, rule=BROKEN_RULES.get(str(one.code), ""))
+        for field, errors in by_field.items()
+        for one in errors
+        for text in texts_of(one)
+    ]
+
+
+def _place(field: str, error: ValidationError) -> str:
+    """Of columns that are unique together the name is the one that someone can change."""
+    if field != NON_FIELD_ERRORS:
+        return to_camel(field)
+    together = (error.params or {}).get("unique_check", ())
+    return "name" if "name" in together else ""
+
+
+class Count(Wire):
+    count: int
+
+
+class Pages(Parameters):
+    """``offset`` and ``limit`` of a list; ``next`` of the answer is the next offset or null."""
+
+    offset: int = Field(0, ge=0)
+    limit: int = Field(50, ge=1, le=PAGE_LIMIT)
+
+    def cut(self, rows: Any) -> tuple[list[Any], int | None]:
+        """The page of a queryset or list, and where the next one starts."""
+        start = min(self.offset, LAST_OFFSET)
+        window = list(rows[start : start + self.limit + 1])
+        return window[: self.limit], start + self.limit if len(window) > self.limit else None
+
+
+def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Before a call is judged: which of its query parameters it does not accept."""
+    operation = operation_of(run)
+    taken, lists = query_of(operation)
+    judges_dry = DRY_RUN in taken
+    if not judges_dry and is_write(operation):
+        taken = {*taken, DRY_RUN}
+    takes = f"it accepts {', '.join(sorted(taken))}" if taken else "it accepts none"
+
+    @wraps(run)
+    def noted(request: HttpRequest, *args: Any, **values: Any) -> Any:
+        unknown = (name for name in request.GET if name not in taken)
+        text = f"is not a parameter of this call; {takes}"
+        issues = [Issue(field=name, details=text, rule="unknown") for name in unknown]
+        twice = [name for name in taken - lists if len(request.GET.getlist(name)) > 1]
+        issues += [Issue(field=name, details="is given more than once") for name in twice]
+        no_flag = request.GET.get(DRY_RUN, "true") not in {"true", "false"}
+        if not judges_dry and no_flag and DRY_RUN not in twice:
+            issues.append(Issue(field=DRY_RUN, details="must be true or false", rule="type"))
+        setattr(request, STRAYS, issues)
+        return run(request, *args, **values)
+
+    return noted
+
+
+def refuse_strays(view: Callable[..., Any]) -> Callable[..., Any]:
+    """One that is ignored would make a submission of a dry run, and of a filter no filter."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **values: Any) -> Any:
+        if issues := strays_of(request):
+            raise unreadable(issues)
+        return view(request, *args, **values)
+
+    return checked
+
+
+def strays_of(request: HttpRequest) -> list[Issue]:
+    return list(getattr(request, STRAYS, ()))
+
+
+def unreadable(issues: list[Issue]) -> ApiError:
+    first = f"{issues[0].field} {issues[0].details}" if issues else ""
+    return ApiError(400, "The request could not be read.", details=first, issues=issues)
+
+
+def is_write(operation: Any) -> bool:
+    """Whether it changes something for someone who has signed in, and so can be tried first."""
+    return operation.methods != ["GET"] and operation.auth_param is not None
+
+
+def operation_of(run: Callable[..., Any]) -> Any:
+    """Ninja's operation, of its ``run`` or what stands around that."""
+    return cast(MethodType, unwrap(run)).__self__
+
+
+def query_of(operation: Any) -> tuple[set[str], set[str]]:
+    """The names of the query parameters of ninja's operation, and which may be repeated."""
+    models = [it for it in operation.models if it.__ninja_param_source__ == "query"]
+    taken = {name for model in models for name in model.__ninja_flatten_map__}
+    return taken, {name for model in models for name in model.__ninja_collection_fields__}

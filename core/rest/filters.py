@@ -1,0 +1,129 @@
+"""``filterBy``, ``sortBy`` and ``search`` of lists, in Run:ai's grammar.
+
+A filter is ``field<op>value`` with ``==  !=  <=  >=  =@`` (contains) ``!@`` (does not) ``=^``
+(starts with) ``=$`` (ends with); dates are ISO 8601. Which fields a list has, its table says.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any, Literal, TypeVar
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from ninja import Field
+
+from core.rest.api import ApiError, Issue, Parameters
+
+Rows = TypeVar("Rows", bound=QuerySet[Any])
+TEXT, NUMBER, DATE, ID = str, float, datetime, UUID
+#: API name → column and type; for one of a few words, what the column has for each.
+Fields = Mapping[str, tuple[str, type | Mapping[str, str]]]
+
+FILTER_BY, SORT_BY = "filterBy", "sortBy"
+LARGEST = 1e18
+ALMOST_A_MILLISECOND = timedelta(microseconds=999)
+LOOKUPS = {
+    "==": ("exact", False),
+    "!=": ("exact", True),
+    "<=": ("lte", False),
+    ">=": ("gte", False),
+    "=@": ("icontains", False),
+    "!@": ("icontains", True),
+    "=^": ("istartswith", False),
+    "=$": ("iendswith", False),
+}
+TEXT_ONLY = {"=@", "!@", "=^", "=$"}
+OPERATOR = r"(==|!=|<=|>=|=@|!@|=\^|=\$)"
+GRAMMAR = re.compile(rf"^(\w+){OPERATOR}(.*)$", re.DOTALL)
+#: Between two filters in one. Any other comma belongs to a value.
+JOINED = re.compile(r",\s*(?=\w+(?:==|!=|<=|>=|=@|!@|=\^|=\$))")
+
+
+class Filtered(Parameters):
+    filter_by: list[str] = Field([], max_length=20)
+    search: str = Field("", max_length=200)
+
+
+class Sorted(Parameters):
+    sort_by: str = "createdAt"
+    sort_order: Literal["asc", "desc"] = "asc"
+
+
+def narrow(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
+    """Rows that pass every filter. ``ApiError`` 400 says which one cannot be read."""
+    for text in chain.from_iterable(map(JOINED.split, filters)):
+        rows = rows.filter(_condition(text, fields))
+    return rows
+
+
+def order(rows: Rows, by: Sorted, fields: Fields) -> Rows:
+    column, _ = _field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)
+    sign = "-" if by.sort_order == "desc" else ""
+    return rows.order_by(f"{sign}{column}", f"{sign}pk")
+
+
+def _condition(text: str, fields: Fields) -> Q:
+    parsed = GRAMMAR.match(text)
+    if not parsed:
+        example = "name==train or createdAt>=2026-01-31T00:00:00Z"
+        raise _wrong(text, "cannot be read", "format", f"Write {example}.")
+    name, operator, value = parsed.groups()
+    column, kind = _field(name, text, fields)
+    if operator in TEXT_ONLY and kind is not TEXT:
+        raise _wrong(text, f"{operator} works on text only")
+    lookup, negated = LOOKUPS[operator]
+    wanted = _value(value, kind, text)
+    if kind is DATE and lookup in {"exact", "lte"}:
+        lookup, wanted = _within(lookup, wanted)
+    condition = Q(**{f"{column}__{lookup}": wanted})
+    return ~condition if negated else condition
+
+
+def _within(lookup: str, moment: datetime) -> tuple[str, Any]:
+    """Answers tell moments to the millisecond, and one that was answered is found by it."""
+    last = moment if moment.microsecond % 1000 else moment + ALMOST_A_MILLISECOND
+    return ("lte", last) if lookup == "lte" else ("range", (moment, last))
+
+
+def _field(name: str, text: str, fields: Fields) -> tuple[str, type | Mapping[str, str]]:
+    if name not in fields:
+        names = ", ".join(sorted(fields))
+        raise _wrong(text, f"there is no field {name!r}", "options", f"Known: {names}.")
+    return fields[name]
+
+
+def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
+    if isinstance(kind, Mapping):
+        if text not in kind:
+            raise _wrong(whole, f"{text!r} is not one of {', '.join(kind)}", "options")
+        return kind[text]
+    try:
+        return READERS[kind](text)
+    except (ValueError, OverflowError) as error:
+        wanted = {NUMBER: "a number", DATE: "a date in ISO 8601", ID: "an id", TEXT: "text"}[kind]
+        raise _wrong(whole, f"{text!r} is not {wanted}", "type") from error
+
+
+def _wrong(text: str, fault: str, rule: str = "", details: str = "") -> ApiError:
+    """Of a filter, or of ``sortBy=…`` as it stands."""
+    field = SORT_BY if text.startswith(f"{SORT_BY}=") else FILTER_BY
+    issue = Issue(field=field, details=" ".join(filter(None, (f"{fault}.", details))), rule=rule)
+    return ApiError(400, f"{field} {text!r}: {fault}.", details=details, issues=[issue])
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not abs(number) < LARGEST:
+        raise ValueError("NaN, or more than a column holds")
+    return number
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else timezone.make_aware(moment)).astimezone(UTC)
+
+
+READERS: dict[type, Callable[[str], Any]] = {TEXT: str, NUMBER: _number, DATE: _moment, ID: UUID}

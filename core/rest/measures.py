@@ -1,0 +1,124 @@
+"""Numbers that programs ask for: over a time (metrics) and as they are now (telemetry)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from django.utils import timezone
+from ninja import Field
+from pydantic import AfterValidator, BeforeValidator
+
+from core.rest.api import ApiError, Issue, Parameters, Wire, unreadable
+
+MOST_GROUPS = 2
+Key = tuple[str, str, str]  # field, value, and its name where it has one
+
+
+def _split(given: Any) -> Any:
+    """Repeated, or joined by a comma, as Run:ai's client may do."""
+    if not isinstance(given, list):
+        return given
+    return [part for text in given for part in str(text).split(",") if part]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Names = Annotated[list[str], BeforeValidator(_split)]
+
+
+class MeasureQuery(Parameters):
+    """Which numbers, of which time, and at how many moments of it."""
+
+    metric_type: Names = Field(min_length=1, max_length=20)
+    start: Moment
+    end: Moment
+    number_of_samples: int = Field(20, ge=1, le=1000)
+
+    @property
+    def step(self) -> timedelta:
+        return (self.end - self.start) / self.number_of_samples
+
+    def moments(self) -> list[datetime]:
+        """The ends of as many equal parts of the time."""
+        return [self.start + self.step * (part + 1) for part in range(self.number_of_samples)]
+
+    def part_of(self, moment: datetime) -> int:
+        return min(int((moment - self.start) / self.step), self.number_of_samples - 1)
+
+    def check(self, measured: Iterable[str]) -> None:
+        """400 for a time that is none, 501 for a number that nobody measures."""
+        if self.end <= self.start:
+            raise unreadable([Issue(field="end", details="must be later than start")])
+        refuse_others(self.metric_type, measured)
+
+
+class MeasuredValue(Wire):
+    """The number as a text, as Run:ai has it."""
+
+    value: str
+    timestamp: datetime
+
+
+class MetricSeries(Wire):
+    type: str
+    labels: dict[str, str] | None = None
+    values: list[MeasuredValue]
+
+
+class Measurements(Wire):
+    measurements: list[MetricSeries]
+
+
+class GroupKey(Wire):
+    key: str
+    value: str
+    name: str | None = None
+
+
+class TelemetryValue(Wire):
+    value: str
+    groups: list[GroupKey] = []
+
+
+class Telemetry(Wire):
+    type: str
+    timestamp: datetime
+    values: list[TelemetryValue]
+
+
+def measurement(name: str, points: Mapping[datetime, float]) -> MetricSeries:
+    values = [MeasuredValue(value=f"{it:g}", timestamp=at) for at, it in sorted(points.items())]
+    return MetricSeries(type=name, values=values)
+
+
+def telemetry(name: str, rows: Iterable[tuple[Sequence[Key], float | None]]) -> Telemetry:
+    """The sum over the rows of each group; what is ``None`` is not known and left out."""
+    sums: dict[tuple[Key, ...], float] = {}
+    for keys, number in rows:
+        if number is not None:
+            sums[*keys,] = sums.get((*keys,), 0.0) + number
+    values = [
+        TelemetryValue(
+            value=f"{number:.12g}",
+            groups=[GroupKey(key=field, value=it, name=said or None) for field, it, said in key],
+        )
+        for key, number in sorted(sums.items())
+    ]
+    return Telemetry(type=name, timestamp=timezone.now(), values=values)
+
+
+def refuse_others(names: Iterable[str], measured: Iterable[str]) -> None:
+    choices = sorted(measured)
+    if others := [name for name in names if name not in choices]:
+        details = f"Measured are: {', '.join(choices)}."
+        raise ApiError(501, f"Trainyard does not measure {', '.join(others)}.", details=details)
+
+
+def check_groups(given: Sequence[str], choices: Iterable[str]) -> None:
+    words = sorted(choices)
+    if len(given) > MOST_GROUPS or not set(given) <= set(words):
+        details = f"must be at most {MOST_GROUPS} of {', '.join(words)}"
+        raise unreadable([Issue(field="groupBy", details=details)])

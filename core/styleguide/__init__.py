@@ -1,0 +1,1 @@
+"""The style guide: every component with made-up values."""

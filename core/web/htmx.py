@@ -1,0 +1,41 @@
+"""What every answer to htmx needs, whatever the view did."""
+
+from collections.abc import Callable
+from typing import cast
+from urllib.parse import urlencode, urlsplit
+
+from django.conf import settings
+from django.contrib.messages import get_messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
+
+from core.web.http import HtmxRequest
+
+Next = Callable[[HttpRequest], HttpResponseBase]
+
+
+class HtmxAnswersMiddleware:
+    """Messages become toasts, and a redirect to the sign-in page leaves the page that asked.
+
+    Without this a fragment would show the sign-in page where a row was.
+    """
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        asked = cast(HtmxRequest, request)
+        if not asked.htmx or asked.htmx.boosted or not isinstance(response, HttpResponse):
+            return response
+        sign_in = resolve_url(settings.LOGIN_URL)
+        if response.status_code == 302 and urlsplit(response["Location"]).path == sign_in:
+            back = urlencode({"next": asked.htmx.current_url_abs_path or "/"})
+            return HttpResponseClientRedirect(f"{sign_in}?{back}")
+        leaves = any(name in response for name in ("HX-Redirect", "HX-Refresh", "Location"))
+        if not leaves and (messages := list(get_messages(request))):
+            shown = [{"text": str(m.message), "tone": m.level_tag} for m in messages]
+            trigger_client_event(response, "toasts", {"shown": shown})
+        return response

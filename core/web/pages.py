@@ -1,0 +1,100 @@
+"""Pages that many nouns share: a form, and a question. Each fits the drawer and a page alike."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django_htmx.http import trigger_client_event
+
+from core.forms.form import Form
+from core.web.http import HtmxRequest, render_partial
+
+Crumb = tuple[str, str]  # label, address
+
+
+def in_drawer(request: HtmxRequest) -> bool:
+    """Whether the answer is swapped into the drawer."""
+    return bool(request.htmx) and request.htmx.target == "drawer"
+
+
+def form_page(
+    request: HtmxRequest,
+    form: Form,
+    *,
+    title: str,
+    submit: str,
+    fields: str,
+    crumb: Crumb,
+    back: str = "",
+    **context: Any,
+) -> HttpResponse:
+    """A form; 422 when it was posted and has to be seen again. ``fields`` is their template."""
+    context |= {
+        "form": form,
+        "title": title,
+        "submit": submit,
+        "fields": fields,
+        "crumb": crumb,
+        "address": request.get_full_path(),
+        "back": back or crumb[1],
+        "in_drawer": in_drawer(request),
+    }
+    status = 422 if request.method == "POST" else 200
+    return render_partial(request, "form_page.html", "form", context, status=status)
+
+
+def question_page(
+    request: HtmxRequest,
+    *,
+    title: str,
+    text: str,
+    submit: str,
+    crumb: Crumb,
+    back: str = "",
+    refusal: str = "",
+) -> HttpResponse:
+    """Are you sure? With a ``refusal`` there is nothing to be sure about; a POST gets 422."""
+    context = {
+        "title": title,
+        "text": text,
+        "submit": submit,
+        "crumb": crumb,
+        "address": request.get_full_path(),
+        "back": back or crumb[1],
+        "refusal": refusal,
+        "in_drawer": in_drawer(request),
+    }
+    status = 422 if refusal and request.method == "POST" else 200
+    return render_partial(request, "question_page.html", "question", context, status=status)
+
+
+def came_from(request: HtmxRequest) -> str:
+    """Where ``?next=`` says to go back to, if it is an address of ours."""
+    back = request.GET.get("next", "")
+    ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
+    return back if ours else ""
+
+
+def chosen(request: HtmxRequest, kind: str, pk: object, home: str, **more: object) -> HttpResponse:
+    """After something was created: the page that asked for it, in ``?slot=``, gets it chosen;
+    without htmx by its address. Nobody asked: its own page, ``home``."""
+    slot, back = request.GET.get("slot", ""), came_from(request)
+    if request.htmx:
+        detail = {"kind": kind, "id": str(pk), "slot": slot, **more}
+        return trigger_client_event(done(request, ""), "asset-created", detail)
+    if not back:
+        return redirect(home)
+    joint = "&" if "?" in back else "?"
+    return redirect(f"{back}{joint}{urlencode({kind: pk, 'slot': slot})}")
+
+
+def done(request: HtmxRequest, address: str) -> HttpResponse:
+    """After a change. From the drawer: it closes, and the page behind it fetches itself again
+    (``hx-trigger="page-changed from:body"``). From a page: on to ``address``."""
+    if not request.htmx:
+        return redirect(address)
+    response = HttpResponse(status=204)
+    trigger_client_event(response, "page-changed")
+    return trigger_client_event(response, "drawer-close")

@@ -1,0 +1,1 @@
+"""From a launch to what a supervisor is told."""

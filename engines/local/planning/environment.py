@@ -1,0 +1,192 @@
+"""The variables a rank sees: Kubeflow's for the rendezvous, Run:ai's for the workload.
+
+Later wins: the base of this machine, the platform's defaults, the user's own variables, and last
+what must be true for the gang to meet.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.system.ports import VARIABLE
+from spec.framework import Framework
+
+HOST = "127.0.0.1"
+#: Says to every process of a workload whose it is; see ``engines/local/system/marks.py``.
+MARKER = "TRAINYARD_GANG"
+REFERENCE = re.compile(r"\$(\$?)(\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
+Ports = Sequence[int | str]
+Variables = dict[str, str]
+ROOT = Path(__file__).resolve().parents[3]
+#: What a rank inherits. All else, above all Trainyard's own secrets, stays outside.
+INHERITED = """HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR LD_LIBRARY_PATH""".split()
+
+
+def base_variables() -> Variables:
+    """The clean environment that every rank starts from."""
+    values = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    programs = str(Path(sys.executable).parent)  # ours first: "python" and "torchrun" are found
+    values["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])
+    values["PYTHONPATH"] = str(ROOT)
+    if sys.prefix != sys.base_prefix:
+        values["VIRTUAL_ENV"] = sys.prefix
+    return values
+
+
+def ports_needed(plan: GangPlan) -> int:
+    """One to meet at, or one for each rank."""
+    return len(plan.ranks) if rendezvous_of(plan).all_listen else 1
+
+
+def environment(
+    plan: GangPlan,
+    rank: RankPlan,
+    *,
+    folder: Path,
+    work: Path,
+    ports: Ports,
+    tools: Mapping[str, int | str],
+) -> Variables:
+    """``ports`` are to meet at, ``tools`` those of this machine by the tools' own."""
+    return {
+        **plan.base,
+        **defaults(plan, rank, folder=folder, work=work),
+        **{VARIABLE.format(port): str(ours) for port, ours in tools.items()},
+        **rank.variables,
+        **rank.secrets,
+        **rendezvous_of(plan).variables(plan, rank, ports),
+        # Admission decides who gets which device. Empty hides all of them.
+        "CUDA_VISIBLE_DEVICES": ",".join(map(str, rank.visible_gpus)),
+        MARKER: str(folder),
+    }
+
+
+def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Variables:
+    """What the platform says about the workload; a variable of the user replaces it."""
+    values = {
+        "PYTHONUNBUFFERED": "1",
+        "CHECKPOINT_DIR": str(folder / "checkpoints"),
+        "NODE_NAME": plan.node,
+        "RUNAI_PROJECT": plan.project,
+        "RUNAI_JOB_NAME": plan.name,
+        "RUNAI_JOB_UUID": plan.workload_id,
+        "RUNAI_NUM_OF_GPUS": f"{rank.gpu_request:g}",
+        "JOB_NAME": plan.name,
+        "JOB_UUID": plan.workload_id,
+        "POD_INDEX": str(rank.rank),
+        "POD_NAME": f"{plan.name}-{rank.name}",
+    }
+    if len(plan.ranks) * plan.processes > 1:
+        values["OMP_NUM_THREADS"] = (
+            "1"  # torchrun's rule: ranks that share a machine share its cores
+        )
+    if sys.platform == "linux":
+        values["GLOO_SOCKET_IFNAME"] = "lo"  # gloo guesses from the host's name, which may lie
+    if rank.own_home:
+        values["HOME"] = str(work)
+    return values
+
+
+def pytorch(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    """``env://`` for plain programs, ``PET_*`` so that a bare ``torchrun program.py`` joins too."""
+    met = _meeting(plan, rank, ports) | {"LOCAL_RANK": "0"}
+    torchrun = {
+        "PET_MASTER_ADDR": met["MASTER_ADDR"],
+        "PET_MASTER_PORT": met["MASTER_PORT"],
+        "PET_NODE_RANK": met["RANK"],
+        "PET_NNODES": str(len(plan.ranks)),
+        "PET_NPROC_PER_NODE": rank.variables.get("PET_NPROC_PER_NODE", str(plan.processes)),
+    }
+    return met | torchrun
+
+
+def tensorflow(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    if len(plan.ranks) == 1:
+        return {}
+    kinds = {"master": "chief", "worker": "worker"}
+    cluster: dict[str, list[str]] = {}
+    for other, port in zip(plan.ranks, ports, strict=True):
+        cluster.setdefault(kinds[other.role], []).append(f"{HOST}:{port}")
+    task = {"type": kinds[rank.role], "index": rank.index}
+    return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task, "environment": "cloud"})}
+
+
+def xgboost(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    return _meeting(plan, rank, ports)
+
+
+def jax(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    return {
+        "COORDINATOR_ADDRESS": HOST,
+        "COORDINATOR_PORT": str(ports[0]),
+        "NUM_PROCESSES": str(len(plan.ranks)),
+        "PROCESS_ID": str(rank.rank),
+    }
+
+
+def mpi(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    """mpirun tells its ranks the rest; see ``mpi.py``."""
+    return {"RUNAI_MPI_NUM_WORKERS": str(len(plan.ranks) - 1)}
+
+
+def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    return {
+        "MASTER_ADDR": HOST,
+        "MASTER_PORT": str(ports[0]),
+        "WORLD_SIZE": str(len(plan.ranks) * plan.processes),
+        "RANK": str(rank.rank),
+    }
+
+
+@dataclass(frozen=True)
+class Rendezvous:
+    """How the ranks of a framework meet here: by variables; ``all_listen`` on ports of their own,
+    or the first alone does. ``needs`` is a program of this machine."""
+
+    variables: Callable[[GangPlan, RankPlan, Ports], Variables]
+    all_listen: bool = False
+    needs: str = ""
+    brought_by: str = ""
+
+    @property
+    def lack(self) -> str:
+        """Why the framework does not run on this machine now; empty where it does."""
+        if not self.needs or shutil.which(self.needs, path=base_variables()["PATH"]):
+            return ""
+        return (
+            f"{self.needs} is not installed on this machine: install {self.brought_by}, or choose "
+            "a cluster that has it."
+        )
+
+
+#: Each framework that runs on this machine, by its name on the wire.
+RENDEZVOUS: dict[str, Rendezvous] = {
+    Framework.PYTORCH: Rendezvous(pytorch),
+    Framework.TENSORFLOW: Rendezvous(tensorflow, all_listen=True),
+    Framework.XGBOOST: Rendezvous(xgboost),
+    Framework.JAX: Rendezvous(jax),
+    Framework.MPI: Rendezvous(mpi, needs="mpirun", brought_by="Open MPI (openmpi-bin)"),
+}
+#: Of a workload of one pod, which meets nobody.
+ALONE = Rendezvous(lambda plan, rank, ports: {})
+
+
+def rendezvous_of(plan: GangPlan) -> Rendezvous:
+    """Several processes of one pod are torchrun's, framework or not."""
+    framework = plan.framework or (Framework.PYTORCH if plan.processes > 1 else "")
+    return RENDEZVOUS[framework] if framework else ALONE
+
+
+def expand(argv: Sequence[str], variables: Variables) -> list[str]:
+    """``$(NAME)`` in a command, as Kubernetes reads it: unknown names stay, ``$$(`` is ``$(``."""
+
+    def value(match: re.Match[str]) -> str:
+        return f"${match[2]}" if match[1] else variables.get(match[3], match[0])
+
+    return [REFERENCE.sub(value, word) for word in argv]

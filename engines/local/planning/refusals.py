@@ -1,0 +1,120 @@
+"""What this engine cannot honour, and says so instead of leaving it out."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from engines.base import DEFAULT_POOL, Launch
+from engines.local.planning.environment import RENDEZVOUS
+from engines.local.planning.lookup import has_idle_workers
+from engines.local.supervisor import setup
+from engines.local.volumes import planning
+from spec.framework import Head
+from spec.parts.batch_script import ON_SLURM_ALONE
+from spec.parts.environment import ConnectionType, Seccomp
+from spec.problems.errors import Problem, path_of
+from spec.workload import Replica, RestartPolicy, WorkloadSpec
+
+Complaint = tuple[str, str]  # place below the replica, message
+
+#: Both lead through Trainyard.
+REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
+ELSEWHERE = "; leave it out, or choose another cluster"
+
+
+def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
+    """Everything in the spec that cannot be had here, by its place.
+
+    What one machine gives anyway is let through: tolerations, closeness of the pods, pull
+    secrets where nothing is pulled.
+    """
+    spec = launch.spec
+    framework = spec.distributed_framework
+    if framework and (lack := RENDEZVOUS[framework].lack):
+        yield Problem(("distributedFramework",), lack)
+    for field, message in _whole(spec):
+        yield Problem(path_of(field), f"{message}{ELSEWHERE}")
+    for role, replica in (("worker", spec.worker), ("master", spec.master)):
+        for place, message in _replica(replica, paths) if replica else ():
+            yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
+
+
+def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
+    if spec.is_elastic:
+        field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
+        yield field, "the ranks of the local engine start and end together"
+    if set(spec.node_pools) - {DEFAULT_POOL}:
+        yield "nodePools", f"this machine is the pool {DEFAULT_POOL!r}, and the only one"
+    if spec.topology:
+        yield "topology", "one machine has no network topology"
+    if spec.setup and (lack := setup.complaint()):
+        yield "setup", lack
+    if spec.batch_script:
+        yield "batchScript", ON_SLURM_ALONE
+    if spec.framework_traits.head is Head.LAUNCHER and not spec.has_master:
+        yield "architecture", f"{spec.framework_traits.label} needs a master, its launcher"
+    if has_idle_workers(spec) and (spec.worker.command or spec.worker.args):
+        place = "worker.command" if spec.worker.command else "worker.args"
+        yield place, "the workers wait for what the launcher starts on them"
+    if spec.priority_class:
+        yield "priorityClass", "workloads start by quota, rank of the project and age here"
+
+
+def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
+    yield from _security(replica)
+    yield from _variables(replica)
+    if replica.compute.extended_resources:
+        yield "compute.extendedResources", "the local engine only supports CPU, memory and GPUs"
+    if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
+        yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
+    for name in type(replica.probes).model_fields:
+        if getattr(replica.probes, name):
+            yield (
+                f"probes.{name}",
+                "the local engine has no probes; a rank is healthy while it runs",
+            )
+    yield from planning.complaints(replica.storage, paths)
+    if replica.node_type:
+        yield "nodeType", "this machine has no node type"
+    if replica.node_affinity_required:
+        yield "nodeAffinityRequired", "this machine has no node labels"
+    if replica.stdin or replica.tty:
+        yield "tty" if replica.tty else "stdin", "a process of the local engine has no terminal"
+    for index, connection in enumerate(replica.connections):
+        if connection.connection_type not in REACHED:
+            kind = connection.connection_type
+            yield f"connections[{index}].connectionType", f"there is no {kind} on one machine"
+
+
+def _variables(replica: Replica) -> Iterator[Complaint]:
+    for index, variable in enumerate(replica.environment_variables):
+        place = f"environmentVariables[{index}]"
+        if variable.secret:
+            yield f"{place}.secret", f"{variable.name} is in a Secret, which only Kubernetes has"
+        if variable.config_map:
+            yield f"{place}.configMap", f"{variable.name} is in a ConfigMap, as Kubernetes has"
+        if variable.pod_field_ref and variable.pod_field_ref.path not in POD_FIELDS:
+            yield f"{place}.podFieldRef", f"it can name {', '.join(POD_FIELDS)}"
+
+
+POD_FIELDS = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.podIP")
+
+
+def _security(replica: Replica) -> Iterator[Complaint]:
+    security, place = replica.security, "security"
+    me = f"ranks run as the user of this server ({os.getuid()}:{os.getgid()})"
+    if security.run_as_uid not in {None, os.getuid()}:
+        yield f"{place}.runAsUid", me
+    if security.run_as_gid not in {None, os.getgid()}:
+        yield f"{place}.runAsGid", me
+    if security.supplemental_groups:
+        yield f"{place}.supplementalGroups", me
+    if security.run_as_non_root and os.getuid() == 0:
+        yield f"{place}.runAsNonRoot", f"{me}, which is root"
+    if security.allow_privilege_escalation is False:
+        yield f"{place}.allowPrivilegeEscalation", "the local engine cannot forbid it"
+    if security.read_only_root_filesystem:
+        yield f"{place}.readOnlyRootFilesystem", "ranks share the file system of this machine"
+    if security.capabilities:
+        yield f"{place}.capabilities", "the local engine cannot add Linux capabilities"
+    if security.seccomp_profile_type not in {None, Seccomp.UNCONFINED}:
+        yield f"{place}.seccompProfileType", "the local engine sets no seccomp profile"

@@ -1,0 +1,1 @@
+"""What engine and supervisor keep on disk for each other."""

@@ -1,0 +1,98 @@
+"""What a supervisor is told: everything resolved but the ports, which each attempt picks anew."""
+
+from dataclasses import asdict, dataclass, field, replace
+
+from engines.local.records.layout import Json
+from engines.local.volumes.volume import FILES, Volume
+
+
+@dataclass(frozen=True)
+class RankPlan:
+    """One process. ``memory_limit`` in bytes, ``cpu_limit`` in cores. ``secrets`` are variables
+    that no document for people has: they are written apart, and only the rank sees them."""
+
+    rank: int
+    role: str
+    index: int
+    argv: list[str]
+    variables: dict[str, str]
+    working_dir: str  # empty: a folder of its own
+    visible_gpus: list[int]
+    gpu_request: float
+    cpu_limit: float | None
+    memory_limit: int | None
+    own_home: bool
+    volumes: list[Volume] = field(default_factory=list)
+    tool_ports: list[int] = field(default_factory=list)  # of the container
+    secret_names: list[str] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.role}-{self.index}"
+
+
+@dataclass(frozen=True)
+class GangPlan:
+    """One run of a workload. Times are in seconds: ``ran`` is that of earlier runs, which the
+    ``time_limit`` counts, too."""
+
+    workload_id: str
+    name: str
+    project: str
+    run: int
+    framework: str
+    node: str
+    backoff_limit: int
+    grace: int
+    restart_delay: float
+    base: dict[str, str]
+    ranks: list[RankPlan]
+    time_limit: int | None = None
+    ran: float = 0.0
+    processes: int = 1  # that torchrun starts for each of ``ranks``
+    setup: list[str] = field(default_factory=list)  # lines of a shell, before each program
+    #: What opens volumes, by the ids of credentials. Written apart, as the secrets of ranks are.
+    keys: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    #: What is in volumes of files, by their sources; likewise.
+    files: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+
+    @property
+    def has_master(self) -> bool:
+        return self.ranks[0].role == "master"
+
+    def to_json(self) -> Json:
+        """All but the secrets."""
+        document = asdict(self)
+        del document["keys"], document["files"]
+        for rank in document["ranks"]:
+            del rank["secrets"]
+        return document
+
+    @property
+    def lacks_secrets(self) -> bool:
+        """Whether the file with their values is gone."""
+        volumes = [volume for rank in self.ranks for volume in rank.volumes]
+        lost = any(set(rank.secret_names) - set(rank.secrets) for rank in self.ranks)
+        lost |= any(it.credential not in self.keys for it in volumes if it.credential)
+        return lost or any(it.source not in self.files for it in volumes if it.kind == FILES)
+
+    @property
+    def secrets(self) -> Json:
+        """By the names of ranks, those that have any; and keys and files, where there are some."""
+        apart = {"keys": self.keys, "files": self.files}
+        of_ranks = {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
+        return of_ranks | {name: held for name, held in apart.items() if held}
+
+    @classmethod
+    def from_json(cls, document: Json, secrets: Json | None = None) -> "GangPlan":
+        secrets = secrets or {}
+        ranks = [_rank(rank, secrets) for rank in document["ranks"]]
+        apart = {name: secrets.get(name, {}) for name in ("keys", "files")}
+        return cls(**{**document, "ranks": ranks, **apart})
+
+
+def _rank(document: Json, secrets: Json) -> RankPlan:
+    volumes = [Volume(**volume) for volume in document.get("volumes", [])]
+    rank = RankPlan(**{**document, "volumes": volumes})
+    return replace(rank, secrets=secrets.get(rank.name, {}))

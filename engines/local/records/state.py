@@ -1,0 +1,109 @@
+"""The state of a run as it is written for others to observe."""
+
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+
+from engines.local.records.layout import Folder, Json, read_json, write_json
+from engines.local.records.plan import GangPlan
+from spec.phases import ENDED, Phase, RankPhase, Reason
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+@dataclass
+class RankRecord:
+    """One rank. ``pid`` and ``started`` (seconds since the epoch) tell its process from others.
+    ``ports`` of this machine are for its tools, by those of the container."""
+
+    rank: int
+    role: str
+    index: int
+    phase: RankPhase = RankPhase.PENDING
+    restarts: int = 0
+    exit_code: int | None = None
+    reason: Reason = Reason.NONE
+    message: str = ""
+    started_at: str | None = None
+    finished_at: str | None = None
+    pid: int = 0
+    started: float = 0.0
+    ports: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Record:
+    """One run. Written by its supervisor only, once there is one. ``ran`` is for how many seconds
+    the gang ran in those of its attempts that are over, ``unfetched`` why the last attempt did not
+    get its data."""
+
+    workload_id: str
+    run: int
+    node: str
+    sequence: int = 0
+    phase: Phase = Phase.INITIALIZING
+    at: str = field(default_factory=now)
+    attempt: int = 0
+    reason: Reason = Reason.NONE
+    message: str = ""
+    ranks: list[RankRecord] = field(default_factory=list)
+    ran: float = 0.0
+    unfetched: str = ""
+
+    @classmethod
+    def of(cls, plan: GangPlan) -> "Record":
+        ranks = [RankRecord(rank.rank, rank.role, rank.index) for rank in plan.ranks]
+        return cls(plan.workload_id, plan.run, plan.node, ranks=ranks)
+
+    @classmethod
+    def from_json(cls, document: Json) -> "Record":
+        ranks = [
+            RankRecord(
+                **{
+                    **rank,
+                    "phase": RankPhase(rank["phase"]),
+                    "reason": Reason(rank["reason"]),
+                }
+            )
+            for rank in document["ranks"]
+        ]
+        phase, reason = Phase(document["phase"]), Reason(document["reason"])
+        return cls(**{**document, "phase": phase, "reason": reason, "ranks": ranks})
+
+    @classmethod
+    def read(cls, folder: Folder) -> "Record | None":
+        """``None`` where there is none, or something else than a state."""
+        document = read_json(folder.state)
+        with suppress(KeyError, TypeError, ValueError):
+            return None if document is None else cls.from_json(document)
+        return None
+
+    @property
+    def is_final(self) -> bool:
+        return self.phase in ENDED
+
+    def write(self, folder: Folder) -> None:
+        write_json(folder.state, asdict(self), scratch=folder.path, forever=self.is_final)
+
+    def move(self, folder: Folder, phase: Phase, reason: Reason, message: str) -> None:
+        """The next state, on disk before this returns."""
+        self.phase, self.reason, self.message = phase, reason, message
+        self.changed(folder)
+
+    def changed(self, folder: Folder) -> None:
+        self.touch()
+        self.write(folder)
+
+    def touch(self) -> None:
+        """It is a later state than before."""
+        self.sequence, self.at = self.sequence + 1, now()
+
+    def begin(self, attempt: int) -> None:
+        """A fresh attempt: every rank waits to be started."""
+        self.attempt = attempt
+        self.ranks = [
+            replace(RankRecord(rank.rank, rank.role, rank.index), restarts=attempt)
+            for rank in self.ranks
+        ]

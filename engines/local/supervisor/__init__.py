@@ -1,0 +1,1 @@
+"""The small process that stays with one workload."""

@@ -1,0 +1,64 @@
+"""A program that a supervisor runs to its end before the ranks start, such as git or pip."""
+
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.local.records.layout import Folder
+from engines.local.system import marks, processes
+
+LOOK = 0.5  # seconds between two looks at how far it is
+
+
+@dataclass(frozen=True)
+class Errands:
+    """``tell`` shows people how far one is, ``wait`` returns after so many seconds or when
+    something happens, ``is_over`` says that nobody wants it any more."""
+
+    folder: Folder
+    tell: Callable[[str], None]
+    wait: Callable[[float], None]
+    is_over: Callable[[], bool]
+
+    def do(
+        self,
+        argv: Sequence[str],
+        *,
+        log: Path,
+        variables: Mapping[str, str],
+        stage: Callable[[str], str],
+    ) -> tuple[int, str]:
+        """Its exit code and what it said, which ``log`` gets, too. ``stage`` makes of what it said
+        so far the words for how far it is."""
+        mark = marks.number(self.folder.path)
+        with log.open("ab") as output:
+            begin = output.tell()
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=variables,
+                start_new_session=True,
+                preexec_fn=lambda: marks.put_on(mark),
+            )
+        shown = ""
+        try:
+            while process.poll() is None and not self.is_over():
+                now = stage(_said(log, begin))
+                if now != shown:
+                    shown = now
+                    self.tell(now)
+                self.wait(LOOK)
+        finally:
+            processes.signal_group(process.pid, signal.SIGKILL)
+            process.wait()
+        return process.returncode, _said(log, begin)
+
+
+def _said(log: Path, begin: int) -> str:
+    with log.open("rb") as file:
+        file.seek(begin)
+        return file.read().decode(errors="replace")

@@ -1,0 +1,188 @@
+"""One attempt of a gang: its processes, from the first start to the last kill."""
+
+import signal
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.local.planning.environment import environment, expand, ports_needed
+from engines.local.records.journal import is_full
+from engines.local.records.layout import Folder
+from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.records.state import RankRecord, Record, now
+from engines.local.supervisor import setup
+from engines.local.supervisor.spawning import Process, spawn
+from engines.local.system import cgroups, exit, marks, ports, processes
+from engines.local.volumes import view
+from spec.phases import RankPhase, Reason
+
+
+class SpawnError(Exception):
+    """A rank could not be started. ``hopeless``: trying again would not help. ``lacks_room``: the
+    disk is full."""
+
+    def __init__(self, record: RankRecord, error: OSError) -> None:
+        self.record, self.hopeless = record, isinstance(error, FileNotFoundError | PermissionError)
+        self.lacks_room = is_full(error)
+        what = error.filename or "the process"
+        super().__init__(f"could not be started: {what}: {error.strerror or error}")
+
+
+@dataclass
+class Member:
+    """A started rank."""
+
+    plan: RankPlan
+    record: RankRecord
+    process: Process
+    cgroup: cgroups.Cgroup
+    said: str = ""  # how it sees its volumes
+    killed_for: str = ""  # why the supervisor killed it, where it did
+
+    @property
+    def watches_memory(self) -> bool:
+        """Whether the supervisor must hold the memory limit, the kernel not doing it."""
+        return self.plan.memory_limit is not None and self.cgroup.memory is None
+
+    @property
+    def ran_out_of_memory(self) -> bool:
+        """Whether one of its processes was killed at the limit, whoever holds it."""
+        return bool(self.killed_for) or self.cgroup.ran_out_of_memory()
+
+
+class Gang:
+    """The processes of one attempt. Every method returns at once, :meth:`end` aside."""
+
+    def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
+        self.folder, self.plan, self.record = folder, plan, record
+        self.members: list[Member] = []
+        self._ports = ExitStack()
+        self._setup: Path | None = None
+        self._since: float | None = None  # when all ranks were there
+
+    def start(self) -> None:
+        """All ranks, or none and :class:`SpawnError`."""
+        count, served = ports_needed(self.plan), sum(len(it.tool_ports) for it in self.plan.ranks)
+        numbers, self._ports = ports.reserve(self.folder.home, count + served)
+        free = iter(numbers[count:])
+        for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
+            record.ports = {str(port): next(free) for port in rank.tool_ports}
+        self._setup = setup.write(self.folder.setup(self.plan.run), self.plan.setup)
+        for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
+            try:
+                self._spawn(rank, record, numbers[:count])
+            except OSError as error:
+                self.kill()
+                self.close()
+                raise SpawnError(record, error) from error
+        self._since = time.monotonic()
+
+    def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
+        own = self.folder.work(rank.name)
+        own.mkdir(parents=True, exist_ok=True)
+        volumes = view.arrange(self.folder, self.plan.run, rank)
+        variables = volumes.variables | environment(
+            self.plan,
+            rank,
+            folder=self.folder.path,
+            work=own,
+            ports=numbers,
+            tools=record.ports,
+        )
+        name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
+        cgroup = cgroups.make(name, cpu=rank.cpu_limit, memory=rank.memory_limit)
+        log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
+        try:
+            with log.open("ab") as output:
+                process, cgroup = spawn(
+                    setup.before(expand(rank.argv, variables), self._setup),
+                    variables=variables,
+                    view=volumes,
+                    output=output,
+                    cgroup=cgroup,
+                    mark=marks.number(self.folder.path, rank.rank),
+                )
+        except OSError:
+            cgroup.remove()
+            raise
+        self.members.append(Member(rank, record, process, cgroup, volumes.said))
+        record.pid, record.started = process.pid, processes.start_time(process.pid)
+        record.phase, record.started_at = RankPhase.RUNNING, now()
+        record.message = volumes.said
+
+    @property
+    def ran(self) -> float:
+        """Seconds in this run and in earlier ones, this attempt included."""
+        now = 0.0 if self._since is None else time.monotonic() - self._since
+        return self.plan.ran + self.record.ran + now
+
+    @property
+    def running(self) -> list[Member]:
+        return [member for member in self.members if member.process.returncode is None]
+
+    def reap(self) -> list[Member]:
+        """Ranks that ended since the last call, the likely cause first.
+
+        Of deaths seen at one glance those at the memory limit come first, then signals: a killed
+        rank makes its peers exit.
+        """
+        gone = [member for member in self.running if member.process.poll() is not None]
+        for member in gone:
+            processes.signal_group(member.process.pid, signal.SIGKILL)  # as the end of a container
+            _settle(member)
+        if gone:
+            processes.sweep(self.folder.path, ranks={member.plan.rank for member in gone})
+        return sorted(gone, key=_precedence)
+
+    def end(self, grace: float) -> list[Member]:
+        """SIGTERM, ``grace`` seconds, SIGKILL. Returns the ranks that had to be killed."""
+        for member in self.running:
+            processes.signal_group(member.process.pid, signal.SIGTERM)
+        deadline = time.monotonic() + grace
+        while self.running and time.monotonic() < deadline:
+            self.reap()
+            time.sleep(0.01)
+        self.reap()
+        late = self.running
+        self.kill()
+        return late
+
+    def kill(self) -> None:
+        """SIGKILL every rank, and wait until they are gone."""
+        for member in self.running:
+            processes.signal_group(member.process.pid, signal.SIGKILL)
+        for member in self.running:
+            member.process.wait()
+            _settle(member)
+
+    def close(self) -> None:
+        """Leave nothing behind: strays that left their process group, control groups, ports."""
+        if self.members:
+            processes.sweep(self.folder.path)
+        for member in self.members:
+            member.cgroup.remove()
+        self._ports.close()
+        if self._since is not None:
+            self.record.ran += time.monotonic() - self._since
+            self._since = None
+
+
+def _settle(member: Member) -> None:
+    """Write down how a rank ended."""
+    record, code = member.record, member.process.returncode
+    record.exit_code, record.finished_at = code, now()
+    record.phase = RankPhase.SUCCEEDED
+    if code:
+        record.phase = RankPhase.FAILED
+        record.reason, record.message = Reason.RANK_FAILED, exit.ended(code)
+    if member.ran_out_of_memory:  # even where a shell did not mind, and said 0
+        record.phase = RankPhase.FAILED
+        limit = exit.size(member.plan.memory_limit or 0)
+        record.reason = Reason.OUT_OF_MEMORY
+        record.message = member.killed_for or f"used more memory than its limit of {limit}"
+
+
+def _precedence(member: Member) -> tuple[bool, bool]:
+    out_of_memory = member.record.reason is Reason.OUT_OF_MEMORY
+    return not out_of_memory, member.process.returncode >= 0

@@ -1,0 +1,43 @@
+"""The lock that makes a supervisor its workload's only one."""
+
+import fcntl
+import os
+import time
+from typing import IO
+
+from engines.local.records.journal import RETRY, is_full
+from engines.local.records.layout import Folder
+from engines.local.system import processes
+
+#: Seconds to wait for the supervisor of the run before, which has said its last word.
+PATIENCE = 2.0
+
+
+def acquire(folder: Folder) -> IO[str] | None:
+    """The lock that makes this the workload's only supervisor, or ``None`` where it has one."""
+    lock, deadline = folder.lock.open("a+"), time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(0.02)
+            continue
+        _sign(lock)
+        return lock
+
+
+def _sign(lock: IO[str]) -> None:
+    """Write down who holds it, as soon as there is room: a deletion ends whoever stands there."""
+    name = f"{os.getpid()} {processes.start_time(os.getpid())}".encode()
+    while True:
+        try:
+            os.ftruncate(lock.fileno(), 0)
+            os.write(lock.fileno(), name)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            time.sleep(RETRY)
+            continue
+        return

@@ -1,0 +1,66 @@
+"""The first process of a rank: limited and marked before the first instruction of its program, so
+that whatever the program starts is, too."""
+
+import errno
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from engines.local.system import marks
+from engines.local.system.cgroups import Cgroup
+from engines.local.volumes import private
+from engines.local.volumes.view import View
+
+Process = subprocess.Popen[bytes]
+
+
+def spawn(
+    argv: Sequence[str],
+    *,
+    variables: Mapping[str, str],
+    view: View,
+    output: IO[bytes],
+    cgroup: Cgroup,
+    mark: int,
+) -> tuple[Process, Cgroup]:
+    """The process, and which of the control groups hold it."""
+    reader, writer = os.pipe()
+
+    def enter() -> None:  # in the new process; what it raised would not tell what is wrong
+        os.write(writer, bytes(cgroup.enter()))
+        marks.put_on(mark)
+        if view.bindings:
+            _look_through(view, writer)
+
+    with os.fdopen(reader, "rb") as report:
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=None if view.bindings else view.work,
+                env=variables,
+                start_new_session=True,
+                preexec_fn=enter,
+            )
+        except subprocess.SubprocessError as error:  # it says nothing of what was raised there
+            os.close(writer)
+            place, _, why = report.read()[len(cgroup.folders) :].decode().partition("\0")
+            raise OSError(errno.ENOENT, why or str(error), place or None) from error
+        except OSError:
+            os.close(writer)
+            raise
+        os.close(writer)
+        return process, cgroup.held(report.read())
+
+
+def _look_through(view: View, report: int) -> None:
+    """Give this process the mounts of its rank. What is wrong goes to ``report``."""
+    try:
+        private.enter(view.bindings, view.scratch)
+        os.chdir(view.work)
+    except OSError as error:
+        os.write(report, f"{error.filename or ''}\0{error.strerror or error}".encode())
+        raise

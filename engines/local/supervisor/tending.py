@@ -1,0 +1,123 @@
+"""What a supervisor does while its gang runs: sample it, measure volumes, hold limits."""
+
+import logging
+import signal
+import time
+from dataclasses import dataclass
+from datetime import datetime
+
+from engines.local.records.layout import Folder, Json
+from engines.local.records.plan import GangPlan
+from engines.local.records.state import Record, now
+from engines.local.supervisor.gang import Gang, Member
+from engines.local.system import processes, sampling
+from engines.local.system.exit import size
+from engines.local.system.sampling import ProcessSample, Sampler
+from engines.local.volumes.sizes import Sizes
+from spec.phases import RankPhase
+
+logger = logging.getLogger(__name__)
+
+EVERY = 1.0  # seconds between samples
+CLOSELY = 0.2  # the same, where the supervisor itself holds a memory limit
+
+
+@dataclass
+class Tending:
+    folder: Folder
+    plan: GangPlan
+    gang: Gang
+    has_news: bool = False  # the records of ranks changed
+    _next: float = 0.0
+    _written: float = 0.0
+    _lost: int = 0  # samples in a row that could not be written
+
+    def __post_init__(self) -> None:
+        self.sampler = Sampler(self.folder.path)
+        self.sizes = Sizes(self.folder, self.plan)
+
+    @property
+    def overfull(self) -> str:
+        """Which volume holds more than it may."""
+        return self.sizes.trouble
+
+    @property
+    def left(self) -> float:
+        """Seconds until its time limit."""
+        limit = self.plan.time_limit
+        return float("inf") if limit is None else limit - self.gang.ran
+
+    def tick(self) -> float:
+        """Sample if it is time to. Returns the seconds until it is again."""
+        clock = time.monotonic()
+        if self.sizes.tick():
+            for member in self.gang.running:
+                held = self.sizes.held(member.plan.name)
+                member.record.message = " ".join(filter(None, (member.said, held)))
+            self.has_news = True
+        if clock >= self._next:
+            watched = any(member.watches_memory for member in self.gang.running)
+            self._next = clock + (CLOSELY if watched else EVERY)
+            self._sample(clock)
+        wait = self._next - time.monotonic()
+        return min(wait, self.left) if self.left > 0 else wait
+
+    def _sample(self, clock: float) -> None:
+        members = {member.plan.rank: member for member in self.gang.running}
+        pids = {rank: member.process.pid for rank, member in members.items()}
+        samples = self.sampler.measure(pids, clock=clock)
+        for rank, sample in samples.items():
+            self._hold_memory_limit(members[rank], sample)
+        if not self._written:
+            self._written = clock  # the first only sets the clock: cores need a time between two
+        elif clock - self._written >= EVERY:
+            self._written = clock
+            self._write(samples)
+
+    def _write(self, samples: dict[int, ProcessSample]) -> None:
+        at, attempt = now(), self.gang.record.attempt
+        lines: list[Json] = [
+            {
+                "rank": rank,
+                "attempt": attempt,
+                "at": at,
+                "cpu": sample.cpu,
+                "memory": sample.memory,
+            }
+            for rank, sample in samples.items()
+        ]
+        try:
+            sampling.append(self.folder.usage(self.plan.run), lines)
+        except OSError as error:  # a full disk: a sample is not worth a training
+            if not self._lost:
+                logger.warning("Usage cannot be written, and is left out: %s", error)
+            self._lost += len(lines)
+        else:
+            if self._lost:
+                logger.warning("Usage is written again; %d samples were left out", self._lost)
+            self._lost = 0
+
+    def _hold_memory_limit(self, member: Member, sample: ProcessSample) -> None:
+        """Kill a rank that is over it; or all of one, where the kernel killed a process only."""
+        limit, pid, rank = member.plan.memory_limit, member.process.pid, member.plan.rank
+        if limit is None:
+            return
+        if member.watches_memory and sample.memory > limit:
+            # Dear, and so only asked when it matters.
+            used = sampling.private_memory(self.folder.path, rank, pid)
+            if used > limit:
+                said = f"used {size(used)} of memory, more than its limit of {size(limit)}"
+                member.killed_for = said
+        if member.ran_out_of_memory:
+            processes.signal_group(pid, signal.SIGKILL)
+
+
+def ran_until_lost(folder: Folder, record: Record) -> float:
+    """Seconds that a gang ran whose supervisor was killed: until the last sample of it."""
+    alive = [rank for rank in record.ranks if rank.phase is RankPhase.RUNNING]
+    since = max((rank.started_at for rank in alive if rank.started_at), default="")
+    samples = sampling.read(folder.usage(record.run), after=since) if since else []
+    if not samples:
+        return 0.0
+    last, first = (datetime.fromisoformat(at) for at in (samples[-1]["at"], since))
+    return (last - first).total_seconds()

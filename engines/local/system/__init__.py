@@ -1,0 +1,1 @@
+"""This machine, its processes and their limits."""

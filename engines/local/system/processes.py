@@ -1,0 +1,109 @@
+"""Finding and ending processes, without ever hitting a stranger that got a recycled pid."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Set
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from engines.local.planning.environment import MARKER
+from engines.local.system import marks
+
+#: Seconds. Two readings of one start differ when the clock was set; a pid is not reused so soon.
+SAME_START = 2.0
+#: Seconds that a process may take to become another program, on a machine that is very busy.
+BECOMING_SECONDS = 5.0
+
+
+def start_time(pid: int) -> float:
+    """Seconds since the epoch; 0 when it is already gone."""
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.NoSuchProcess:
+        return 0.0
+
+
+def is_alive(pid: int, started: float) -> bool:
+    """Whether this very process, not another under its pid, still runs."""
+    try:
+        process = psutil.Process(pid)
+        same = abs(process.create_time() - started) < SAME_START
+        return same and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def signal_group(pid: int, number: signal.Signals) -> None:
+    """To every process of the group that ``pid`` leads; none left is fine."""
+    with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM of a group of zombies
+        os.killpg(pid, number)
+
+
+def kill(pid: int, started: float) -> None:
+    """SIGKILL this process and its group, if it is still the one that was recorded."""
+    if is_alive(pid, started):
+        signal_group(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def sweep(folder: Path, *, ranks: Set[int] | None = None, patience: float = 5.0) -> bool:
+    """SIGKILL what is left of a workload, or of some of its ranks, until nothing is.
+
+    Again and again, since a process may fork while it is looked for; a zombie counts as gone.
+    ``False`` when something is left after ``patience`` seconds.
+    """
+    deadline = time.monotonic() + patience
+    while left := list(marked(folder) if ranks is None else of_ranks(folder, ranks)):
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def marked(folder: Path) -> Iterator[psutil.Process]:
+    """Live processes of a workload, which is known by its folder."""
+    for process in _others():
+        with suppress(psutil.Error, OSError):
+            if marks.rank_of(process.pid, folder) is not None or _names(process, folder):
+                yield process
+
+
+def of_ranks(folder: Path, ranks: Set[int]) -> Iterator[psutil.Process]:
+    return (process for process in _others() if marks.rank_of(process.pid, folder) in ranks)
+
+
+def _others() -> Iterator[psutil.Process]:
+    """Every live process but this one."""
+    me = os.getpid()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.pid != me and process.status() != psutil.STATUS_ZOMBIE:
+                yield process
+
+
+def _names(process: psutil.Process, folder: Path) -> bool:
+    return environ(process).get(MARKER) == str(folder)
+
+
+def environ(process: psutil.Process) -> dict[str, str]:
+    """The variables that it was started with.
+
+    Linux shows a process without arguments and then without variables while it becomes another
+    program, also when whoever started it was already told that this worked. What has no file
+    either is a thread of the kernel and stays without.
+    """
+    deadline = time.monotonic() + BECOMING_SECONDS
+    has_become = False
+    while not (variables := process.environ()) and process.exe():
+        if has_become or time.monotonic() > deadline:
+            break
+        has_become = bool(process.cmdline())
+        time.sleep(0.001)
+    return variables

@@ -1,0 +1,1 @@
+"""Volumes, data sources and credentials."""

@@ -1,0 +1,127 @@
+"""What is known of a credential: all but its values, which no document holds."""
+
+import re
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from spec.data.places import Name
+from spec.data.storage import is_by_ssh
+from spec.part import Part
+
+
+class CredentialKind(StrEnum):
+    ACCESS_KEY = "accessKey"
+    PASSWORD = "password"  # noqa: S105 -- a kind, not a password
+    GENERIC = "genericSecret"
+    SSH_KEY = "sshKey"
+    REGISTRY = "dockerRegistry"
+
+
+#: The keys of each kind, as Run:ai names them in the Secrets that it makes; a generic one has its
+#: own.
+KEYS: dict[CredentialKind, tuple[str, ...]] = {
+    CredentialKind.ACCESS_KEY: ("AccessKeyId", "SecretKey"),
+    CredentialKind.PASSWORD: ("User", "Password"),
+    CredentialKind.SSH_KEY: ("ssh",),
+    CredentialKind.REGISTRY: ("username", "password"),
+}
+#: The lists of ``storage`` whose items name a credential, and the field with their address.
+FETCHED = {"git": "repository", "s3": "bucket"}
+KNOWN_HOSTS = "known_hosts"  # under which an SSH key's own go along with its values
+HOST_LINE = re.compile(
+    r"(@(cert-authority|revoked) +)?[^ @#]\S* +(ssh-|ecdsa-|sk-)[a-z0-9@.-]+ +[A-Za-z0-9+/=]+( .*)?"
+)
+KEY = re.compile(r"[A-Za-z0-9_.-]+")  # of a Secret
+SERVER = re.compile(r"(https?://)?[A-Za-z0-9][A-Za-z0-9.:_-]*(/[A-Za-z0-9._/-]*)?")
+MOST_KEYS = 50
+
+
+def opens(fetched: str, address: str) -> CredentialKind:
+    """The kind that opens an item of one of the lists ``FETCHED``. All its keys are needed."""
+    if fetched == "s3":
+        return CredentialKind.ACCESS_KEY
+    return CredentialKind.SSH_KEY if is_by_ssh(address) else CredentialKind.PASSWORD
+
+
+def _once(keys: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := {key for key in keys if keys.count(key) > 1}:
+        raise ValueError(f"{', '.join(sorted(twice))} is given twice")
+    return keys
+
+
+def _key(name: str) -> str:
+    if not KEY.fullmatch(name):
+        raise ValueError(f"{name!r} is not a key; use letters, digits, hyphens, dots and _")
+    return name
+
+
+def _server(url: str) -> str:
+    if not SERVER.fullmatch(url):
+        raise ValueError("must be a registry such as registry.example.com, without a user")
+    return url
+
+
+def _hosts(text: str) -> str:
+    """As ``ssh-keyscan`` prints them."""
+    lines = text.split("\n")
+    wrong = [
+        str(number)
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#") and not HOST_LINE.fullmatch(line.strip())
+    ]
+    if wrong:
+        raise ValueError(f"line {', '.join(wrong)}: write HOST TYPE KEY, as ssh-keyscan prints it")
+    return text
+
+
+Key = Annotated[str, Field(max_length=253), AfterValidator(_key)]
+
+
+class CredentialSpec(Part):
+    """Its values are kept encrypted elsewhere, or in an ``existing_secret`` of the project's
+    namespace, which then also has the keys. The ``server`` and an ``email`` are those of a
+    registry, ``known_hosts`` the only ones that an SSH key is shown to, where it says any."""
+
+    kind: CredentialKind
+    keys: Annotated[tuple[Key, ...], Field(max_length=MOST_KEYS), AfterValidator(_once)] = ()
+    existing_secret: Name | None = None
+    server: Annotated[str, Field(max_length=253), AfterValidator(_server)] | None = None
+    email: str | None = Field(None, max_length=253)
+    known_hosts: Annotated[str, Field(max_length=20_000), AfterValidator(_hosts)] | None = None
+
+    @model_validator(mode="after")
+    def _keys_of_its_kind(self) -> Self:
+        if self.kind is CredentialKind.GENERIC:
+            if not self.keys and not self.existing_secret:
+                raise ValueError("keys: give at least one key and its value")
+        elif self.keys not in {(), KEYS[self.kind]}:
+            raise ValueError(f"keys: of this kind they are {', '.join(KEYS[self.kind])}")
+        return self
+
+    @model_validator(mode="after")
+    def _server_of_a_registry(self) -> Self:
+        if self.is_registry and not self.server:
+            raise ValueError("server: is required")
+        if not self.is_registry and (self.server or self.email):
+            raise ValueError("server: only a docker registry has one")
+        return self
+
+    @model_validator(mode="after")
+    def _hosts_of_an_ssh_key(self) -> Self:
+        if self.known_hosts and self.kind is not CredentialKind.SSH_KEY:
+            raise ValueError("knownHosts: only an SSH key has them")
+        if self.known_hosts and self.existing_secret:
+            raise ValueError(f"knownHosts: an existing Secret has its own, as {KNOWN_HOSTS}")
+        return self
+
+    @property
+    def is_registry(self) -> bool:
+        """Whether it serves image pulls, and nothing else."""
+        return self.kind is CredentialKind.REGISTRY
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its keys, as far as they are known: those of an existing Secret may be others."""
+        return KEYS.get(self.kind, self.keys)

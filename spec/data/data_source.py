@@ -1,0 +1,94 @@
+"""Data that exists somewhere, and how pods get it: one item of one list of ``spec.storage``."""
+
+from enum import StrEnum
+from typing import Any, Self
+
+from pydantic import model_validator
+
+from spec.data.files import ConfigMapVolume, SecretVolume
+from spec.data.storage import S3, Git, HostPath, Nfs, Pvc, Storage
+from spec.part import Part
+from spec.values.variable import NamedCredential
+
+
+class SourceKind(StrEnum):
+    """Named as the lists of ``spec.storage``, where a data source becomes an item."""
+
+    PVC = "pvc"
+    NFS = "nfs"
+    HOST_PATH = "hostPath"
+    S3 = "s3"
+    GIT = "git"
+    CONFIG_MAP = "configMapVolume"
+    SECRET = "secretVolume"  # noqa: S105 -- the API's word for a kind of volume, not a secret
+
+
+PARTS = ("pvc", "nfs", "host_path", "s3", "git", "config_map_volume", "secret_volume")
+PART_OF: dict[SourceKind, type[Part]] = {
+    SourceKind.PVC: Pvc,
+    SourceKind.NFS: Nfs,
+    SourceKind.HOST_PATH: HostPath,
+    SourceKind.S3: S3,
+    SourceKind.GIT: Git,
+    SourceKind.CONFIG_MAP: ConfigMapVolume,
+    SourceKind.SECRET: SecretVolume,
+}
+#: Where each kind has the path in the container.
+PLACES = {
+    kind: "path" if kind in {SourceKind.PVC, SourceKind.S3, SourceKind.GIT} else "mountPath"
+    for kind in SourceKind
+}
+
+
+class DataSourceSpec(Part):
+    """``kind`` says which one of the others it holds. A new claim is each project's own, and stays
+    when workloads go."""
+
+    kind: SourceKind
+    pvc: Pvc | None = None
+    nfs: Nfs | None = None
+    host_path: HostPath | None = None
+    s3: S3 | None = None
+    git: Git | None = None
+    config_map_volume: ConfigMapVolume | None = None
+    secret_volume: SecretVolume | None = None
+
+    @model_validator(mode="after")
+    def _one_of_its_kind(self) -> Self:
+        document = self.model_dump(mode="json", by_alias=True, exclude={"kind"})
+        given = [key for key, item in document.items() if item is not None]
+        if given != [self.kind]:
+            there = ", ".join(given) or "nothing"
+            raise ValueError(f"{self.kind}: is the one part to give; given: {there}")
+        if self.pvc and self.pvc.ephemeral:
+            raise ValueError("pvc.ephemeral: the claim of a data source stays")
+        return self
+
+    @property
+    def item(self) -> dict[str, Any]:
+        """What stands in the list of ``spec.storage`` that ``kind`` names."""
+        document: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
+        item: dict[str, Any] = document[self.kind]
+        return item
+
+    @property
+    def as_storage(self) -> Storage:
+        """The part alone, as a pod has it."""
+        given = {name: (part,) for name in PARTS if (part := getattr(self, name)) is not None}
+        return Storage.model_construct(None, **given)
+
+    @property
+    def credential(self) -> NamedCredential | None:
+        """What opens it, or is in its files, where it names one of the gallery."""
+        part = self.git or self.s3 or self.secret_volume
+        return part.credential if part else None
+
+    @property
+    def path(self) -> str:
+        """Where it is in the container, unless a workload chooses another place."""
+        path: str = self.item[PLACES[self.kind]]
+        return path
+
+    def at(self, path: str) -> dict[str, Any]:
+        """The item at another place in the container; an empty ``path`` is its own."""
+        return self.item | ({PLACES[self.kind]: path} if path else {})

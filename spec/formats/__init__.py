@@ -1,0 +1,1 @@
+"""Specs and drafts as documents: JSON, YAML, requests."""

@@ -1,0 +1,203 @@
+"""Specs as documents: the JSON of the database, the YAML people read, Run:ai's request body.
+
+What is stored and answered is whole: a default that changes later changes no workload that is
+there, and a client sees its own values again. Only where a person reads is it :func:`brief`.
+"""
+
+from functools import cache
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from spec.formats.published import PORTS, URLS, connected, published
+from spec.formats.stored import mapping
+from spec.framework import owner_of
+from spec.kind import WorkloadKind
+from spec.part import Part
+from spec.problems.errors import SpecError, problems
+from spec.values.variable import MASK, looks_secret
+from spec.workload import Replica, WorkloadSpec
+
+Document = dict[str, Any]
+VARIABLES = "environmentVariables"
+ODD_BREAKS = frozenset("\x85\u2028\u2029")
+
+REPLICA_FIELDS = frozenset(field.alias or name for name, field in Replica.model_fields.items())
+WHOLE_FIELDS = frozenset(field.alias or name for name, field in WorkloadSpec.model_fields.items())
+OURS = frozenset({"kind", "worker", "master", "architecture"})  # which a request says elsewhere
+
+
+def dump(part: Part) -> Document:
+    """camelCase JSON with every value, defaults included. What belongs to another framework or
+    another kind is no value of a workload."""
+    document: Document = part.model_dump(mode="json", by_alias=True)
+    if isinstance(part, WorkloadSpec):
+        kind, frameworks = part.kind.traits, {None, part.distributed_framework}
+        return {
+            key: value
+            for key, value in document.items()
+            if kind.may_have(key) and (key in kind.shares or owner_of(key) in frameworks)
+        }
+    return document
+
+
+def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
+    """A stored document with its keys as ``model`` has them: PostgreSQL returns them in an order of
+    its own. What is no field of it comes last."""
+    fields = _fields(model)
+    known = {
+        key: _ordered(document[key], inner) if inner else document[key]
+        for key, inner in fields.items()
+        if key in document
+    }
+    return known | {key: value for key, value in document.items() if key not in known}
+
+
+def _ordered(value: Any, model: type[BaseModel]) -> Any:
+    if isinstance(value, dict):
+        return ordered(value, model)
+    return [_ordered(item, model) for item in value] if isinstance(value, list) else value
+
+
+@cache
+def _fields(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
+    """By name in a document the model that each holds, if it holds one."""
+    fields = model.model_fields.items()
+    return {field.alias or name: model_in(field.annotation) for name, field in fields}
+
+
+def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
+    """A document of ``model``, complete or not, for people: without what is as it is by default."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    kept: Document = {}
+    for key, value in document.items():
+        field = fields.get(key)
+        if field is None:
+            kept[key] = value
+            continue
+        inner = model_in(field.annotation)
+        value = _brief(value, inner) if inner else value
+        default = {} if isinstance(field.default, BaseModel) else field.default
+        empty = default == () and value == []
+        if value is not None and (field.is_required() or not (empty or value == default)):
+            kept[key] = value
+    return kept
+
+
+def _brief(value: Any, model: type[BaseModel]) -> Any:
+    if isinstance(value, dict):
+        return brief(value, model)
+    return [_brief(item, model) for item in value] if isinstance(value, list) else value
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field holds, alone or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(model_in, get_args(annotation))), None)
+
+
+def masked(document: Any) -> Any:
+    """The same, whatever part of a document it is, for people and programs to read: the values of
+    variables that look secret are not shown."""
+    if isinstance(document, list):
+        return [masked(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: [_masked(item) for item in value]
+        if key == VARIABLES and isinstance(value, list)
+        else masked(value)
+        for key, value in document.items()
+    }
+
+
+def _masked(variable: Any) -> Any:
+    if not isinstance(variable, dict) or not variable.get("value"):
+        return variable
+    is_secret = looks_secret(str(variable.get("name", "")))
+    return variable | {"value": MASK} if is_secret else variable
+
+
+def load(document: Document) -> WorkloadSpec:
+    """The spec of a document of :func:`dump`; ``SpecError`` names every bad field."""
+    try:
+        return WorkloadSpec.model_validate(document, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise SpecError(problems(error)) from error
+
+
+class ReadableDumper(yaml.SafeDumper):
+    """Several lines as lines; line breaks that only some programs take for one as escapes."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    style = '"' if ODD_BREAKS & set(text) else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+ReadableDumper.add_representer(str, _text)
+
+
+def to_yaml(document: Document) -> str:
+    return yaml.dump(
+        document, Dumper=ReadableDumper, sort_keys=False, allow_unicode=True, width=100
+    )
+
+
+def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Document:
+    """Run:ai's flat ``spec`` (worker and workload fields side by side) in our nested shape."""
+    whole = one_pod_from_wire(spec, WorkloadKind.DISTRIBUTED)
+    whole["architecture"] = "workers_only" if no_master else "workers_and_master"
+    return whole | ({} if master is None else {"master": connected(_unshared(master))})
+
+
+def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
+    """The same of a kind that has no master."""
+    own = REPLICA_FIELDS | {URLS, PORTS}
+    worker = connected(_unshared({key: value for key, value in spec.items() if key in own}))
+    whole = {key: value for key, value in spec.items() if key in _whole_fields(kind)}
+    return whole | {"worker": worker}
+
+
+def _unshared(replica: Document) -> Document:
+    """Without the ``dataSharing`` of claims where it is false, as Run:ai's client always sends it.
+    Another value stays for the spec to refuse."""
+    storage = mapping(replica.get("storage"))
+    if not isinstance(claims := storage.get("pvc"), list):
+        return replica
+    bare = [
+        {key: it for key, it in claim.items() if not (key == "dataSharing" and it is False)}
+        if isinstance(claim, dict)
+        else claim
+        for claim in claims
+    ]
+    return {**replica, "storage": {**storage, "pvc": bare}}
+
+
+def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> list[str]:
+    """Keys of Run:ai's ``spec`` that are none, and that :func:`from_wire` therefore leaves out."""
+    return [key for key in spec if key not in accepted(kind)]
+
+
+@cache
+def accepted(kind: WorkloadKind) -> frozenset[str]:
+    """The keys of Run:ai's ``spec`` of this kind."""
+    return REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}
+
+
+@cache
+def _whole_fields(kind: WorkloadKind) -> frozenset[str]:
+    """What a request of this kind says of the workload as a whole."""
+    return frozenset(filter(kind.traits.may_have, WHOLE_FIELDS - OURS))
+
+
+def to_wire(document: Document) -> Document:
+    """The inverse of :func:`from_wire`, without the master; of a whole document whole."""
+    whole = {key: value for key, value in document.items() if key not in OURS}
+    return {**whole, **published(mapping(document.get("worker")))}
+
+
+def master_to_wire(document: Document) -> Document | None:
+    return published(mapping(document["master"])) if document.get("master") else None

@@ -1,0 +1,283 @@
+"""A draft as the YAML that people edit and keep, and back again without loss.
+
+Its fields are those of the REST request. What only a draft has stands next to them: ``assets`` and
+``masterAssets`` name what was chosen from galleries, and their values are not repeated in ``spec``.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
+from spec.formats import documents, shape
+from spec.formats.lines import Lined, LineProblem, YamlError, read
+from spec.formats.published import OURS_OF, connected
+from spec.kind import GANGS, KindTraits, WorkloadKind, traits_of
+from spec.parts.environment import ToolConnection
+from spec.problems.errors import Path, Problem, problems
+from spec.values.variable import MASK, looks_secret
+from spec.workload import Architecture, Replica, WorkloadSpec
+
+#: Which parts of the text are about which kind of pod.
+PARTS = {"worker": ("spec", "assets"), "master": ("masterSpec", "masterAssets")}
+PLACE = {"projectId": "project", "clusterId": "cluster"}
+SAME = "masterSpecSameAsWorker"
+SHOWN_ELSEWHERE = {"worker", "master", "values", "framework", "architecture", "project", "cluster"}
+
+
+@dataclass(frozen=True)
+class Names:
+    """What stands in the text for the id of an asset of a kind, and the id that a text stands for,
+    ``None`` where there is none."""
+
+    name_of: Callable[[str, UUID], str] = lambda kind, pk: str(pk)
+    id_of: Callable[[str, str], UUID | None] = lambda kind, name: _uuid(name)
+
+
+def write(draft: WorkloadDraft, names: Names) -> str:
+    return documents.to_yaml(documents.masked(_document(draft, names)))
+
+
+def _document(draft: WorkloadDraft, names: Names) -> Values:
+    """Empty is left out, but what was given empty."""
+    blank = WorkloadDraft().model_dump(mode="json", by_alias=True)
+    whole = draft.model_dump(mode="json", by_alias=True)
+    document = {
+        key: value
+        for key, value in whole.items()
+        if key not in SHOWN_ELSEWHERE and value != blank[key]
+    }
+    if draft.template:
+        document["template"] = names.name_of("template", draft.template)
+    if draft.project is not None:
+        document["projectId"] = str(draft.project)
+    if draft.cluster:
+        document["clusterId"] = str(draft.cluster)
+    if not draft.is_gang:
+        document |= _chosen("assets", draft.worker, names)
+        return document | {"spec": {**draft.counted, **draft.worker.values}}
+    if draft.architecture == Architecture.WORKERS_ONLY:
+        document["noMaster"] = True
+    elif draft.architecture != Architecture.WORKERS_AND_MASTER:
+        document["architecture"] = draft.architecture
+    document |= _chosen("assets", draft.worker, names)
+    document["spec"] = {
+        "distributedFramework": draft.framework,
+        **draft.counted,
+        **draft.worker.values,
+    }
+    if draft.master:
+        document |= _chosen("masterAssets", draft.master, names)
+        document["masterSpec"] = draft.master.values
+    return document
+
+
+def _chosen(key: str, replica: ReplicaDraft, names: Names) -> Values:
+    rest = replica.model_dump(mode="json", by_alias=True, exclude={"assets", "values"})
+    blank = ReplicaDraft().model_dump(mode="json", by_alias=True)
+    chosen = {kind: names.name_of(kind, pk) for kind, pk in replica.assets.items()}
+    chosen |= {name: value for name, value in rest.items() if value != blank[name]}
+    return {key: chosen} if chosen else {}
+
+
+def draft_of(text: str, base: WorkloadDraft, names: Names) -> WorkloadDraft:
+    """The draft that a text says. ``YamlError`` names every key that has no place in one, at its
+    line; wrong values are taken as they are, for the form to show.
+
+    Name and place are those of ``base`` where the text leaves them out, and so is the value behind
+    a mask.
+    """
+    lined = read(text)
+    faults = list(_faults(lined.values))
+    if faults:
+        raise YamlError(LineProblem(lined.line_of(it.path), it.message) for it in faults)
+    reader = _Reader(lined, names)
+    draft = reader.draft(base)
+    if reader.problems or draft is None:
+        raise YamlError(reader.problems)
+    for role in PARTS:
+        _unmask(_replica(draft, role), _replica(base, role))
+    return draft
+
+
+def _faults(document: Values) -> Iterator[Problem]:
+    """Keys that nothing knows, and what is a list where none is, and the like."""
+    fields = shape.annotations(WorkloadDraft)
+    head = {key: fields[key] for key in fields.keys() - SHOWN_ELSEWHERE | {"architecture"}}
+    parts = {part for its in PARTS.values() for part in its}
+    also = dict.fromkeys((*PLACE, *parts, "noMaster", SAME))
+    own = shape.annotations(Replica, GalleryChoices)
+    whole = shape.annotations(WorkloadSpec)
+    whole = {key: whole[key] for key in whole.keys() - documents.OURS}
+    for key in document.keys() & (own | whole).keys() - head.keys() - also.keys():
+        yield Problem((key,), f"{key} belongs below spec; indent it")
+    rest = {k: v for k, v in document.items() if k not in {*also, *own, *whole} or k in head}
+    yield from shape.faults(rest, head | also)
+    yield from _of_spec(document.get("spec"), own | whole, ("spec",))
+    yield from _of_spec(document.get("masterSpec"), own, ("masterSpec",))
+
+
+def _of_spec(spec: Any, fields: shape.Annotations, at: Path) -> Iterator[Problem]:
+    if spec is None:
+        return
+    published = dict.fromkeys(OURS_OF)
+    if not isinstance(spec, dict):
+        yield from shape.faults(spec, fields, at)
+        return
+    rest = {key: value for key, value in spec.items() if key not in published}
+    yield from shape.faults(rest, {**fields, **published}, at)
+    for key, names in OURS_OF.items():
+        tool = shape.annotations(ToolConnection)
+        tool |= {theirs: tool[ours] for theirs, ours in names.items()}
+        items = spec.get(key) or []
+        if not isinstance(items, list):
+            yield Problem((*at, key), f"{key} must be a list")
+            continue
+        for number, item in enumerate(items):
+            yield from shape.faults(item, tool, (*at, key, number))
+
+
+class _Reader:
+    """From a document of the right shape to a draft, with what of it has no meaning here."""
+
+    def __init__(self, lined: Lined, names: Names) -> None:
+        self.lined, self.names = lined, names
+        self.problems: list[LineProblem] = []
+
+    def draft(self, base: WorkloadDraft) -> WorkloadDraft | None:
+        document = self.lined.values
+        spec = connected(dict(document.get("spec") or {}))
+        whole = {key: spec.pop(key) for key in list(spec) if key not in documents.REPLICA_FIELDS}
+        fields: Values = {key: value for key, value in document.items() if key in _head()}
+        fields.setdefault("name", base.name)
+        fields["template"] = self._id("template", document.get("template"), ("template",))
+        self._refuse_others(traits_of(str(document.get("kind", WorkloadKind.DISTRIBUTED))))
+        framework = whole.pop("distributedFramework", WorkloadDraft().framework)
+        fields["framework"] = framework
+        fields["architecture"] = self._architecture()
+        fields["project"] = self._project(base)
+        fields["cluster"] = self._cluster(base)
+        fields["worker"] = self._replica("worker", spec)
+        fields["master"] = self._master()
+        fields["values"] = whole
+        return self._validated(fields)
+
+    def _refuse_others(self, traits: KindTraits) -> None:
+        """What only workloads of other kinds have; of one pod nothing is said of several."""
+        lacks = dict(traits.lacks)
+        if not traits.is_gang:
+            heads = dict.fromkeys(("noMaster", SAME, *PARTS["master"]), GANGS)
+            owned = {key: GANGS for key in documents.WHOLE_FIELDS if not traits.may_have(key)}
+            lacks = heads | owned | lacks
+        spec = self.lined.values.get("spec") or {}
+        at = [*((key,) for key in self.lined.values), *(("spec", key) for key in spec)]
+        for path in at:
+            if path[-1] in lacks:
+                self._say(path, f"{path[-1]}: only {lacks[path[-1]]} have it; leave it out")
+
+    def _architecture(self) -> Any:
+        document = self.lined.values
+        no_master = document.get("noMaster", False)
+        if not isinstance(no_master, bool):
+            self._say(("noMaster",), "noMaster must be true or false")
+        if no_master is True:
+            return Architecture.WORKERS_ONLY.value
+        return document.get("architecture", Architecture.WORKERS_AND_MASTER.value)
+
+    def _project(self, base: WorkloadDraft) -> Any:
+        given = self.lined.values.get("projectId", base.project)
+        text = "" if given is None else str(given)
+        if text and not (text.isdecimal() and len(text) < 19):
+            self._say(("projectId",), f"{text!r} is not the ID of a project")
+            return None
+        return int(text) if text else None
+
+    def _cluster(self, base: WorkloadDraft) -> UUID | None:
+        given = self.lined.values.get("clusterId", base.cluster)
+        cluster = _uuid(str(given)) if given else None
+        if given and not cluster:
+            self._say(("clusterId",), f"{str(given)!r} is not the ID of a cluster")
+        return cluster
+
+    def _master(self) -> Values | None:
+        document = self.lined.values
+        own = [key for key in PARTS["master"] if document.get(key) is not None]
+        same = document.get(SAME)
+        if same not in {None, True, False}:
+            self._say((SAME,), f"{SAME} must be true or false")
+        if same is True and own:
+            self._say((own[0],), f"leave {own[0]} out where {SAME} is true")
+        return self._replica("master", connected(document.get("masterSpec") or {})) if own else None
+
+    def _replica(self, role: str, values: Values) -> Values:
+        key = PARTS[role][1]
+        given = self.lined.values.get(key) or {}
+        if not isinstance(given, dict):
+            self._say((key,), f"{key} must name an asset for each kind, such as environment")
+            return {"values": values}
+        own = {field.alias for field in ReplicaDraft.model_fields.values()} - {"assets", "values"}
+        rest = {name: value for name, value in given.items() if name in own}
+        chosen = {
+            kind: self._id(kind, name, (key, kind))
+            for kind, name in given.items()
+            if kind not in own
+        }
+        return {**rest, "assets": {k: v for k, v in chosen.items() if v}, "values": values}
+
+    def _id(self, kind: str, name: Any, path: Path) -> UUID | None:
+        if name in (None, ""):
+            return None
+        pk = self.names.id_of(kind, str(name))
+        if pk is None:
+            message = f"is the name of no {kind}, or of several, that you see; write its ID"
+            self._say(path, f"{str(name)!r} {message}")
+        return pk
+
+    def _validated(self, fields: Values) -> WorkloadDraft | None:
+        try:
+            return WorkloadDraft.model_validate(fields)
+        except ValidationError as error:
+            for problem in problems(error):
+                self._say(problem.path, f"{problem.field} {problem.message}")
+        return None
+
+    def _say(self, path: Path, message: str) -> None:
+        self.problems.append(LineProblem(self.lined.line_of(path), message))
+
+
+def _head() -> set[str]:
+    return set(shape.annotations(WorkloadDraft)) - SHOWN_ELSEWHERE
+
+
+def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
+    return draft.replicas.get(role)
+
+
+def _unmask(replica: ReplicaDraft | None, base: ReplicaDraft | None) -> None:
+    """Put the values back that the text shows as a mask. Of several variables of one name the first
+    is the first."""
+    kept = _secrets(base)
+    for name, variables in _secrets(replica).items():
+        for variable, old in zip(variables, kept.get(name, ()), strict=False):
+            if variable.get("value") == MASK:
+                variable["value"] = old.get("value")
+
+
+def _secrets(replica: ReplicaDraft | None) -> dict[str, list[Values]]:
+    """The variables whose values are not shown, by name."""
+    variables = replica.values.get(documents.VARIABLES) if replica else None
+    secret: dict[str, list[Values]] = {}
+    for variable in variables if isinstance(variables, list) else ():
+        if isinstance(variable, dict) and looks_secret(name := str(variable.get("name", ""))):
+            secret.setdefault(name, []).append(variable)
+    return secret
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

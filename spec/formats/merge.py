@@ -1,0 +1,208 @@
+"""Values laid over values: what an asset gives, and what its user gives on top.
+
+Lists of things with a name merge item by item, so that an item of the user's never wipes the rest
+of the asset's; ``exclude: true`` takes an item of a lower layer away. Of every value is known which
+layer it came from.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from spec.problems.errors import Path
+
+Values = dict[str, Any]
+
+#: What tells the items of a list apart. Of two keys the first that both items give decides. Any
+#: other list is one value: the one above replaces the one below.
+KEYS: dict[str, tuple[str, ...]] = {
+    "annotations": ("name",),
+    "compute.extendedResources": ("resource",),
+    "connections": ("name",),
+    "environmentVariables": ("name",),
+    "imagePullSecrets": ("name",),
+    "labels": ("name",),
+    "relatedUrls": ("name", "url"),
+    "storage.configMapVolume": ("name", "mountPath"),
+    "storage.emptyDirVolume": ("name", "path"),
+    "storage.git": ("name", "path"),
+    "storage.hostPath": ("name", "mountPath"),
+    "storage.nfs": ("name", "mountPath"),
+    "storage.pvc": ("name", "path"),
+    "storage.s3": ("name", "path"),
+    "storage.secretVolume": ("name", "mountPath"),
+    "tolerations": ("name",),
+}
+#: Objects whose values are laid one by one; any other object is one value.
+PARTS = frozenset({"compute", "probes", "security", "storage"})
+#: A part of a device, by its kind.
+PARTS_OF_A_GPU = ("gpuPortionRequest", "gpuPortionLimit", "gpuMemoryRequest", "gpuMemoryLimit")
+EXCLUDE = "exclude"
+USER = "user"  # the layer on top; the others are named after what they came from
+NOTHING: tuple[object, ...] = (None, "", [])
+
+
+class Merged:
+    """The document so far, without what is empty, and by dotted path (``compute.cpuCoreRequest``,
+    ``labels[2]``) the layer that each of its values came from."""
+
+    def __init__(self) -> None:
+        self.document: Values = {}
+        self._layers: list[str] = []  # the lowest first
+        self._leaves: dict[str, str] = {}
+
+    def lay(self, values: Values, origin: str) -> None:
+        """Put ``values`` over what is there. Neither they nor what they hold is changed."""
+        if origin not in self._layers:
+            self._layers.append(origin)
+        self._lay(self.document, filled(values), "", origin)
+
+    def credit(self, values: Values, to: str, *, instead_of: str) -> None:
+        """What of one layer is as ``values`` have it came from there."""
+        if to not in self._layers and instead_of in self._layers:
+            self._layers.insert(self._layers.index(instead_of), to)
+        theirs = dict(_leaves(values, ""))
+        for path, value in _leaves(self.document, ""):
+            if path.endswith("]"):
+                same = value in theirs.get(path.partition("[")[0], ())
+            else:
+                same = path in theirs and theirs[path] == value
+            if same and self._leaves.get(path) == instead_of:
+                self._leaves[path] = to
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """By path. What is not listed is as what it is a part of, and that is as the highest layer
+        that any of it came from."""
+        whole: dict[str, str] = {}
+        for path, origin in self._leaves.items():
+            for holder in (path, *holders(path)):
+                whole[holder] = max(origin, whole.get(holder, origin), key=self._layers.index)
+        return {
+            path: origin
+            for path, origin in sorted(whole.items())
+            if origin != next((whole[holder] for holder in holders(path)), "")
+        }
+
+    def _lay(self, into: Values, values: Values, within: str, origin: str) -> None:
+        for key in superseded(values) if within == "compute." else ():
+            into.pop(key, None)
+            self._forget(within + key)
+        for key, value in values.items():
+            path, below = within + key, into.get(key)
+            if path in PARTS and isinstance(value, dict) and isinstance(below, dict | None):
+                into[key] = dict(below or {})
+                self._lay(into[key], filled(value), f"{path}.", origin)
+            elif path in KEYS and isinstance(value, list) and isinstance(below, list | None):
+                into[key] = self._merge(path, below or [], value, origin)
+            else:
+                self._forget(path)
+                into[key], self._leaves[path] = value, origin
+
+    def _forget(self, path: str) -> None:
+        for leaf in [leaf for leaf in self._leaves if path in holders(leaf)]:
+            del self._leaves[leaf]
+
+    def _merge(self, path: str, below: list[Any], above: list[Any], origin: str) -> list[Any]:
+        """Items of both. Of two that are the same the one above stays, where the one below stood;
+        one that is to be left out takes the other with it."""
+        over, merged = list(above), list[tuple[Any, str]]()
+        for number, item in enumerate(below):
+            was = self._leaves.pop(f"{path}[{number}]", origin)
+            at = next((i for i, held in enumerate(over) if is_same(item, held, KEYS[path])), None)
+            merged.append((item, was) if at is None else (over.pop(at), origin))
+        merged += [(item, origin) for item in over]
+        stays = [(_bare(item), was) for item, was in merged if not _is_excluded(item)]
+        self._leaves |= {f"{path}[{number}]": was for number, (_, was) in enumerate(stays)}
+        return [item for item, _ in stays]
+
+
+def superseded(compute: Values) -> Iterator[str]:
+    """What lower layers say of GPUs that a layer with these values leaves nothing of: a number of
+    devices is that many whole ones, unless it says more, and a part of one is of one kind."""
+    if "gpuDevicesRequest" in compute:
+        yield "gpuRequestType"
+    if "gpuDevicesRequest" in compute or "gpuRequestType" in compute:
+        yield from PARTS_OF_A_GPU
+
+
+def is_same(one: Any, other: Any, keys: tuple[str, ...]) -> bool:
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return False
+    for key in keys:
+        if (ours := _text(one.get(key))) and (theirs := _text(other.get(key))):
+            return ours == theirs
+    return False
+
+
+def position(given: list[Any], merged: list[Any], at: int) -> int | None:
+    """Where the item at ``at`` of a merged list stands in the list that a layer gave."""
+    if at >= len(merged):
+        return None
+    same = [number for number, item in enumerate(given) if _bare(item) == merged[at]]
+    before = merged[:at].count(merged[at])
+    return same[before] if before < len(same) else None
+
+
+def given_path(path: Path, document: Values, given: Values) -> Path:
+    """Where a layer gave what is at ``path`` of the document: the list alone, where the item is of
+    another layer."""
+    steps: list[str | int] = []
+    merged: Any = document
+    theirs: Any = given
+    for step in path:
+        if isinstance(step, int) and isinstance(merged, list) and isinstance(theirs, list):
+            at = position(theirs, merged, step)
+            if at is None:
+                break
+            steps.append(at)
+        else:
+            steps.append(step)
+        merged, theirs = _inside(merged, step), _inside(theirs, steps[-1])
+    return tuple(steps)
+
+
+def _inside(value: Any, step: str | int) -> Any:
+    if isinstance(value, dict):
+        return value.get(step)
+    inside = isinstance(value, list) and isinstance(step, int) and step < len(value)
+    return value[step] if inside else None
+
+
+def holders(path: str) -> Iterator[str]:
+    """What a dotted path is a part of, the nearest first."""
+    while path := path.rpartition("[" if path.endswith("]") else ".")[0]:
+        yield path
+
+
+def filled(values: Values) -> Values:
+    return {key: value for key, value in values.items() if value not in NOTHING}
+
+
+def _leaves(values: Values, within: str) -> Iterator[tuple[str, Any]]:
+    """Every value that has an origin of its own; of a list with keys its items, too."""
+    for key, value in values.items():
+        path = within + key
+        if path in PARTS and isinstance(value, dict):
+            yield from _leaves(value, f"{path}.")
+        elif path in KEYS and isinstance(value, list):
+            yield path, value
+            yield from ((f"{path}[{number}]", item) for number, item in enumerate(value))
+        else:
+            yield path, value
+
+
+def _text(value: Any) -> str:
+    """Two ways to write one name or path are the same."""
+    text = "" if value is None else str(value).strip()
+    return text.rstrip("/") or text
+
+
+def _is_excluded(item: Any) -> bool:
+    return isinstance(item, dict) and item.get(EXCLUDE) is True
+
+
+def _bare(item: Any) -> Any:
+    """Without saying that it is not to be left out."""
+    if isinstance(item, dict) and item.get(EXCLUDE) is False:
+        return {key: value for key, value in item.items() if key != EXCLUDE}
+    return item

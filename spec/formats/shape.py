@@ -1,0 +1,73 @@
+"""Whether a document has the shape of a model, whatever its values: known keys, lists where there
+are lists. What has it can be shown and changed in a form."""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from spec.formats.documents import model_in
+from spec.formats.merge import EXCLUDE
+from spec.problems.errors import WORDS, Path, Problem
+
+Annotations = Mapping[str, Any]
+
+
+def annotations(*models: type[BaseModel]) -> dict[str, Any]:
+    """What the fields of models hold, by wire name."""
+    return {
+        field.alias or name: field.annotation
+        for model in models
+        for name, field in model.model_fields.items()
+    }
+
+
+def faults(document: Any, fields: Annotations, at: Path = ()) -> Iterator[Problem]:
+    """Every unknown key, and every value that is no single one, no list or no mapping where the
+    field is."""
+    if not isinstance(document, dict):
+        yield Problem(at, f"{_name(at)} must have fields of its own")
+        return
+    for key, value in document.items():
+        if key in fields:
+            yield from _in_field(value, fields[key], (*at, key))
+        else:
+            yield Problem((*at, key), unknown(key, fields))
+
+
+def unknown(key: str, fields: Annotations) -> str:
+    """``numWorker is not a known field; did you mean numWorkers?``"""
+    near = get_close_matches(key, fields, n=1)
+    return f"{key} {WORDS['extra_forbidden']}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _in_field(value: Any, annotation: Any, path: Path) -> Iterator[Problem]:
+    if value is None or value == "":
+        return
+    model = model_in(annotation)
+    if not _is_list(annotation):
+        yield from _one(value, model, path)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _one(item, model, (*path, number), in_list=True)
+    else:
+        yield Problem(path, f"{path[-1]} must be a list")
+
+
+def _one(
+    value: Any, model: type[BaseModel] | None, path: Path, *, in_list: bool = False
+) -> Iterator[Problem]:
+    if model is not None:
+        fields = annotations(model) | ({EXCLUDE: bool} if in_list else {})
+        yield from faults(value, fields, path)
+    elif isinstance(value, dict | list):
+        yield Problem(path, f"{_name(path)} must be a single value")
+
+
+def _name(path: Path) -> str:
+    return next((step for step in reversed(path) if isinstance(step, str)), "The text")
+
+
+def _is_list(annotation: Any) -> bool:
+    return get_origin(annotation) is tuple or any(map(_is_list, get_args(annotation)))

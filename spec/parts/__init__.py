@@ -1,0 +1,1 @@
+"""Parts of a specification: what runs, on what, where."""

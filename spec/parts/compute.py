@@ -1,0 +1,102 @@
+"""What one pod asks of its node. Fields and limits are those of Run:ai's REST API (``compute``)."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from spec.part import Flag, Number, Part, Whole
+from spec.values.quantities import Quantity, to_bytes
+
+DEFAULT_CPU = 0.1
+DEFAULT_MEMORY = "100M"
+
+
+class GpuRequestType(StrEnum):
+    PORTION = "portion"
+    MEMORY = "memory"
+
+
+class ExtendedResource(Part):
+    resource: str = Field(min_length=1, max_length=253)
+    quantity: Quantity
+
+
+class Compute(Part):
+    """Resources of one pod. CPU in cores; memory as quantities; GPU memory is per device."""
+
+    gpu_devices_request: Whole = Field(0, ge=0, le=64)
+    gpu_request_type: GpuRequestType | None = None
+    gpu_portion_request: Number | None = Field(None, gt=0, le=1)
+    gpu_portion_limit: Number | None = Field(None, gt=0, le=1)
+    gpu_memory_request: Quantity | None = None
+    gpu_memory_limit: Quantity | None = None
+    cpu_core_request: Number = Field(DEFAULT_CPU, ge=0, le=1024)
+    cpu_core_limit: Number | None = Field(None, gt=0, le=1024)
+    cpu_memory_request: Quantity = DEFAULT_MEMORY
+    cpu_memory_limit: Quantity | None = None
+    large_shm_request: Flag = False
+    extended_resources: tuple[ExtendedResource, ...] = ()
+
+    @model_validator(mode="after")
+    def _gpu_fields_agree(self) -> Self:
+        kind, devices = self.gpu_request_type, self.gpu_devices_request
+        if kind and devices != 1:
+            raise ValueError(
+                "gpuDevicesRequest: a fraction of a GPU needs exactly 1 GPU device per pod"
+            )
+        if (self.gpu_portion_request is not None) != (kind is GpuRequestType.PORTION):
+            raise ValueError(
+                "gpuPortionRequest: is required with gpuRequestType portion, and only "
+                "allowed with it"
+            )
+        if (self.gpu_memory_request is not None) != (kind is GpuRequestType.MEMORY):
+            raise ValueError(
+                "gpuMemoryRequest: is required with gpuRequestType memory, and only allowed with it"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _limits_cover_requests(self) -> Self:
+        pairs = (
+            ("gpuPortionLimit", self.gpu_portion_limit, self.gpu_portion_request),
+            ("gpuMemoryLimit", _size(self.gpu_memory_limit), _size(self.gpu_memory_request)),
+            ("cpuCoreLimit", self.cpu_core_limit, self.cpu_core_request),
+            ("cpuMemoryLimit", _size(self.cpu_memory_limit), _size(self.cpu_memory_request)),
+        )
+        for name, limit, request in pairs:
+            if limit is not None and limit < (request or 0):
+                raise ValueError(f"{name}: must not be less than the request")
+        return self
+
+    @property
+    def shares_gpu(self) -> bool:
+        """Whether a pod takes less than its device; a portion of 1 is all of it."""
+        return bool(self.gpu_request_type) and self.gpu_portion_request != 1
+
+    def gpus(self, device_memory: int = 0) -> float:
+        """GPUs of one pod as a number; ``device_memory`` in bytes turns memory into a portion."""
+        if self.gpu_request_type is GpuRequestType.PORTION:
+            return self.gpu_portion_request or 0.0
+        if self.gpu_request_type is GpuRequestType.MEMORY and device_memory:
+            return to_bytes(self.gpu_memory_request or "0") / device_memory
+        return float(self.gpu_devices_request)
+
+    @property
+    def without_devices(self) -> Self:
+        """The same CPU and memory, but neither GPUs nor other devices."""
+        gpus = [name for name in type(self).model_fields if name.startswith("gpu_")]
+        none = dict.fromkeys(gpus) | {"gpu_devices_request": 0, "extended_resources": ()}
+        return self.model_copy(update=none)
+
+    @property
+    def memory_bytes(self) -> int:
+        return to_bytes(self.cpu_memory_request)
+
+    @property
+    def memory_limit_bytes(self) -> int | None:
+        return _size(self.cpu_memory_limit)
+
+
+def _size(quantity: str | None) -> int | None:
+    return None if quantity is None else to_bytes(quantity)

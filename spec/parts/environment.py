@@ -1,0 +1,240 @@
+"""What runs in a pod: image, command, tools and rights. Fields are Run:ai's."""
+
+import re
+import shlex
+from enum import StrEnum
+from typing import Annotated, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from spec.part import Flag, Part, Whole
+from spec.parts.probes import Probes
+from spec.values.patterns import NUMBERS
+from spec.values.variable import EnvironmentVariable, Text, from_credentials, references
+
+IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
+LONGEST_COMMAND = 10_000
+
+
+def _image(value: str) -> str:
+    if not value:
+        raise ValueError(
+            "is required; write an image URL such as kubeflow/pytorch-dist-mnist:latest"
+        )
+    if not IMAGE.fullmatch(value):
+        raise ValueError(f"{value!r} is not an image URL; write [registry/]name[:tag]")
+    return value
+
+
+def _words(value: str) -> str:
+    """A command line is split into words as a shell would; every engine needs that to work."""
+    try:
+        shlex.split(value)
+    except ValueError:
+        raise ValueError("must close every quote, and not end with a backslash") from None
+    return value
+
+
+Image = Annotated[str, Field(max_length=512), AfterValidator(_image)]
+CommandLine = Annotated[
+    Text, Field(min_length=1, max_length=LONGEST_COMMAND), AfterValidator(_words)
+]
+
+
+class PullPolicy(StrEnum):
+    ALWAYS = "Always"
+    IF_NOT_PRESENT = "IfNotPresent"
+    NEVER = "Never"
+
+    @property
+    def label(self) -> str:
+        return "If not already pulled" if self is PullPolicy.IF_NOT_PRESENT else str(self)
+
+
+class UidGidSource(StrEnum):
+    IMAGE = "fromTheImage"
+    IDP_TOKEN = "fromIdpToken"  # noqa: S105 -- the API's word for a source, not a password
+    CUSTOM = "custom"
+
+
+class Seccomp(StrEnum):
+    RUNTIME_DEFAULT = "RuntimeDefault"
+    UNCONFINED = "Unconfined"
+    LOCALHOST = "Localhost"
+
+
+CAPABILITIES = tuple(
+    """AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER
+    FSETID IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN MAC_OVERRIDE MKNOD NET_ADMIN
+    NET_BIND_SERVICE NET_BROADCAST NET_RAW SETGID SETFCAP SETPCAP SETUID SYS_ADMIN SYS_BOOT
+    SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE SYS_RAWIO SYS_RESOURCE SYS_TIME
+    SYS_TTY_CONFIG SYSLOG WAKE_ALARM""".split()
+)
+
+
+def _capability(name: str) -> str:
+    if name not in CAPABILITIES:
+        raise ValueError(
+            f"{name!r} is not a Linux capability; use one of {', '.join(CAPABILITIES)}"
+        )
+    return name
+
+
+class Security(Part):
+    """Who runs the container and with which rights."""
+
+    uid_gid_source: UidGidSource = UidGidSource.IMAGE
+    run_as_uid: Whole | None = Field(None, ge=0, le=2**31 - 1)
+    run_as_gid: Whole | None = Field(None, ge=0, le=2**31 - 1)
+    supplemental_groups: str | None = Field(None, pattern=NUMBERS)
+    run_as_non_root: Flag | None = None
+    allow_privilege_escalation: Flag | None = None
+    read_only_root_filesystem: Flag | None = None
+    capabilities: tuple[Annotated[str, AfterValidator(_capability)], ...] = ()
+    seccomp_profile_type: Seccomp | None = None
+    host_ipc: Flag = False
+    host_network: Flag = False
+
+    @model_validator(mode="after")
+    def _ids_are_custom(self) -> Self:
+        ids = (self.run_as_uid, self.run_as_gid, self.supplemental_groups)
+        if (
+            any(value is not None for value in ids)
+            and self.uid_gid_source is not UidGidSource.CUSTOM
+        ):
+            raise ValueError(
+                "runAsUid: UID, GID and groups are set only when uidGidSource is custom"
+            )
+        return self
+
+
+class ConnectionType(StrEnum):
+    EXTERNAL_URL = "ExternalUrl"
+    NODE_PORT = "NodePort"
+    LOAD_BALANCER = "LoadBalancer"
+    CLUSTER_IP = "ClusterIP"  # not reachable from outside but through Trainyard
+
+    @property
+    def label(self) -> str:
+        return {
+            ConnectionType.EXTERNAL_URL: "External URL",
+            ConnectionType.NODE_PORT: "Node port",
+            ConnectionType.LOAD_BALANCER: "Load balancer",
+            ConnectionType.CLUSTER_IP: "Through Trainyard",
+        }[self]
+
+
+class Access(StrEnum):
+    """Who may open a tool. Without a rule: whoever sees the workload."""
+
+    EVERYONE = "authenticatedUsers"
+    USERS = "authorizedUsers"
+    GROUPS = "authorizedGroups"
+
+    @property
+    def label(self) -> str:
+        return {
+            Access.EVERYONE: "All signed-in users",
+            Access.USERS: "Specific users",
+            Access.GROUPS: "Specific groups",
+        }[self]
+
+
+TOOLS = {
+    "jupyter-notebook": "Jupyter",
+    "pycharm": "PyCharm",
+    "visual-studio-code": "Visual Studio Code",
+    "tensorboard": "TensorBoard",
+    "rstudio": "RStudio",
+    "mlflow": "MLflow",
+    "matlab": "MATLAB",
+    "chatbot-ui": "Chatbot UI",
+    "custom": "Custom",
+}
+
+
+class ToolConnection(Part):
+    """A tool that the image serves, how people reach it and who may."""
+
+    name: str = Field(min_length=1, max_length=63)
+    tool_type: str = "custom"
+    connection_type: ConnectionType = ConnectionType.EXTERNAL_URL
+    container_port: Whole = Field(ge=1, le=65_535)
+    node_port: Whole | None = Field(None, ge=30_000, le=32_767)
+    external_url: str | None = Field(None, max_length=2_000)
+    authorization_type: Access | None = None
+    authorized_users: tuple[str, ...] = ()
+    authorized_groups: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _known_and_reachable(self) -> Self:
+        if self.tool_type not in TOOLS:
+            raise ValueError(
+                f"toolType: {self.tool_type!r} is unknown; use one of {', '.join(TOOLS)}"
+            )
+        if self.external_url is not None and urlsplit(self.external_url).scheme not in {
+            "http",
+            "https",
+        }:
+            raise ValueError("externalUrl: must start with http:// or https://")
+        return self
+
+    @model_validator(mode="after")
+    def _names_who_may(self) -> Self:
+        for access, field in (
+            (Access.USERS, "authorized_users"),
+            (Access.GROUPS, "authorized_groups"),
+        ):
+            wanted = self.authorization_type is access
+            if wanted and not getattr(self, field):
+                raise ValueError(
+                    f"{to_camel(field)}: name at least one, or choose another authorizationType"
+                )
+            if not wanted and getattr(self, field):
+                raise ValueError(
+                    f"{to_camel(field)}: is only allowed with authorizationType {access}"
+                )
+        return self
+
+
+class Container(Part):
+    """What is started, and how. Some clusters run a command without an image."""
+
+    image: Image | None = None
+    image_pull_policy: PullPolicy = PullPolicy.IF_NOT_PRESENT
+    command: CommandLine | None = None
+    args: CommandLine | None = None
+    working_dir: Annotated[Text, Field(min_length=1, max_length=4096)] | None = None
+    environment_variables: tuple[EnvironmentVariable, ...] = ()
+    connections: tuple[ToolConnection, ...] = ()
+    security: Security = Security()
+    probes: Probes = Probes()
+    create_home_dir: Flag = False
+    stdin: Flag = False
+    tty: Flag = False
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Self:
+        for field in ("environment_variables", "connections"):
+            names = [item.name for item in getattr(self, field)]
+            if twice := {name for name in names if names.count(name) > 1}:
+                raise ValueError(f"{field}: {', '.join(sorted(twice))} is given twice")
+        hidden = from_credentials(self.environment_variables)
+        for field, line in (("command", self.command), ("args", self.args)):
+            if shown := sorted(hidden & references(line or "")):
+                raise ValueError(
+                    f"{field}: must not name $({shown[0]}), which holds the value of a credential: "
+                    "everyone on a machine can read command lines; let the program read the "
+                    "variable"
+                )
+        if self.tty and not self.stdin:
+            raise ValueError("tty: a terminal needs stdin too")
+        return self
+
+
+class Environment(Container):
+    """Everything an environment asset gives to a workload."""
+
+    image: Image

@@ -1,0 +1,31 @@
+"""Labels and annotations of pods."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from spec.part import Part
+from spec.parts.scheduling import LabelValue
+from spec.values.patterns import LABEL_KEY
+
+
+def _label(name: str) -> str:
+    if name and not re.match(LABEL_KEY, name):
+        raise ValueError(
+            f"{name!r} is not a label name; use letters, digits, - _ . between letters or digits"
+        )
+    return name
+
+
+class Annotation(Part):
+    """Of the pods; any text."""
+
+    name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)]
+    value: str = Field("", max_length=4096)
+
+
+class Label(Annotation):
+    """Of the pods. Its value is one that Kubernetes takes, or none of them would be made."""
+
+    value: LabelValue = ""

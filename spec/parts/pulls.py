@@ -1,0 +1,29 @@
+"""Who may pull the images."""
+
+import re
+from typing import Self
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from spec.part import Flag, Part
+from spec.values.patterns import K8S_NAME, RULES
+
+
+class PullSecret(Part):
+    """A Secret with the password of a registry in the project's namespace, or a ``credential`` of
+    that name; which one it is, is settled for the project when the workload is submitted."""
+
+    name: str = Field(min_length=1, max_length=253)
+    credential: Flag = False
+    asset_id: UUID | None = None
+    #: That it is one of the author's own: settled as well, and never kept.
+    user_credential: Flag = Field(False, exclude=True)
+
+    @model_validator(mode="after")
+    def _name_of_its_kind(self) -> Self:
+        if not (self.credential or self.user_credential) and not re.fullmatch(K8S_NAME, self.name):
+            raise ValueError(f"name: {RULES[K8S_NAME]}")
+        if self.asset_id and not self.credential:
+            raise ValueError("assetId: only a credential has one")
+        return self

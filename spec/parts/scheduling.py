@@ -1,0 +1,140 @@
+"""Where pods may run, and before whom. Fields are those of Run:ai's REST API."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from spec.part import Part, Whole
+from spec.values.patterns import LABEL_KEY, LABEL_VALUE, POOL_NAME
+
+Key = Annotated[str, Field(min_length=1, max_length=317, pattern=LABEL_KEY)]
+LabelValue = Annotated[str, Field(max_length=63, pattern=LABEL_VALUE)]
+PoolName = Annotated[str, Field(min_length=1, max_length=63, pattern=POOL_NAME)]
+MAX_POOLS = 32
+NODE_TYPE = "run.ai/type"  # the label of a node that says its type
+
+
+class PriorityClass(StrEnum):
+    """From the last to the first of one project's workloads."""
+
+    VERY_LOW = "very-low"
+    LOW = "low"
+    MEDIUM_LOW = "medium-low"
+    MEDIUM = "medium"
+    MEDIUM_HIGH = "medium-high"
+    HIGH = "high"
+    VERY_HIGH = "very-high"
+
+    @property
+    def value_on_cluster(self) -> int:
+        """Run:ai's numbers for these names."""
+        return dict(zip(PriorityClass, (25, 40, 65, 80, 90, 125, 150), strict=True))[self]
+
+
+class Preemptibility(StrEnum):
+    PREEMPTIBLE = "preemptible"
+    NON_PREEMPTIBLE = "non-preemptible"
+
+
+class Effect(StrEnum):
+    NO_SCHEDULE = "NoSchedule"
+    NO_EXECUTE = "NoExecute"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    ANY = "Any"
+
+
+class TolerationOperator(StrEnum):
+    EQUAL = "Equal"
+    EXISTS = "Exists"
+
+
+class Toleration(Part):
+    """A taint that does not keep the pods away; ``seconds`` is how long NoExecute is borne.
+
+    Equal without a value means a taint whose value is empty, as many have.
+    """
+
+    name: str = Field("", max_length=63)
+    key: Key
+    operator: TolerationOperator = TolerationOperator.EQUAL
+    value: LabelValue | None = None
+    effect: Effect = Effect.ANY
+    seconds: Whole | None = Field(None, ge=1, le=2**31 - 1)
+
+    @model_validator(mode="after")
+    def _fields_agree(self) -> Self:
+        if self.value and self.operator is not TolerationOperator.EQUAL:
+            raise ValueError("value: is only allowed with the operator Equal")
+        if self.seconds is not None and self.effect is not Effect.NO_EXECUTE:
+            raise ValueError("seconds: is only allowed with the effect NoExecute")
+        return self
+
+
+class Operator(StrEnum):
+    IN = "In"
+    NOT_IN = "NotIn"
+    EXISTS = "Exists"
+    DOES_NOT_EXIST = "DoesNotExist"
+    GT = "Gt"
+    LT = "Lt"
+
+
+class Expression(Part):
+    """What a label of the node must be."""
+
+    key: Key
+    operator: Operator
+    values: tuple[LabelValue, ...] = ()
+
+    @model_validator(mode="after")
+    def _values_fit(self) -> Self:
+        number = self.operator in {Operator.GT, Operator.LT}
+        if number and not (len(self.values) == 1 and self.values[0].isdigit()):
+            raise ValueError(f"values: {self.operator} compares with exactly one whole number")
+        if self.operator in {Operator.IN, Operator.NOT_IN} and not self.values:
+            raise ValueError(f"values: {self.operator} needs at least one value")
+        if self.operator in {Operator.EXISTS, Operator.DOES_NOT_EXIST} and self.values:
+            raise ValueError(f"values: {self.operator} takes no values")
+        return self
+
+
+class Term(Part):
+    """All its expressions hold."""
+
+    match_expressions: tuple[Expression, ...] = Field(min_length=1)
+
+
+class NodeAffinity(Part):
+    """At least one of its terms holds for the node."""
+
+    node_selector_terms: tuple[Term, ...] = Field(min_length=1)
+
+
+class Strictness(StrEnum):
+    REQUIRED = "Required"
+    PREFERRED = "Preferred"
+
+
+class PodAffinity(Part):
+    """The pods of the workload share one value of the node label ``key``."""
+
+    type: Strictness
+    key: Key
+
+
+class Topology(Part):
+    """How close the pods must, and should, be: levels of a network topology of the cluster.
+
+    ``name`` is that of a ``Topology`` object of the KAI scheduler; a level is a node label.
+    """
+
+    name: str = Field(min_length=1, max_length=63, pattern=POOL_NAME)
+    required: Key | None = None
+    preferred: Key | None = None
+
+    @model_validator(mode="after")
+    def _any(self) -> Self:
+        if not (self.required or self.preferred):
+            raise ValueError("required: give the level that is required, or one that is preferred")
+        return self

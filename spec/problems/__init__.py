@@ -1,0 +1,1 @@
+"""What is wrong, ruled, or waited for, in words for people."""

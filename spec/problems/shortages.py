@@ -1,0 +1,89 @@
+"""What rules a node out for a pod, in words that people act on: before submission and after it."""
+
+from typing import NamedTuple
+
+from spec.problems.causes import CauseKind
+
+POOL = "choose another node pool or node type"
+WAIT = "wait until other workloads end"
+CLUSTER = "ask the cluster's administrator"
+
+
+class Shortage(NamedTuple):
+    """``label`` is of the nodes that it rules out, ``title`` of a workload that waits for it;
+    ``{0}`` stands for a name. ``near`` says how much a node lacks to be the one."""
+
+    kind: CauseKind
+    label: str
+    title: str
+    todo: str
+    near: int
+
+
+#: Nodes that would do if they had room; other nodes; those of the control plane, which a scheduler
+#: rules out by their taint before it looks at anything else, and which nobody means.
+FULL, OTHER, CONTROL_PLANE = 2, 1, 0
+
+GPUS = Shortage(
+    CauseKind.CAPACITY,
+    "too few free GPUs",
+    "Not enough free GPUs",
+    f"Ask for fewer GPUs for each pod, {POOL}, or {WAIT}.",
+    FULL,
+)
+CPU = Shortage(
+    CauseKind.CAPACITY,
+    "too little free CPU",
+    "Not enough free CPU",
+    f"Ask for fewer CPU cores for each pod, {POOL}, or {WAIT}.",
+    FULL,
+)
+MEMORY = Shortage(
+    CauseKind.CAPACITY,
+    "too little free memory",
+    "Not enough free memory",
+    f"Ask for less CPU memory for each pod, {POOL}, or {WAIT}.",
+    FULL,
+)
+AFFINITY = Shortage(
+    CauseKind.NODES,
+    "the pods' affinity rules it out",
+    "No node satisfies the pods' affinity",
+    "Loosen the pod affinity or topology, or ask for fewer pods.",
+    FULL,
+)
+SILENT = Shortage(
+    CauseKind.NODES,
+    "they do not answer",
+    "Nodes do not answer",
+    f"Wait until they are back, or {CLUSTER}.",
+    OTHER,
+)
+CORDONED = Shortage(
+    CauseKind.NODES,
+    "cordoned",
+    "Nodes are cordoned",
+    f"Wait until they are uncordoned, or {CLUSTER}.",
+    OTHER,
+)
+OF_CONTROL_PLANE = Shortage(
+    CauseKind.NODES,
+    "reserved for the control plane",
+    "Nodes are reserved for the control plane by the taint {0}",
+    f"{POOL.capitalize()}, or add a toleration for the taint if that is intended.",
+    CONTROL_PLANE,
+)
+TAINTED = Shortage(
+    CauseKind.NODES,
+    "reserved for others by the taint {0}",
+    "Nodes are reserved for others by the taint {0}",
+    f"Add a toleration for the taint, or {POOL}.",
+    OTHER,
+)
+NOT_ASKED_FOR = Shortage(
+    CauseKind.NODES,
+    "not of the requested node pool or type",
+    "No node is of the requested pool or type",
+    f"{POOL.capitalize()}; the Nodes tab of the cluster shows what is available.",
+    OTHER,
+)

@@ -1,0 +1,1 @@
+"""Values that parts are made of: names, amounts, variables."""

@@ -1,0 +1,146 @@
+"""Environment variables: a value, or the place to take it from. Fields are Run:ai's."""
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, model_validator
+
+from spec.part import Part
+from spec.values.patterns import DATA_KEY, K8S_NAME
+
+VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
+SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs from the left
+ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
+MASK = "***"  # is shown for the value of a variable whose name looks like a secret's
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of this name should not be shown."""
+    return bool(SECRET.search(name))
+
+
+def _variable(name: str) -> str:
+    if not name:
+        raise ValueError("is required")
+    if not VARIABLE.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is not a variable name; use a letter or _ first, then letters, digits, _ . -"
+        )
+    return name
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("must not contain a NUL character")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_text)]
+
+
+class KeyOf(Part):
+    """One key of a Secret or ConfigMap."""
+
+    name: str = Field(min_length=1, max_length=253, pattern=K8S_NAME)
+    key: str = Field(min_length=1, max_length=253, pattern=DATA_KEY)
+
+
+class NamedCredential(Part):
+    """A credential by its name or its id; which one it is, is settled for the project when the
+    workload is submitted."""
+
+    asset_id: UUID | None = None
+    name: str = Field("", max_length=63)
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if not (self.name or self.asset_id):
+            raise ValueError("name: is required")
+        return self
+
+
+class CredentialKey(NamedCredential):
+    """One key of a credential; which one, is settled as well, where there is only one."""
+
+    key: str = Field("", max_length=253)
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> Self:
+        if not self.key:
+            raise ValueError("key: is required")
+        return self
+
+
+class CredentialFiles(NamedCredential):
+    """The keys of a credential that become files; which, is settled as well, where none is named:
+    all of them."""
+
+    keys: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = ()
+
+
+class FieldRef(Part):
+    path: str = Field(min_length=1, max_length=253)
+
+
+class EnvironmentVariable(Part):
+    """One variable: a value, or exactly one place to take it from."""
+
+    name: Annotated[str, Field(max_length=256), AfterValidator(_variable)]
+    value: Annotated[Text, Field(max_length=32_768)] | None = None
+    secret: KeyOf | None = None
+    config_map: KeyOf | None = None
+    pod_field_ref: FieldRef | None = None
+    credential: CredentialKey | None = None
+    #: One of the author's own by its name: settled when the workload is submitted, and never kept.
+    user_credential: CredentialKey | None = Field(None, exclude=True)
+    description: str = Field("", max_length=250)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_a_source(cls, data: Any) -> Any:
+        """One that is given nothing is empty: forms cannot tell the two apart, nor can programs."""
+        sources = ["value", "secret", "configMap", "config_map", "podFieldRef", "pod_field_ref"]
+        sources += ["credential", "userCredential", "user_credential"]
+        if isinstance(data, dict) and all(data.get(key) is None for key in sources):
+            return {**data, "value": ""}
+        return data
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        given = [
+            s
+            for s in (
+                *(self.value, self.secret, self.config_map, self.pod_field_ref),
+                *(self.credential, self.user_credential),
+            )
+            if s is not None
+        ]
+        if len(given) > 1:
+            raise ValueError("value: give a value or one source, not several")
+        if self.value == MASK and looks_secret(self.name):
+            raise ValueError(f"value: {MASK} stands for a hidden value; enter the value")
+        return self
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the value comes from somewhere else."""
+        return bool(self.secret or self.config_map or self.pod_field_ref or self.credential)
+
+
+def references(text: str) -> set[str]:
+    """The variables that ``$(NAME)`` stands for in it, as Kubernetes expands them."""
+    return {match[1] for match in REFERENCE.finditer(text) if match[1]}
+
+
+def from_credentials(variables: Iterable[EnvironmentVariable]) -> set[str]:
+    """Those that hold the value of a credential, by themselves or through another variable."""
+    variables = list(variables)
+    hidden = {variable.name for variable in variables if variable.credential}
+    while True:
+        more = {it.name for it in variables if references(it.value or "") & hidden} - hidden
+        if not (hidden and more):
+            return hidden
+        hidden |= more

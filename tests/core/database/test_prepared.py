@@ -1,0 +1,67 @@
+"""Queries that are put into SQL once answer as Django's do."""
+
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
+
+from core.database.prepared import prepared
+from projects.models import Project
+from tests.factories import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@prepared
+def one_of(pk: int, cluster_id: UUID) -> QuerySet[Project]:
+    rows = Project.objects.select_related("cluster", "department").defer("description")
+    return rows.filter(pk=pk, cluster=cluster_id, cluster__kind="local").order_by()
+
+
+def test_rows_are_those_that_django_would_make() -> None:
+    project = ProjectFactory(default_node_pools=["a", "b"])
+    other = ProjectFactory()
+    ours = {pk: one_of(pk, cluster) for pk, cluster in _keys(project, other)}
+    assert ours == {project.pk: [project], other.pk: [other]}
+    (row,) = ours[project.pk]
+    with CaptureQueriesContext(connection) as asked:
+        assert (row.cluster.name, row.department.over_quota) == (project.cluster.name, True)
+        assert row.default_node_pools == ["a", "b"]
+        assert not asked
+        assert (row.description, len(asked)) == ("", 1)
+
+
+@prepared
+def some_of(*pks: int, names: tuple[str, ...]) -> QuerySet[Project]:
+    return Project.objects.filter(pk__in=pks, name__in=names).order_by("name")
+
+
+def test_each_set_of_named_arguments_and_number_of_keys_has_a_query_of_its_own() -> None:
+    one, two = ProjectFactory(name="one"), ProjectFactory(name="two")
+    assert some_of(one.pk, two.pk, names=("one", "two")) == [one, two]
+    assert some_of(two.pk, one.pk, names=("one", "three")) == [one]
+    assert some_of(two.pk, names=("one", "three")) == []
+    assert some_of(one.pk, names=()) == []
+
+
+def test_a_key_that_no_row_has_gives_an_empty_list() -> None:
+    project = ProjectFactory()
+    for pk in (project.pk + 1, 2**63, 10**40, -1):
+        assert one_of(pk, project.cluster_id) == []
+    assert one_of(project.pk, UUID(int=0)) == []
+
+
+def test_each_answer_is_as_the_rows_are_now() -> None:
+    project = ProjectFactory()
+    keys = project.pk, project.cluster_id
+    assert one_of(*keys)[0].name == project.name
+    Project.objects.filter(pk=project.pk).update(name="renamed")
+    assert one_of(*keys)[0].name == "renamed"
+    project.delete()
+    assert one_of(*keys) == []
+
+
+def _keys(*projects: Project) -> list[tuple[int, UUID]]:
+    return [(project.pk, project.cluster_id) for project in projects]

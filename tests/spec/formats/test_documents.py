@@ -1,0 +1,77 @@
+"""A stored document is whole, one for people is brief; both make the same spec."""
+
+import json
+from typing import Any
+
+import pytest
+
+from spec.formats import documents
+from spec.parts.compute import Compute
+from spec.workload import WorkloadSpec
+from tests.engines.kubernetes.cases import CASES, case
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_whole_and_brief_documents_make_the_same_spec(name: str) -> None:
+    spec = case(name).spec
+    whole = documents.dump(spec)
+    assert documents.load(whole) == spec
+    brief = documents.brief(whole)
+    assert documents.load(brief) == spec
+    assert brief == spec.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True, exclude_none=True
+    )
+
+
+def test_a_whole_document_lacks_only_what_is_for_another_framework_or_kind() -> None:
+    spec = documents.load({"distributedFramework": "JAX", "worker": {"image": "img:1"}})
+    names = {field.alias for field in WorkloadSpec.model_fields.values()}
+    assert names - documents.dump(spec).keys() == {
+        "idleLimitSeconds",
+        "minReplicas",
+        "maxReplicas",
+        "processesPerPod",
+        "slotsPerWorker",
+        "sshAuthMountPath",
+        "mpiLauncherCreationPolicy",
+    }
+    assert set(documents.dump(Compute())) == {it.alias for it in Compute.model_fields.values()}
+
+
+@pytest.mark.parametrize(
+    ("given", "brief"),
+    [
+        ({"worker": {"stdin": False, "nope": 1}, "backoffLimit": 6}, {"worker": {"nope": 1}}),
+        ({"worker": {"labels": "no list", "compute": {}}}, {"worker": {"labels": "no list"}}),
+        ({"numWorkers": "1", "odd": None}, {"numWorkers": "1", "odd": None}),
+    ],
+)
+def test_a_brief_document_need_not_be_one_of_a_spec(
+    given: dict[str, Any], brief: dict[str, Any]
+) -> None:
+    assert documents.brief(given) == brief
+
+
+def _jumbled(value: Any) -> Any:
+    """As PostgreSQL stores it: shorter keys first."""
+    if isinstance(value, list):
+        return [_jumbled(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _jumbled(value[key]) for key in sorted(value, key=lambda it: (len(it), it))}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_stored_document_is_in_the_order_of_the_spec_whatever_the_database_keeps(
+    name: str,
+) -> None:
+    whole = documents.dump(case(name).spec)
+    stored = _jumbled(whole)
+    assert json.dumps(stored) != json.dumps(whole)
+    assert json.dumps(documents.ordered(stored)) == json.dumps(whole)
+
+
+def test_what_is_no_field_any_more_comes_last() -> None:
+    stored = {"gone": 1, "worker": {"old": 2, "image": "a"}, "numWorkers": 3}
+    assert list(documents.ordered(stored)) == ["numWorkers", "worker", "gone"]
+    assert list(documents.ordered(stored)["worker"]) == ["image", "old"]

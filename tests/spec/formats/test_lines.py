@@ -1,0 +1,63 @@
+"""YAML keeps its lines; what would be lost or mean something else is refused at its line."""
+
+import pytest
+
+from spec.formats.lines import DEEPEST, LONGEST, LineProblem, YamlError, read
+
+
+def test_every_key_and_item_has_its_line() -> None:
+    lined = read("name: a\nspec:\n  labels:\n  - name: x\n    value: y\n  - name: z\n")
+    assert lined.values == {
+        "name": "a",
+        "spec": {"labels": [{"name": "x", "value": "y"}, {"name": "z"}]},
+    }
+    assert lined.line_of(("name",)) == 1
+    assert lined.line_of(("spec", "labels", 0, "value")) == 5
+    assert lined.line_of(("spec", "labels", 1)) == 6
+    assert lined.line_of(("spec", "labels", 1, "missing", "deeper")) == 6, "the nearest"
+
+
+def test_dates_merge_keys_and_words_with_a_colon_stay_text() -> None:
+    lined = read("a: 2026-01-01\nb: <<\nc: =\nd: 1e3\n")
+    assert lined.values == {"a": "2026-01-01", "b": "<<", "c": "=", "d": "1e3"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("a: 1\na: 2\n", 2, "a is given twice, first in line 1"),
+        ("spec:\n  labels: [x\n", 3, "not valid YAML"),
+        ("a: b: c", 1, "not valid YAML"),
+        ("a: &x 1\nb: *x\n", 1, "Anchors are not supported"),
+        ("a: 1\nb: !!binary aGk=\n", 2, "Tags are not supported"),
+        ("a: 1\n---\nb: 2\n", 2, "A second document"),
+        ("a: 1\n7: x\n", 2, "A key must be text"),
+        ("on: x\n", 1, "A key must be text"),
+        ("a: .nan\n", 1, ".nan is not a number"),
+        ("a: 1\nb: " + "9" * 5000, 2, "is not a number"),
+        ('a: "\\0"', 1, "cannot be stored"),
+        ('a: "\\ud800"', 1, "cannot be stored"),
+        ("a: 1\nb: \a", 2, "does not allow"),
+        ("- a", 1, "key: value"),
+        ("x: " + "[" * (DEEPEST + 1), 1, "nested deeper"),
+        ("", 0, "nothing here"),
+        ("# only a comment", 0, "nothing here"),
+        ("a" * (LONGEST + 1), 0, "longer than"),
+    ],
+)
+def test_text_that_cannot_be_used_is_refused_at_its_line(text: str, line: int, words: str) -> None:
+    with pytest.raises(YamlError) as refused:
+        read(text)
+    assert refused.value.problems[0].line == line
+    assert words in refused.value.problems[0].message
+
+
+def test_every_wrong_line_is_named_at_once() -> None:
+    with pytest.raises(YamlError) as refused:
+        read("a: .inf\nb: 1\nb: 2\n3: x\n")
+    assert [problem.line for problem in refused.value.problems] == [1, 3, 4]
+
+
+def test_a_question_keeps_its_mark() -> None:
+    assert LineProblem(1, "did you mean that?").sentence == "did you mean that?"
+    assert LineProblem(1, "is wrong").sentence == "is wrong."

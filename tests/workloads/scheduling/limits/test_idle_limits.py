@@ -1,0 +1,127 @@
+"""A workspace that nobody used for its idle limit is stopped, and runs again when it is wanted."""
+
+from datetime import timedelta
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.utils import timezone
+
+from clusters.models import Cluster, State
+from engines.fake import FakeEngine
+from projects.models import Project
+from spec.phases import Phase, Reason
+from tests.factories import WorkloadFactory
+from tests.workloads.gangs import now, phases
+from workloads import reconcile, services
+from workloads.models import Sample, SampleKind, Workload
+from workloads.scheduling.limits import idle_limits
+from workloads.worker import sweep
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engine")]
+NOBODY = "Nobody used it for 10 min, its idle limit. Run starts it again."
+AT_REST = {"cpu": 0.01, "memory": 1e8, "gpu": 0.0}
+
+
+def workspace(project: Project, minutes: float = 20, **fields: Any) -> Workload:
+    """Running for so long, with an idle limit of 10 minutes."""
+    workload: Workload = WorkloadFactory(project=project, workspace=True, running=True)
+    workload.spec_json["idleLimitSeconds"] = 600
+    workload.phase_updated_at = timezone.now() - timedelta(minutes=minutes)
+    for name, value in fields.items():
+        setattr(workload, name, value)
+    workload.save()
+    return workload
+
+
+def measured(
+    workload: Workload, first: int = 20, last: int = 0, **other: dict[str, float]
+) -> Workload:
+    """Each minute, from ``first`` to ``last`` minutes ago; ``m5`` is what it was 5 minutes ago."""
+    Sample.objects.bulk_create(
+        Sample(
+            workload=workload,
+            kind=SampleKind.USAGE,
+            run=workload.run,
+            rank=0,
+            at=timezone.now() - timedelta(minutes=minute),
+            values=other.get(f"m{minute}", AT_REST),
+        )
+        for minute in range(first, last - 1, -1)
+    )
+    return workload
+
+
+def test_a_workspace_without_use_for_its_limit_is_asked_to_end(project: Project) -> None:
+    idle = measured(workspace(project))
+    sweep.sweep()
+    asked = now(idle)
+    assert (asked.phase, asked.reason, asked.message) == (Phase.STOPPING, Reason.IDLE, NOBODY)
+
+
+@pytest.mark.parametrize(
+    "use", [{"cpu": 0.4}, {"cpu": 0.01, "gpu": 30.0}, {"memory": 1e8}], ids=["cpu", "gpu", "none"]
+)
+def test_use_or_an_unknown_amount_of_it_keeps_it_running(
+    project: Project, use: dict[str, float]
+) -> None:
+    used = measured(workspace(project), m5=use)
+    before = measured(workspace(project), m15=use)
+    idle_limits.enforce()
+    assert phases(used, before) == [Phase.RUNNING, Phase.STOPPING]
+
+
+def test_nothing_is_stopped_that_was_not_measured_all_the_time(project: Project) -> None:
+    never = workspace(project)
+    lately = measured(workspace(project), first=7)
+    no_more = measured(workspace(project), last=3)
+    with_a_gap = measured(measured(workspace(project), first=20, last=8), first=4)
+    idle_limits.enforce()
+    assert phases(never, lately, no_more, with_a_gap) == [Phase.RUNNING] * 4
+
+
+def test_the_time_begins_with_the_run(project: Project) -> None:
+    fresh = measured(workspace(project, minutes=5))
+    endless = measured(workspace(project))
+    endless.spec_json["idleLimitSeconds"] = None
+    endless.save()
+    Cluster.objects.update(state=State.CONNECTED)
+    idle_limits.enforce()
+    assert phases(fresh, endless) == [Phase.RUNNING] * 2
+
+
+def test_a_silent_cluster_is_not_asked(project: Project) -> None:
+    idle = measured(workspace(project))
+    Cluster.objects.update(state=State.DISCONNECTED)
+    idle_limits.enforce()
+    assert phases(idle) == [Phase.RUNNING]
+
+
+def test_an_idle_workspace_is_stopped_once_its_rank_has_ended_and_runs_again(
+    engine: FakeEngine, project: Project
+) -> None:
+    idle = measured(workspace(project, phase=Phase.INITIALIZING, observed_run=0))
+    reconcile.launch(now(idle))
+    engine.show(idle.handle, Phase.RUNNING)
+    since = timezone.now() - timedelta(minutes=20)
+    Workload.objects.update(phase=Phase.RUNNING, phase_updated_at=since)
+    idle_limits.enforce()
+    reconcile.stop(now(idle))
+    ended = now(idle)
+    assert (ended.phase, ended.reason) == (Phase.STOPPED, Reason.IDLE)
+    assert ended.message.startswith(NOBODY)
+    services.resume(ended, by=idle.created_by)
+    assert now(idle).run == 2
+
+
+def test_the_migration_says_that_old_workspaces_have_no_limit(project: Project) -> None:
+    old = workspace(project)
+    del old.spec_json["idleLimitSeconds"]
+    old.save()
+    training: Workload = WorkloadFactory(project=project)
+    migration = import_module("workloads.migrations.0016_idle_limit")
+    migration.note_idle_limit(apps, connection.schema_editor())
+    assert now(old).spec_json["idleLimitSeconds"] is None
+    assert "idleLimitSeconds" not in now(training).spec_json

@@ -1,0 +1,115 @@
+"""What has run for as long as its spec allows is ended, fails by that, and is not tried again."""
+
+from datetime import timedelta
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.utils import timezone
+
+from clusters.models import Cluster, State
+from engines.fake import FakeEngine
+from projects.models import Project
+from spec.formats import documents
+from spec.phases import Phase, Reason
+from tests.factories import WorkloadFactory, workload_spec
+from tests.workloads.gangs import now, phases
+from workloads import reconcile
+from workloads.launch import launch_of
+from workloads.models import Workload
+from workloads.scheduling.limits import time_limits
+from workloads.scheduling.standing import contender, tenant
+from workloads.worker import sweep
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engine")]
+REACHED = "It reached its time limit of 10 min."
+
+
+def limited(project: Project, minutes: float, **fields: Any) -> Workload:
+    """Running for so long, with a limit of 10 minutes."""
+    spec = documents.dump(workload_spec()) | {"timeLimitSeconds": 600}
+    since = timezone.now() - timedelta(minutes=minutes)
+    row = {"running": True, "phase_updated_at": since, "spec_json": spec} | fields
+    workload: Workload = WorkloadFactory(project=project, **row)
+    return workload
+
+
+def test_a_workload_that_ran_for_its_time_limit_is_asked_to_end(project: Project) -> None:
+    over, under = limited(project, 11), limited(project, 9)
+    endless = WorkloadFactory(project=project, running=True)
+    sweep.sweep()
+    assert phases(over, under, endless) == [Phase.STOPPING, Phase.RUNNING, Phase.RUNNING]
+    told = now(over)
+    assert (told.reason, told.message) == (Reason.DEADLINE_EXCEEDED, REACHED)
+
+
+def test_waiting_costs_nothing_and_earlier_runs_count(project: Project) -> None:
+    waits = limited(project, 90, phase=Phase.PENDING)
+    starts = limited(project, 90, phase=Phase.INITIALIZING)
+    before = limited(project, 2, running_seconds=500)
+    time_limits.enforce()
+    assert phases(waits, starts, before) == [Phase.PENDING, Phase.INITIALIZING, Phase.STOPPING]
+
+
+def test_a_silent_cluster_is_not_asked(project: Project) -> None:
+    over = limited(project, 11)
+    Cluster.objects.update(state=State.DISCONNECTED)
+    time_limits.enforce()
+    assert phases(over) == [Phase.RUNNING]
+
+
+def test_a_workload_at_its_time_limit_fails_once_its_ranks_have_ended(
+    engine: FakeEngine, project: Project
+) -> None:
+    workload = limited(project, 0, phase=Phase.INITIALIZING, observed_run=0)
+    reconcile.launch(now(workload))
+    engine.show(workload.handle, Phase.RUNNING)
+    Workload.objects.update(phase=Phase.RUNNING, running_seconds=600)
+    time_limits.enforce()
+    reconcile.stop(now(workload))
+    ended = now(workload)
+    assert (ended.phase, ended.reason) == (Phase.FAILED, Reason.DEADLINE_EXCEEDED)
+    assert ended.message.startswith(REACHED)
+    assert not ended.can_run
+
+
+def test_a_workload_at_its_time_limit_fails_where_its_cluster_lost_it(project: Project) -> None:
+    workload = limited(project, 11)
+    time_limits.enforce()
+    reconcile.lost(now(workload))
+    ended = now(workload)
+    assert (ended.phase, ended.message) == (Phase.FAILED, REACHED)
+
+
+def test_a_workload_that_completes_at_its_time_limit_has_completed(project: Project) -> None:
+    workload = limited(project, 11)
+    assert time_limits.end(workload)
+    assert not time_limits.end(now(workload)), "it was asked already"
+    assert now(workload).move(Phase.COMPLETED)
+    assert not time_limits.ended(now(workload))
+
+
+def test_engines_and_the_order_of_starts_know_what_is_left(project: Project) -> None:
+    workload = limited(project, 1, running_seconds=200)
+    assert launch_of(now(workload)).ran == 200
+    assert contender(now(workload), now(workload).spec, 0).time_limit == 400
+    until = workload.phase_updated_at.timestamp() + 400 + 30
+    assert tenant(now(workload), 0).until == pytest.approx(until)
+    endless = WorkloadFactory(project=project, running=True)
+    assert tenant(now(endless), 0).until is None
+
+
+def test_the_migration_says_that_nothing_limits_old_workloads(project: Project) -> None:
+    spec = documents.dump(workload_spec())
+    del spec["timeLimitSeconds"]
+    old, broken = WorkloadFactory(spec_json=spec), WorkloadFactory()
+    Workload.objects.filter(pk=broken.pk).update(spec_json=["no", "document"])
+    limited_one = limited(project, 1)
+    migration = import_module("workloads.migrations.0010_time_limit")
+    migration.note_time_limit(apps, connection.schema_editor())
+    assert now(old).spec_json == spec | {"timeLimitSeconds": None}
+    assert now(broken).spec_json == ["no", "document"]
+    assert now(limited_one).spec_json["timeLimitSeconds"] == 600
+    time_limits.enforce()

@@ -1,0 +1,1 @@
+"""Ranks: who they are, how they meet, start and stop together."""

@@ -1,0 +1,168 @@
+"""The ranks as a group: finding each other, agreeing on a backend, adding numbers up."""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from trainer.config import Config
+from trainer.errors import OutOfMemory, PeerLost, RendezvousError, UsageError
+from trainer.gang.identity import Identity
+from trainer.gang.meeting import RankInfo, meet
+from trainer.gang.stop import StopWish
+
+PATIENCE = timedelta(minutes=10)  # with a rank that is alive but does not answer
+LOST = ("gloo", "connection closed by peer", "connection reset", "socket", "nccl error")
+NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one rank knows of the group it trains in."""
+
+    rank: int
+    world_size: int
+    device: torch.device
+    backend: str
+
+    @property
+    def is_master(self) -> bool:
+        """Whether this is rank 0, which reports and saves."""
+        return self.rank == 0
+
+    @property
+    def _wire(self) -> torch.device:
+        """Where a tensor must be for the backend to carry it."""
+        return self.device if self.backend == "nccl" else torch.device("cpu")
+
+    def add(self, *values: float) -> list[float]:
+        """Each value summed over all ranks; every rank must call it, and gets the same."""
+        numbers = torch.tensor(values, dtype=torch.float64, device=self._wire)
+        dist.all_reduce(numbers)
+        return numbers.tolist()
+
+    def from_master(self, value: Any) -> Any:
+        """Rank 0's value, on every rank."""
+        box = [value]
+        dist.broadcast_object_list(box, src=0, device=self._wire)
+        return box[0]
+
+
+@contextmanager
+def join(identity: Identity, config: Config, wish: StopWish) -> Iterator[Group]:
+    """The group for as long as the block runs.
+
+    Raises RendezvousError if the ranks do not meet in time, UsageError for a backend that
+    this machine cannot have, PeerLost and OutOfMemory for what torch says in the block.
+    """
+    device = _device(identity, config)
+    cards, store = meet(identity, _card(identity, device), config.rdzv_timeout, wish)
+    backend = choose_backend(config.backend, cards)
+    _prepare_host(identity, cards)
+    try:
+        dist.init_process_group(
+            backend,
+            store=store,
+            rank=identity.rank,
+            world_size=identity.world_size,
+            timeout=PATIENCE,
+            device_id=device if backend == "nccl" else None,
+        )
+    except RuntimeError as error:
+        raise RendezvousError(
+            f"{backend} cannot connect the ranks: {_first_line(error)}"
+        ) from error
+    group = Group(identity.rank, identity.world_size, device, backend)
+    try:
+        with _translated():
+            yield group
+            group.add(0)  # nobody leaves while another still needs the connection
+            dist.destroy_process_group()
+    except BaseException:
+        if backend == "gloo":  # NCCL would wait here for the ranks that are gone
+            dist.destroy_process_group()
+        raise
+
+
+def choose_backend(wanted: str, cards: list[RankInfo]) -> str:
+    """NCCL if every rank has a GPU of its own, else gloo, unless a flag says which.
+
+    Raises UsageError for a wanted backend that cannot work here.
+    """
+    gpus = [card.gpu for card in cards]
+    own_gpus = "" not in gpus and len(set(gpus)) == len(gpus) and dist.is_nccl_available()
+    if wanted == "auto":
+        return "nccl" if own_gpus else "gloo"
+    if wanted == "nccl" and not own_gpus:
+        raise UsageError(
+            "--backend nccl needs a GPU of its own for each rank, and a torch built for it: "
+            f"{len(set(gpus) - {''})} GPUs for {len(gpus)} ranks; use --backend gloo"
+        )
+    if wanted == "mpi":
+        raise UsageError("--backend mpi: torch is installed without MPI; use --backend gloo")
+    return wanted
+
+
+def _device(identity: Identity, config: Config) -> torch.device:
+    if config.no_cuda or config.device == "cpu":
+        return torch.device("cpu")
+    if not (torch.cuda.is_available() and torch.cuda.device_count()):
+        if config.device == "cuda":
+            raise UsageError("--device cuda: torch finds no GPU here; leave it out")
+        return torch.device("cpu")
+    number = identity.local_rank if config.gpu is None else config.gpu
+    device = torch.device("cuda", number % torch.cuda.device_count())
+    torch.cuda.set_device(device)
+    return device
+
+
+def _card(identity: Identity, device: torch.device) -> RankInfo:
+    gpu = str(torch.cuda.get_device_properties(device).uuid) if device.type == "cuda" else ""
+    loopback = identity.master_addr in ("localhost", "::1") or identity.master_addr.startswith(
+        "127."
+    )
+    return RankInfo(host=socket.gethostname(), gpu=gpu, loopback=loopback)
+
+
+def _prepare_host(identity: Identity, cards: list[RankInfo]) -> None:
+    """Share the cores among the ranks of this host; talk over loopback if all of them do."""
+    if "OMP_NUM_THREADS" not in os.environ:
+        here = sum(card.host == cards[identity.rank].host for card in cards)
+        torch.set_num_threads(max(1, _cores() // here))
+    interface = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
+    # Some hosts resolve their own name to an address that nothing listens on.
+    if interface and all(card.loopback for card in cards):
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
+
+
+def _cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """What torch says when a peer or the memory is gone, as our errors."""
+    try:
+        yield
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise OutOfMemory(f"out of memory: {_first_line(error)}") from error
+    except RuntimeError as error:
+        text = str(error).lower()
+        if any(sign in text for sign in NO_MEMORY):
+            raise OutOfMemory(f"out of memory: {_first_line(error)}") from error
+        if isinstance(error, dist.DistError) or any(sign in text for sign in LOST):
+            raise PeerLost(f"another rank went away: {_first_line(error)}") from error
+        raise
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [""])[0]

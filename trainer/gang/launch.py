@@ -1,0 +1,112 @@
+"""Several ranks on this machine: started together, and ended together when one of them fails."""
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from trainer.errors import UsageError
+from trainer.gang.identity import Span
+from trainer.record.metrics import say
+
+MERCY = 10.0  # seconds from SIGTERM to SIGKILL for the ranks that outlive a failed one
+Ranks = dict[int, "subprocess.Popen[bytes]"]
+
+
+def spawn(span: Span, command: Sequence[str]) -> int:
+    """Run `command` once for each rank of the span; the exit code of the first that fails, or 0.
+
+    The others are then asked to end, and made to. Stop signals are passed on to all.
+    """
+    last = span.offset + span.size - 1
+    say(f"Starting ranks {span.offset} to {last} of {span.world_size} by {span.source}")
+    meeting_point = _meeting_point(span)
+    ranks: Ranks = {}
+    ended: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
+    with _passing_on_signals(ranks):
+        for local in range(span.size):
+            rank = span.offset + local
+            environment = _environment(span, rank, local) | meeting_point
+            ranks[rank] = subprocess.Popen(list(command), env=environment)
+            threading.Thread(target=_wait, args=(rank, ranks[rank], ended), daemon=True).start()
+        return _fail_fast(ranks, ended)
+
+
+def _fail_fast(ranks: Ranks, ended: "queue.SimpleQueue[tuple[int, int]]") -> int:
+    first_failure = 0
+    mercy = threading.Timer(MERCY, _kill, args=(ranks,))
+    for _ in range(len(ranks)):
+        rank, code = ended.get()
+        if code and not first_failure:
+            first_failure = code
+            say(f"Rank {rank} ended with exit code {code}: ending the other ranks started here")
+            for process in ranks.values():
+                process.terminate()
+            mercy.start()
+    mercy.cancel()
+    return first_failure
+
+
+def _wait(
+    rank: int, process: "subprocess.Popen[bytes]", ended: "queue.SimpleQueue[tuple[int, int]]"
+) -> None:
+    code = process.wait()
+    ended.put((rank, code if code >= 0 else 128 - code))  # as a shell counts signals
+
+
+def _kill(ranks: Ranks) -> None:
+    for process in ranks.values():
+        process.kill()
+
+
+@contextmanager
+def _passing_on_signals(ranks: Ranks) -> Iterator[None]:
+    def pass_on(number: int, _frame: object) -> None:
+        for process in ranks.values():
+            process.send_signal(number)
+
+    # Ctrl-C reaches the ranks by itself, as they are in the same process group.
+    wanted = {signal.SIGTERM: pass_on, signal.SIGUSR1: pass_on, signal.SIGINT: lambda *_: None}
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _environment(span: Span, rank: int, local: int) -> dict[str, str]:
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PET_", "TORCHELASTIC_"))
+    }
+    own = {
+        "RANK": rank,
+        "WORLD_SIZE": span.world_size,
+        "LOCAL_RANK": local,
+        "LOCAL_WORLD_SIZE": span.size,
+    }
+    return inherited | {name: str(value) for name, value in own.items()}
+
+
+def _meeting_point(span: Span) -> dict[str, str]:
+    if os.environ.get("MASTER_ADDR") and os.environ.get("MASTER_PORT"):
+        return {}
+    if span.size < span.world_size:
+        raise UsageError(
+            f"{span.world_size - span.size} of {span.world_size} ranks are elsewhere: set "
+            "MASTER_ADDR and MASTER_PORT to a host and a free port of rank 0"
+        )
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+
+
+def this_program(arguments: Sequence[str]) -> list[str]:
+    """The command line that starts the trainer again with other arguments."""
+    return [sys.executable, "-m", "trainer", *arguments]

@@ -1,0 +1,116 @@
+"""The rendezvous: every rank leaves its card at rank 0's store and reads the others'."""
+
+import json
+import os
+import socket
+import time
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from trainer.errors import RendezvousError
+from trainer.gang.identity import Identity
+from trainer.gang.stop import StopWish
+
+if TYPE_CHECKING:  # torch.distributed has these, but its types do not say so
+    from torch._C._distributed_c10d import HashStore, PrefixStore, Store, TCPStore
+else:
+    from torch.distributed import HashStore, PrefixStore, Store, TCPStore
+
+SLICE = 1.0  # seconds of waiting at a time, so that signals are heard
+RETRY = 0.2  # seconds between two attempts to reach rank 0
+
+
+@dataclass(frozen=True)
+class RankInfo:
+    """What the others must know of a rank before they choose a backend."""
+
+    host: str
+    gpu: str  # unique id of its GPU, "" on the CPU
+    loopback: bool  # whether it reaches rank 0 over the loopback interface
+
+
+def meet(
+    identity: Identity, card: RankInfo, timeout: float, wish: StopWish
+) -> tuple[list[RankInfo], Store]:
+    """Everybody's card, by rank, and the store that torch may go on with.
+
+    Raises RendezvousError, with address and missing ranks, after `timeout` seconds; Stopped
+    as soon as somebody wishes it.
+    """
+    deadline = time.monotonic() + timeout
+    store = _store(identity, timeout, deadline, wish)
+    keys = [f"card/{rank}" for rank in range(identity.world_size)]
+    try:
+        store.set(keys[identity.rank], json.dumps(asdict(card)))
+        while not store.check(keys):
+            if time.monotonic() > deadline:
+                raise RendezvousError(_missing(identity, timeout, store, keys))
+            wish.check()
+            _wait(store, keys)
+        cards = [RankInfo(**json.loads(store.get(key))) for key in keys]
+    except RuntimeError as error:
+        raise RendezvousError(
+            f"lost rank 0 at {_address(identity)} in the rendezvous: {error}"
+        ) from error
+    return cards, PrefixStore("group", store)
+
+
+def _store(identity: Identity, timeout: float, deadline: float, wish: StopWish) -> Store:
+    if identity.world_size == 1:
+        return HashStore()
+    torchrun_serves = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    serves = identity.is_master and not torchrun_serves
+    if not serves:
+        _reach(identity, timeout, deadline, wish)
+    try:
+        store: Store = TCPStore(
+            identity.master_addr,
+            identity.master_port,
+            identity.world_size,
+            is_master=serves,
+            timeout=timedelta(seconds=max(1.0, deadline - time.monotonic())),
+            wait_for_workers=False,
+        )
+    except RuntimeError as error:
+        verb = "listen at" if serves else "join the rendezvous at"
+        raise RendezvousError(f"cannot {verb} {_address(identity)}: {error}") from error
+    # torchrun keeps its store over restarts: cards of an earlier attempt must not count.
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    return PrefixStore(f"attempt-{attempt}", store) if torchrun_serves else store
+
+
+def _reach(identity: Identity, timeout: float, deadline: float, wish: StopWish) -> None:
+    """Wait until rank 0 listens: torch alone would fill the log with warnings meanwhile."""
+    while True:
+        try:
+            address = (identity.master_addr, identity.master_port)
+            with socket.create_connection(address, timeout=SLICE):
+                return
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise RendezvousError(
+                    f"rank 0 did not answer at {_address(identity)} within {timeout:g} s "
+                    f"({error}): look at its log, and at MASTER_ADDR and MASTER_PORT"
+                ) from error
+        wish.pause(RETRY)
+        wish.check()
+
+
+def _wait(store: Store, keys: list[str]) -> None:
+    try:
+        store.wait(keys, timedelta(seconds=SLICE))
+    except RuntimeError:
+        return  # not yet; the caller looks at the clock
+
+
+def _missing(identity: Identity, timeout: float, store: Store, keys: list[str]) -> str:
+    absent = [str(rank) for rank, key in enumerate(keys) if not store.check([key])]
+    return (
+        f"rank {', '.join(absent)} of {identity.world_size} did not come to "
+        f"{_address(identity)} within {timeout:g} s: look at their logs"
+    )
+
+
+def _address(identity: Identity) -> str:
+    return f"{identity.master_addr}:{identity.master_port}"

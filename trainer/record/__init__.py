@@ -1,0 +1,1 @@
+"""What a training leaves: checkpoints, numbers, how fast it was."""

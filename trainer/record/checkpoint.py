@@ -1,0 +1,98 @@
+"""Checkpoints that a crash cannot spoil: written aside, checked, renamed; the last few are kept.
+
+Each is two files: `step-00000050.pt`, what the training needs, and `step-00000050.json`, what a
+person or a program may want to know, with the size and SHA-256 of the first. The JSON is written
+last: without it, or if it does not match, the checkpoint does not count.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+
+from trainer.errors import UsageError
+from trainer.record.metrics import say
+
+KEEP = 3  # one may be torn, one may be the reason for going back
+
+
+def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) -> Path:
+    """Write one checkpoint and drop the oldest; returns its JSON file.
+
+    `about` must be JSON and small. Raises UsageError if the folder cannot be written.
+    """
+    data = folder / f"step-{step:08d}.pt"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _aside(data).open("wb") as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        facts = {
+            "step": step,
+            **about,
+            "file": data.name,
+            "bytes": _aside(data).stat().st_size,
+            "sha256": _digest(_aside(data)),
+        }
+        _aside(data).replace(data)
+        meta = data.with_suffix(".json")
+        with _aside(meta).open("w") as text:
+            json.dump(facts, text, indent=2)
+            text.flush()
+            os.fsync(text.fileno())
+        _aside(meta).replace(meta)
+        _sync_folder(folder)
+        for old in sorted(folder.glob("step-*.json"))[:-KEEP]:
+            old.unlink()  # first, so that what is left never claims to be whole
+            old.with_suffix(".pt").unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write a checkpoint to {folder}: {error}") from error
+    return meta
+
+
+def newest(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """State and JSON of the newest checkpoint that is whole, None if there is none.
+
+    Says which damaged ones it passes over.
+    """
+    for meta in sorted(folder.glob("step-*.json"), reverse=True):
+        try:
+            about = json.loads(meta.read_text())
+            data = folder / about["file"]
+            if _digest(data) != about["sha256"]:
+                raise ValueError(f"{data.name} does not match its checksum")
+            return torch.load(data, map_location="cpu", weights_only=True), about
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, UnpicklingError) as error:
+            say(f"Passing over checkpoint {meta}: {error}")
+    return None
+
+
+def clear(folder: Path) -> None:
+    """Forget every checkpoint in the folder, for a training that starts anew."""
+    for meta in folder.glob("step-*.json"):
+        meta.unlink()
+        meta.with_suffix(".pt").unlink(missing_ok=True)
+
+
+def _aside(path: Path) -> Path:
+    # In the same folder: a rename is atomic only within a file system.
+    return path.with_name(f".{path.name}.tmp")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    # The names themselves must survive a power cut, too.
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

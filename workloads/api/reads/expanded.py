@@ -1,0 +1,86 @@
+"""REST: one workload with what there is to know of it besides, in one answer."""
+
+from typing import Any
+from uuid import UUID
+
+from ninja import Field, Query, Router
+
+from accounts.api.tokens import ApiRequest
+from spec.formats import documents
+from spec.formats.merge import filled
+from trainyard_cli.flags.line import command_line
+from workloads.api.reads.listing import Which
+from workloads.api.schemas import EventOut, PodOut, WorkloadOut
+from workloads.api.submissions.distributed import find_kept
+from workloads.models import Workload
+
+router = Router(tags=["Workloads"])
+
+MOST_EVENTS = 50  # /events has the others
+PARTS = "spec|pods|events|commandLine"
+
+
+class Expanding(Which):
+    expand: str = Field(
+        "",
+        pattern=rf"^(({PARTS})(,({PARTS}))*)?$",
+        description="What to answer as well: spec, pods, events, commandLine, commas between",
+    )
+
+
+class ExpandedOut(WorkloadOut):
+    """``spec``, ``masterSpec`` and ``noMaster`` are as in the request, ``events`` the latest 50.
+    ``commandLine`` submits the same again, by Trainyard's own command line. What was not asked for
+    is null."""
+
+    spec: dict[str, Any] | None = None
+    master_spec: dict[str, Any] | None = None
+    no_master: bool | None = None
+    pods: list[PodOut] | None = None
+    events: list[EventOut] | None = None
+    command_line: str | None = None
+
+    @classmethod
+    def with_more(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
+        answer, document = cls.of(workload), documents.masked(documents.ordered(workload.spec_json))
+        if "spec" in wanted:
+            for key, value in _request(document).items():
+                setattr(answer, key, value)
+        if "pods" in wanted:
+            answer.pods = [PodOut.of(rank, workload) for rank in workload.ranks.all()]
+        if "events" in wanted:
+            events = workload.events.select_related("actor")[:MOST_EVENTS]
+            answer.events = [EventOut.of(event) for event in events]
+        if "commandLine" in wanted:
+            answer.command_line = _line(workload, documents.brief(document))
+        return answer
+
+
+@router.get(
+    "/{uuid:workload_id}", response=ExpandedOut, by_alias=True, operation_id="read_workload"
+)
+def read(request: ApiRequest, workload_id: UUID, which: Query[Expanding]) -> ExpandedOut:
+    """One workload: its phase, why it waits, its requests and the training's last metrics. With
+    ``expand`` its spec, pods, latest events and command line, too."""
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    return ExpandedOut.with_more(workload, set(which.expand.split(",")))
+
+
+def _request(document: documents.Document) -> dict[str, Any]:
+    return {
+        "spec": documents.to_wire(document),
+        "master_spec": documents.master_to_wire(document),
+        "no_master": document.get("architecture") == "workers_only",
+    }
+
+
+def _line(workload: Workload, document: documents.Document) -> str:
+    request = _request(document)
+    body = {
+        "name": workload.name,
+        "spec": filled(request["spec"]),
+        "noMaster": request["no_master"],
+    }
+    if request["master_spec"] is not None:
+        body["masterSpec"] = filled(request["master_spec"])
+    return command_line(body, workload.spec.kind.traits.path, workload.project.name)

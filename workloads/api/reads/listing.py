@@ -1,0 +1,153 @@
+"""REST: lists of workloads, and what there is to know of one: events, pods."""
+
+from typing import Literal
+from uuid import UUID
+
+from ninja import Field, Query, Router
+
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from core.rest import correlation
+from core.rest.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_found
+from core.rest.filters import Filtered, Sorted, order
+from projects.models import Project
+from workloads import services
+from workloads.api.reads.filters import FIELDS, narrow
+from workloads.api.reads.why import with_cause
+from workloads.api.schemas import EventOut, PodOut, WorkloadOut
+from workloads.api.submissions.distributed import find, find_kept
+from workloads.models import Workload, WorkloadQuerySet
+from workloads.plan import name_problems
+
+router = Router(tags=["Workloads"])
+
+
+class Narrowing(Filtered):
+    deleted: bool = Field(False, description="Those that were deleted and are kept, not the others")
+
+    def rows(self, user: User) -> WorkloadQuerySet:
+        workloads = Workload.objects
+        among = workloads.deleted_for(user) if self.deleted else workloads.visible_to(user)
+        return narrow(among, self.filter_by, self.search)
+
+
+class WorkloadListing(Pages, Sorted, Narrowing):
+    pass
+
+
+class Which(Parameters):
+    deleted: bool = Field(False, description="One that was deleted, too, as long as it is kept")
+
+
+class PagesOfOne(Pages, Which):
+    pass
+
+
+class WorkloadList(Wire):
+    workloads: list[WorkloadOut]
+    next: int | None
+
+
+@router.get("", response=WorkloadList, by_alias=True)
+def list_workloads(request: ApiRequest, listing: Query[WorkloadListing]) -> WorkloadList:
+    """Workloads of all kinds that you can see, page by page."""
+    rows = order(listing.rows(request.user).for_list(), listing, FIELDS)
+    page, following = listing.cut(with_cause(rows))
+    return WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
+
+
+@router.get("/count", response=Count, by_alias=True, operation_id="count_workloads")
+def count(request: ApiRequest, narrowing: Query[Narrowing]) -> Count:
+    """How many pass the filters."""
+    return Count(count=narrowing.rows(request.user).count())
+
+
+class Availability(Wire):
+    available: bool
+    reason: str
+
+
+class WantedName(Parameters):
+    project_id: int
+    name: str
+
+
+@router.get(
+    "/name-availability", response=Availability, by_alias=True, operation_id="check_workload_name"
+)
+def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availability:
+    """Whether this name is free in the project. Not part of Run:ai's API."""
+    project = Project.objects.visible_to(request.user).filter(pk=wanted.project_id).first()
+    if project is None:
+        raise not_found("The project")
+    wrong = name_problems(wanted.name, project)
+    return Availability(available=not wrong, reason=wrong[0].message if wrong else "")
+
+
+class Batch(Closed):
+    ids: list[UUID] = Field(max_length=services.MOST_AT_ONCE)
+    action: Literal["delete", "suspend", "resume"]
+
+
+class Failure(Wire):
+    id: UUID
+    code: int
+    message: str
+
+
+class BatchResult(Wire):
+    id: str = Field(default_factory=correlation.current, description="The id of the request")
+    succeeded: list[UUID]
+    failed: list[Failure]
+
+
+@router.post("/batch", response=BatchResult, by_alias=True, operation_id="change_many_workloads")
+def batch(request: ApiRequest, body: Batch) -> BatchResult:
+    """One action on many workloads; each succeeds or fails on its own."""
+    verbs = {"delete": services.delete, "suspend": services.stop, "resume": services.resume}
+    result = BatchResult(succeeded=[], failed=[])
+    for workload_id in body.ids:
+        try:
+            verbs[body.action](find(request, workload_id), by=request.user)
+            result.succeeded.append(workload_id)
+        except ApiError as error:
+            result.failed.append(Failure(id=workload_id, code=error.code, message=error.message))
+        except services.NotPossible as error:
+            result.failed.append(Failure(id=workload_id, code=409, message=str(error)))
+    return result
+
+
+class EventList(Wire):
+    events: list[EventOut]
+    next: int | None
+
+
+@router.get(
+    "/{uuid:workload_id}/events",
+    response=EventList,
+    by_alias=True,
+    operation_id="list_workload_events",
+)
+def list_events(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> EventList:
+    """Newest first."""
+    events = find_kept(request, workload_id, deleted=which.deleted).events.select_related("actor")
+    page, following = which.cut(events)
+    return EventList(events=[EventOut.of(event) for event in page], next=following)
+
+
+class PodList(Wire):
+    pods: list[PodOut]
+    next: int | None
+
+
+@router.get(
+    "/{uuid:workload_id}/pods",
+    response=PodList,
+    by_alias=True,
+    operation_id="list_workload_pods",
+)
+def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
+    """Its ranks, with node, phase, restarts and exit code."""
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    page, following = which.cut(workload.ranks.all())
+    return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)

@@ -1,0 +1,204 @@
+"""REST: what ranks printed, one rank byte by byte, or several merged, and what they print next."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from ninja import Field, Query, Router
+
+from accounts import tokens
+from accounts.api.tokens import ApiRequest, AsyncBearer
+from core.broker import stream as live
+from core.database.connections import let_go
+from core.rest.api import ApiError, Issue, unreadable
+from core.web.query import whole_number
+from workloads import events, logs
+from workloads.api.reads.listing import Which
+from workloads.api.submissions.distributed import find_kept
+from workloads.logs.follow import MergedOutput
+from workloads.models import Workload
+
+router = Router(tags=["Workloads"])
+
+LOG_LIMIT = 1024 * 1024
+MOST_ATTEMPTS = 10**6
+MOST_LINES = 1_000_000
+CHECK_SECONDS = 10.0  # how soon a stream follows what its caller may see
+RANKS = r"^(all|\d{1,4}(,\d{1,4})*)$"
+
+
+class LogQuery(Which):
+    """Which rank's output, of which run and attempt (the latest unless given), and from where.
+
+    ``rank`` is one, several (``0,2``) or ``all``. With several, or with ``tail``, ``since``,
+    ``timestamps``, ``previous`` or ``follow``, the answer has lines, merged by time; those of
+    several ranks begin with the rank's name."""
+
+    rank: str = Field("0", pattern=RANKS)
+    run: int | None = Field(None, ge=1)
+    attempt: int | None = Field(None, ge=0, le=MOST_ATTEMPTS)
+    offset: int = Field(0, ge=0)
+    limit: int = Field(LOG_LIMIT, ge=1)
+    tail: int | None = Field(None, ge=0, le=MOST_LINES, description="The last lines, so many")
+    since: datetime | None = Field(None, description="Lines that were collected then or later")
+    timestamps: bool = Field(False, description="Each line begins with its time")
+    previous: bool = Field(False, description="The attempt before the latest one with output")
+    follow: bool = Field(
+        False, description="Continue with what is printed, until the workload ends"
+    )
+
+    @property
+    def is_merged(self) -> bool:
+        flags = self.timestamps or self.previous or self.follow
+        return flags or not self.rank.isdigit() or (self.tail, self.since) != (None, None)
+
+
+@router.get("/{uuid:workload_id}/logs", auth=AsyncBearer())
+async def read_log(
+    request: ApiRequest, workload_id: UUID, which: Query[LogQuery]
+) -> HttpResponseBase:
+    """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to
+    continue. Or lines of several ranks, merged by time, that continue with ``follow=true``: the
+    answer ends with the workload, or with the token.
+
+    Not part of Run:ai's API. Logs are available after the workload has ended, too.
+    """
+    if not which.is_merged:
+        return await sync_to_async(_piece)(request, workload_id, which)
+    reading = await sync_to_async(_reading)(request, workload_id, which)
+    response = StreamingHttpResponse(
+        reading.followed() if which.follow else reading.rest(),
+        content_type="text/plain; charset=utf-8",
+    )
+    response["Cache-Control"] = "no-cache, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _piece(request: ApiRequest, workload_id: UUID, which: LogQuery) -> HttpResponse:
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    _check_place(workload, which)
+    rank = int(which.rank)
+    stream = logs.Stream(
+        workload.pk,
+        workload.run if which.run is None else which.run,
+        workload.attempt if which.attempt is None else which.attempt,
+        rank,
+    )
+    if which.attempt is None:
+        there = logs.latest(workload.pk, stream.run, stream.attempt)
+        stream = there.get(rank, stream)
+    offset = max(which.offset, logs.first(stream))
+    data = logs.read(stream, offset, min(which.limit, LOG_LIMIT))
+    response = HttpResponse(data, content_type="text/plain; charset=utf-8")
+    response["X-Next-Offset"] = str(offset + len(data))
+    return response
+
+
+@dataclass
+class LogReading:
+    """``token`` is the caller's: what it no longer opens is no longer told."""
+
+    workload: Workload
+    follower: MergedOutput
+    which: LogQuery
+    token: str
+
+    async def rest(self) -> AsyncIterator[str]:
+        """All there is now."""
+        while text := await sync_to_async(self._next)():
+            yield text
+
+    async def followed(self) -> AsyncIterator[str]:
+        """All there is, and what comes, until nothing more will."""
+        checked = monotonic()
+        channel = events.channel(self.workload.project_id)
+        async with aclosing(live.listen([channel])) as batches:
+            async for names in batches:
+                if names and not any(str(self.workload.pk) in name for name in names):
+                    continue
+                if monotonic() - checked > CHECK_SECONDS:
+                    checked = monotonic()
+                    if not await sync_to_async(self._is_allowed)():
+                        return
+                over = await sync_to_async(self._is_over)()
+                while text := await sync_to_async(self._next)():
+                    yield text
+                if over:
+                    return
+
+    def _next(self) -> str:
+        named = not self.which.rank.isdigit()
+        lines = self.follower.lines(self.workload)
+        timed = self.which.timestamps
+        return "".join(self.follower.text(line, named=named, timed=timed) for line in lines)
+
+    def _is_over(self) -> bool:
+        """Looked at before the last lines are read, so that none is missed."""
+        row = Workload.objects.filter(pk=self.workload.pk).first()
+        if row is None:
+            return True
+        self.workload = row
+        let_go()
+        return row.logs_complete or self.follower.fixed or row.deleted_at is not None
+
+    def _is_allowed(self) -> bool:
+        user = tokens.owner(self.token)
+        rows = Workload.objects.within_reach(user) if user else Workload.objects.none()
+        allowed = rows.filter(pk=self.workload.pk).exists()
+        let_go()
+        return allowed
+
+
+def _reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogReading:
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    _check_place(workload, which)
+    run, attempt = which.run, which.attempt
+    if which.previous:
+        run, attempt = _before(workload)
+    names = {rank.rank: rank.name for rank in workload.ranks.all()}
+    if which.rank != "all":
+        wanted = [int(number) for number in which.rank.split(",")]
+        names = {number: names.get(number, str(number)) for number in wanted}
+    since = which.since
+    if since and since.tzinfo is None:
+        since = since.replace(tzinfo=UTC)
+    follower = MergedOutput.of(
+        workload, names, run=run, attempt=attempt, tail=which.tail, since=since
+    )
+    return LogReading(workload, follower, which, _token(request))
+
+
+def _before(workload: Workload) -> tuple[int, int]:
+    pairs = sorted({(stream.run, stream.attempt) for stream in logs.streams(workload.pk)})
+    if len(pairs) < 2:
+        details = "Leave previous out for the output of its only attempt."
+        raise ApiError(404, "There is no earlier attempt with output.", details=details)
+    return pairs[-2]
+
+
+def _token(request: HttpRequest) -> str:
+    return request.headers.get("Authorization", "").partition(" ")[2].strip()
+
+
+def _check_place(workload: Workload, where: LogQuery) -> None:
+    """404 for a rank, run or attempt that does not exist: no output would look like silence."""
+    numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]
+    last, run = workload.num_pods - 1, where.run or workload.run
+    beyond = run == workload.run and (where.attempt or 0) > workload.attempt
+    absent = {
+        "rank": any(it is None or it > last for it in numbers) and f"the ranks are 0 to {last}",
+        "run": run > workload.run and f"the latest run is {workload.run}",
+        "attempt": beyond and f"the latest attempt is {workload.attempt}",
+    }
+    if issues := [Issue(field=name, details=text) for name, text in absent.items() if text]:
+        said = f"{issues[0].field}: {issues[0].details}"
+        raise ApiError(404, "There is no such output.", details=said, issues=issues)
+    if where.offset and where.is_merged:
+        raise unreadable([Issue(field="offset", details="is for the bytes of one rank alone")])

@@ -1,0 +1,165 @@
+"""REST: what workloads use and hold, over a time and now, in Run:ai's words."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from statistics import fmean
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Aggregate, Count, QuerySet, Sum
+from ninja import Field, Query, Router
+
+from accounts.api.tokens import ApiRequest
+from core.rest.api import Parameters, not_found
+from core.rest.measures import (
+    Key,
+    Measurements,
+    MeasureQuery,
+    MetricSeries,
+    Names,
+    Telemetry,
+    check_groups,
+    measurement,
+    refuse_others,
+    telemetry,
+)
+from spec.kind import WorkloadKind
+from spec.phases import Phase
+from workloads.api.submissions.distributed import find
+from workloads.models import Sample, SampleKind, Workload
+
+router = Router(tags=["Workloads"])
+
+#: By Run:ai's word, what samples have for it.
+USED = {
+    "CPU_USAGE_CORES": "cpu",
+    "CPU_MEMORY_USAGE_BYTES": "memory",
+    "GPU_UTILIZATION": "gpu",
+    "GPU_MEMORY_USAGE_BYTES": "gpu_memory",
+}
+SHARES = {"GPU_UTILIZATION"}  # of several ranks there is a mean, of the others a sum
+REQUESTED = {"CPU_REQUEST_CORES": "cpu_cores", "CPU_MEMORY_REQUEST_BYTES": "memory_bytes"}
+COUNTED = ("WORKLOADS_COUNT", "GPU_ALLOCATION")
+#: By the word for it, the columns of a group's value and name.
+GROUPS = {
+    "ClusterId": ("cluster_id", "cluster__name"),
+    "DepartmentId": ("project__department_id", "project__department__name"),
+    "ProjectId": ("project_id", "project__name"),
+    "Phase": ("phase", "phase"),
+    "Type": ("kind", "kind"),
+}
+
+
+@router.get(
+    "/{uuid:workload_id}/metrics",
+    response=Measurements,
+    by_alias=True,
+    operation_id="read_workload_metrics",
+)
+def workload_metrics(
+    request: ApiRequest, workload_id: UUID, asked: Query[MeasureQuery]
+) -> Measurements:
+    """What it used between two times, all ranks together. 501 for what is not measured; without
+    samples there are no values."""
+    asked.check({*USED, *REQUESTED})
+    workload = find(request, workload_id)
+    samples = workload.samples.all()
+    return Measurements(
+        measurements=[
+            _requested(asked, workload, name) if name in REQUESTED else _used(asked, samples, name)
+            for name in asked.metric_type
+        ]
+    )
+
+
+@router.get(
+    "/{uuid:workload_id}/pods/{pod_id}/metrics",
+    response=Measurements,
+    by_alias=True,
+    operation_id="read_pod_metrics",
+)
+def pod_metrics(
+    request: ApiRequest, workload_id: UUID, pod_id: str, asked: Query[MeasureQuery]
+) -> Measurements:
+    """The same of one of its pods."""
+    asked.check(USED)
+    workload = find(request, workload_id)
+    rank = next((it for it in workload.ranks.all() if str(it.pk) == pod_id), None)
+    if rank is None:
+        raise not_found("The pod")
+    samples = workload.samples.filter(rank=rank.rank)
+    return Measurements(measurements=[_used(asked, samples, name) for name in asked.metric_type])
+
+
+class WorkloadTelemetryQuery(Parameters):
+    telemetry_type: str = Field(description="WORKLOADS_COUNT or GPU_ALLOCATION")
+    cluster_id: UUID | None = None
+    department_id: int | None = None
+    group_by: Names = Field([], description=f"At most two of {', '.join(GROUPS)}")
+    filter_by_phases: list[Phase] = Field([], max_length=20)
+
+
+@router.get(
+    "/telemetry",
+    response=Telemetry,
+    by_alias=True,
+    operation_id="read_workloads_telemetry",
+)
+def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery]) -> Telemetry:
+    """How many workloads there are that you can see, or the GPUs that they hold, in groups."""
+    refuse_others([asked.telemetry_type], COUNTED)
+    check_groups(asked.group_by, GROUPS)
+    rows = Workload.objects.visible_to(request.user).order_by()
+    if asked.cluster_id:
+        rows = rows.filter(cluster=asked.cluster_id)
+    if asked.department_id is not None:
+        rows = rows.filter(project__department=asked.department_id)
+    if asked.filter_by_phases:
+        rows = rows.filter(phase__in=asked.filter_by_phases)
+    number: Aggregate = Count("pk")
+    if asked.telemetry_type == "GPU_ALLOCATION":
+        rows, number = rows.holding(), Sum("gpus")
+    columns = [GROUPS[word] for word in asked.group_by]
+    named = dict.fromkeys(name for pair in columns for name in pair)
+    sums = list(rows.values(*named).annotate(number=number)) if named else []
+    if not named:
+        return telemetry(asked.telemetry_type, [((), rows.aggregate(it=number)["it"] or 0.0)])
+    return telemetry(
+        asked.telemetry_type, ((_keys(asked.group_by, it), it["number"]) for it in sums)
+    )
+
+
+def _keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
+    """By the columns of a row; the name is empty where the value is one."""
+    keys = []
+    for word in groups:
+        column, named = GROUPS[word]
+        value = str(row[column])
+        if word == "Type":
+            value = WorkloadKind(value).traits.type
+        keys.append((word, value, str(row[named]) if named != column else ""))
+    return keys
+
+
+def _used(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSeries:
+    """At each moment what the ranks used in the time before it, where there are samples of it."""
+    rows = samples.filter(kind=SampleKind.USAGE, at__gte=asked.start, at__lt=asked.end)
+    parts: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for rank, at, values in rows.order_by().values_list("rank", "at", "values"):
+        if (value := values.get(USED[name])) is not None:
+            parts[asked.part_of(at)][rank].append(float(value))
+    moments, points = asked.moments(), dict[datetime, float]()
+    for part, ranks in parts.items():
+        means = [fmean(numbers) for numbers in ranks.values()]
+        points[moments[part]] = fmean(means) if name in SHARES else sum(means)
+    return measurement(name, points)
+
+
+def _requested(asked: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
+    """The same as long as there is a workload."""
+    amount, ended = float(getattr(workload, REQUESTED[name])), workload.completed_at
+    there = [
+        it for it in asked.moments() if workload.created_at <= it and not (ended and it > ended)
+    ]
+    return measurement(name, dict.fromkeys(there, amount))

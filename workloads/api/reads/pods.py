@@ -1,0 +1,109 @@
+"""REST: pods of all workloads, and what happened to one of them, in Run:ai's words."""
+
+from datetime import datetime
+from typing import Literal, Self
+from uuid import UUID
+
+from django.db.models import QuerySet
+from ninja import Field, Query, Router
+
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from core.rest.api import Count, Pages, Wire
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from workloads.api.reads.listing import PagesOfOne, PodList
+from workloads.api.schemas import EventOut, PodOut
+from workloads.api.submissions.distributed import find_kept
+from workloads.api.words import EventType, PhaseWord
+from workloads.models import Event, Rank, Workload
+
+router = Router(tags=["Workloads"])
+FIELDS: Fields = {
+    "workloadId": ("workload_id", ID),
+    "workloadName": ("workload__name", TEXT),
+    "projectId": ("workload__project_id", NUMBER),
+    "clusterId": ("workload__cluster_id", ID),
+    "nodeName": ("node", TEXT),
+    "k8sPhase": ("phase", TEXT),
+    "createdAt": ("workload__created_at", DATE),
+    "completedAt": ("finished_at", DATE),
+}
+
+
+class PodNarrowing(Filtered):
+    deleted: bool = Field(False, description="Those of deleted workloads that are kept")
+
+    def rows(self, user: User) -> QuerySet[Rank]:
+        workloads = Workload.objects
+        among = workloads.deleted_for(user) if self.deleted else workloads.visible_to(user)
+        rows = narrow(Rank.objects.filter(workload__in=among), self.filter_by, FIELDS)
+        return rows.filter(workload__name__icontains=self.search) if self.search else rows
+
+
+class PodListing(Pages, Sorted, PodNarrowing):
+    completed: Literal["all", "true", "false"] = "all"
+
+
+@router.get("/pods", response=PodList, by_alias=True, operation_id="list_pods")
+def list_pods(request: ApiRequest, listing: Query[PodListing]) -> PodList:
+    """Pods of all workloads that you can see, page by page."""
+    rows = order(listing.rows(request.user), listing, FIELDS)
+    if listing.completed != "all":
+        rows = rows.filter(finished_at__isnull=listing.completed == "false")
+    page, following = listing.cut(rows.select_related("workload__project"))
+    return PodList(pods=[PodOut.of(rank, rank.workload) for rank in page], next=following)
+
+
+@router.get("/pods/count", response=Count, by_alias=True, operation_id="count_pods")
+def count_pods(request: ApiRequest, narrowing: Query[PodNarrowing]) -> Count:
+    """How many pass the filters."""
+    return Count(count=narrowing.rows(request.user).count())
+
+
+class RecordMeta(Wire):
+    creation_timestamp: datetime
+    type: EventType
+
+
+class PhaseUpdate(Wire):
+    phase: PhaseWord
+    phase_message: str
+
+
+class RecordSpec(Wire):
+    """One of both, as ``meta.type`` says."""
+
+    event: EventOut | None = None
+    phase_update: PhaseUpdate | None = None
+
+
+class HistoryRecord(Wire):
+    meta: RecordMeta
+    spec: RecordSpec
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        shown = EventOut.of(event)
+        meta = RecordMeta(creation_timestamp=event.at, type=shown.type)
+        if not event.phase:
+            return cls(meta=meta, spec=RecordSpec(event=shown))
+        update = PhaseUpdate(phase=event.phase, phase_message=event.message)
+        return cls(meta=meta, spec=RecordSpec(phase_update=update))
+
+
+class History(Wire):
+    records: list[HistoryRecord]
+    next: int | None
+
+
+@router.get(
+    "/{uuid:workload_id}/history",
+    response=History,
+    by_alias=True,
+    operation_id="read_workload_history",
+)
+def workload_history(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> History:
+    """Changes of phase and events, newest first; as ``/events``, in Run:ai's other form."""
+    events = find_kept(request, workload_id, deleted=which.deleted).events.select_related("actor")
+    page, following = which.cut(events)
+    return History(records=[HistoryRecord.of(event) for event in page], next=following)

@@ -1,0 +1,129 @@
+"""REST: changes of workloads as server-sent events, for programs that would otherwise poll."""
+
+import json
+import logging
+from collections.abc import AsyncIterator, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import monotonic
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError
+from django.http import StreamingHttpResponse
+from ninja import Field, Query, Router
+
+from accounts import tokens
+from accounts.api.tokens import ApiRequest, AsyncBearer
+from core.broker import stream as live
+from core.database.connections import let_go
+from core.rest.api import Parameters
+from core.web.query import uuids
+from workloads import changes, events
+from workloads.changes import Cursor, WorkloadChange
+from workloads.live import LONGEST_SECONDS, RETRY_MS, channels_of
+
+log = logging.getLogger(__name__)
+router = Router(tags=["Workloads"])
+
+CHECK_SECONDS = 10.0  # how soon a stream follows what its caller may see
+BEAT = ":\n\n"
+in_thread = sync_to_async(thread_sensitive=False)
+
+
+class WatchQuery(Parameters):
+    project_id: int | None = Field(None, description="Of this project only")
+    workload_id: UUID | None = Field(None, description="Of this workload only")
+
+    def wants(self, change: WorkloadChange) -> bool:
+        return self.project_id in (None, change.project) and self.workload_id in (None, change.pk)
+
+
+@router.get("/watch", auth=AsyncBearer(), operation_id="watch_workloads")
+async def watch(request: ApiRequest, query: Query[WatchQuery]) -> StreamingHttpResponse:
+    """Server-sent events: which workloads changed, with their phase, as it happens. The header
+    ``Last-Event-ID`` continues an earlier stream. The answer ends with the token, and after ten
+    minutes.
+
+    Not part of Run:ai's API.
+    """
+    headers = request.headers
+    token = headers.get("Authorization", "").partition(" ")[2].strip()
+    watching = ProgramWatch(token, query, headers.get("Last-Event-ID"))
+    response = StreamingHttpResponse(watching.messages(), content_type="text/event-stream")
+    response["Cache-Control"] = "no-cache, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+@dataclass
+class ProgramWatch:
+    """``token`` is the caller's: what it no longer opens is no longer told. ``last`` is the id that
+    they heard last, if they heard one."""
+
+    token: str
+    query: WatchQuery
+    last: str | None
+
+    async def messages(self) -> AsyncIterator[str]:
+        yield f"retry: {RETRY_MS}\n\n"
+        checked, ends = monotonic(), monotonic() + LONGEST_SECONDS
+        self.channels = await in_thread(self._channels)()
+        if self.channels is None:
+            return
+        try:
+            async with aclosing(live.listen(self.channels)) as batches:
+                await anext(batches)  # from here on nothing is missed
+                async for part in self._begun():
+                    yield part
+                async for names in batches:
+                    if monotonic() - checked > CHECK_SECONDS:
+                        checked = monotonic()
+                        if await in_thread(self._channels)() != self.channels:
+                            return
+                    yield await self._told(names) or BEAT
+                    if monotonic() > ends:
+                        return
+        except (DatabaseError, StopAsyncIteration) as error:
+            log.warning("A program's watch was cut: %s", error)
+
+    async def _begun(self) -> AsyncIterator[str]:
+        """What changed since the last id; then the id that the stream continues from."""
+        self.cursor = await in_thread(changes.newest)()
+        missed: set[UUID] | None = set()
+        if self.last is not None:
+            missed = await in_thread(self._missed)(Cursor.of(self.last))
+        yield self._text(await changes.of(missed or ()))
+        event = "reset" if missed is None else "ready"
+        yield f"event: {event}\nid: {self.cursor}\ndata: {{}}\n\n"
+
+    async def _told(self, names: Iterable[str]) -> str:
+        """One message for each; the last one has the id, which means that all of them came."""
+        named = (name.partition("-") for name in names)
+        current = await changes.of(uuids(rest for first, _, rest in named if first != "o"))
+        text = self._text(current)
+        if text:
+            self.cursor = self.cursor.after(current)
+            text = f"{text[:-1]}id: {self.cursor}\n\n"
+        return text
+
+    def _text(self, current: Iterable[WorkloadChange]) -> str:
+        wanted = (it for it in current if self._sees(it) and self.query.wants(it))
+        return "".join(f"event: workload\ndata: {json.dumps(it.said())}\n\n" for it in wanted)
+
+    def _sees(self, change: WorkloadChange) -> bool:
+        channel = events.channel(change.project)
+        return any(it in (channel, events.EVERY_CHANNEL) for it in self.channels or ())
+
+    def _channels(self) -> list[str] | None:
+        """``None`` when the token has ended."""
+        user = tokens.owner(self.token)
+        channels = channels_of(user) if user else None
+        let_go()
+        return channels
+
+    def _missed(self, since: Cursor | None) -> set[UUID] | None:
+        user = tokens.owner(self.token)
+        missed = changes.since(since, user, self.cursor) if since and user else None
+        let_go()
+        return missed

@@ -1,0 +1,97 @@
+"""What the API says of why a workload waits or failed."""
+
+from datetime import datetime
+
+from django.db.models import Prefetch
+
+from core.rest.api import Wire
+from spec.phases import HELD_UP
+from workloads.api.words import CauseWord, FailureWord, FaultWord
+from workloads.diagnosis import BY_ID
+from workloads.models import Cause, Workload, WorkloadQuerySet
+
+CAUSES = "open_causes"
+
+
+class FailureLineOut(Wire):
+    """``offset`` in the output of the rank in this attempt, as in ``/logs``; null if no line says
+    why, only how the rank ended."""
+
+    rank: int
+    attempt: int
+    offset: int | None
+    text: str
+
+
+class FailureOut(Wire):
+    """Why it failed, from its log. ``failureClass`` is one of a fixed list, ``fault`` says where
+    to fix it: program, data, environment, cluster, or trainyard."""
+
+    failure_class: FailureWord
+    label: str
+    fault: FaultWord
+    sentence: str
+    repair: str
+    line: FailureLineOut
+
+    @classmethod
+    def of(cls, workload: Workload) -> "FailureOut | None":
+        failure, line = BY_ID.get(workload.failure_class), workload.failure_line
+        if failure is None:
+            return None
+        return cls(
+            failure_class=failure.id,
+            label=failure.label,
+            fault=failure.fault,
+            sentence=failure.sentence,
+            repair=failure.repair,
+            line=FailureLineOut(**line | {"offset": line["offset"] if line["text"] else None}),
+        )
+
+
+class ShareOut(Wire):
+    """A number of the cluster's nodes, and what rules them out."""
+
+    reason: str
+    nodes: int
+
+
+class CauseOut(Wire):
+    """Why a workload waits: ``evidence`` is the cluster's message, about ``rank`` if it is about
+    one. ``shares`` lists what rules out the ``nodes`` its scheduler looked at, the dominant
+    reason first."""
+
+    kind: CauseWord
+    title: str
+    rank: str
+    evidence: str
+    next_step: str
+    nodes: int
+    shares: list[ShareOut]
+    since: datetime
+
+    @classmethod
+    def of(cls, workload: Workload) -> "CauseOut | None":
+        """Of a row of :func:`with_cause`."""
+        held_up = workload.phase in HELD_UP
+        cause: Cause | None = next(iter(getattr(workload, CAUSES)), None) if held_up else None
+        if cause is None:
+            return None
+        shares = cause.evidence.get("shares", [])
+        return cls(
+            kind=cause.kind,
+            title=cause.title,
+            rank=cause.who,
+            evidence=cause.said,
+            next_step=cause.todo,
+            nodes=cause.evidence.get("total", 0),
+            shares=[ShareOut(reason=label, nodes=nodes) for label, nodes in shares],
+            since=cause.since,
+        )
+
+
+def with_cause(rows: WorkloadQuerySet) -> WorkloadQuerySet:
+    """With what each waits for now, which is one cause at most."""
+    return rows.prefetch_related(
+        Prefetch("causes", Cause.objects.filter(until=None), to_attr=CAUSES)
+    )

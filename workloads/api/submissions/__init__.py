@@ -1,0 +1,1 @@
+"""Workloads that programs submit, or try."""

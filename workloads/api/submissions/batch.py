@@ -1,0 +1,92 @@
+"""REST: making many workloads of one kind in one call."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ninja import Query, Router, Status
+
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from core.rest.api import ApiError, Issue, refused_for
+from spec.draft import WorkloadDraft
+from spec.problems.errors import Problem, SpecError
+from workloads import submission
+from workloads.api.bodies import BatchIn, OnePodIn
+from workloads.api.schemas import BatchOut, DistributedOut
+from workloads.api.submissions.distributed import draft_of, rehearse, wire_field
+from workloads.api.submissions.dry_run import BatchDryRunOut, DryRun
+from workloads.models import Source, Workload
+from workloads.plan import plan
+
+router = Router(tags=["Distributed"])
+
+CANNOT = "The workloads cannot be submitted; none was created."
+Drafts = Sequence[Callable[[], WorkloadDraft]]  # ``SpecError`` where no draft could say it
+
+
+@router.post(
+    "/distributed/batch-create",
+    response={200: BatchDryRunOut, 202: BatchOut},
+    by_alias=True,
+    operation_id="create_many_distributed",
+)
+def create_all(
+    request: ApiRequest, body: BatchIn, asked: Query[DryRun]
+) -> Status[BatchDryRunOut] | Status[BatchOut]:
+    """Submit many distributed trainings of one project, all or none. 400 lists every invalid
+    field, such as ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+    by, bodies = request.user, body.workloads
+    drafts = [partial(draft_of, one, by=by) for one in bodies]
+    if asked.dry_run:
+        return Status(200, rehearse_all(bodies, drafts, by=by))
+    submitted = submit_all(bodies, drafts, by=by)
+    return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in submitted]))
+
+
+def submit_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> list[Workload]:
+    """A workload of each request, or an ``ApiError`` with all that is wrong with any."""
+    try:
+        return submission.submit_all(_drafts(drafts, by), by=by, source=Source.API)
+    except submission.BatchError as error:
+        raise _refused(error, bodies) from error
+
+
+def rehearse_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> BatchDryRunOut:
+    """Each alone, and what all of them together would be refused for."""
+    alone = [rehearse(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
+    together: list[Issue] = []
+    if all(one.valid for one in alone):
+        try:
+            submission.judge_all(_drafts(drafts, by), by=by)
+        except submission.BatchError as error:
+            together = _refused(error, bodies).issues
+    valid = not together and all(one.valid for one in alone)
+    return BatchDryRunOut(valid=valid, compliance_issues=together, workloads=alone)
+
+
+def _drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
+    """``BatchError`` where one of them is no draft, with what is wrong with the others besides."""
+    said: dict[int, WorkloadDraft] = {}
+    problems: list[tuple[int | None, Problem]] = []
+    for at, draft in enumerate(drafts):
+        try:
+            said[at] = draft()
+        except SpecError as error:
+            problems += [(at, problem) for problem in error.problems]
+    if problems:
+        for at, one in said.items():
+            problems += [(at, problem) for problem in plan(one, by=by).problems]
+        raise submission.BatchError(problems)
+    return list(said.values())
+
+
+def _refused(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> ApiError:
+    issues = [
+        Issue(field=_field(at, problem, bodies), details=problem.message, rule=problem.rule)
+        for at, problem in error.problems
+    ]
+    return refused_for(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
+
+
+def _field(at: int | None, problem: Problem, bodies: Sequence[OnePodIn]) -> str:
+    return "workloads" if at is None else f"workloads.{at}.{wire_field(problem, bodies[at])}"

@@ -1,0 +1,57 @@
+"""A request that begins from a template or from assets: what it leaves out is as these have it."""
+
+from accounts.models import User
+from assets.models import Template
+from assets.template.beginning import laid, over
+from spec.draft import DATA_SOURCES, ReplicaDraft, WorkloadDraft
+from spec.kind import WorkloadKind
+from spec.problems.errors import Problem
+from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
+
+PATH = ("template",)
+
+
+def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDraft, list[Problem]]:
+    """The draft of a request over the assets and the template that it names, if it names any."""
+    draft = _with_chosen(draft, body.assets)
+    if body.template_id is None:
+        return draft, []
+    template = Template.objects.visible_to(by).filter(pk=body.template_id).first()
+    if template is None:
+        return draft, [Problem(PATH, "does not exist, or you have no access to it")]
+    base = template.draft
+    if base.kind != draft.kind:
+        kinds = " and ".join(WorkloadKind(it).label.lower() for it in (base.kind, draft.kind))
+        return draft, [Problem(PATH, f"is of another kind: {kinds} do not go together")]
+    both = {
+        "template": template.pk,
+        "framework": draft.framework or base.framework,
+        "worker": over(base.worker, draft.worker),
+        "values": laid(base.values, draft.values),
+    }
+    if draft.master:
+        both["master"] = over(base.master or base.worker, draft.master)
+    elif _leaves_out_the_master(body):
+        both |= {"master": base.master, "architecture": base.architecture}
+    return draft.model_copy(update=both), []
+
+
+def _with_chosen(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:
+    """With these assets for each kind of pod that has a setup of its own."""
+    if chosen is None:
+        return draft
+    assets = {kind: getattr(chosen, kind) for kind in ("environment", "compute")}
+    assets = {kind: pk for kind, pk in assets.items() if pk}
+    mounted = [it.model_dump(mode="json") for it in chosen.data_sources]
+    values = {DATA_SOURCES: mounted} if mounted else {}
+    replicas = {
+        role: ReplicaDraft(assets=assets, values=own.values | values)
+        for role, own in draft.replicas.items()
+    }
+    return draft.model_copy(update=replicas)
+
+
+def _leaves_out_the_master(body: OnePodIn) -> bool:
+    if not isinstance(body, DistributedIn):
+        return False
+    return body.master_spec_same_as_worker is None and not body.no_master

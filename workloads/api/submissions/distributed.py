@@ -1,0 +1,264 @@
+"""REST: making, reading, stopping, running and deleting distributed trainings."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Protocol
+from uuid import UUID
+
+from ninja import Query, Router, Status
+
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from core.rest.api import ApiError, Issue, Wire, not_found, refused_for
+from core.web.query import whole_number
+from spec.draft import DATA_SOURCES, ReplicaDraft, WorkloadDraft
+from spec.formats import documents
+from spec.formats.published import given_as
+from spec.kind import WorkloadKind
+from spec.problems.errors import WORDS, Problem, SpecError
+from workloads import services
+from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
+from workloads.api.reads.why import with_cause
+from workloads.api.schemas import DistributedOut
+from workloads.api.submissions.begun import begun
+from workloads.api.submissions.dry_run import DryRun, DryRunOut
+from workloads.models import Source, Workload, WorkloadQuerySet
+from workloads.plan import plan
+
+router = Router(tags=["Distributed"])
+
+KIND = WorkloadKind.DISTRIBUTED
+CANNOT = "The workload cannot be submitted."
+SPEC = "spec"  # where a draft has no place for what a request has there
+
+
+class VerbFunction(Protocol):
+    """Something a person does to one workload."""
+
+    def __call__(self, workload: Workload, /, *, by: User) -> None: ...
+
+
+class Accepted(Wire):
+    code: int = 202
+    message: str
+
+
+def find(request: ApiRequest, workload_id: UUID) -> Workload:
+    """A workload that the caller may see; 404 otherwise, whether it exists or not."""
+    return _one_of(Workload.objects.visible_to(request.user), workload_id)
+
+
+def find_kept(request: ApiRequest, workload_id: UUID, *, deleted: bool) -> Workload:
+    """To be read alone; where it is asked for, ``deleted`` ones that are kept as well."""
+    if not deleted:
+        return find(request, workload_id)
+    return _one_of(Workload.objects.within_reach(request.user), workload_id)
+
+
+def find_kind(request: ApiRequest, workload_id: UUID, kind: WorkloadKind) -> Workload:
+    """A workload of this kind; 404 for one of another, which has another path."""
+    return _one_of(Workload.objects.visible_to(request.user).filter(kind=kind), workload_id)
+
+
+def _one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
+    whole = rows.for_list().select_related("project__department")
+    workload = with_cause(whole).filter(pk=workload_id).first()
+    if workload is None:
+        raise not_found("The workload")
+    return workload
+
+
+@router.post(
+    "/distributed",
+    response={200: DryRunOut, 202: DistributedOut},
+    by_alias=True,
+    operation_id="create_distributed",
+    summary="Submit a distributed training",
+)
+def create(
+    request: ApiRequest, body: DistributedIn, asked: Query[DryRun]
+) -> Status[DryRunOut] | Status[DistributedOut]:
+    """Submit a distributed training. 400 lists every invalid field. ``dryRun=true`` submits nothing
+    and answers 200: what is invalid, and whether the workload would start."""
+    if asked.dry_run:
+        return Status(
+            200, rehearse(body, partial(draft_of, body, by=request.user), by=request.user)
+        )
+    try:
+        draft = draft_of(body, by=request.user)
+        workload = services.submit(draft, by=request.user, source=Source.API)
+    except SpecError as error:
+        raise refused(error, body) from error
+    return Status(202, DistributedOut.of(workload))
+
+
+def rehearse(body: OnePodIn, draft: Callable[[], WorkloadDraft], *, by: User) -> DryRunOut:
+    """``draft`` says the request as one, or raises ``SpecError``."""
+    field_of = partial(wire_field, body=body)
+    try:
+        return DryRunOut.of(plan(draft(), by=by), field_of, by)
+    except SpecError as error:
+        return DryRunOut.refused(body.name, error.problems, field_of)
+
+
+def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:
+    """The request as a draft: every value given by the user, or by the template that they name.
+    ``SpecError`` where no draft could say it, with all that is wrong with the rest besides."""
+    draft, problems = begun(_draft(body), body, by=by)
+    return said(draft, [*problems, *_unsaid(body)], by=by)
+
+
+def said(draft: WorkloadDraft, problems: list[Problem], *, by: User) -> WorkloadDraft:
+    """The draft, where nothing of its request has no place in it."""
+    if not problems:
+        return draft
+    fields = {problem.path[0] for problem in problems}
+    others = (it for it in plan(draft, by=by).problems if not fields & set(it.path[:1]))
+    raise SpecError([*problems, *others])
+
+
+def _unsaid(body: DistributedIn) -> Iterator[Problem]:
+    """What is wrong with the request and has no place in a draft."""
+    if body.master_spec is not None and body.no_master:
+        yield Problem(("master",), "leave it out when noMaster is true")
+    elif body.master_spec is not None and body.master_spec_same_as_worker:
+        yield Problem(("master",), "leave it out when masterSpecSameAsWorker is true")
+    elif (body.master_spec, body.master_spec_same_as_worker, body.no_master) == (
+        None,
+        False,
+        False,
+    ):
+        yield Problem(("master",), "is required when masterSpecSameAsWorker is false", "required")
+    yield from unsaid(body, KIND)
+
+
+def unsaid(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
+    """The same of any kind."""
+    for key in documents.strays(body.spec, kind):
+        yield Problem((SPEC, key), WORDS["extra_forbidden"])
+    if whole_number(body.project_id) is None:
+        message = f"{body.project_id!r} is not the ID of a project you have access to"
+        yield Problem(("project",), message)
+
+
+def _draft(body: DistributedIn) -> WorkloadDraft:
+    own_master = None if body.no_master else body.master_spec
+    document = documents.from_wire(body.spec, no_master=body.no_master, master=own_master)
+    worker, master = document.pop("worker"), document.pop("master", None)
+    framework = document.pop("distributedFramework", "")
+    architecture = document.pop("architecture")
+    return WorkloadDraft(
+        **place(body),
+        framework=str(framework),
+        architecture=architecture,
+        worker=ReplicaDraft(values=worker),
+        master=None if master is None else ReplicaDraft(values=master),
+        values=document,
+    )
+
+
+def place(body: OnePodIn) -> dict[str, Any]:
+    """What a draft of any kind takes from a request besides its spec."""
+    suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
+    return {
+        "name": body.name + suffix,
+        "requested_name": body.name if suffix else "",
+        "cluster": body.cluster_id,
+        "project": whole_number(body.project_id),
+    }
+
+
+def refused(error: SpecError, body: OnePodIn) -> ApiError:
+    """The problems under the names that the request uses."""
+    issues = [
+        Issue(field=wire_field(p, body), details=p.message, rule=p.rule) for p in error.problems
+    ]
+    first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
+    return refused_for(CANNOT, issues, first)
+
+
+def wire_field(problem: Problem, body: OnePodIn) -> str:
+    """The field of the request that a problem is about."""
+    head, *rest = problem.path or ("",)
+    if body.assets and head in {"worker", "master"} and _is_chosen(body.assets, rest):
+        return ".".join(["assets", *map(str, rest)])
+    master = body.master_spec if isinstance(body, DistributedIn) else None
+    given = {"worker": body.spec, "master": master or {}}
+    if head in given:
+        rest = list(given_as(given[str(head)], tuple(rest)))
+    renamed = {
+        SPEC: "spec",
+        "worker": "spec",
+        "master": "masterSpec",
+        "project": "projectId",
+        "cluster": "clusterId",
+        "template": "templateId",
+        "framework": "spec.distributedFramework",
+        "name": "name",
+        "architecture": "noMaster",
+    }
+    return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
+
+
+def _is_chosen(chosen: ChosenIn, at: list[str | int]) -> bool:
+    """Whether a problem is about an asset that was chosen, and not about what it has."""
+    if at[:1] == [DATA_SOURCES]:
+        return bool(chosen.data_sources)
+    return len(at) == 1 and getattr(chosen, str(at[0]), None) is not None
+
+
+@router.get(
+    "/distributed/{workload_id}",
+    response=DistributedOut,
+    by_alias=True,
+    operation_id="read_distributed",
+)
+def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
+    """Its complete spec, as it was submitted, with every default."""
+    return DistributedOut.of(find_kind(request, workload_id, KIND))
+
+
+@router.delete(
+    "/distributed/{workload_id}",
+    response={202: Accepted},
+    by_alias=True,
+    operation_id="delete_distributed",
+)
+def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+    """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
+    return _act(services.delete, request, workload_id, "is being deleted")
+
+
+@router.post(
+    "/distributed/{workload_id}/suspend",
+    response={202: Accepted},
+    by_alias=True,
+    operation_id="suspend_distributed",
+)
+def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+    """Stop it. The definition and its checkpoints are kept. 409 if nothing runs."""
+    return _act(services.stop, request, workload_id, "is stopping")
+
+
+@router.post(
+    "/distributed/{workload_id}/resume",
+    response={202: Accepted},
+    by_alias=True,
+    operation_id="resume_distributed",
+)
+def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+    """Run a stopped one again, as its next run. 409 unless it is stopped."""
+    return _act(services.resume, request, workload_id, "runs again")
+
+
+def _act(verb: VerbFunction, request: ApiRequest, workload_id: UUID, done: str) -> Status[Accepted]:
+    return act(verb, find_kind(request, workload_id, KIND), request.user, done)
+
+
+def act(verb: VerbFunction, workload: Workload, by: User, done: str) -> Status[Accepted]:
+    try:
+        verb(workload, by=by)
+    except services.NotPossible as error:
+        raise ApiError(409, str(error)) from error
+    return Status(202, Accepted(message=f"{workload.name} {done}."))

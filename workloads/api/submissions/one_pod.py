@@ -1,0 +1,118 @@
+"""REST: making, reading, stopping, running and deleting workloads of one pod. Each kind of them has
+the same calls below its own path."""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from ninja import Query, Router, Status
+
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats import documents
+from spec.kind import WorkloadKind
+from spec.problems.errors import SpecError
+from workloads import services
+from workloads.api.bodies import OnePodBatchIn, OnePodIn
+from workloads.api.schemas import OnePodBatchOut, OnePodOut
+from workloads.api.submissions.batch import rehearse_all, submit_all
+from workloads.api.submissions.begun import begun
+from workloads.api.submissions.distributed import (
+    Accepted,
+    act,
+    find_kind,
+    place,
+    refused,
+    rehearse,
+    said,
+    unsaid,
+)
+from workloads.api.submissions.dry_run import BatchDryRunOut, DryRun, DryRunOut
+from workloads.models import Source
+
+MADE: Any = {200: DryRunOut, 202: OnePodOut}
+ALL_MADE: Any = {200: BatchDryRunOut, 202: OnePodBatchOut}
+TAKEN: Any = {202: Accepted}
+
+
+def router_of(kind: WorkloadKind) -> Router:
+    """The calls of one kind, such as ``POST /trainings``."""
+    path, noun = f"/{kind.traits.path}", kind.traits.noun
+    one = f"{path}/{{workload_id}}"
+    router = Router(tags=[kind.traits.path.capitalize()], by_alias=True)
+
+    @router.post(path, response=MADE, operation_id=f"create_{noun}", summary=f"Submit a {noun}")
+    def create(
+        request: ApiRequest, body: OnePodIn, asked: Query[DryRun]
+    ) -> Status[DryRunOut] | Status[OnePodOut]:
+        """400 lists every invalid field. ``dryRun=true`` submits nothing and answers 200: what is
+        invalid, and whether the workload would start."""
+        return _create(body, kind, by=request.user, rehearses=asked.dry_run)
+
+    _add_batch(router, kind)
+
+    @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
+    def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
+        """Its complete spec, as it was submitted, with every default."""
+        return OnePodOut.of(find_kind(request, workload_id, kind))
+
+    @router.delete(one, response=TAKEN, operation_id=f"delete_{noun}")
+    def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
+        workload = find_kind(request, workload_id, kind)
+        return act(services.delete, workload, request.user, "is being deleted")
+
+    @router.post(f"{one}/suspend", response=TAKEN, operation_id=f"suspend_{noun}")
+    def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        """Stop it. The definition and its volumes are kept. 409 if nothing runs."""
+        workload = find_kind(request, workload_id, kind)
+        return act(services.stop, workload, request.user, "is stopping")
+
+    @router.post(f"{one}/resume", response=TAKEN, operation_id=f"resume_{noun}")
+    def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+        """Run a stopped one again, as its next run. 409 unless it is stopped."""
+        workload = find_kind(request, workload_id, kind)
+        return act(services.resume, workload, request.user, "runs again")
+
+    return router
+
+
+def _add_batch(router: Router, kind: WorkloadKind) -> None:
+    path = f"/{kind.traits.path}/batch-create"
+
+    @router.post(path, response=ALL_MADE, operation_id=f"create_many_{kind.traits.path}")
+    def create_all(
+        request: ApiRequest, body: OnePodBatchIn, asked: Query[DryRun]
+    ) -> Status[BatchDryRunOut] | Status[OnePodBatchOut]:
+        """Submit many of one project, all or none. 400 lists every invalid field, such as
+        ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+        by, bodies = request.user, body.workloads
+        drafts = [partial(_draft_of, one, kind, by=by) for one in bodies]
+        if asked.dry_run:
+            return Status(200, rehearse_all(bodies, drafts, by=by))
+        submitted = submit_all(bodies, drafts, by=by)
+        return Status(
+            202, OnePodBatchOut(workloads=[OnePodOut.of(workload) for workload in submitted])
+        )
+
+
+def _create(
+    body: OnePodIn, kind: WorkloadKind, *, by: User, rehearses: bool
+) -> Status[DryRunOut] | Status[OnePodOut]:
+    if rehearses:
+        return Status(200, rehearse(body, partial(_draft_of, body, kind, by=by), by=by))
+    try:
+        draft = _draft_of(body, kind, by=by)
+        return Status(202, OnePodOut.of(services.submit(draft, by=by, source=Source.API)))
+    except SpecError as error:
+        raise refused(error, body) from error
+
+
+def _draft_of(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:
+    """As ``distributed.draft_of``."""
+    document = documents.one_pod_from_wire(body.spec, kind)
+    worker = ReplicaDraft(values=document.pop("worker"))
+    draft = WorkloadDraft(**place(body), kind=kind, worker=worker, values=document)
+    draft, problems = begun(draft, body, by=by)
+    return said(draft, [*problems, *unsaid(body, kind)], by=by)

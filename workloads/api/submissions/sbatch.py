@@ -1,0 +1,106 @@
+"""REST: a batch script of Slurm as a distributed training."""
+
+from functools import partial
+from typing import Any, Self
+from uuid import UUID
+
+from ninja import Field, Query, Router, Status
+
+from accounts.api.tokens import ApiRequest
+from clusters.models import Cluster
+from core.rest.api import ApiError, Closed, Issue, Wire
+from spec.imports.sbatch import ImportedScript
+from spec.imports.traps import Note
+from spec.parts.batch_script import LONGEST
+from spec.problems.errors import SpecError
+from workloads import services
+from workloads.api.bodies import DistributedIn
+from workloads.api.schemas import DistributedOut
+from workloads.api.submissions.distributed import CANNOT, draft_of, refused, rehearse
+from workloads.api.submissions.dry_run import DryRun, DryRunOut
+from workloads.models import Source
+from workloads.scripts.reading import read
+
+router = Router(tags=["Distributed"])
+
+
+class BatchScriptIn(Closed):
+    """``name`` is that of the script where it is empty; ``spec`` goes over what the script says.
+    ``asItStands``: Slurm runs the script itself, which it does unless this is false."""
+
+    name: str = ""
+    project_id: str
+    cluster_id: UUID
+    script: str = Field(min_length=1, max_length=LONGEST)
+    as_it_stands: bool | None = None
+    spec: dict[str, Any] = Field(default_factory=dict)
+
+
+class NoteOut(Wire):
+    """What became of a line of the script, where that is not what it says."""
+
+    line: int
+    text: str
+
+    @classmethod
+    def of(cls, note: Note) -> Self:
+        return cls(line=note.line, text=note.text)
+
+
+class BatchScriptOut(Wire):
+    workload: DistributedOut
+    notes: list[NoteOut]
+
+
+class BatchScriptDryRunOut(Wire):
+    """``request`` is what ``POST /workloads/distributed`` would take."""
+
+    request: dict[str, Any]
+    notes: list[NoteOut]
+    plan: DryRunOut
+
+
+@router.post(
+    "/from-sbatch",
+    response={200: BatchScriptDryRunOut, 202: BatchScriptOut},
+    by_alias=True,
+    operation_id="create_from_batch_script",
+)
+def from_sbatch(
+    request: ApiRequest, body: BatchScriptIn, asked: Query[DryRun]
+) -> Status[BatchScriptDryRunOut] | Status[BatchScriptOut]:
+    """Submit a batch script, which runs on Slurm as it stands, and elsewhere what it runs: each
+    task is a rank. 400 names every line that has to be changed first, such as ``script.13``, and
+    every invalid field. ``dryRun=true`` submits nothing and answers 200."""
+    cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
+    script = read(body.script, cluster, as_it_stands=body.as_it_stands)
+    if blocking := [note for note in script.notes if note.blocks]:
+        issues = [Issue(field=f"script.{it.line}", details=it.text) for it in blocking]
+        raise ApiError(
+            400, CANNOT, details=f"{issues[0].field}: {issues[0].details}", issues=issues
+        )
+    creation = _request(body, script)
+    notes = [NoteOut.of(note) for note in script.notes]
+    if asked.dry_run:
+        shown = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        draft = partial(draft_of, creation, by=request.user)
+        rehearsal = rehearse(creation, draft, by=request.user)
+        return Status(200, BatchScriptDryRunOut(request=shown, notes=notes, plan=rehearsal))
+    try:
+        workload = services.submit(
+            draft_of(creation, by=request.user), by=request.user, source=Source.API
+        )
+    except SpecError as error:
+        raise refused(error, creation) from error
+    return Status(202, BatchScriptOut(workload=DistributedOut.of(workload), notes=notes))
+
+
+def _request(body: BatchScriptIn, script: ImportedScript) -> DistributedIn:
+    request = {
+        "name": body.name or script.name,
+        "projectId": body.project_id,
+        "clusterId": body.cluster_id,
+        "noMaster": True,
+        "spec": script.spec | body.spec,
+    }
+    return DistributedIn.model_validate(request)

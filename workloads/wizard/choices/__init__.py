@@ -1,0 +1,1 @@
+"""What the wizard offers to choose from."""

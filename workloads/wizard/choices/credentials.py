@@ -1,0 +1,158 @@
+"""The credentials that variables of a draft can take their values from: one is chosen by its name,
+type and scope, then one of its keys."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from accounts.models import User
+from assets.credential.model import Credential
+from assets.credential.usable import (
+    Usable,
+    fault_of,
+    in_words,
+    is_anothers,
+    nearest_first,
+    that_open,
+    usable,
+)
+from clusters.models import Cluster
+from core.forms.field import Option, Values
+from core.forms.items import ShownCell, ShownItem
+from projects.models import Project
+from spec.data.credential import KEYS, CredentialKind
+from workloads.wizard.sections.variables import written
+
+MOST = 100  # in a list; of more, their names are searched
+SUGGESTED = 8
+SELECT: Option = ("", "Select a credential")
+
+
+class Credentials:
+    """Of a project. However many variables there are, they are asked for twice at most."""
+
+    def __init__(self, project: Project | None, cluster: Cluster | None, *, by: User) -> None:
+        self.project, self.cluster, self.by = project, cluster, by
+
+    @cached_property
+    def rows(self) -> list[Credential]:
+        if self.project is None:
+            return []
+        rows = usable(self.project, self.by).select_related("cluster", "department", "project")
+        return list(rows.order_by("name", "pk")[: MOST + 1])
+
+    @property
+    def are_many(self) -> bool:
+        return len(self.rows) > MOST
+
+    def suggest(self, text: str) -> list[Option]:
+        """Names that hold ``text``, and what is of that name."""
+        if self.project is None:
+            return []
+        rows = usable(self.project, self.by).filter(name__icontains=text.strip())
+        rows = rows.select_related("cluster", "department", "project").order_by("name", "pk")
+        return [(row.name, in_words(row)) for row in rows[:SUGGESTED] if not self.bars(row)]
+
+    @property
+    def registries(self) -> list[Option]:
+        """For image pulls, by name: of two with one name the nearest."""
+        return self._of(CredentialKind.REGISTRY)
+
+    @property
+    def of_repositories(self) -> list[Option]:
+        """For Git, in the same way."""
+        return self._of(CredentialKind.PASSWORD, CredentialKind.SSH_KEY)
+
+    @property
+    def of_buckets(self) -> list[Option]:
+        return self._of(CredentialKind.ACCESS_KEY)
+
+    @property
+    def of_files(self) -> list[Option]:
+        """For what is mounted: all but registries."""
+        return self._of(*(kind for kind in CredentialKind if kind is not CredentialKind.REGISTRY))
+
+    def _of(self, *kinds: CredentialKind) -> list[Option]:
+        """The nearest of each name is the first."""
+        words: dict[str, str] = {}
+        for row in self._with_keys:
+            if row.spec.kind in kinds and not self._issue(row):
+                words.setdefault(row.name, in_words(row))
+        return list(words.items())
+
+    @cached_property
+    def _with_keys(self) -> list[Credential]:
+        """Those whose type says what they open."""
+        if self.project is None or not self.are_many:
+            return nearest_first(it for it in self.rows if not fault_of(it))
+        return that_open([*KEYS], usable(self.project, self.by))
+
+    def bars(self, credential: Credential) -> str:
+        """Why it cannot be used for variables here."""
+        if fault_of(credential):
+            return "no longer valid"
+        if credential.spec.is_registry:
+            return "only for image pulls"
+        return self._issue(credential)
+
+    def _issue(self, credential: Credential) -> str:
+        return credential.issue_in(self.cluster) if self.cluster else ""
+
+    def ask(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
+        """Of the items, with what the document holds of each, those with a credential ask for it
+        and its key by choice."""
+        asking = [(item, given["credential"]) for item, given in items if _names_one(given)]
+        named = Usable.among((it for _, it in asking), self.project, self.by) if asking else None
+        for item, given in asking:
+            chosen = named.find(given) if named else None
+            self._ask(item.by["value"], given, chosen)
+            _ask_key(item.by["key"], chosen)
+            if not self.rows:
+                where = f"in {self.project.name}" if self.project else "here"
+                item.note = f"No credential can be used {where} yet. Create one under Credentials."
+
+    def _ask(self, cell: ShownCell, given: Values, chosen: Credential | None) -> None:
+        if self.are_many:
+            cell.value = chosen.name if chosen else str(given.get("name") or "")
+            cell.suggests = "draft-credentials"
+            return
+        cell.is_choice, cell.value = True, written(given)
+        options = [(_value(row), in_words(row)) for row in self.rows if not self.bars(row)]
+        if chosen:
+            options = [
+                (cell.value if value == _value(chosen) else value, words)
+                for value, words in options
+            ]
+        if cell.value and cell.value not in dict(options):
+            where = f"in {self.project.name}" if self.project else "here"
+            name = chosen.name if chosen else str(given.get("name") or given.get("assetId"))
+            why = f"cannot be used {where}"
+            if not chosen and is_anothers(given.get("assetId"), self.by):
+                why = "another person's own"
+            options.append((cell.value, f"{name} ({why})"))
+        cell.options = [SELECT, *options]
+        barred = ((row.name, self.bars(row)) for row in self.rows)
+        cell.barred = [f"{name} ({why})" for name, why in barred if why]
+
+
+def _names_one(given: Values) -> bool:
+    return isinstance(given.get("credential"), dict)
+
+
+def _value(credential: Credential) -> str:
+    return written({"assetId": credential.pk, "name": credential.name})
+
+
+def _ask_key(cell: ShownCell, chosen: Credential | None) -> None:
+    """Those of an existing Secret may not be known: one is typed."""
+    keys = chosen.spec.names if chosen else ()
+    if chosen and chosen.spec.existing_secret and not keys:
+        return
+    cell.is_choice, options = True, [(key, key) for key in keys]
+    if len(keys) != 1:
+        options.insert(0, ("", "Select a key" if chosen else "Select a credential first"))
+    elif not cell.value:
+        cell.value = keys[0]
+    if cell.value not in dict(options):
+        where = f" (not in {chosen.name})" if chosen else ""
+        options.append((cell.value, f"{cell.value}{where}"))
+    cell.options = options

@@ -1,0 +1,125 @@
+"""What the draft's cluster has of volumes and of places to run, and why not where it has none."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+from accounts import general
+from accounts.models import GeneralSettings, User
+from assets.data_source.form import KINDS as LABELS
+from assets.data_source.kind import DATA_SOURCE
+from assets.environment.variables import SOURCES, VALUE
+from assets.models import DataSource
+from clusters.kinds import KINDS
+from clusters.models import DEFAULT_POOL, Cluster
+from core.forms.field import Cell, Option
+from core.forms.items import BARRED
+from projects.models import Project
+from spec.parts.scheduling import PriorityClass
+from workloads.wizard.choices.credentials import Credentials
+from workloads.wizard.sections.base import Question, Section
+from workloads.wizard.sections.variables import CREDENTIAL
+
+NO_CLUSTER = "Select a cluster and a project first: not all clusters support this."
+
+
+class LazyChoices(Mapping[str, list[Option]]):
+    """Lists of choices by name, those that are not ``given`` read when one is asked for."""
+
+    def __init__(
+        self, given: dict[str, list[Option]], read: Mapping[str, Callable[[], list[Option]]]
+    ) -> None:
+        self._given, self._read = given, read
+
+    def __getitem__(self, name: str) -> list[Option]:
+        if name not in self._given:
+            self._given[name] = self._read[name]()
+        return self._given[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._given, **self._read})
+
+    def __len__(self) -> int:
+        return len({**self._given, **self._read})
+
+
+class Offer:
+    """``cluster`` is ``None`` until the draft has a project; ``by`` is who fills the draft in."""
+
+    def __init__(self, cluster: Cluster | None, project: Project | None, *, by: User) -> None:
+        self.cluster, self.project, self.by = cluster, project, by
+        self.credentials = Credentials(project, cluster, by=by)
+
+    def lacks(self, section: Section) -> str:
+        """Why a section of the page is not for this cluster; empty where it is."""
+        if self.cluster:
+            return self.cluster.definition.lacks.get(section.key, "")
+        return NO_CLUSTER if any(section.key in kind.lacks for kind in KINDS.values()) else ""
+
+    def why_not(self, question: Question, cell: Cell | None = None) -> str:
+        """Why one question, or one part of its items, is not for this cluster."""
+        key = f"{question.key}.{cell.key}" if cell else question.key
+        return self.cluster.definition.withholds(self.cluster, key) if self.cluster else ""
+
+    @cached_property
+    def sources(self) -> set[str]:
+        """Where the value of a variable can come from here."""
+        if self.cluster and self.cluster.definition.has_secrets:
+            return set(dict(SOURCES))
+        return {VALUE, CREDENTIAL} if self.credentials.rows else {VALUE}
+
+    def asks(self, question: Question) -> bool:
+        """Whether the general settings have it asked."""
+        return not question.switch or bool(getattr(self._settings, question.switch))
+
+    @cached_property
+    def _settings(self) -> GeneralSettings:
+        return general.current()
+
+    @cached_property
+    def choices(self) -> Mapping[str, list[Option]]:
+        """Assets are read where the form asks for them: there may be a thousand."""
+        if self.cluster is None:
+            return {}
+        has = self.cluster.capabilities
+        pools = [pool.name for pool in self.cluster.pools.all()]
+        named = {
+            "storage_classes": has.storage_classes,
+            "priority_classes": [str(it) for it in PriorityClass if it in has.priority_classes],
+            "node_pools": [*pools, DEFAULT_POOL],
+            **self.cluster.definition.names(self.cluster),
+        }
+        choices = {name: [(value, value) for value in values] for name, values in named.items()}
+        own, pulls = self.credentials, self.cluster.definition.pulls_images
+        return LazyChoices(
+            choices,
+            {
+                "data_sources": lambda: self._data_sources.get("data_sources", []),
+                f"data_sources{BARRED}": lambda: self._data_sources.get(
+                    f"data_sources{BARRED}", []
+                ),
+                "registries": lambda: own.registries if pulls else [],
+                "git_credentials": lambda: own.of_repositories,
+                "access_keys": lambda: own.of_buckets,
+                "mounted_credentials": lambda: own.of_files,
+            },
+        )
+
+    @cached_property
+    def _data_sources(self) -> dict[str, list[Option]]:
+        """Those that can be chosen, and under the name of what is only seen the others."""
+        if self.project is None:
+            return {}
+        visible = DATA_SOURCE.rows.visible_to(self.by).usable_in(self.project)
+        rows = list(visible.order_by("name", "pk").only("pk", "name", "spec_json", "cluster_id"))
+        issues = DATA_SOURCE.issues(rows, self.cluster)
+        usable = [(str(row.pk), _in_words(row)) for row in rows if row.pk not in issues]
+        barred = [(row, issues[row.pk]) for row in rows if row.pk in issues]
+        unusable = [(str(row.pk), f"{row.name}: {issue}") for row, issue in barred]
+        return {"data_sources": usable, f"data_sources{BARRED}": unusable}
+
+
+def _in_words(source: DataSource) -> str:
+    """``imagenet (NFS at /data)``"""
+    if DATA_SOURCE.fault_of(source):
+        return f"{source.name} (no longer valid)"
+    return f"{source.name} ({dict(LABELS)[source.spec.kind.value]} at {source.spec.path})"

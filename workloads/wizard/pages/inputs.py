@@ -1,0 +1,216 @@
+"""The inputs of a page: each question with its value, its errors, and where the value came from."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assets.environment.variables import VALUE
+from assets.kinds import KINDS
+from core.forms import nested
+from core.forms.field import Input
+from core.forms.shown import Inherited, Shown, show
+from spec.draft import Values, WorkloadDraft
+from spec.framework import owner_of
+from spec.kind import kinds_of
+from spec.values.variable import MASK, looks_secret
+from workloads.plan import Plan
+from workloads.wizard.choices import people, rules
+from workloads.wizard.choices.offers import Offer
+from workloads.wizard.pages.problems import Located, sentence
+from workloads.wizard.places import number_of, replica_of, values_of
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import Question, Section
+
+#: What a person may enter in the place of an asset's value.
+OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
+
+
+def inputs(
+    plan: Plan, page: int, offer: Offer, located: Iterable[Located], touched: set[str]
+) -> Iterator[Shown]:
+    """Errors are shown of ``touched`` questions alone: those that the author left."""
+    here = list(located)
+    for question in table.on(page):
+        if _has(plan.draft, question, offer) and not rules.is_hidden(plan, question):
+            shown = _show(plan, question, offer)
+            if question.name in touched:
+                _add_errors(shown, question, plan, here)
+            yield shown
+
+
+def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
+    """Whether the page shows a question that only some kinds, frameworks and clusters have; where
+    they have it not, only to empty it. Lists are there to be filled by their buttons."""
+    values = values_of(content, question) or {}
+    given = nested.get(values, question.key)
+    if question.key in {"name", "template"} and content.is_template:
+        return False  # it has its own name, and begins from none
+    if not offer.asks(question) and not _is_begun(values, question):
+        return False
+    traits = content.traits
+    if not traits.may_have(question.key) or (question.key == "framework" and not traits.is_gang):
+        return False
+    if question.name == "kind" and len(kinds_of(content.traits.noun)) == 1:
+        return False  # it was chosen by the menu
+    if question.is_list or given:
+        return True
+    fits = question.key in traits.shares or owner_of(question.key) in {None, content.framework}
+    return fits and not offer.lacks(table.section(question.section))
+
+
+def _is_begun(values: Values, question: Question) -> bool:
+    """Whether it, or what belongs to it, is answered."""
+    return nested.get(values, question.key.partition(".")[0]) not in nested.EMPTY
+
+
+def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
+    content = plan.draft
+    asked = question
+    if question.typed and not offer.choices.get(question.choices):
+        asked = replace(question, input=Input.TEXT)
+    values, standard = values_of(content, question) or {}, _standard(plan, question, offer)
+    begins = bool(standard) and nested.get(values, question.key) in nested.EMPTY
+    shown = show(asked, {question.key: standard} if begins else values, offer.choices)
+    if standard:
+        _compare(shown, standard, plan)
+    shown.why_not = offer.why_not(question)
+    for item in shown.items:
+        for cell in item.cells:  # what a copy brings along is there to be removed
+            cell.hidden = not cell.value and bool(offer.why_not(question, cell.cell))
+    if question.input is Input.CARDS and question.role:
+        replica = replica_of(content, question.role)
+        shown.value = replica.assets.get(question.key, "") if replica else ""
+    elif question.input is Input.CARDS or question.key == "name":
+        shown.value = getattr(content, question.key, "")
+    if question.key == "environmentVariables":
+        given = nested.items(values_of(content, question) or {}, question.key)
+        _ask_sources(shown, given, offer)
+    if question.key == "connections":
+        people.warn(shown, offer.by)
+    if question.key == "name":
+        shown.ok = _free_name(plan)
+    _add_origin(shown, question, plan)
+    rules.show(shown, question, plan)
+    return shown
+
+
+def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
+    """The items that the project gives to a list, where the cluster has it at all."""
+    if not (question.of_project and plan.project):
+        return []
+    lacks = offer.lacks(table.section(question.section))
+    return [] if lacks else list(getattr(plan.project, question.of_project))
+
+
+def _compare(shown: Shown, standard: list[str], plan: Plan) -> None:
+    """What counts, with what the project gives."""
+    shown.is_default = nested.get(plan.document, shown.field.key) == standard
+    shown.changed = not shown.is_default
+    verb = "Replaces" if shown.changed else "Uses"
+    shown.origin = f"{verb} {', '.join(standard)} from project {plan.project}."
+
+
+def _ask_sources(shown: Shown, given: list[Any], offer: Offer) -> None:
+    """Where the value of a variable may come from is asked where there is more than one place."""
+    elsewhere = any(item.by["source"].value for item in shown.items)
+    for item in shown.items:
+        if item.by["value"].value == MASK:
+            item.note = f"Hidden. The value is kept as long as the field says {MASK}."
+        source = item.by["source"]
+        source.hidden = item.by["key"].hidden = not (elsewhere or offer.sources - {VALUE})
+        there = offer.sources | {source.value}
+        source.options = [it for it in source.options if it[0] in there]
+    holds = shown.field.holds
+    offer.credentials.ask(zip(shown.items, filter(holds, given), strict=True))
+
+
+def _free_name(plan: Plan) -> str:
+    bad = any(problem.path == ("name",) for problem in plan.problems)
+    return "" if bad or not plan.project else f"Free in {plan.project.name}"
+
+
+def _add_errors(shown: Shown, question: Question, plan: Plan, located: Iterable[Located]) -> None:
+    for its, problem in located:
+        if its == question:
+            number = number_of(problem, question, plan)
+            shown.add_error(sentence(question, problem), problem.path, item=number)
+
+
+def _add_origin(shown: Shown, question: Question, plan: Plan) -> None:
+    origin = plan.origins.get(question.dotted, "")
+    if origin.startswith("template "):
+        shown.origin = f"From {origin}. {shown.origin}".strip()
+    for (role, slug), asset in plan.assets.items():
+        if role == question.role:
+            kind = KINDS[slug]
+            _add_layer(shown, kind.layer(asset), f"{kind.noun} {asset.name}")
+
+
+def _add_layer(shown: Shown, layer: Values, source: str) -> None:
+    """What an asset brings to a question."""
+    theirs = nested.get(layer, shown.field.key)
+    if shown.field.input is Input.ROWS:
+        _inherit(shown, theirs or [], source)
+    elif shown.field.inherits:
+        _inherit_items(shown, theirs or [], source)
+    elif theirs not in nested.EMPTY and shown.field.input in OVERRIDES:
+        shown.changed = shown.value not in nested.EMPTY
+        verb = "Replaces" if shown.changed else "Uses"
+        shown.origin = f"{verb} {_label(shown, theirs)} from {source}."
+
+
+def _label(shown: Shown, value: Any) -> str:
+    label = dict(shown.field.options).get(str(value), "")
+    return f"{label[:1].lower()}{label[1:]}" or str(value)
+
+
+def _inherit(shown: Shown, theirs: list[Values], source: str) -> None:
+    by_name = {item.by["name"].value: item for item in shown.items}
+    for item in theirs:
+        own = by_name.get(item["name"])
+        if own:
+            own.note = f"Replaces the one of {source}."
+        else:
+            value = item.get("value")
+            value = MASK if value and looks_secret(item["name"]) else value
+            note = item.get("description") or ("" if value is not None else "set by the cluster")
+            shown.inherited.append(Inherited(item["name"], value or "", note))
+
+
+def _inherit_items(shown: Shown, theirs: list[Values], source: str) -> None:
+    own = {item.by["name"].value for item in shown.items}
+    words = shown.field.words if isinstance(shown.field, Question) else None
+    for item in theirs if words else ():
+        if item["name"] not in own:
+            text = words(item) if words else ""
+            shown.inherited.append(Inherited(item["name"], "", f"from {source}", text))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A section that opens. ``lacks``: the cluster is not for it."""
+
+    section: Section
+    inputs: list[Shown]
+    lacks: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.section.key
+
+    @property
+    def changed(self) -> int:
+        """How many of its inputs are not at their default; of lists, how many items."""
+        return sum(len(it.filled) or 1 for it in self.inputs if it.is_given)
+
+    @property
+    def invalid(self) -> bool:
+        return any(it.invalid for it in self.inputs)
+
+    @property
+    def lists(self) -> list[Shown]:
+        return [it for it in self.inputs if it.field.is_list]
+
+    @property
+    def singles(self) -> list[Shown]:
+        return [it for it in self.inputs if not it.field.is_list]

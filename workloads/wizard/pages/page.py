@@ -1,0 +1,157 @@
+"""A page of the wizard as an answer: whole, or the parts of it that changed."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from accounts.http import Request
+from accounts.models import User
+from assets.base import AssetKind, Panel
+from assets.kinds import KINDS
+from clusters.models import Cluster
+from core.forms.field import Input
+from core.forms.shown import Shown
+from core.web.query import search_text
+from workloads.models import Draft
+from workloads.plan import Plan, plan
+from workloads.wizard import drafts, repairs
+from workloads.wizard.choices import galleries
+from workloads.wizard.pages import review, summary
+from workloads.wizard.pages.screen import Screen, screen_of
+from workloads.wizard.sections.base import MASTER, SETUP
+
+FOLDER = "workloads/wizard"
+PAGE = f"{FOLDER}/page.html"
+PROJECT = "project"
+NO_CLUSTER = "Select a cluster first. Your projects on it appear here."
+NO_PROJECT = "You have no projects on this cluster yet."
+VIRTUAL_GPUS = "GPUs here are virtual: accounting units that run on the CPU."
+Context = dict[str, Any]
+
+
+def answer(
+    request: Request,
+    draft: Draft,
+    page: int,
+    *,
+    planned: Plan | None = None,
+    status: int = 200,
+    focus: str = "",
+    overtaken: bool = False,
+) -> HttpResponse:
+    """The whole page; for htmx what it asked to swap, and with it all that follows from it.
+
+    ``made`` is the plan of the draft, where there is one. ``focus``: ``problem`` for the first bad
+    field, or the name of a list whose rows changed. ``overtaken``: what was posted is not in it.
+    """
+    planned = planned or plan(draft.content, by=request.user)
+    screen = screen_of(draft, planned, page, focus=focus == "problem")
+    forecast = summary.of(planned, request.build_absolute_uri(summary.SUBMISSION))
+    context = {"screen": screen, "summary": forecast, "draft": draft, "focus": focus}
+    if not planned.draft.is_template:
+        forecast.repairs = repairs.offered(planned, request.user)
+    context["overtaken"] = overtaken
+    if page == MASTER:
+        context["review"] = review.of(screen)
+    if not request.htmx or request.htmx.boosted:
+        return render(request, PAGE, context | _galleries(request, screen), status=status)
+    template, more = _part(request, screen, focus)
+    return render(request, template, context | more | {"oob": True}, status=status)
+
+
+def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
+    """What htmx swaps: the page's fields, a gallery with a new asset, a list, or only notes."""
+    chosen = request.POST.get("gallery", "")
+    lists = (it for it in screen.inputs if it.field.is_list)
+    rows = next((it for it in lists if it.name in {focus, request.POST.get("again")}), None)
+    if request.htmx.target == "wizard-page":
+        return f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
+    if chosen in galleries_of(screen):
+        more = one_gallery(request, screen, chosen) | {"live": True}
+        return f"{FOLDER}/_fragment_gallery.html", more
+    if rows:
+        return f"{FOLDER}/_fragment_rows.html", {"shown": rows}
+    return f"{FOLDER}/_live.html", {}
+
+
+def galleries_of(screen: Screen) -> dict[str, Shown]:
+    """The inputs of the page that choose from a gallery that can be searched, by name."""
+    cards = (it for it in screen.inputs if it.field.input is Input.CARDS)
+    return {it.name: it for it in cards if it.field.key in KINDS or it.name == PROJECT}
+
+
+def one_gallery(request: Request, screen: Screen, name: str) -> Context:
+    """What ``_gallery.html`` shows for one of these inputs."""
+    shown = galleries_of(screen)[name]
+    kind = KINDS.get(shown.field.key)
+    asked = request.GET if request.method == "GET" else request.POST
+    everything = asked.get("all") == name or request.POST.get("action", "") == f"all:{name}"
+    gallery = galleries.gallery(
+        _cards(request, screen, kind) if kind else _projects(request, screen),
+        query=search_text(asked, f"{name}-search"),
+        everything=everything,
+        few=galleries.MOST_ON_SETUP if screen.page == SETUP else galleries.FEW,
+    )
+    empty = NO_PROJECT if screen.content.cluster else NO_CLUSTER
+    return {"shown": shown, "gallery": gallery, "whole": screen.page == SETUP} | (
+        {"kind": kind, "title": kind.title.lower(), "lead": _lead(screen, kind)}
+        if kind
+        else {"kind": None, "title": "projects", "empty": empty}
+    )
+
+
+def _projects(request: Request, screen: Screen) -> Iterable[galleries.Card]:
+    content = screen.content
+    return galleries.projects(request.user, content.cluster, content.project)
+
+
+def _lead(screen: Screen, kind: AssetKind[Any]) -> str:
+    cluster = screen.plan.cluster
+    virtual = kind.counts_gpus and cluster and cluster.has_virtual_gpus
+    return f"{kind.choice_lead} {VIRTUAL_GPUS}" if virtual else kind.choice_lead
+
+
+def _galleries(request: Request, screen: Screen) -> Context:
+    """What the page offers to choose from."""
+    user, content, planned = request.user, screen.content, screen.plan
+    if screen.page == SETUP:
+        frameworks = list(galleries.frameworks(_cluster(planned, user), content.framework))
+        return {
+            "clusters": list(galleries.clusters(user, content.cluster)),
+            "projects": one_gallery(request, screen, PROJECT),
+            "kinds": galleries.kinds(content),
+            "frameworks": frameworks,
+            "unavailable": [card for card in frameworks if card.why_not],
+            "architectures": list(galleries.architectures(content.architecture)),
+        } | ({} if content.is_template else {"templates": one_gallery(request, screen, "template")})
+    if screen.page == MASTER and content.master is None:
+        return {}
+    panels: dict[str, list[Context]] = {panel: [] for panel in Panel}
+    for name, shown in galleries_of(screen).items():
+        panels[str(KINDS[shown.field.key].panel)].append(one_gallery(request, screen, name))
+    return {"panels": panels}
+
+
+def _cluster(planned: Plan, user: User) -> Cluster | None:
+    """The chosen cluster, also before a project is."""
+    chosen = planned.draft.cluster
+    if planned.cluster or chosen is None:
+        return planned.cluster
+    return Cluster.objects.visible_to(user).filter(pk=chosen).first()
+
+
+def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[galleries.Card]:
+    user, content, project = request.user, screen.content, screen.plan.project
+    if not kind.for_each_pod:
+        return galleries.templates(user, project, content)
+    replica = content.replicas.get(screen.role)
+    if project is None or replica is None:
+        return []
+    return galleries.assets(kind, user, project, content.met_by, replica)
+
+
+def drafts_context(request: Request) -> Context:
+    """For ``workloads/wizard/_drafts.html``."""
+    return {"drafts": drafts.unfinished(request.user)}

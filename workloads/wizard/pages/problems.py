@@ -1,0 +1,85 @@
+"""Problems of a plan as sentences below a question."""
+
+from collections.abc import Iterator
+
+from assets.data_source import files
+from assets.kinds import KINDS, for_each_pod
+from core.forms import nested, words
+from core.forms.field import Input
+from spec.problems.errors import WORDS, Problem
+from spec.workload import MAX_GRACE_SECONDS
+from workloads.plan import Plan
+from workloads.wizard.places import locate, values_of
+from workloads.wizard.sections.base import Question
+from workloads.wizard.sections.table import questions
+
+Located = tuple[Question, Problem]
+ABOUT_THE_CELL = ("goes ",)
+ABOUT_THE_WORKLOAD = ("asks ", "can ")
+
+#: What the value of a variable names, where it is none itself.
+HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": "The pod field"}
+HOLDERS |= {"credential": "The credential"}
+
+#: Where the wizard asks by choice, "is required" says too little.
+CHOOSE = {"image": "select an environment"}
+#: What is a list in the document and a text here.
+WRITTEN = {"files": files.HOW}
+
+
+def problems(plan: Plan) -> Iterator[Located]:
+    """Everything wrong with a plan, at the field that shows it."""
+    for problem in plan.problems:
+        question = locate(problem, plan.document)
+        yield _choice(question, plan) or question, problem
+
+
+def _choice(question: Question, plan: Plan) -> Question | None:
+    """The choice of the asset that a bad value came from, where the author entered none."""
+    values = values_of(plan.draft, question)
+    if not question.role or question.is_list or values is None or question.input is Input.CARDS:
+        return None
+    if nested.get(values, question.key) not in nested.EMPTY:
+        return None
+    for (role, slug), asset in plan.assets.items():
+        brought = nested.get(KINDS[slug].layer(asset), question.key)
+        if role == question.role and brought not in nested.EMPTY:
+            return questions()[f"{role}-{slug}"]
+    gives = (kind.slug for kind in for_each_pod() if question.key in kind.replaces)
+    return next((questions()[f"{question.role}-{slug}"] for slug in gives), None)
+
+
+def sentence(question: Question, problem: Problem) -> str:
+    """``Number of workers must be at least 1.``"""
+    message = problem.message
+    if message == "is required" and problem.path[-1] in CHOOSE:
+        message = CHOOSE[str(problem.path[-1])]
+    if message == WORDS["tuple_type"] and problem.path[-1] in WRITTEN:
+        return WRITTEN[str(problem.path[-1])]
+    if question.input is Input.DURATION:
+        message = _with_unit(message)
+    if message.startswith(ABOUT_THE_WORKLOAD):
+        return words.sentence(f"The workload {message}")
+    about = ABOUT_THE_CELL if question.input is Input.ITEMS else ()
+    return words.sentence(message, _subject(question, problem), more=about)
+
+
+def _subject(question: Question, problem: Problem) -> str:
+    """The field, or the column of its row: ``Variable name``, ``Claim size``."""
+    if question.input is not Input.ROWS:
+        cell = question.cell_of(problem.path)
+        return cell.label if cell and len(problem.path) > len(question.path) else question.label
+    last = problem.path[-1]
+    if (holder := HOLDERS.get(str(problem.path[-2]))) and last in {"name", "path"}:
+        return holder
+    if last == "key":
+        return "The key"
+    return f"The {last}" if isinstance(last, str) and last in {"name", "value"} else question.label
+
+
+def _with_unit(message: str) -> str:
+    if message == "must be a whole number":
+        return "must be a whole number of seconds, such as 30 sec or 5 min"
+    if message.endswith(str(MAX_GRACE_SECONDS)):
+        return f"{message} seconds (5 min)"
+    return f"{message} seconds" if message[-1:].isdigit() else message

@@ -1,0 +1,48 @@
+"""Everything a draft says, in the order of the pages, for a last look."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workloads.wizard.pages.screen import Screen
+from workloads.wizard.pages.steps import page_address
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import MASTER, SETUP, WORKERS
+
+Fact = tuple[str, str, str]  # name, value, where it came from
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """One page of the wizard in the review."""
+
+    title: str
+    address: str
+    facts: list[Fact]
+
+
+def of(screen: Screen) -> list[Reviewed]:
+    """Empty while the draft has no place yet. While it is no spec, only its place: what is missing
+    stands in the summary."""
+    if not screen.plan.project:
+        return []
+    pages = [_page(screen, SETUP, "Setup", "")]
+    if spec := screen.plan.spec:
+        pages.append(_page(screen, WORKERS, screen.workers_label, "worker"))
+        if spec.master:
+            pages.append(_page(screen, MASTER, "Master", "master"))
+    return pages
+
+
+def _page(screen: Screen, page: int, title: str, role: str) -> Reviewed:
+    return Reviewed(title, page_address(screen.draft, page), list(_facts(screen, role)))
+
+
+def _facts(screen: Screen, role: str) -> Iterator[Fact]:
+    for section in table.SECTIONS:
+        if bool(role) == (section.page != SETUP):
+            for name, value, key in section.review(screen.plan, role):
+                yield name, value, _from(screen.plan.origins.get(key, ""))
+
+
+def _from(origin: str) -> str:
+    return "" if origin in {"", "user"} else f"from {origin}"

@@ -1,0 +1,122 @@
+"""One page of the wizard as its template reads it."""
+
+from dataclasses import dataclass
+
+from core.forms.shown import Shown
+from spec.draft import WorkloadDraft
+from workloads.models import Draft
+from workloads.plan import Plan
+from workloads.wizard.choices.offers import Offer
+from workloads.wizard.pages.inputs import Fold, inputs
+from workloads.wizard.pages.problems import problems
+from workloads.wizard.pages.steps import (
+    Open,
+    Step,
+    has_master,
+    last_label,
+    open_problems,
+    page_address,
+    steps,
+    workers_label,
+)
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import ROLES
+from workloads.wizard.sections.size import PROCESSES, SIZE
+
+
+@dataclass
+class Screen:
+    """Page ``page`` of a draft under a plan. ``complete``: it can be created from any page."""
+
+    draft: Draft
+    plan: Plan
+    page: int
+    inputs: list[Shown]
+    folds: list[Fold]
+    steps: list[Step]
+    open: list[Open]
+    later: list[Open]
+    complete: bool
+
+    @property
+    def content(self) -> WorkloadDraft:
+        return self.plan.draft
+
+    @property
+    def title(self) -> str:
+        if self.draft.edits:
+            return str(self.draft)
+        if self.content.is_template:
+            return "New template"
+        return f"New {self.content.traits.noun}"
+
+    @property
+    def name_example(self) -> str:
+        return f"my-first-{self.content.traits.noun}"
+
+    @property
+    def here(self) -> str:
+        return page_address(self.draft, self.page)
+
+    @property
+    def role(self) -> str:
+        return ROLES.get(self.page, "worker")
+
+    @property
+    def has_master(self) -> bool:
+        return has_master(self.plan)
+
+    @property
+    def workers_label(self) -> str:
+        return workers_label(self.plan)
+
+    @property
+    def last_label(self) -> str:
+        return last_label(self.plan)
+
+    @property
+    def fields(self) -> dict[str, Shown]:
+        """Those of the workload as a whole, by name."""
+        return {it.name: it for it in self.inputs if not it.field.within}
+
+    @property
+    def replica(self) -> dict[str, Shown]:
+        """Those of one kind of pod, by key."""
+        return {it.field.key: it for it in self.inputs if it.field.within}
+
+    @property
+    def size(self) -> list[Shown]:
+        names = {it.name for section in (SIZE, PROCESSES) for it in section.on(self.page)}
+        return [it for it in self.inputs if it.name in names]
+
+
+def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Screen:
+    """``focus``: put the cursor on the first bad field."""
+    located, offer = list(problems(plan)), Offer(plan.cluster, plan.project, by=draft.owner)
+    shown = list(inputs(plan, page, offer, located, set(draft.touched)))
+    first = next((it for it in shown if it.invalid), None)
+    if focus and first:
+        first.focus = True
+    now, later = open_problems(draft, plan, page, located)
+    return Screen(
+        draft,
+        plan,
+        page,
+        inputs=shown,
+        folds=list(_folds(shown, page, offer)),
+        steps=list(steps(draft, plan, page, located)),
+        open=now,
+        later=later,
+        complete=not located,
+    )
+
+
+def _folds(shown: list[Shown], page: int, offer: Offer) -> list[Fold]:
+    """The sections that open, on a page that asks of a kind of pod."""
+    by_name = {it.name: it for it in shown}
+    folds = []
+    for section in table.SECTIONS:
+        its = [by_name[it.name] for it in section.on(page) if it.name in by_name]
+        if section.template and page in ROLES and any(it.field.within for it in shown):
+            folds.append(Fold(section, its, offer.lacks(section)))
+    return folds

@@ -1,0 +1,97 @@
+"""How far a draft is: the steps of the rail, and what is still open."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from core.forms.field import Input
+from spec.problems.errors import Path
+from spec.workload import Architecture
+from workloads.models import Draft
+from workloads.plan import Plan
+from workloads.wizard.pages.problems import Located, sentence
+from workloads.wizard.places import number_of
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import PAGES, SETUP, WORKERS, Question
+
+
+@dataclass(frozen=True)
+class Step:
+    number: int
+    label: str
+    errors: int
+    done: bool
+    current: bool
+    reachable: bool
+
+
+@dataclass(frozen=True)
+class Open:
+    """A problem for the summary. Only of a ``shown`` one the author was told at the field."""
+
+    field: Question
+    text: str
+    address: str
+    shown: bool
+
+
+def steps(draft: Draft, plan: Plan, page: int, located: Iterable[Located]) -> Iterator[Step]:
+    touched, placed = set(draft.touched), plan.project is not None
+    here = list(located)
+    for number in PAGES:
+        wrong = [question for question, _ in here if question.page == number]
+        visited = number <= draft.step if number != SETUP else bool(touched)
+        yield Step(
+            number=number,
+            label={SETUP: "Setup", WORKERS: workers_label(plan)}.get(number, last_label(plan)),
+            errors=sum(question.name in touched for question in wrong),
+            done=visited and not wrong and placed,
+            current=number == page,
+            reachable=number == SETUP or placed,
+        )
+
+
+def workers_label(plan: Plan) -> str:
+    return "Workers" if plan.draft.is_gang else plan.draft.traits.noun.capitalize()
+
+
+def last_label(plan: Plan) -> str:
+    return "Master" if has_master(plan) else "Review"
+
+
+def has_master(plan: Plan) -> bool:
+    return plan.draft.is_gang and plan.draft.architecture != Architecture.WORKERS_ONLY
+
+
+def open_problems(
+    draft: Draft, plan: Plan, page: int, located: Iterable[Located]
+) -> tuple[list[Open], list[Open]]:
+    """Every problem once, in the order of the pages: those of this page and earlier ones and those
+    that the author was told at the field; then one for each question of a later page."""
+    order = {name: number for number, name in enumerate(table.questions())}
+    opened = [
+        Open(
+            question,
+            sentence(question, problem),
+            address(draft, page, question, problem.path, number_of(problem, question, plan)),
+            question.name in draft.touched,
+        )
+        for question, problem in sorted(located, key=lambda pair: order[pair[0].name])
+    ]
+    now = [it for it in opened if it.shown or it.field.page <= page]
+    later = {it.field.name: it for it in opened if it not in now}
+    return now, list(later.values())
+
+
+def address(draft: Draft, page: int, question: Question, path: Path, number: int | None) -> str:
+    """Where a person goes to correct what is wrong, from ``page``."""
+    there = "" if question.page == page else page_address(draft, question.page)
+    cell = question.cell_of(path) if number is not None else None
+    if cell and question.input is Input.ITEMS:
+        return f"{there}#{question.name}-{number}-{cell.slug}"
+    return f"{there}#{question.name}"
+
+
+def page_address(draft: Draft, page: int) -> str:
+    return reverse("draft-step", args=[draft.pk, page])

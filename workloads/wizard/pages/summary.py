@@ -1,0 +1,225 @@
+"""What the wizard's summary says of a plan: will it start, what it needs, what is submitted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from typing import Any
+
+from assets.models import Template
+from assets.template.beginning import keeps
+from clusters.models import Cluster
+from core.rest import curl
+from projects.quotas import Account, Demand
+from spec.cautions import cautions
+from spec.formats import documents
+from spec.formats.merge import filled
+from spec.kind import WorkloadKind
+from spec.problems.errors import SpecError
+from spec.values.quantities import readable
+from spec.workload import Pod, WorkloadSpec
+from trainyard_cli.flags.line import command_line
+from workloads.causes import BarShare, bar
+from workloads.plan import Plan
+from workloads.scheduling.fit.judge import Answer, Fit
+from workloads.scheduling.fit.repairs import Repair
+from workloads.scheduling.fit.words import largest_in_words
+from workloads.scheduling.quota import bounds_of
+
+SUBMISSION = "/api/v1/workloads/"
+FEW = 8  # ranks listed one by one; of more, the first and the last
+NOT_YET = "to-be-selected"
+_ROLES = {"worker", "master"}
+QUEUE_DECIDES = "The cluster's queue decides when it starts."
+TEMPLATE = "A template"
+COMPLETE = "Whoever uses it only adds a name."
+ANSWERS = {
+    Answer.NOW: ("success", "Starts immediately"),
+    Answer.LATER: ("warning", "Will wait"),
+    Answer.NEVER: ("danger", "Can never start"),
+    Answer.UNKNOWN: ("neutral", "Ready to submit"),
+}
+
+
+@dataclass
+class QuotaForecast:
+    """``used`` is what is held once this workload runs. A ``total`` of ``None`` is no bound."""
+
+    label: str
+    used: float
+    total: float | None
+    text: str
+    over: bool = False
+
+
+@dataclass
+class Summary:
+    """``tone``: info, success, warning, danger or neutral. ``todo`` is what people can do about it,
+    ``shares`` what rules out how many of the ``nodes``."""
+
+    tone: str = "info"
+    headline: str = "Not ready yet"
+    detail: str = ""
+    todo: str = ""
+    shares: list[BarShare] = field(default_factory=list)
+    nodes: int = 0
+    largest: str = ""
+    repairs: list[Repair] = field(default_factory=list)
+    pods: str = "–"
+    world_size: int = 0
+    ranks: list[tuple[str, str]] = field(default_factory=list)
+    meters: list[QuotaForecast] = field(default_factory=list)
+    virtual: bool = False
+    cautions: tuple[str, ...] = ()
+    yaml: str = ""
+    line: str = ""
+    curl: str = ""
+
+
+def of(plan: Plan, address: str = SUBMISSION) -> Summary:
+    """``address`` is where programs submit, up to the kind."""
+    body, kind = _body(plan), plan.draft.kind
+    template = plan.template.name if plan.template and "templateId" in body else ""
+    path = WorkloadKind(kind if kind in set(WorkloadKind) else "distributed").traits.path
+    summary = Summary(curl=curl.post(address + path, body), yaml=documents.to_yaml(body))
+    project = plan.project.name if plan.project else ""
+    summary.line = command_line(body, path, project, template=template)
+    summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
+    spec = plan.spec or _with_any_image(plan.document)
+    if spec:
+        _describe(summary, spec)
+        summary.cautions = () if summary.virtual else cautions(spec)
+    if spec and plan.project and plan.cluster:
+        demand = Demand.of(spec, gpu_memory=plan.cluster.gpu_memory)
+        summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
+    _judge(summary, plan)
+    return summary
+
+
+def _with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
+    """Numbers can be told before an environment is chosen."""
+    if not document:
+        return None
+    roles = {role: {"image": NOT_YET, **document[role]} for role in document.keys() & _ROLES}
+    try:
+        return documents.load(document | roles)
+    except SpecError:
+        return None
+
+
+def _describe(summary: Summary, spec: WorkloadSpec) -> None:
+    pods = spec.pods
+    workers = f"{spec.num_workers} worker{'s' if spec.num_workers > 1 else ''}"
+    summary.pods = f"{len(pods)} = 1 master + {workers}" if spec.has_master else workers
+    if not spec.kind.is_gang:
+        summary.pods = "1"
+        return
+    summary.world_size = spec.world_size
+    if len(pods) <= FEW:
+        summary.ranks = [_rank(pod) for pod in pods]
+    else:
+        summary.ranks = [*map(_rank, pods[:3]), ("…", f"{len(pods) - 4} more"), _rank(pods[-1])]
+
+
+def _rank(pod: Pod) -> tuple[str, str]:
+    return str(pod.rank), pod.name
+
+
+def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator[QuotaForecast]:
+    """Each of the quota that has the least left."""
+    unit = "Virtual GPUs" if cluster.has_virtual_gpus else "GPUs"
+    rows = (
+        (unit, "gpus", _number),
+        ("CPU cores", "cpu", _number),
+        ("Memory", "memory", readable),
+    )
+    for label, name, words in rows:
+        least = min(bounds, key=partial(_left, name=name))
+        after = getattr(least.held + demand, name)
+        quota, asked = getattr(least.quota, name), getattr(demand, name)
+        whose = "" if least.kind == "project" else f"the {least.kind}'s "
+        yield _meter(label, asked, after, quota, words, whose)
+
+
+def _left(account: Account, name: str) -> float:
+    quota: float | None = getattr(account.quota, name)
+    return inf if quota is None else quota - getattr(account.held, name)
+
+
+def _meter(
+    label: str, asked: float, after: float, quota: float | None, words: Any, whose: str
+) -> QuotaForecast:
+    if quota is None:
+        return QuotaForecast(label, after, None, words(asked))
+    over = after > quota + 1e-6
+    rest = (
+        f"{words(after - quota)} over {whose or 'the '}quota of"
+        if over
+        else f"leaves {words(quota - after)} of {whose}".rstrip()
+    )
+    return QuotaForecast(label, after, quota, f"{words(asked)} · {rest} {words(quota)}", over)
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 3):g}"
+
+
+def _judge(summary: Summary, plan: Plan) -> None:
+    if plan.draft.is_template:
+        _judge_template(summary, plan)
+        return
+    never = [p.message for p in plan.problems if p.message.startswith(("asks for", "can never"))]
+    if never:
+        summary.tone, summary.headline = "danger", "Can never start"
+        summary.detail = f"It {never[0]}."
+    elif not plan.submittable:
+        count = len(plan.problems)
+        summary.detail = f"{count} thing{'s' if count != 1 else ''} to fill in or fix, see below."
+        if plan.fit and plan.fit.answer is Answer.NEVER and (cause := plan.fit.cause):
+            summary.cautions = (f"{cause.title}. {cause.todo}", *summary.cautions)
+    elif plan.fit is None:
+        summary.headline, summary.detail = "Ready to submit", QUEUE_DECIDES
+    else:
+        summary.tone, summary.headline = ANSWERS[plan.fit.answer]
+        _explain(summary, plan.fit)
+    if plan.fit and plan.spec and plan.fit.answer is not Answer.NOW:
+        summary.largest = largest_in_words(plan.fit, plan.spec)
+
+
+def _judge_template(summary: Summary, plan: Plan) -> None:
+    """It is only begun from: what is left open, whoever uses it fills in."""
+    count = len(plan.problems)
+    summary.headline, summary.detail = TEMPLATE, COMPLETE
+    if count:
+        summary.detail = f"{count} thing{'s' if count != 1 else ''} left to whoever uses it."
+
+
+def _explain(summary: Summary, fit: Fit) -> None:
+    summary.detail = fit.note or "All ranks fit now."
+    if cause := fit.cause:
+        summary.detail, summary.todo = cause.title.rstrip(".") + ".", cause.todo
+        summary.shares = bar([(share.label, share.nodes) for share in cause.shares], cause.total)
+        summary.nodes = cause.total
+
+
+def _body(plan: Plan) -> dict[str, Any]:
+    """The body of ``POST /api/v1/workloads/distributed``, or of another kind."""
+    whole = documents.dump(plan.spec) if plan.spec else plan.document
+    document = documents.masked(documents.brief(whole))
+    body: dict[str, Any] = {"name": plan.draft.name}
+    if template := _template(plan, document):
+        body["templateId"] = str(template.pk)
+    if plan.project:
+        body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
+    if document.get("architecture") == "workers_only":
+        body["noMaster"] = True
+    body["spec"] = filled(documents.to_wire(document))
+    if (master := documents.master_to_wire(document)) is not None:
+        body["masterSpec"] = filled(master)
+    return body
+
+
+def _template(plan: Plan, document: dict[str, Any]) -> Template | None:
+    """The one that the request names, so that its rules hold for it."""
+    template = None if plan.draft.is_template else plan.template
+    return template if template and keeps(template.draft, plan.draft, document) else None
