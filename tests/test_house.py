@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 
 import yaml
 
@@ -15,6 +16,21 @@ OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy"
 OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
 #: Files that pages of tests read, and real clusters that rooms share.
 SHARED = {"kubernetes", "golden"}
+#: Modules that Django, Celery and Python look for by these names.
+BY_CONVENTION = {"__init__", "__main__", "apps", "models", "tasks", "urls"}
+MODULES = 9
+#: Folders with more, and how many: rows of one table each, or not cut yet. They only get smaller.
+LARGE = {
+    "assets": 10,
+    "assets/credential": 10,
+    "config/run": 10,
+    "engines": 11,
+    "engines/kubernetes/manifests": 12,
+    "trainyard_cli": 12,
+    "workloads": 13,
+    "workloads/models": 15,
+    "workloads/wizard/sections": 15,
+}
 
 
 def test_no_test_file_is_imported_by_another() -> None:
@@ -69,3 +85,14 @@ def test_hooks_and_workflow_call_the_commands_of_the_makefile() -> None:
     assert lines
     assert all(line.startswith("make ") for line in lines)
     assert {re.split(r"\s+", line)[1] for line in lines} <= targets()
+
+
+def test_a_folder_of_the_source_has_nine_modules_at_most() -> None:
+    modules = Counter(
+        path.parent.as_posix()
+        for path in tracked("*.py")
+        if path.parts[0] not in {"tests", "bench"}
+        and path.stem not in BY_CONVENTION
+        and path.parent.name not in {"migrations", "commands", "."}
+    )
+    assert {folder: count for folder, count in modules.items() if count > MODULES} == LARGE

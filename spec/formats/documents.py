@@ -46,12 +46,12 @@ def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Docume
     """A stored document with its keys as ``model`` has them: PostgreSQL returns them in an order of
     its own. What is no field of it comes last."""
     fields = _fields(model)
-    known = {
+    in_order = {
         key: _ordered(document[key], inner) if inner else document[key]
         for key, inner in fields.items()
         if key in document
     }
-    return known | {key: value for key, value in document.items() if key not in known}
+    return in_order | {key: value for key, value in document.items() if key not in in_order}
 
 
 def _ordered(value: Any, model: type[BaseModel]) -> Any:

@@ -71,7 +71,7 @@ def test_a_stored_document_is_in_the_order_of_the_spec_whatever_the_database_kee
     assert json.dumps(documents.ordered(stored)) == json.dumps(whole)
 
 
-def test_what_is_no_field_any_more_comes_last() -> None:
+def test_a_key_that_is_no_field_any_more_comes_last() -> None:
     stored = {"gone": 1, "worker": {"old": 2, "image": "a"}, "numWorkers": 3}
     assert list(documents.ordered(stored)) == ["numWorkers", "worker", "gone"]
     assert list(documents.ordered(stored)["worker"]) == ["image", "old"]

@@ -55,7 +55,7 @@ def bridge(end: ServerEnd, **more: Any) -> Bridge:
     return made
 
 
-def test_who_says_that_nothing_more_will_be_sent_still_gets_the_answer(end: ServerEnd) -> None:
+def test_a_client_that_sends_no_more_still_gets_the_answer(end: ServerEnd) -> None:
     made = bridge(end, half_closes=True)
     made.stream.sendall(b"question")
     made.stream.shutdown(socket.SHUT_WR)
