@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SECRET_PREFIX = "whsec_"  # noqa: S105 -- how secrets of Standard Webhooks begin
 SECRET_BYTES = 32
 LONGEST_ANSWER = 1024  # characters of it that are kept
+LONGEST_BODY = 128 * 1024  # room for the longest message of an event, however it is escaped
 
 
 def new_secret() -> str:
@@ -132,7 +133,7 @@ class Delivery(models.Model):
     event = models.BigIntegerField(null=True, blank=True)
     type = models.CharField(max_length=40)
     subject = models.CharField(max_length=100, blank=True)
-    body = models.TextField()
+    body = models.CharField(max_length=LONGEST_BODY)
     state = models.CharField(max_length=10, choices=delivery_states, default=DeliveryState.PENDING)
     asked_by = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"

@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
                 ('event', models.BigIntegerField(blank=True, null=True)),
                 ('type', models.CharField(max_length=40)),
                 ('subject', models.CharField(blank=True, max_length=100)),
-                ('body', models.TextField()),
+                ('body', models.CharField(max_length=131072)),
                 ('state', models.CharField(choices=notifications.models.delivery_states, default='pending', max_length=10)),
                 ('attempts', models.PositiveIntegerField(default=0)),
                 ('next_try_at', models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
