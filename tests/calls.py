@@ -16,7 +16,15 @@ def calls() -> list[tuple[str, str]]:
 
 def address(path: str) -> str:
     """Of something that does not exist."""
-    for name in ("workload_id", "cluster_id", "test_id", "asset_id", "template_id"):
+    for name in (
+        "workload_id",
+        "cluster_id",
+        "test_id",
+        "asset_id",
+        "template_id",
+        "webhook_id",
+        "delivery_id",
+    ):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     for name in (
         "department_id",

@@ -10,7 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Field, Model
 
-WAITING = "inserts_that_wait"  # of a connection, which is a thread's own
+ATTRIBUTE = "inserts_that_wait"  # of a connection, which is a thread's own
 
 
 def insert(rows: Iterable[Model]) -> None:
@@ -32,11 +32,11 @@ def together() -> Iterator[None]:
     then nothing can read it, and no row is refused."""
     database = connections[DEFAULT_DB_ALIAS]
     statements: list[tuple[str, list[Any] | None]] = []
-    vars(database)[WAITING] = statements
+    vars(database)[ATTRIBUTE] = statements
     try:
         yield
     finally:
-        del vars(database)[WAITING]
+        del vars(database)[ATTRIBUTE]
     ops: Any = database.ops
     if database.vendor == "postgresql" and statements:  # the client binds the values, as is usual
         bound = [ops.compose_sql(sql, values) for sql, values in statements]
@@ -46,7 +46,7 @@ def together() -> Iterator[None]:
 
 
 def _send(database: BaseDatabaseWrapper, sql: str, values: list[Any] | None) -> None:
-    waiting: list[tuple[str, list[Any] | None]] | None = vars(database).get(WAITING)
+    waiting: list[tuple[str, list[Any] | None]] | None = vars(database).get(ATTRIBUTE)
     if waiting is not None:
         waiting.append((sql, values))
         return

@@ -14,7 +14,11 @@ from config.run.install import ROOT
 from tests.repository import tracked
 
 #: Where a draft is saved as a template.
-MAKES_TEMPLATES = {"workloads/services.py", "workloads/wizard/template_views.py"}
+MAKES_TEMPLATES = {
+    "workloads/api/template/calls.py",
+    "workloads/services.py",
+    "workloads/wizard/template_views.py",
+}
 #: Where a pod may have several of a kind, in a list: of data sources it does.
 MOUNTS_SEVERAL = {
     "assets/resolve.py",

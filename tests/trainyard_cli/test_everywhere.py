@@ -58,7 +58,7 @@ def test_documents_are_asked_for_as_with_run_ai(terminal: Terminal, project: Pro
     for flag in ("--json", "-o json"):
         assert json.loads(terminal(f"training list {flag}").out)[0]["name"] == "mnist"
     assert "name: mnist" in terminal("training list --yaml").out
-    assert terminal("training list --table").out == terminal("training list").out
+    assert terminal("training list --table").out.startswith("Showing jobs")
 
 
 def test_switches_may_have_their_value_behind_them(terminal: Terminal, project: Project) -> None:

@@ -67,7 +67,7 @@ def test_an_attached_submission_prints_all_ranks_to_the_end(trainyard: Run) -> N
     (line,) = trainyard("logs attached --pod worker-1 --grep 'epoch 1 of 1'").stdout.splitlines()
     assert line.startswith("Rank 2: epoch 1 of 1")
     assert trainyard("logs attached --since 1s --rank 0").returncode == 0
-    trainyard("logs attached --rank 3", code=1)
+    trainyard("logs attached --rank 3", code=4)
 
 
 def test_a_submission_that_is_waited_for_ends_as_its_workload(trainyard: Run) -> None:

@@ -99,10 +99,10 @@ def test_output_that_nobody_foresaw_keeps_back_that_workload_alone(
         engine.print(one.handle, 0, GOOD.decode())
     record = parse.record
 
-    def broken(of: Workload, attempt: Attempt, deadline: float) -> bool:
+    def broken(of: Workload, attempt: Attempt, deadline: float, *, ended: bool) -> bool:
         if of.pk == workload.pk:
             raise RuntimeError("a line that nobody foresaw")
-        return record(of, attempt, deadline)
+        return record(of, attempt, deadline, ended=ended)
 
     with monkeypatch.context() as patch:
         patch.setattr(parse, "record", broken)

@@ -11,7 +11,6 @@ from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents
 from spec.formats.published import given_as
 from spec.formats.stored import mapping
-from spec.framework import Framework
 from spec.kind import WorkloadKind, traits_of
 from spec.problems.errors import Problem
 from workloads.plan import plan
@@ -34,7 +33,7 @@ def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
         document = documents.from_wire(spec, no_master=bool(setup.get("noMaster")), master=its)
         framework = document.pop(FRAMEWORK, None)
         own = {
-            "framework": str(framework or Framework.PYTORCH),
+            **({"framework": str(framework)} if framework else {}),
             "architecture": document.pop("architecture"),
             "master": None if its is None else _replica(document.pop("master"), mapping(master)),
         }
