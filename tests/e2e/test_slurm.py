@@ -214,27 +214,33 @@ def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
     example: str,
     tmp_path: Path,
 ) -> None:
+    """One after the other: the tutorial's port is fixed, and two of its jobs may share a node."""
     scripts = {name: tmp_path / f"{name}.sh" for name in tutorial.PROGRAMS}
     for name, path in scripts.items():
         path.write_text(tutorial.settled(name, example))
     page, (pictures, stand_in) = admin_page, scripts.values()
-    submit_on_page(page, pictures, "pictures")
-    submit_on_page(page, stand_in, "stand-in")
     where = {"projectId": rest.project["id"], "clusterId": rest.project["clusterId"]}
     body = where | {"name": "by-rest", "script": pictures.read_text()}
+    submit_on_page(page, pictures, "pictures")
+    follow_script(page, rest, directory(testbed), "pictures", pictures)
     rest.send("POST", "/workloads/from-sbatch", body)
+    follow_script(page, rest, directory(testbed), "by-rest", pictures)
     submit_by_command(running_trainyard, stand_in, "by-command")
-    texts = {"pictures": pictures, "stand-in": stand_in, "by-rest": pictures}
-    for name, path in (texts | {"by-command": stand_in}).items():
-        row = page.locator("tr[data-phase]").filter(has_text=name)
-        expect(row).to_have_attribute("data-phase", "Completed", timeout=TRAINED)
-        (found,) = rest.send("GET", f"/workloads?filterBy=name=={name}")["workloads"]
-        folder = f"{directory(testbed)}/workloads/{found['id'].replace('-', '')}"
-        assert Path(f"{folder}/runs/1/script.sh").read_bytes() == path.read_bytes()
-        page.goto(f"/workloads/{found['id']}/logs/")
-        log = page.get_by_role("log")
-        expect(log.get_by_text("conda activate ddp")).to_be_visible()
-        for rank in range(2):
-            expect(log.get_by_text(f"Rank {rank} of 2 (local rank 0) by srun")).to_be_visible()
-        rest.delete(found["id"])
-        page.goto("/workloads/")
+    follow_script(page, rest, directory(testbed), "by-command", stand_in)
+
+
+def follow_script(page: Page, rest: Rest, shared: str, name: str, script: Path) -> None:
+    """To its end, its bytes and its log."""
+    page.goto("/workloads/")
+    row = page.locator("tr[data-phase]").filter(has_text=name)
+    expect(row).to_have_attribute("data-phase", "Completed", timeout=TRAINED)
+    (workload,) = rest.send("GET", f"/workloads?filterBy=name=={name}")["workloads"]
+    folder = f"{shared}/workloads/{workload['id'].replace('-', '')}"
+    assert Path(f"{folder}/runs/1/script.sh").read_bytes() == script.read_bytes()
+    page.goto(f"/workloads/{workload['id']}/logs/")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("conda activate ddp")).to_be_visible()
+    for rank in range(2):
+        expect(log.get_by_text(f"Rank {rank} of 2 (local rank 0) by srun")).to_be_visible()
+    rest.delete(workload["id"])
+    page.goto("/workloads/")
