@@ -2,7 +2,7 @@
 ports that it has given away.
 
 Only a plan is judged by them: what waits to go on may get back what was removed meanwhile. Secrets,
-ConfigMaps and existing claims are not looked at, for Trainyard has no right to.
+ConfigMaps and existing claims are not looked up; Trainyard has no right to read the first two.
 """
 
 from collections.abc import Iterable, Iterator
