@@ -4,7 +4,7 @@ from celery import shared_task
 from django.core.cache import cache
 
 from notifications.delivery import results, rounds
-from workloads.events import NOTIFY
+from workloads.history.events import NOTIFY
 
 PRUNE_SECONDS = 600
 

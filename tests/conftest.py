@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from config import embedded
-from config.run import programs
+from config.run.programs import table as programs
 from core import storage
 from core.broker import enqueue
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster

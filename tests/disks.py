@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.holes import free_head
+from engines.shared.holes import free_head
 
 BLOCK = 64 * 1024
 

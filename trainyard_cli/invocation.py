@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trainyard_cli import profile
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.rest import profile
 from trainyard_cli.show import Format
 
 if TYPE_CHECKING:
-    from trainyard_cli.client import RestClient
+    from trainyard_cli.rest.client import RestClient
 
 Output = Annotated[
     Format | None,
@@ -51,7 +51,7 @@ class Invocation:
         return client
 
     def connect(self, kept: profile.Profile) -> "RestClient":
-        from trainyard_cli.client import RestClient  # which takes its time to load
+        from trainyard_cli.rest.client import RestClient  # which takes its time to load
 
         self.close()
         self._client = client = RestClient(kept)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import yaml
 
 from accounts.models import User
-from assets.credential import registries
+from assets.credential.injection import registries
+from assets.credential.injection.values import MissingValue, values_for
 from assets.credential.model import Credential
-from assets.credential.values import MissingValue, values_for
 from clusters.connections import engine_for, site_of
 from clusters.models import Cluster
 from core.database.fields import Unreadable

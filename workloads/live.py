@@ -13,7 +13,7 @@ from accounts.models import User
 from core.broker import stream as live
 from core.database.connections import let_go
 from projects.models import Project
-from workloads import events
+from workloads.history import events
 
 # A stream ends after this and the page connects again: whoever lost a project loses its stream.
 LONGEST_SECONDS = 600

@@ -14,7 +14,7 @@ from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
 from assets.credential import own_keys
-from assets.credential.binding import bind
+from assets.credential.injection.binding import bind
 from assets.links import Reference
 from assets.models import Template
 from assets.template import rulings

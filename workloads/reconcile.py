@@ -25,10 +25,11 @@ from spec.phases import (
     RankPhase,
     Reason,
 )
-from workloads import causes, diagnosis, enqueue, events
+from workloads import diagnosis, enqueue
+from workloads.history import causes, events
+from workloads.history.progress import forward
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
-from workloads.progress import forward
 from workloads.scheduling import admission
 from workloads.scheduling.fit.foresight import FEW, judge_unasked
 from workloads.scheduling.limits import endings

@@ -17,7 +17,8 @@ from projects.scopes import Place
 from spec.draft import WorkloadDraft
 from spec.phases import Phase, Reason
 from spec.problems.errors import Problem, SpecError
-from workloads import enqueue, events, logs, submission
+from workloads import enqueue, logs, submission
+from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, contest, plan
 from workloads.scheduling.quota import hold_quota

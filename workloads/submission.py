@@ -21,7 +21,8 @@ from projects.quotas import Demand
 from spec.draft import WorkloadDraft
 from spec.formats import documents
 from spec.problems.errors import Problem, SpecError
-from workloads import enqueue, events
+from workloads import enqueue
+from workloads.history import events
 from workloads.launch import pulled_with
 from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD

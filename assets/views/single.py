@@ -11,11 +11,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
-from assets.cards import NOT_VALID, cards
 from assets.forms.base import EVERY
+from assets.gallery.cards import NOT_VALID, cards
+from assets.gallery.views import links
 from assets.links import tables
 from assets.names import as_yaml
-from assets.views.gallery import links
 from core.web.http import render_partial
 from core.web.pages import done, in_drawer, question_page
 

@@ -3,8 +3,8 @@ its addresses."""
 
 import os
 
-from config.run import programs
 from config.run.__main__ import read_address
+from config.run.programs import table as programs
 
 if __name__ == "__main__":
     from config import settings

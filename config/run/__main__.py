@@ -10,12 +10,12 @@ import time
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
-from config.run import programs
 from config.run.console import frame, say, step
 from config.run.disk import BrokerLog, sentence, without_room
 from config.run.home import HalfRestored, Home, Occupied, refuse_half_restored
-from config.run.manager import Manager, NotReady
-from config.run.programs import Address
+from config.run.programs import table as programs
+from config.run.programs.manager import Manager, NotReady
+from config.run.programs.table import Address
 
 HEALTHY_WITHIN = 30.0  # seconds
 

@@ -16,10 +16,10 @@ from typing import NoReturn
 import django
 from django.core.exceptions import ImproperlyConfigured
 
-from config.run import programs
 from config.run.__main__ import CannotStart, read_address
 from config.run.home import HalfRestored, refuse_half_restored
-from config.run.programs import Address, Program
+from config.run.programs import table as programs
+from config.run.programs.table import Address, Program
 
 NAMES = ("web", "worker", "beat", "prepare", "wait")
 

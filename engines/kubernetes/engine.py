@@ -35,8 +35,8 @@ from engines.kubernetes.jobs import (
 from engines.kubernetes.labels import is_of
 from engines.kubernetes.logs.streams import STREAMS, LogStreams
 from engines.kubernetes.manifests import unsupported
-from engines.kubernetes.manifests.fetchers import Images
 from engines.kubernetes.manifests.job import IMAGES, manifests, masked
+from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.manifests.tools import object_of
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.job import JobView

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engines.terminal import PtySession
+from engines.shared.terminal import PtySession
 
 # Makes the terminal that of the new session, which only its leader can, and becomes the program.
 # It also carries the mark of its workload, which must not come from the threads of the server, and

@@ -20,7 +20,7 @@ from core.broker.lease import lease
 from notifications.delivery import outbox, results, signature
 from notifications.delivery.post import HookAnswer, post
 from notifications.models import Delivery, Webhook
-from workloads.events import NOTIFY
+from workloads.history.events import NOTIFY
 
 LEASE_SECONDS = 15.0
 LOOK_SECONDS = 1.0  # for more that is due, while others are being sent

@@ -15,7 +15,7 @@ from notifications.delivery import outbox, receivers, results
 from notifications.models import Delivery, Webhook, new_secret
 from notifications.webhooks import events
 from projects.scopes import Place
-from workloads.events import NOTIFY
+from workloads.history.events import NOTIFY
 
 OLD_SECRET_COUNTS = timedelta(hours=24)
 EVENTS = ("events",)  # the document among the columns that the audit log shows

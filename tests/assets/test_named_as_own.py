@@ -15,7 +15,7 @@ from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from workloads.launch import launch_of
 from workloads.plan import plan
 from workloads.services import submit
-from workloads.wizard.sections import variables
+from workloads.wizard.sections.container import variables
 
 pytestmark = pytest.mark.django_db
 NAMED = {"name": "hub", "key": "token"}

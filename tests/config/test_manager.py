@@ -8,11 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from config.run import programs
 from config.run.home import Home, Occupied
-from config.run.logs import LARGEST, LogFile
-from config.run.manager import Manager, NotReady, Running, ending
-from config.run.programs import Address, Program
+from config.run.programs import table as programs
+from config.run.programs.logs import LARGEST, LogFile
+from config.run.programs.manager import Manager, NotReady, Running, ending
+from config.run.programs.table import Address, Program
 from tests.waiting import wait_for
 
 

@@ -8,8 +8,8 @@ from asgiref.sync import async_to_sync
 from django.core.exceptions import ImproperlyConfigured
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from config.run import programs
-from config.run.programs import Address
+from config.run.programs import table as programs
+from config.run.programs.table import Address
 
 FORWARDED = [(b"x-forwarded-for", b"203.0.113.9"), (b"x-forwarded-proto", b"https")]
 

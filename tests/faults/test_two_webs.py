@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from config.run import programs
 from config.run.install import ROOT
+from config.run.programs import table as programs
 from tests.product import Trainyard, free_port
 from tests.rest import Rest
 from tests.waiting import wait_for

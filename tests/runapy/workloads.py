@@ -9,7 +9,7 @@ from runai import models
 from projects.models import Project
 from tests.factories import WorkloadFactory
 from tests.runapy.conftest import RunaiCaller
-from workloads import events
+from workloads.history import events
 
 
 def walk(runai: RunaiCaller, project: Project) -> None:

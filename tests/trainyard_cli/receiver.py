@@ -12,7 +12,7 @@ from spec.kind import WorkloadKind
 from spec.workload import WorkloadSpec
 from trainyard_cli import app
 from trainyard_cli.commands import submit
-from trainyard_cli.destinations import Destination
+from trainyard_cli.rest.destinations import Destination
 
 Body = dict[str, Any]
 

@@ -11,7 +11,7 @@ from django.test import AsyncClient, Client
 
 from accounts.models import User
 from tests.factories import ProjectFactory
-from workloads import events
+from workloads.history import events
 from workloads.live import BEAT
 from workloads.models import Workload
 

@@ -25,7 +25,7 @@ from workloads.models import Workload
 from workloads.plan import plan
 from workloads.services import submit
 from workloads.wizard.as_yaml import manifest_of
-from workloads.wizard.sections.runtime import RUNTIME
+from workloads.wizard.sections.container.runtime import RUNTIME
 
 pytestmark = pytest.mark.django_db
 HIDDEN = "tr41n-l1ke-nobody-reads"

@@ -8,7 +8,7 @@ from trainyard_cli.errors import CliError, ExitCode
 from trainyard_cli.show import Item
 
 if TYPE_CHECKING:
-    from trainyard_cli.client import RestClient
+    from trainyard_cli.rest.client import RestClient
 
 BEGIN, COLLECT = "/device-sign-ins", "/device-sign-ins/key"
 

@@ -6,7 +6,8 @@ import typer
 
 from trainyard_cli.commands.jobs import add_verbs
 from trainyard_cli.commands.submit import command_of
-from trainyard_cli.destinations import (
+from trainyard_cli.invocation import of
+from trainyard_cli.rest.destinations import (
     DISTRIBUTED,
     FRAMEWORKS,
     STANDARD,
@@ -15,7 +16,6 @@ from trainyard_cli.destinations import (
     Destination,
     gang_of,
 )
-from trainyard_cli.invocation import of
 
 
 def add(app: typer.Typer, head: Sequence[str]) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from trainyard_cli.destinations import Destination
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS, CliFlag
 from trainyard_cli.invocation import Output, ProjectName
+from trainyard_cli.rest.destinations import Destination
 
 #: Words of Run:ai that are understood, and what to use instead.
 REFUSED = {

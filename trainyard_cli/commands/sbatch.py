@@ -63,7 +63,7 @@ def _send(
     invocation: Invocation, body: dict[str, Any], output: Format | None, *, rehearses: bool
 ) -> Any:
     """What was submitted, if anything was. What a reader should know goes to standard error."""
-    from trainyard_cli.client import Refusal
+    from trainyard_cli.rest.client import Refusal
 
     try:
         answer = invocation.client.post(PATH, body, dryRun="true" if rehearses else None)

@@ -13,16 +13,16 @@ from urllib.parse import urlsplit
 
 import typer
 
-from trainyard_cli import profile
 from trainyard_cli.commands.by_code import by_code
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import SET_PROJECT, Output, of
 from trainyard_cli.notes import LogLevel, note
-from trainyard_cli.profile import DEFAULT_SERVER, Profile
+from trainyard_cli.rest import profile
+from trainyard_cli.rest.profile import DEFAULT_SERVER, Profile
 from trainyard_cli.show import Item, document, facts
 
 if TYPE_CHECKING:
-    from trainyard_cli.client import RestClient
+    from trainyard_cli.rest.client import RestClient
 
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 LONGEST_NAME = 63
@@ -140,7 +140,7 @@ def _password(*, from_stdin: bool) -> str:
 
 def _retire(kept: Profile) -> None:
     """The key of an earlier sign-in, which nobody would use any more, ends itself."""
-    from trainyard_cli.client import RestClient
+    from trainyard_cli.rest.client import RestClient
 
     if not kept.key_id or kept.from_environment:
         return

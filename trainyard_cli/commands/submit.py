@@ -8,7 +8,6 @@ from typing import Any
 
 from trainyard_cli.assets import SOURCES, TEMPLATE, source_of, with_ids
 from trainyard_cli.commands.options import MASTER, command_with, parameters_of, typed_in
-from trainyard_cli.destinations import FRAMEWORKS, Destination
 from trainyard_cli.errors import CliError, wrong_use
 from trainyard_cli.flags.body import Body, Typed, laid_over
 from trainyard_cli.flags.first import with_services, with_volumes
@@ -16,6 +15,7 @@ from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
 from trainyard_cli.invocation import Invocation, of
 from trainyard_cli.notes import note
+from trainyard_cli.rest.destinations import FRAMEWORKS, Destination
 from trainyard_cli.show import Format, document, sentences
 
 #: Fields that no flag of the table is for.
@@ -151,7 +151,7 @@ def _send(
     invocation: Invocation, to: Destination, body: Body, output: Format | None, *, rehearses: bool
 ) -> Any:
     """The new workload, if there is one."""
-    from trainyard_cli.client import Refusal
+    from trainyard_cli.rest.client import Refusal
 
     try:
         answer = invocation.client.post(

@@ -9,7 +9,7 @@ from trainyard_cli.commands.describe import Name
 from trainyard_cli.errors import CliError, ExitCode
 from trainyard_cli.invocation import Invocation, ProjectName, of
 from trainyard_cli.notes import note
-from trainyard_cli.pulses import pulses
+from trainyard_cli.rest.pulses import pulses
 from trainyard_cli.show import Item
 
 OVER = {"Completed", "Failed", "Stopped", "Deleted"}

@@ -16,7 +16,7 @@ from trainyard_cli.invocation import (
     of,
 )
 from trainyard_cli.notes import note
-from trainyard_cli.pulses import pulses
+from trainyard_cli.rest.pulses import pulses
 from trainyard_cli.show import Format, Item, TextColumn, age, duration, listing, number
 
 Status = Annotated[

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from spec.phases import HELD_UP, WAITING, Phase, Reason
 from workloads import logs
-from workloads.causes import BarShare, bar
 from workloads.detail.exit_codes import advice, exit_in_words
 from workloads.diagnosis import BY_ID, FailureClass
 from workloads.diagnosis.ranks import in_order_of_failure
+from workloads.history.causes import BarShare, bar
 from workloads.logs.choice import FIRST_ERROR
 from workloads.logs.reading import merge
 from workloads.logs.text import shown

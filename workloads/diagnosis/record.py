@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from spec.phases import Phase, Reason
-from workloads import events, logs
+from workloads import logs
 from workloads.diagnosis.base import FailureClass, Weight
 from workloads.diagnosis.classes import CLASSES
 from workloads.diagnosis.classes.cluster import TIME_LIMIT
 from workloads.diagnosis.match import match
 from workloads.diagnosis.ranks import by_its_end, in_order_of_failure
+from workloads.history import events
 from workloads.logs.reading.lines import backward, end_of
 from workloads.logs.text import shown
 from workloads.models import Rank, Workload

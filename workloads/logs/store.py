@@ -24,9 +24,9 @@ from types import TracebackType
 from typing import BinaryIO, Self
 from uuid import UUID
 
-from engines.holes import free_head
+from engines.shared.holes import free_head
 from spec.values.quantities import readable
-from workloads.models.traces import log_folder
+from workloads.models.history.traces import log_folder
 
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
 SLOT = 320  # bytes

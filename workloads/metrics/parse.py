@@ -12,7 +12,8 @@ from typing import Any
 from django.db import transaction
 
 from core.text import cleaned
-from workloads import events, logs
+from workloads import logs
+from workloads.history import events
 from workloads.logs.store import Index
 from workloads.metrics import downsample
 from workloads.models import Attempt, Sample, SampleKind, Workload

@@ -31,20 +31,20 @@ from workloads.models.choices import (
     reasons,
     sources,
 )
-from workloads.models.foreseen import Foreseen, first_wait
+from workloads.models.history.foreseen import Foreseen, first_wait
+from workloads.models.history.traces import kept_in_words, kept_until, with_the_project
 from workloads.models.indexes import TABLE_INDEXES
 from workloads.models.queries import WorkloadQuerySet
-from workloads.models.traces import kept_in_words, kept_until, with_the_project
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
     from workloads.models.asset import WorkloadAsset
     from workloads.models.attempt import Attempt
-    from workloads.models.cause import Cause
-    from workloads.models.event import Event
+    from workloads.models.history.cause import Cause
+    from workloads.models.history.event import Event
+    from workloads.models.history.sample import Sample
     from workloads.models.rank import Rank
-    from workloads.models.sample import Sample
 
 
 @cache

@@ -15,7 +15,8 @@ from projects.models import Project
 from spec.phases import Phase, Reason
 from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
-from workloads import enqueue, events
+from workloads import enqueue
+from workloads.history import events
 from workloads.models import Rank, Workload
 from workloads.scheduling import capacity, front, requeue, standing
 from workloads.scheduling.order import decisions

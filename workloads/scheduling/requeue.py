@@ -6,7 +6,8 @@ from django.db import transaction
 
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.errors import SpecError
-from workloads import causes, enqueue, events
+from workloads import enqueue
+from workloads.history import causes, events
 from workloads.models import Attempt, Workload
 
 

@@ -14,7 +14,7 @@ from core.broker import slots
 from engines.base import EngineError
 from engines.session import Session
 from spec.phases import RankPhase
-from workloads import events
+from workloads.history import events
 from workloads.models import Rank, Workload
 from workloads.terminal.shell import SHELL
 

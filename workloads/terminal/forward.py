@@ -12,7 +12,7 @@ from clusters.connections import engine_for
 from core.broker import slots
 from core.broker.valkey import connection
 from engines.base import EngineError
-from workloads import events
+from workloads.history import events
 from workloads.models import Rank
 from workloads.terminal import access
 from workloads.terminal.access import SLOT_SECONDS, NotOpened

@@ -14,7 +14,7 @@ from core.web.http import render_partial
 from engines.base import EngineError
 from spec.parts.environment import ConnectionType
 from spec.tools import Tool
-from workloads import events
+from workloads.history import events
 from workloads.http import find
 from workloads.models import Workload
 from workloads.tools import access, addresses

@@ -2,7 +2,7 @@
 
 from accounts.http import Request
 from accounts.models import User
-from assets.credential import registries
+from assets.credential.injection import registries
 from assets.names import names_for
 from clusters.connections import site_of
 from core.forms import nested

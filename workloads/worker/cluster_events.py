@@ -7,7 +7,7 @@ from django.db import transaction
 
 from clusters.models import Cluster
 from engines.base import ClusterEvent
-from workloads import events
+from workloads.history import events
 from workloads.models import Event, Workload
 
 SOURCE = "cluster"

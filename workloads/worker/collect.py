@@ -19,11 +19,12 @@ from core import storage
 from engines.base import Engine, EngineError, EngineUnavailable, Observation, UsageSample
 from engines.logs import Log, LogChunk
 from spec.phases import ACTIVE, HANDED_OVER, Phase
-from workloads import diagnosis, events, logs, reconcile
+from workloads import diagnosis, logs, reconcile
+from workloads.history import events
 from workloads.logs import limit
 from workloads.metrics import downsample, parse
 from workloads.models import Attempt, Sample, SampleKind, Workload
-from workloads.models.sample import newest_usage
+from workloads.models.history.sample import newest_usage
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,8 @@ from core.broker.lease import ending, lease
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
 from spec.phases import ASKED_TO_RUN, Reason
 from spec.problems.causes import Cause, CauseKind
-from workloads import causes, enqueue, events, reconcile
+from workloads import enqueue, reconcile
+from workloads.history import causes, events
 from workloads.launch import launch_of
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.scheduling.fit.foresight import judge_unasked

@@ -6,7 +6,8 @@ from assets.credential.own_keys import engine_by
 from engines.base import EngineRefused, Observation
 from projects.quotas import Demand
 from spec.phases import HANDED_OVER, RANK_ACTIVE, STOPPABLE, Phase, RankPhase
-from workloads import events, reconcile, services
+from workloads import reconcile, services
+from workloads.history import events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
 

@@ -20,7 +20,8 @@ from core.database.prepared import prepared
 from engines.base import Engine, EngineError, Observation
 from projects import queues
 from spec.phases import ACTIVE
-from workloads import events, reconcile
+from workloads import reconcile
+from workloads.history import events
 from workloads.models import Workload
 from workloads.worker import cluster_events, collect, drift, outages, relist
 from workloads.worker.ends import Ends

@@ -8,7 +8,8 @@ from django.db.models import F, Prefetch
 from clusters.models import Cluster
 from engines.base import Observation
 from spec.phases import HANDED_OVER
-from workloads import causes, progress, reconcile
+from workloads import reconcile
+from workloads.history import causes, progress
 from workloads.models import Cause, Workload
 from workloads.worker import drift
 

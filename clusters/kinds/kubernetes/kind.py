@@ -45,7 +45,7 @@ def connect(cluster: "Cluster") -> Engine:
     from clusters.models import Installation
     from engines.kubernetes.client.connect import connect
     from engines.kubernetes.engine import KubernetesEngine
-    from engines.kubernetes.manifests.fetchers import Images
+    from engines.kubernetes.manifests.pod.fetchers import Images
 
     try:
         secret = KubernetesSecret.of(cluster.connection)

@@ -15,14 +15,14 @@ from engines.kubernetes.jobs import (
     job_name,
 )
 from engines.kubernetes.labels import namespace_of, without_empty
-from engines.kubernetes.manifests import scheduling
-from engines.kubernetes.manifests.container import container, pod_security
-from engines.kubernetes.manifests.env import processes, secret
-from engines.kubernetes.manifests.fetchers import Images, fetchers, passwd, ssh_volumes
-from engines.kubernetes.manifests.pulls import pull_secret, pull_secrets
+from engines.kubernetes.manifests.pod import scheduling
+from engines.kubernetes.manifests.pod.container import container, pod_security
+from engines.kubernetes.manifests.pod.env import processes, secret
+from engines.kubernetes.manifests.pod.fetchers import Images, fetchers, passwd, ssh_volumes
+from engines.kubernetes.manifests.pod.pulls import pull_secret, pull_secrets
+from engines.kubernetes.manifests.pod.volumes import claims, mounts
 from engines.kubernetes.manifests.tools import exposed
 from engines.kubernetes.manifests.unsupported import complaints
-from engines.kubernetes.manifests.volumes import claims, mounts
 from spec.values.variable import looks_secret
 from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
 

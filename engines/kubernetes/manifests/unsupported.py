@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from engines.base import Launch
 from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
 from engines.kubernetes.manifests import tools
-from engines.kubernetes.manifests.scheduling import has_kai, unknown_pools
+from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
 from spec.parts.batch_script import ON_SLURM_ALONE
 from spec.parts.environment import Seccomp, UidGidSource
 from spec.parts.scheduling import Preemptibility

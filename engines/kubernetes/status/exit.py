@@ -4,7 +4,7 @@ import re
 import signal
 
 from engines.base import Manifest
-from engines.kubernetes.manifests.fetchers import FETCHER
+from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from spec.phases import Reason
 
 #: Why a runtime could not start a program: kubelet's words with containerd, with dockershim, and

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engines.holes import free_head
+from engines.shared.holes import free_head
 
 Json = dict[str, Any]
 TWICE = 64 * 1024  # bytes of a log that may be kept here and by whoever reads it

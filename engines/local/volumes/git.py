@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from engines.local.volumes.volume import Fetcher, Keys, Volume
-from engines.sources import repository_failed
+from engines.shared.sources import repository_failed
 from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
 
 STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")

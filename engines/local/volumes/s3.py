@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engines.local.volumes.volume import Fetcher, Keys, Volume
-from engines.sources import bucket_failed
+from engines.shared.sources import bucket_failed
 
 PROGRAM = "engines.local.volumes.download"
 #: What this server's user has set up for himself opens nothing here.

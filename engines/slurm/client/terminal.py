@@ -4,8 +4,8 @@ hangs up ends the client, and Slurm ends the program."""
 import sys
 from collections.abc import Sequence
 
+from engines.shared.terminal import PtySession
 from engines.slurm.client.transport import variables
-from engines.terminal import PtySession
 
 # Makes the terminal that of the new session, so that hanging up and sizes reach it.
 LEADER = """

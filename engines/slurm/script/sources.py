@@ -9,9 +9,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from engines.base import Launch
+from engines.shared.sources import bucket_failed, repository_failed
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script.site import SlurmSite
-from engines.sources import bucket_failed, repository_failed
 from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
 from spec.data.places import variable_of
 from spec.data.storage import S3, Git

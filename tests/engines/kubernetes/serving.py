@@ -7,7 +7,7 @@ from typing import Any
 from engines.base import Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.manifests.fetchers import Images
+from engines.kubernetes.manifests.pod.fetchers import Images
 from spec.phases import Phase
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
 from tests.engines.kubernetes.launches import ONE, with_spec

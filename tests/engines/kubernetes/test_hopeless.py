@@ -13,7 +13,7 @@ from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.hopeless import HopelessJobs, fetches
 from engines.kubernetes.jobs import GAVE_UP, PROJECT, PYTORCH, job_name
 from engines.kubernetes.labels import is_of
-from engines.kubernetes.manifests.fetchers import Images
+from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.kubernetes.watch.watcher import PODS

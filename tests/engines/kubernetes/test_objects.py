@@ -11,7 +11,7 @@ from engines.base import EngineUnavailable, Launch
 from engines.kubernetes import objects
 from engines.kubernetes.jobs import MPI, PYTORCH, job_name
 from engines.kubernetes.labels import secret_name
-from engines.kubernetes.manifests.volumes import claims
+from engines.kubernetes.manifests.pod.volumes import claims
 from spec.data.storage import Storage
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase

@@ -7,7 +7,7 @@ import pytest
 from engines.base import Launch
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.jobs import job_name
-from engines.kubernetes.manifests.fetchers import Images
+from engines.kubernetes.manifests.pod.fetchers import Images
 from spec.data.storage import Git, Storage
 from spec.framework import Framework
 from spec.phases import Phase, Reason

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from config.run import programs
 from config.run.install import ROOT
+from config.run.programs import table as programs
 from tests.faults.kubernetes.site import COUNT, ENDED, ENDLESS, NAMESPACE, Site
 from tests.waiting import wait_for
 

@@ -12,7 +12,7 @@ from notifications.models import Delivery, EventCursor, Webhook
 from spec.phases import Phase
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
-from workloads import events
+from workloads.history import events
 from workloads.models import Event, Workload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]

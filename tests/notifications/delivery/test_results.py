@@ -12,7 +12,7 @@ from notifications.delivery.post import HookAnswer
 from notifications.models import Delivery, DeliveryState, Webhook
 from tests.factories import UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
-from workloads import events
+from workloads.history import events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 BROKEN = HookAnswer(500, "oops", "The receiver answered 500.", 12)

@@ -19,7 +19,7 @@ from notifications.models import Delivery, DeliveryState, Webhook, new_secret
 from tests.factories import WorkloadFactory
 from tests.notifications.factories import WebhookFactory
 from tests.notifications.receiver import HookReceiver, answers
-from workloads import events
+from workloads.history import events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 

@@ -11,7 +11,7 @@ from tests.caller import Caller
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
 from tests.notifications.receiver import HookReceiver, answers
-from workloads import events
+from workloads.history import events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 

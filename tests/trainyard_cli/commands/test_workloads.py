@@ -12,7 +12,7 @@ from spec.phases import Phase
 from tests.factories import ProjectFactory, WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
 from trainyard_cli.commands import waiting
-from workloads import events
+from workloads.history import events
 from workloads.models import Workload
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"

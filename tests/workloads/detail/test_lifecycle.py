@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
-from workloads import events
 from workloads.detail.lifecycle import Moment, bar, moments
+from workloads.history import events
 from workloads.models import Event, Workload
 
 NOW = timezone.now()

@@ -14,9 +14,10 @@ from engines.findings import METERING, Finding, Level
 from projects.models import Project
 from spec.phases import RankPhase, Reason
 from tests.factories import TemplateFactory, WorkloadFactory
-from workloads import events, logs
+from workloads import logs
 from workloads.detail.exit_codes import advice, exit_in_words
 from workloads.diagnosis.ranks import in_order_of_failure
+from workloads.history import events
 from workloads.models import Attempt, Workload
 
 

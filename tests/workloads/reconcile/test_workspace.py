@@ -8,7 +8,8 @@ from engines.base import Observation
 from projects.models import Project
 from spec.phases import Phase, Reason
 from tests.factories import WorkloadFactory
-from workloads import progress, reconcile, services
+from workloads import reconcile, services
+from workloads.history import progress
 from workloads.models import Workload
 
 

@@ -16,7 +16,8 @@ from projects.models import Project
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
-from workloads import events, services, tasks
+from workloads import services, tasks
+from workloads.history import events
 from workloads.launch import launch_of
 from workloads.models import Workload
 from workloads.worker import collect, ends, monitor

@@ -18,9 +18,10 @@ from core.broker import stream as live
 from core.database.connections import let_go
 from core.rest.api import ApiError, Issue, unreadable
 from core.web.query import whole_number
-from workloads import events, logs
+from workloads import logs
 from workloads.api.reads.listing import Which
 from workloads.api.submissions.distributed import find_kept
+from workloads.history import events
 from workloads.logs.follow import MergedOutput
 from workloads.models import Workload
 

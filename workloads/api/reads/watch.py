@@ -19,8 +19,8 @@ from core.broker import stream as live
 from core.database.connections import let_go
 from core.rest.api import Parameters
 from core.web.query import uuids
-from workloads import changes, events
-from workloads.changes import Cursor, WorkloadChange
+from workloads.history import changes, events
+from workloads.history.changes import Cursor, WorkloadChange
 from workloads.live import LONGEST_SECONDS, RETRY_MS, channels_of
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,8 @@ from django.utils import timezone
 from clusters.models import State
 from spec.phases import Phase, Reason
 from spec.problems import time_limit
-from workloads import causes, enqueue, events
+from workloads import enqueue
+from workloads.history import causes, events
 from workloads.models import SampleKind, Workload
 
 KEY = "spec_json__idleLimitSeconds"

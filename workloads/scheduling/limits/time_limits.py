@@ -10,7 +10,8 @@ from django.db.models.fields.json import KT
 from clusters.models import State
 from spec.phases import AT_WORK, Phase, Reason
 from spec.problems import time_limit
-from workloads import causes, enqueue, events
+from workloads import enqueue
+from workloads.history import causes, events
 from workloads.models import Workload
 
 KEY = "spec_json__timeLimitSeconds"

@@ -20,7 +20,7 @@ from core.forms.field import Option, Values
 from core.forms.items import ShownCell, ShownItem
 from projects.models import Project
 from spec.data.credential import KEYS, CredentialKind
-from workloads.wizard.sections.variables import written
+from workloads.wizard.sections.container.variables import written
 
 MOST = 100  # in a list; of more, their names are searched
 SUGGESTED = 8

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind, Fact
-from assets.cards import NOT_VALID, cards
+from assets.gallery.cards import NOT_VALID, cards
 from assets.kinds import KINDS
 from clusters.models import Cluster, State
 from projects.models import Project

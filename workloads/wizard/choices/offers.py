@@ -17,7 +17,7 @@ from projects.models import Project
 from spec.parts.scheduling import PriorityClass
 from workloads.wizard.choices.credentials import Credentials
 from workloads.wizard.sections.base import Question, Section
-from workloads.wizard.sections.variables import CREDENTIAL
+from workloads.wizard.sections.container.variables import CREDENTIAL
 
 NO_CLUSTER = "Select a cluster and a project first: not all clusters support this."
 

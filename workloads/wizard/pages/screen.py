@@ -21,7 +21,7 @@ from workloads.wizard.pages.steps import (
 )
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import ROLES
-from workloads.wizard.sections.size import PROCESSES, SIZE
+from workloads.wizard.sections.resources.size import PROCESSES, SIZE
 
 
 @dataclass

@@ -19,7 +19,7 @@ from spec.problems.errors import SpecError
 from spec.values.quantities import readable
 from spec.workload import Pod, WorkloadSpec
 from trainyard_cli.flags.line import command_line
-from workloads.causes import BarShare, bar
+from workloads.history.causes import BarShare, bar
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Answer, Fit
 from workloads.scheduling.fit.repairs import Repair

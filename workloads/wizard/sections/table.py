@@ -4,18 +4,18 @@ from functools import cache
 
 from assets.kinds import KINDS
 from workloads.wizard.sections.base import PAGES, Question, Section
-from workloads.wizard.sections.command import COMMAND
-from workloads.wizard.sections.compute import COMPUTE
-from workloads.wizard.sections.environment import ENVIRONMENT
+from workloads.wizard.sections.container.command import COMMAND
+from workloads.wizard.sections.container.environment import ENVIRONMENT
+from workloads.wizard.sections.container.readiness import READINESS
+from workloads.wizard.sections.container.runtime import RUNTIME
+from workloads.wizard.sections.container.tools import TOOLS
 from workloads.wizard.sections.general import GENERAL
-from workloads.wizard.sections.readiness import READINESS
-from workloads.wizard.sections.requests import REQUESTS
-from workloads.wizard.sections.runtime import RUNTIME
+from workloads.wizard.sections.resources.compute import COMPUTE
+from workloads.wizard.sections.resources.requests import REQUESTS
+from workloads.wizard.sections.resources.size import PROCESSES, SIZE
 from workloads.wizard.sections.scheduling import SCHEDULING
 from workloads.wizard.sections.setup import SETUP
-from workloads.wizard.sections.size import PROCESSES, SIZE
 from workloads.wizard.sections.storage import STORAGE
-from workloads.wizard.sections.tools import TOOLS
 
 SECTIONS: tuple[Section, ...] = (
     SETUP,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engines.base import Manifest, Observation
-from engines.kubernetes.manifests.requests import asked
+from engines.kubernetes.manifests.pod.requests import asked
 from engines.kubernetes.status.causes.unschedulable import passed
 from engines.nodes import Allocation, NodeInfo
 from spec.problems.causes import Cause, CauseKind, Share

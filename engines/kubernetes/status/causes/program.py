@@ -1,7 +1,7 @@
 """What a rank runs fails, or cannot be started. Pure."""
 
 from engines.base import Manifest
-from engines.kubernetes.manifests.fetchers import FETCHER
+from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from engines.kubernetes.status.causes.probes import TODO
 from engines.kubernetes.status.exit import EXEC, exit_words, failure_reason, last_words, unstarted
 from spec.problems.causes import Cause, CauseKind

@@ -7,7 +7,7 @@ import pytest
 
 from engines.kubernetes.cluster import nodes
 from engines.kubernetes.cluster.nodes import MIB, Inventory, node
-from engines.kubernetes.manifests.requests import asked
+from engines.kubernetes.manifests.pod.requests import asked
 from engines.nodes import Allocation, Condition, Gpu, Taint
 from tests.engines.kubernetes.answering import answering
 

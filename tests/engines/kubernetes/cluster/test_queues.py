@@ -14,7 +14,7 @@ from engines.kubernetes.cluster.queues import QUEUES, manifest
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import QUEUES_OF, department_queue, project_queue, queues_of
 from engines.kubernetes.manifests.job import manifests as render
-from engines.kubernetes.manifests.scheduling import QUEUE as LABEL
+from engines.kubernetes.manifests.pod.scheduling import QUEUE as LABEL
 from engines.queues import Queue
 from tests.engines.kubernetes.cases import case
 from tests.engines.kubernetes.conftest import PREFIX

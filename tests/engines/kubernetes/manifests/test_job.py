@@ -11,9 +11,9 @@ from engines.base import EngineRefused
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import kinds_here, release
 from engines.kubernetes.jobs import KINDS, PLAIN
-from engines.kubernetes.manifests.container import resources
 from engines.kubernetes.manifests.job import manifests, masked
-from engines.kubernetes.manifests.scheduling import shares
+from engines.kubernetes.manifests.pod.container import resources
+from engines.kubernetes.manifests.pod.scheduling import shares
 from engines.kubernetes.objects import folder
 from spec.parts.compute import Compute, GpuRequestType
 from spec.workload import MAX_WORKERS

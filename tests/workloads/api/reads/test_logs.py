@@ -17,7 +17,8 @@ from accounts.models import User
 from projects.models import Project
 from tests.caller import Caller
 from tests.factories import WorkloadFactory
-from workloads import events, logs
+from workloads import logs
+from workloads.history import events
 from workloads.models import Workload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("valkey")]

@@ -16,8 +16,9 @@ from accounts import tokens
 from accounts.models import User
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
-from workloads import changes, events, services
+from workloads import services
 from workloads.api.reads import watch
+from workloads.history import changes, events
 from workloads.models import Event, Workload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("valkey")]

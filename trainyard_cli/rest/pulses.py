@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from trainyard_cli.errors import CliError, ExitCode
 
 if TYPE_CHECKING:
-    from trainyard_cli.client import RestClient
+    from trainyard_cli.rest.client import RestClient
 
 PATH = "/workloads/watch"
 RETRY_SECONDS = 1.0

@@ -6,9 +6,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts.models import User
+from assets.credential.injection.values import MissingValue
 from assets.credential.model import SHARED, Credential, SecretValue
 from assets.credential.usable import distance, fault_of
-from assets.credential.values import MissingValue
 from core.database.prepared import prepared
 from engines.base import Registry
 from projects.models import Project

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from trainyard_cli import pulses
-from trainyard_cli.client import RestClient
 from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.rest import pulses
+from trainyard_cli.rest.client import RestClient
 
 READY = ["retry: 1000", "", "event: ready", "id: 7-1", "data: {}", ""]
 TWO = [

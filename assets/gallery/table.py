@@ -11,8 +11,8 @@ from django.utils.timezone import localtime
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind
-from assets.cards import cards
 from assets.forms.base import EVERY, ME
+from assets.gallery.cards import cards
 from assets.links import tables, used_by
 from core.forms.field import Option
 from core.web.query import search_text

@@ -6,7 +6,7 @@ from assets.environment.variables import CELLS
 from core.forms.field import Input
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
-from workloads.wizard.sections.variables import REPACK
+from workloads.wizard.sections.container.variables import REPACK
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.manifests.fetchers import Images
+from engines.kubernetes.manifests.pod.fetchers import Images
 from spec.phases import Phase
 from tests.cluster import NO_NODE, SHELL_IMAGE
 from tests.engines.kubernetes.conftest import SPACE, KubernetesRig

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import MPI, PYTORCH, REPLICA_INDEX, JobKind, job_name
 from engines.kubernetes.labels import labels, secret_name, source_of
-from engines.kubernetes.manifests import access
+from engines.kubernetes.manifests.pod import access
 from spec.values.variable import EnvironmentVariable, looks_secret
 from spec.workload import Replica, Role, WorkloadSpec
 

@@ -3,7 +3,7 @@
 An option of that choice is written ``id:name``, or as the document names it.
 """
 
-from assets.credential.binding import OWN
+from assets.credential.injection.binding import OWN
 from assets.environment import variables
 from assets.environment.variables import CHOSEN, KEPT, UNSET
 from core.forms.field import Repack, Values

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.kubernetes.manifests.fetchers import GIT_SCRIPT
+from engines.kubernetes.manifests.pod.fetchers import GIT_SCRIPT
 
 GIT = shutil.which("git")
 pytestmark = pytest.mark.skipif(GIT is None, reason="git is not installed")

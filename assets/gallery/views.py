@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from assets.base import A, AssetCard, AssetKind
-from assets.cards import cards
 from assets.forms.base import ME
+from assets.gallery.cards import cards
+from assets.gallery.table import GalleryState
 from assets.links import used_by
-from assets.table import GalleryState
 from core.web.http import render_partial
 from core.web.sheets import line_writer
 

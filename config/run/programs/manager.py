@@ -13,8 +13,8 @@ import psutil
 
 from config.run.console import say
 from config.run.home import Home
-from config.run.logs import LogFile
-from config.run.programs import Program
+from config.run.programs.logs import LogFile
+from config.run.programs.table import Program
 
 TICK = 0.2  # seconds between two looks at the programs
 READY_WITHIN = 30.0  # seconds a program may take until others can use it

@@ -10,7 +10,7 @@ import httpx
 from trainyard_cli import __version__
 from trainyard_cli.errors import CliError, ExitCode
 from trainyard_cli.notes import LogLevel, note
-from trainyard_cli.profile import Profile
+from trainyard_cli.rest.profile import Profile
 
 PATIENCE_SECONDS = 60.0
 EARLY_SECONDS = 120.0  # before its end a token is renewed

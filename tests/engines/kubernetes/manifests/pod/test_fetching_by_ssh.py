@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.manifests.fetchers import Images
+from engines.kubernetes.manifests.pod.fetchers import Images
 from spec.phases import Phase
 from tests.cluster import NO_NODE
 from tests.engines.kubernetes.conftest import SPACE, KubernetesRig

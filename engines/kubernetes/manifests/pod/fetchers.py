@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.labels import without_empty
-from engines.kubernetes.manifests.access import SSH_KEY, SecretKeys, of_bucket, of_git
-from engines.kubernetes.manifests.container import container_security, resources
-from engines.kubernetes.manifests.env import Variable, from_secret
+from engines.kubernetes.manifests.pod.access import SSH_KEY, SecretKeys, of_bucket, of_git
+from engines.kubernetes.manifests.pod.container import container_security, resources
+from engines.kubernetes.manifests.pod.env import Variable, from_secret
 from spec.data.credential import CredentialKind, opens
 from spec.data.storage import S3, Git
 from spec.workload import Replica, Role

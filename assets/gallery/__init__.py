@@ -1,0 +1,1 @@
+"""The galleries of assets: cards, table and pages."""

@@ -1,0 +1,1 @@
+"""A pod of a workload, part by part. Pure."""

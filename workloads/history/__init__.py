@@ -1,0 +1,1 @@
+"""What happens to a workload, written down and told: events, causes, changes."""
