@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tests import browser
-from tests.__main__ import choose, run
+from tests.__main__ import choose, marked, run
 from tests.controlplane import PROGRAMS, ControlPlane
 
 ARGUMENTS = ["-m", "kubernetes"]
@@ -30,7 +30,7 @@ class NoCluster(Exception):
 
 
 def main() -> int:
-    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "")
+    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "") or marked("kubernetes")
     try:
         if given := os.environ.get("KUBECONFIG", "").strip():
             return on(folder(given, "KUBECONFIG"), chosen)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from config.run.install import ROOT
 from tests import browser, slurm_testbed
-from tests.__main__ import choose, run
+from tests.__main__ import choose, marked, run
 from tests.slurm_testbed import TOOL, Testbed
 
 ARGUMENTS = ["-m", "slurm"]
@@ -25,7 +25,7 @@ SLURM_TESTBED names a program that starts one. See docs/slurm.md."""
 def main() -> int:
     if SUITE:
         os.environ.setdefault("SLURM_TESTBED_PORT", BESIDE)
-    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "")
+    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "") or marked("slurm")
     if not TOOL.exists():
         print(HOW, file=sys.stderr)
         return 0

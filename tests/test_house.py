@@ -7,6 +7,7 @@ from collections import Counter
 import yaml
 
 from config.run.install import ROOT
+from tests.__main__ import marked
 from tests.pictures import PICTURES
 from tests.repository import targets, tracked
 
@@ -50,6 +51,19 @@ def test_folders_of_tests_are_those_of_the_source() -> None:
             continue
         strangers.append(str(folder))
     assert not strangers
+
+
+def test_a_test_is_marked_in_its_own_file() -> None:
+    """``python -m tests`` collects the parts that need more by the files that name their mark."""
+    elsewhere = [
+        str(path)
+        for path in tracked("tests/*.py")
+        if not path.name.startswith("test_")
+        and re.search(r"pytest\.mark\.(e2e|faults|kubernetes|slurm)", (ROOT / path).read_text())
+    ]
+    assert not elsewhere
+    for mark in ("e2e", "faults", "kubernetes", "slurm"):
+        assert marked(mark)
 
 
 def test_every_page_of_the_docs_has_a_picture_at_its_head_that_make_pictures_takes() -> None:

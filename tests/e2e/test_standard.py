@@ -89,7 +89,8 @@ def test_an_answer_that_comes_late_leads_nobody_away_from_what_was_created(
     with page.expect_request("**/2/"):
         page.get_by_label("Command", exact=True).fill("sleep 600")
     page.get_by_role("button", name="CREATE WORKSPACE").click()
-    expect(page.locator("tr[data-phase]").filter(has_text="late")).to_be_visible()
+    # Planned, written down, led away, drawn: more than five seconds where much else runs.
+    expect(page.locator("tr[data-phase]").filter(has_text="late")).to_be_visible(timeout=40_000)
     with Rest(running_trainyard) as rest:
         (late,) = (it for it in rest.send("GET", "/workloads")["workloads"] if it["name"] == "late")
         rest.send("DELETE", f"/workloads/workspaces/{late['id']}")
