@@ -1,18 +1,23 @@
 """What a search looks for, in bytes as they were printed: letters in either case.
 
-A line matches by what a page shows of it. So where there are colours, control characters or
-progress bars that write over themselves, lines are compared as they are shown; everywhere else a
-whole block is searched at once.
+A line matches by what a page shows of it. Where that is what was printed, a whole block is searched
+at once. Where there are colours, control characters or progress bars that write over themselves,
+all lines of a block are first brought into the form that a page shows, together.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
-from workloads.logs.reading.lines import GRID, next_in, parts
-from workloads.logs.text import ESCAPES, shown
+from workloads.logs.reading.lines import GRID, next_in
+from workloads.logs.text import ESCAPES
 
-LINE = re.compile(rb"[^\n]*\n|[^\n]+")
-UNSHOWN = re.compile(rb"%b|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]" % ESCAPES.pattern.encode())
+BACK = re.compile(rb"\r(?!\n)")
+BREAK = re.compile(rb"\n")
+ESCAPE = re.compile(ESCAPES.pattern.encode())
+LOWER = bytes(range(256)).lower()
+UNSHOWN = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 Finder = Callable[[bytes, int], int]
 
 
@@ -28,8 +33,10 @@ class Needle:
         """Of each line that begins from ``start`` to ``stop`` an offset where it matches. Both are
         where lines begin, in a block that begins at ``base``."""
         near = block[start - base : stop - base + self._reach]
-        if _is_plain(near):
-            return self._as_printed(near.lower(), start, stop, block, base)
+        if b"\x1b" not in near and not BACK.search(near):
+            text = near.translate(LOWER, UNSHOWN)
+            if len(text) == len(near):
+                return self._as_printed(text, start, stop, block, base)
         return self._as_shown(near[: stop - start], start)
 
     def _as_printed(
@@ -43,21 +50,36 @@ class Needle:
             end = start + line_break + 1 if line_break >= 0 else next_in(block, base, at + 1)
             at = self._find(near, end - start) + start
 
-    def _as_shown(self, near: bytes, start: int) -> Iterator[int]:
-        if self._find(UNSHOWN.sub(b"", near).lower(), 0) < 0:
+    def _as_shown(self, lines: bytes, start: int) -> Iterator[int]:
+        cuts = _cuts(lines, start)
+        text = _shown(b"\n".join(lines[one:end] for one, end in pairwise([0, *cuts, len(lines)])))
+        at = self._find(text, 0)
+        if at < 0:
             return
-        for line in LINE.finditer(near):
-            offset = start + line.start()
-            for part in parts(line[0], offset):
-                if self._find(shown(part).encode().lower(), 0) >= 0:
-                    yield offset
-                offset += len(part)
+        starts = sorted({0, *cuts, *(found.end() for found in BREAK.finditer(lines))})
+        breaks = [found.start() for found in BREAK.finditer(text)]
+        while at >= 0:
+            number = bisect_left(breaks, at)
+            yield start + starts[number]
+            at = self._find(text, breaks[number]) if number < len(breaks) else -1
 
 
-def _is_plain(block: bytes) -> bool:
-    if b"\x1b" in block or b"\x00" in block:
-        return False
-    return b"\r" not in block or block.count(b"\r") == block.count(b"\r\n")
+def _cuts(lines: bytes, start: int) -> list[int]:
+    """Where long lines are cut that begin at ``start``: see ``reading.lines``."""
+    first = GRID - start % GRID
+    return [
+        cut
+        for cut in range(first, len(lines), GRID)
+        if cut >= GRID and lines.find(b"\n", cut - GRID, cut) < 0
+    ]
+
+
+def _shown(lines: bytes) -> bytes:
+    """As ``text.shown``, of many lines at once, in small letters."""
+    text = b"".join(ESCAPE.split(lines))
+    if BACK.search(text):
+        text = b"\n".join(line.rstrip(b"\r").rpartition(b"\r")[2] for line in text.split(b"\n"))
+    return text.translate(LOWER, UNSHOWN + b"\r")
 
 
 def _literally(text: str) -> Finder:

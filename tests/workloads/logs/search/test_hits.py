@@ -76,7 +76,10 @@ def check(streams: list[logs.Stream], text: str) -> None:
         st.tuples(
             st.integers(0, 3),
             st.lists(
-                st.sampled_from(["ab", "Ä", "\n", "\r", "\x1b[1m", "\0", "y" * 9000]), max_size=9
+                st.sampled_from(
+                    ["ab", "Ä", "\n", "\r", "\r\n", "\x1b[1m", "\x1b]0;", "\a", "\0", "y" * 9000]
+                ),
+                max_size=9,
             ),
         ),
         min_size=1,
