@@ -17,6 +17,11 @@ from ninja import Field
 
 from core.rest.api import ApiError, Issue, Parameters
 
+
+class Names:
+    """Marks a column that is a list of names in JSON: a filter asks for one of them."""
+
+
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 TEXT, NUMBER, DATE, ID = str, float, datetime, UUID
 #: API name → column and type; for one of a few words, what the column has for each.
@@ -36,6 +41,15 @@ LOOKUPS = {
     "=$": ("iendswith", False),
 }
 TEXT_ONLY = {"=@", "!@", "=^", "=$"}
+#: How a name in a list is found in the list's text: each stands in quotation marks there.
+IN_A_LIST = {
+    "==": ("regex", '"{}"'),
+    "!=": ("regex", '"{}"'),
+    "=@": ("iregex", '"[^"]*{}[^"]*"'),
+    "!@": ("iregex", '"[^"]*{}[^"]*"'),
+    "=^": ("iregex", '"{}'),
+    "=$": ("iregex", '{}"'),
+}
 OPERATOR = r"(==|!=|<=|>=|=@|!@|=\^|=\$)"
 GRAMMAR = re.compile(rf"^(\w+){OPERATOR}(.*)$", re.DOTALL)
 #: Between two filters in one. Any other comma belongs to a value.
@@ -72,14 +86,24 @@ def _condition(text: str, fields: Fields) -> Q:
         raise _wrong(text, "cannot be read", "format", f"Write {example}.")
     name, operator, value = parsed.groups()
     column, kind = _field(name, text, fields)
-    if operator in TEXT_ONLY and kind is not TEXT:
+    if operator in TEXT_ONLY and kind not in {TEXT, Names}:
         raise _wrong(text, f"{operator} works on text only")
     lookup, negated = LOOKUPS[operator]
-    wanted = _value(value, kind, text)
+    if kind is Names:
+        lookup, wanted = _in_a_list(operator, value, text)
+    else:
+        wanted = _value(value, kind, text)
     if kind is DATE and lookup in {"exact", "lte"}:
         lookup, wanted = _within(lookup, wanted)
     condition = Q(**{f"{column}__{lookup}": wanted})
     return ~condition if negated else condition
+
+
+def _in_a_list(operator: str, name: str, whole: str) -> tuple[str, str]:
+    if operator not in IN_A_LIST:
+        raise _wrong(whole, f"{operator} does not work on a list of names")
+    lookup, pattern = IN_A_LIST[operator]
+    return lookup, pattern.format(re.escape(name))
 
 
 def _within(lookup: str, moment: datetime) -> tuple[str, Any]:

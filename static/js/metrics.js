@@ -90,7 +90,7 @@ class Charts {
       }
       const card = document.createElement("figure");
       card.className = "chart mb-0";
-      const title = Object.assign(document.createElement("h4"), { textContent: chart.label });
+      const title = Object.assign(document.createElement("h3"), { textContent: chart.label });
       card.append(title);
       card.setAttribute("aria-label", `${chart.label}: last ${chart.columns.slice(1).map((line) => short(line.at(-1))).join(", ")}`);
       holder.append(card);

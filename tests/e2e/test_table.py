@@ -200,3 +200,27 @@ def test_columns_are_moved_applied_and_reset(admin_page: Page) -> None:
     page.locator("summary", has_text="Columns").click()
     page.get_by_role("link", name="Reset").click()
     expect(page).to_have_url(re.compile(r"q=nothing-is-called-this$"))
+
+
+def test_rows_are_one_line_each_as_long_as_that_is_wanted(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    command = "sh -c 'echo why it failed is told in more than a few words; exit 3'"
+    workload = rest.submit("compact", workers=1, command=command)
+    rest.wait(workload, "Failed")
+    page.goto("/workloads/?f=creator:is:admin")
+    button, row = page.get_by_role("button", name="Compact"), page.locator(f"#w-{workload}")
+
+    def height() -> float:
+        box = row.bounding_box()
+        assert box
+        return box["height"]
+
+    tall = height()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    assert height() < min(tall, 40)
+    page.reload()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert height() < min(tall, 40)
+    button.click()
+    assert height() == tall

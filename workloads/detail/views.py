@@ -47,6 +47,7 @@ def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpRe
     workload = find_kept(request, pk)
     context = _head(workload) | {
         "tab": tab,
+        "title": workload.name if tab == "overview" else f"{workload.name} · {TABS[tab]}",
         "tabs": _tabs(workload),
         "here": address(workload, tab),
         "in_drawer": _is_in_drawer(request, workload),

@@ -88,8 +88,8 @@ def test_the_navigation_marks_where_one_is() -> None:
 @pytest.mark.django_db
 def test_a_page_that_is_not_there_or_not_allowed_answers_kindly() -> None:
     client = signed_in(UserFactory())
-    assert "Page not found" in client.get("/nowhere/").content.decode()
-    assert "You do not have access" in client.get("/users/").content.decode()
+    assert "<h1>Page not found</h1>" in client.get("/nowhere/").content.decode()
+    assert "<h1>You do not have access" in client.get("/users/").content.decode()
 
 
 @pytest.mark.django_db

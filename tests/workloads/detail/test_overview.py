@@ -211,3 +211,28 @@ def test_a_cluster_that_is_silent_is_told_where_something_is_active(
     assert "is disconnected. This is the last known state." in page(client, active)
     assert "The API server does not answer." in page(client, active)
     assert "is disconnected" not in page(client, failed)
+
+
+def test_the_title_of_the_window_names_the_tab(client: Client, project: Project) -> None:
+    """Also where htmx swaps the tab alone, but not beside the table, whose title stays."""
+    address = WorkloadFactory(name="seen", project=project).get_absolute_url()
+    assert b"<title>seen \xc2\xb7 Trainyard</title>" in client.get(address).content
+    title = "<title>seen · Logs · Trainyard</title>"
+    asked = {"HX-Request": "true", "HX-Target": "workload-panel"}
+    swapped = client.get(f"{address}logs/", headers=asked).content.decode()
+    assert swapped.strip().startswith(title)
+    assert client.get(f"{address}logs/").content.decode().count("<title>") == 1
+    asked["HX-Current-URL"] = "http://testserver/workloads/"
+    assert "<title>" not in client.get(f"{address}logs/", headers=asked).content.decode()
+
+
+def test_project_cluster_and_author_are_links(client: Client, project: Project) -> None:
+    workload = WorkloadFactory(project=project)
+    shown = page(client, workload)
+    author = f"/workloads/?f=creator:is:{workload.created_by.username}"
+    for address in (f"/projects/{project.pk}/", f"/clusters/{workload.cluster_id}/", author):
+        assert f'href="{address}"' in shown
+        assert client.get(address).status_code == 200
+    whole = client.get(f"/projects/{project.pk}/").content.decode()
+    assert f'href="/workloads/?f=project:is:{project.name}"' in whole
+    assert workload.name in client.get(f"/workloads/?f=project:is:{project.name}").content.decode()

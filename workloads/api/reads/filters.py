@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from django.db.models import Q
 
 from core.rest import filters
-from core.rest.filters import DATE, ID, NUMBER, TEXT
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Names
 from spec.kind import WorkloadKind
 from workloads.models import WorkloadQuerySet
 
 FIELDS: filters.Fields = {
+    "id": ("id", ID),
     "name": ("name", TEXT),
     "type": ("kind", {kind.traits.type: kind.value for kind in WorkloadKind}),
     "phase": ("phase", TEXT),
@@ -17,7 +18,15 @@ FIELDS: filters.Fields = {
     "failureClass": ("failure_class", TEXT),
     "projectId": ("project_id", NUMBER),
     "projectName": ("project__name", TEXT),
+    "departmentId": ("project__department_id", NUMBER),
+    "departmentName": ("project__department__name", TEXT),
     "clusterId": ("cluster_id", ID),
+    "clusterName": ("cluster__name", TEXT),
+    "nodePool": ("spec_json__nodePools", Names),
+    "category": ("spec_json__category", TEXT),
+    "priorityClassName": ("spec_json__priorityClass", TEXT),
+    "template": ("template__name", TEXT),
+    "deletedAt": ("deleted_at", DATE),
     "submittedBy": ("created_by__username", TEXT),
     "distributedFramework": ("framework", TEXT),
     "images": ("image", TEXT),

@@ -9,9 +9,11 @@ import pytest
 from django.utils import timezone
 
 from projects.models import Project
+from spec.formats import documents
+from spec.parts.scheduling import PriorityClass
 from tests.caller import Caller
 from tests.disks import needs_holes
-from tests.factories import WorkloadFactory
+from tests.factories import WorkloadFactory, workload_spec
 from workloads import logs, services
 from workloads.models import Workload
 
@@ -22,12 +24,25 @@ def names(call: Caller, **query: object) -> list[str]:
     return [row["name"] for row in answer["workloads"]]
 
 
+GAMMA = {
+    "node_pools": ("a100", "a1"),
+    "category": "Build",
+    "priority_class": PriorityClass.HIGH,
+}
+
+
 @pytest.fixture
 def three(project: Project) -> list[Workload]:
     return [
         WorkloadFactory.create(project=project, name="alpha", running=True, gpus=1),
         WorkloadFactory.create(project=project, name="beta", completed=True, gpus=2),
-        WorkloadFactory.create(project=project, name="gamma", failed=True, gpus=3),
+        WorkloadFactory.create(
+            project=project,
+            name="gamma",
+            failed=True,
+            gpus=3,
+            spec_json=documents.dump(workload_spec().model_copy(update=GAMMA)),
+        ),
     ]
 
 
@@ -43,6 +58,23 @@ FILTERS = [
     ("phase==Failed", ["gamma"]),
     ("createdAt>=2020-01-01T00:00:00Z", ["alpha", "beta", "gamma"]),
     ("createdAt<=2020-01-01T00:00:00Z", []),
+    ("departmentName=^department", ["alpha", "beta", "gamma"]),
+    ("clusterName=^lo", ["alpha", "beta", "gamma"]),
+    ("clusterName=$nowhere", []),
+    ("nodePool==a100", ["gamma"]),
+    ("nodePool==A100", []),
+    ("nodePool==a1", ["gamma"]),
+    ("nodePool==a", []),
+    ("nodePool!=a100", ["alpha", "beta"]),
+    ("nodePool=^a10", ["gamma"]),
+    ("nodePool=$00", ["gamma"]),
+    ("nodePool=@10", ["gamma"]),
+    ("nodePool=@.", []),
+    ("nodePool!@1", ["alpha", "beta"]),
+    ("category==Build", ["gamma"]),
+    ("category!=Build", ["alpha", "beta"]),
+    ("category=@buil", ["gamma"]),
+    ("priorityClassName==high", ["gamma"]),
 ]
 
 
@@ -59,6 +91,14 @@ def test_a_moment_that_was_answered_is_found_by_it(
 ) -> None:
     told = call("GET", f"/workloads/{three[0].pk}")[1]["createdAt"]
     assert len(names(call, filterBy=[f"createdAt{operator}{told}"])) == expected
+
+
+def test_a_workload_is_found_by_its_id_and_its_department(
+    call: Caller, three: list[Workload]
+) -> None:
+    assert names(call, filterBy=f"id=={three[1].pk}") == ["beta"]
+    department = three[1].project.department_id
+    assert names(call, filterBy=f"departmentId=={department}", sortBy="nodePool")[-1] == "gamma"
 
 
 def test_filters_joined_with_a_comma_add_up_and_another_comma_is_part_of_a_value(
@@ -86,6 +126,9 @@ def test_filters_add_up_and_search_looks_everywhere(call: Caller, three: list[Wo
         "filterBy=projectId==1e400",
         "filterBy=clusterId==here",
         "filterBy=clusterId=@a",
+        "filterBy=id==here",
+        "filterBy=nodePool>=a",
+        "filterBy=departmentId==research",
         "filterBy=createdAt>=0001-01-01T00:00:00%2B14:00",
         "filterBy=colour==red,name==alpha",
         "sortBy=colour",
