@@ -98,7 +98,7 @@ def test_a_workload_is_found_by_its_id_and_its_department(
 ) -> None:
     assert names(call, filterBy=f"id=={three[1].pk}") == ["beta"]
     department = three[1].project.department_id
-    assert names(call, filterBy=f"departmentId=={department}", sortBy="nodePool")[-1] == "gamma"
+    assert len(names(call, filterBy=f"departmentId=={department}")) == 3
 
 
 def test_filters_joined_with_a_comma_add_up_and_another_comma_is_part_of_a_value(
