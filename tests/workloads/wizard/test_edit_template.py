@@ -143,3 +143,18 @@ def test_the_draft_of_a_template_is_listed_by_the_templates_name(
     wizard.open(f"/workloads/new/?template={template.pk}&project={project.pk}&edit")
     wizard.save(2, numWorkers="5")
     assert ">Template tf-base</a>" in wizard.open("/workloads/").page
+
+
+@pytest.mark.parametrize("document", [{"gone": 1}, {"worker": 3}, []])
+def test_a_template_of_old_rules_is_put_right_by_editing_it(
+    wizard: Wizard, project: Project, template: Template, document: object
+) -> None:
+    Template.objects.filter(pk=template.pk).update(draft_json=document)
+    assert "No longer valid" in wizard.open("/templates/").page
+    wizard.open(f"/workloads/new/?template={template.pk}&project={project.pk}&edit")
+    wizard.save(2, numWorkers="5")
+    answer = wizard.client.post(save_address(wizard), {"action": "update"}, **DRAWER)
+    assert answer.status_code == 204, answer.content
+    template.refresh_from_db()
+    assert template.draft.values["numWorkers"] == 5
+    assert "No longer valid" not in wizard.open("/templates/").page
