@@ -205,7 +205,7 @@ def test_columns_are_moved_applied_and_reset(admin_page: Page) -> None:
 def test_rows_are_one_line_each_as_long_as_that_is_wanted(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     command = "sh -c 'echo why it failed is told in more than a few words; exit 3'"
-    workload = rest.submit("compact", workers=1, command=command)
+    workload = rest.submit("tall", workers=1, command=command, backoffLimit=1)
     rest.wait(workload, "Failed")
     page.goto("/workloads/?f=creator:is:admin")
     button, row = page.get_by_role("button", name="Compact"), page.locator(f"#w-{workload}")
