@@ -18,7 +18,7 @@ from ninja import Field
 from core.rest.api import ApiError, Issue, Parameters
 
 
-class Names:
+class ListOfNames:
     """Marks a column that is a list of names in JSON: a filter asks for one of them."""
 
 
@@ -86,10 +86,10 @@ def _condition(text: str, fields: Fields) -> Q:
         raise _wrong(text, "cannot be read", "format", f"Write {example}.")
     name, operator, value = parsed.groups()
     column, kind = _field(name, text, fields)
-    if operator in TEXT_ONLY and kind not in {TEXT, Names}:
+    if operator in TEXT_ONLY and kind not in {TEXT, ListOfNames}:
         raise _wrong(text, f"{operator} works on text only")
     lookup, negated = LOOKUPS[operator]
-    if kind is Names:
+    if kind is ListOfNames:
         lookup, wanted = _in_a_list(operator, value, text)
     else:
         wanted = _value(value, kind, text)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.db.models import Q
 
 from core.rest import filters
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Names
+from core.rest.filters import DATE, ID, NUMBER, TEXT, ListOfNames
 from spec.kind import WorkloadKind
 from workloads.models import WorkloadQuerySet
 
@@ -22,7 +22,7 @@ FIELDS: filters.Fields = {
     "departmentName": ("project__department__name", TEXT),
     "clusterId": ("cluster_id", ID),
     "clusterName": ("cluster__name", TEXT),
-    "nodePool": ("spec_json__nodePools", Names),
+    "nodePool": ("spec_json__nodePools", ListOfNames),
     "category": ("spec_json__category", TEXT),
     "priorityClassName": ("spec_json__priorityClass", TEXT),
     "template": ("template__name", TEXT),

@@ -56,8 +56,8 @@ class Needle:
         at = self._find(text, 0)
         if at < 0:
             return
-        starts = sorted({0, *cuts, *(found.end() for found in BREAK.finditer(lines))})
-        breaks = [found.start() for found in BREAK.finditer(text)]
+        starts = sorted({0, *cuts, *(one.end() for one in BREAK.finditer(lines))})
+        breaks = [one.start() for one in BREAK.finditer(text)]
         while at >= 0:
             number = bisect_left(breaks, at)
             yield start + starts[number]
