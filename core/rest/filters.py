@@ -89,6 +89,7 @@ def _condition(text: str, fields: Fields) -> Q:
     if operator in TEXT_ONLY and kind not in {TEXT, ListOfNames}:
         raise _wrong(text, f"{operator} works on text only")
     lookup, negated = LOOKUPS[operator]
+    wanted: Any
     if kind is ListOfNames:
         lookup, wanted = _in_a_list(operator, value, text)
     else:

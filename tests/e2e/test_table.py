@@ -211,6 +211,7 @@ def test_rows_are_one_line_each_as_long_as_that_is_wanted(admin_page: Page, rest
     button, row = page.get_by_role("button", name="Compact"), page.locator(f"#w-{workload}")
 
     def height() -> float:
+        expect(row).to_be_visible()
         box = row.bounding_box()
         assert box
         return box["height"]
