@@ -30,10 +30,12 @@ Chip = tuple[str, str]  # label, tone
 
 @dataclass(frozen=True)
 class AssetCard:
-    """The parts of ``components/asset_card.html`` that depend on the kind."""
+    """The parts of ``components/asset_card.html`` that depend on the kind. ``why_not``: it cannot
+    be used."""
 
     facts: list[Fact]
     chips: list[Chip]
+    why_not: str = ""
 
 
 class Panel(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from engines.base import Capabilities, FrameworkSupport
+from engines.base import Capabilities, Claim, FrameworkSupport
 from engines.findings import Finding, Level
 from engines.nodes import Gpu
 from engines.partitions import NodeShape, Partition
@@ -34,9 +34,14 @@ def capabilities_of(data: Any) -> Capabilities | None:
             node_ports=tuple(data.get("node_ports", ())),
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),
             plain_jobs=data.get("plain_jobs", False),
+            claims=_claims(data.get("claims")),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
+
+
+def _claims(rows: list[dict[str, Any]] | None) -> tuple[Claim, ...] | None:
+    return None if rows is None else tuple(Claim(**row) for row in rows)
 
 
 def _partition(row: dict[str, Any]) -> Partition:

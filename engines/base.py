@@ -173,6 +173,16 @@ class FrameworkSupport:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A PersistentVolumeClaim of a project that no workload owns; ``modes`` as people read them."""
+
+    namespace: str
+    name: str
+    size: str = ""
+    modes: str = ""
+
+
+@dataclass(frozen=True)
 class Capabilities:
     frameworks: tuple[FrameworkSupport, ...]
     queues: bool  # the cluster queues for itself, so Trainyard's admission stays out of the way
@@ -185,6 +195,7 @@ class Capabilities:
     node_ports: tuple[int, ...] = ()  # that others than Trainyard hold, as far as it may look
     partitions: tuple[Partition, ...] = ()
     plain_jobs: bool = False  # its own jobs run a single pod, see ``Site``
+    claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None where nobody says
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:

@@ -5,6 +5,7 @@ from assets.compute import card
 from assets.compute.form import ComputeForm, blank, initial
 from assets.compute.model import ComputeResource
 from assets.compute.wire import WIRE
+from assets.refusals import refusals
 from spec.draft import Values
 from spec.parts.compute import Compute
 
@@ -36,5 +37,6 @@ COMPUTE = AssetKind(
     layer=layer,
     replaces=frozenset({"compute"}),
     copied=card.copied,
+    issues=refusals(layer, {"compute"}),
     required="compute",
 )

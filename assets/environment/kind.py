@@ -7,6 +7,7 @@ from assets.environment import card
 from assets.environment.form import EnvironmentForm, initial
 from assets.environment.model import Environment
 from assets.environment.wire import WIRE
+from assets.refusals import refusals
 from spec.draft import Values
 from spec.formats.merge import NOTHING
 from spec.parts import environment
@@ -20,6 +21,10 @@ ON_TOP = {"command", "args", "workingDir", "environmentVariables", "probes"}
 def layer(asset: Environment) -> Values:
     values: Values = asset.spec_json
     return values
+
+
+#: What a workload that runs elsewhere than on Kubernetes cannot take back.
+KEPT = frozenset({"probes", "security", "stdin", "tty"})
 
 
 def complaints(asset: Environment, given: Values) -> Iterator[Problem]:
@@ -58,5 +63,6 @@ ENVIRONMENT = AssetKind(
     ),
     copied=card.copied,
     unfit=Environment.unfit_for,
+    issues=refusals(layer, KEPT),
     complaints=complaints,
 )

@@ -9,6 +9,7 @@ from uuid import UUID
 from assets.base import A, AssetCard, AssetKind, Fact
 from assets.kinds import KINDS
 from clusters.models import Cluster
+from core.forms.words import sentence
 
 UNUSABLE = ("Cannot be used here", "warning")
 NOT_VALID = ("No longer valid", "danger")
@@ -29,12 +30,13 @@ def cards(
 def _with(card: AssetCard, issue: str) -> AssetCard:
     if not issue:
         return card
-    return AssetCard([*card.facts, ("alert-triangle", "Issue", issue)], [*card.chips, UNUSABLE])
+    facts = [*card.facts, ("alert-triangle", "Issue", issue)]
+    return AssetCard(facts, [*card.chips, UNUSABLE], sentence(issue))
 
 
 def _card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:
     if fault := kind.fault_of(asset):
-        return AssetCard([("alert-triangle", "No longer valid", fault)], [NOT_VALID])
+        return AssetCard([("alert-triangle", "No longer valid", fault)], [NOT_VALID], NOT_VALID[0])
     return kind.card(asset, cluster)
 
 

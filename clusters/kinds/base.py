@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic import ValidationError as SchemaError
 
 from core.rest.verdicts import REQUIRED
-from engines.base import Engine, Launch, Site
+from engines.base import Claim, Engine, Launch, Site
 from spec.data.storage import Storage
 from spec.problems.errors import Problem
 
@@ -75,6 +75,10 @@ def no_names(cluster: "Cluster") -> dict[str, list[str]]:
     return {}
 
 
+def no_claims(cluster: "Cluster", project: str) -> Sequence[Claim] | None:
+    return None
+
+
 @dataclass(frozen=True)
 class ClusterKind:
     """A row of the table of kinds. Sentences for people are empty where there is nothing to say.
@@ -104,6 +108,8 @@ class ClusterKind:
     lacks: Mapping[str, str] = field(default_factory=dict)
     withholds: Callable[["Cluster", str], str] = nothing
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
+    #: Which claims a project has there, by its name; ``None`` where nobody says.
+    claims: Callable[["Cluster", str], Sequence[Claim] | None] = no_claims
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     runs_batch_scripts: bool = False  # of Slurm, as they stand
     calls: int = 8  # at the same time, when workloads are handed over

@@ -8,16 +8,17 @@ from django.conf import settings
 from clusters.kinds.base import ClusterKind
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.local.engine import LocalEngine
-from engines.local.planning import planner
+from engines.local.planning import planner, refusals
 from engines.local.volumes import planning
 from spec.data.storage import Storage
+from spec.parts.environment import ConnectionType
 from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
 ELSEWHERE = "Kubernetes clusters have these settings."
-#: Of volumes and data sources, the parts that only name what a Kubernetes cluster has.
+#: Parts that only name what a Kubernetes cluster has, and choices that one machine lacks.
 WITHHELD = {
     "storage.pvc.claimInfo.storageClass": planning.NO_CLASSES,
     "storage.pvc.claimInfo.volumeMode": planning.NO_DEVICES,
@@ -25,6 +26,10 @@ WITHHELD = {
     "storage.secretVolume.secret": planning.KEPT_ELSEWHERE,
     "storage.git.secretRef.name": planning.KEPT_ELSEWHERE,
     "storage.s3.accessKeySecret": planning.KEPT_ELSEWHERE,
+    **{
+        f"connections.connection_type.{kind}": f"there is no {kind} on one machine"
+        for kind in set(ConnectionType) - refusals.REACHED
+    },
 }
 
 

@@ -50,7 +50,8 @@ class Shown:
     """A field with what the document holds. ``why_not``: it cannot be used here. ``origin`` says
     where the value comes from, ``changed`` that it replaces another, ``ok`` what is good about
     it. What somebody else decided of it is the ``ruling``; it is ``locked`` as long as it is as
-    they have it, ``strayed`` otherwise, and ``rule`` is where they decide. A list that
+    they have it, ``strayed`` otherwise, and ``rule`` is where they decide. ``withheld`` are parts
+    and choices of it that cannot be used here, each with the reason. A list that
     ``is_default`` has the items that hold where none is given. ``groups`` are its options under
     headings, ``new`` is what a new item of a list begins with."""
 
@@ -62,6 +63,7 @@ class Shown:
     inherited: list[Inherited] = dataclasses.field(default_factory=list)
     errors: list[str] = dataclasses.field(default_factory=list)
     why_not: str = ""
+    withheld: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     origin: str = ""
     changed: bool = False
     is_default: bool = False
@@ -87,7 +89,9 @@ class Shown:
 
     @property
     def is_full(self) -> bool:
-        return self.locked or (self.field.single and bool(self.items))
+        """Whether nothing can be added."""
+        only_one = self.field.single and bool(self.items)
+        return self.locked or bool(self.why_not) or only_one
 
     @property
     def add_words(self) -> str:

@@ -83,7 +83,7 @@ class KubernetesEngine:
         self._watcher: Watcher | None = None
 
     def capabilities(self) -> Capabilities:
-        return discovery.capabilities(self._api)
+        return discovery.capabilities(self._api, self._prefix)
 
     def nodes(self) -> tuple[NodeInfo, ...]:
         return self._inventory.nodes()

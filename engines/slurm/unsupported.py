@@ -8,6 +8,7 @@ from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION
 from engines.slurm.script.variables import FIELDS, RENDEZVOUS
 from engines.slurm.script.words import is_name
+from spec.data.storage import Storage
 from spec.parts.environment import ConnectionType, Security
 from spec.problems.errors import Problem, path_of
 from spec.workload import Replica, RestartPolicy, WorkloadSpec
@@ -124,19 +125,7 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
     for name in type(replica.probes).model_fields:
         if getattr(replica.probes, name):
             yield f"probes.{name}", "Slurm has no probes; a rank is healthy while it runs"
-    for name, why in VOLUMES.items():
-        if getattr(replica.storage, name):
-            yield f"storage.{WIRE.get(name, name)}", why
-    for number, host in enumerate(replica.storage.host_path):
-        if host.path.rstrip("/") != host.mount_path.rstrip("/"):
-            text = f"ranks on Slurm see {host.path} where it is; mount it at that path"
-            yield f"storage.hostPath[{number}].mountPath", text
-    for number, git in enumerate(replica.storage.git):
-        if git.secret_ref:
-            yield f"storage.git[{number}].secretRef", NO_SECRETS
-    for number, bucket in enumerate(replica.storage.s3):
-        if bucket.access_key_secret:
-            yield f"storage.s3[{number}].accessKeySecret", NO_SECRETS
+    yield from of_storage(replica.storage)
     if replica.node_affinity_required:
         yield "nodeAffinityRequired", "Slurm knows features of nodes; choose a node type"
     if replica.pod_affinity:
@@ -150,6 +139,23 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
         if connection.connection_type not in REACHED:
             kind = connection.connection_type
             yield f"connections[{index}].connectionType", f"there is no {kind} on Slurm"
+
+
+def of_storage(storage: Storage) -> Iterator[Complaint]:
+    """What of it ranks on Slurm cannot see."""
+    for name, why in VOLUMES.items():
+        if getattr(storage, name):
+            yield f"storage.{WIRE.get(name, name)}", why
+    for number, host in enumerate(storage.host_path):
+        if host.path.rstrip("/") != host.mount_path.rstrip("/"):
+            text = f"ranks on Slurm see {host.path} where it is; mount it at that path"
+            yield f"storage.hostPath[{number}].mountPath", text
+    for number, git in enumerate(storage.git):
+        if git.secret_ref:
+            yield f"storage.git[{number}].secretRef", NO_SECRETS
+    for number, bucket in enumerate(storage.s3):
+        if bucket.access_key_secret:
+            yield f"storage.s3[{number}].accessKeySecret", NO_SECRETS
 
 
 def _variables(replica: Replica) -> Iterator[Complaint]:

@@ -1,4 +1,4 @@
-"""A Kubernetes cluster that nobody asks: it has what is written down of it."""
+"""A Kubernetes and a Slurm cluster that nobody asks: they have what is written down of them."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG
+from tests.workloads.wizard.sections.pod_fields import HUB
 
 SEED = f"""
 from accounts import general
@@ -14,11 +15,13 @@ from assets.models import ComputeResource, Environment
 from clusters.models import Cluster, Connection, NodePool
 from projects.models import Project
 from spec.framework import Framework
+from tests.factories import CredentialFactory
 known = dict(
     frameworks=[dict(framework=name, available=True) for name in Framework],
     queues=True,
     schedulers=["kai-scheduler"],
     storage_classes=["fast"],
+    priority_classes=["low", "high"],
 )
 settings = dict(ingress_domain="apps.example.com")
 cluster = Cluster.objects.create(
@@ -33,6 +36,37 @@ project = Project.objects.create(
 )
 admin = User.objects.get(username="admin")
 project.members.add(admin)
+hpc = Cluster.objects.create(
+    name="hpc",
+    kind="slurm",
+    capabilities_json=dict(
+        frameworks=[dict(framework="PyTorch", available=True)],
+        queues=True,
+        priority_classes=["high"],
+    ),
+)
+Connection.objects.create(cluster=hpc, secret_json="{{}}")
+for name in ("a100", "h100"):
+    NodePool.objects.create(cluster=hpc, name=name, label_key=f"slurm.partition/{{name}}")
+labs = hpc.departments.create(name="labs")
+speech = Project.objects.create(name="speech", cluster=hpc, department=labs, gpu_quota=8)
+speech.members.add(admin)
+CredentialFactory(
+    pk={HUB!r}, in_account=True, name="hub", entered=dict(token="nobody reads it")
+)
+there = dict(scope="cluster", cluster=hpc)
+Environment.objects.create(
+    name="program",
+    spec_json=dict(
+        image="quay.io/team/train:1",
+        command="python own.py",
+        environmentVariables=[dict(name="LR", value="0.1")],
+    ),
+    **there,
+)
+ComputeResource.objects.create(
+    name="tiny", spec_json=dict(cpuCoreRequest=0.1, cpuMemoryRequest="100M"), **there
+)
 whole = dict(scope="cluster", cluster=cluster)
 Environment.objects.create(
     name="own-ids",
@@ -50,13 +84,16 @@ general.update(by=admin, tolerations=True, topology=True)
 """
 CLEAR = """
 from accounts.models import GeneralSettings
+from assets.models import Credential
 from clusters.models import Cluster
 from projects.models import Project
 from workloads.models import Draft, Workload
-Workload.objects.filter(cluster__name="far").delete()
+away = ["far", "hpc"]
+Workload.objects.filter(cluster__name__in=away).delete()
 Draft.objects.all().delete()
-Project.objects.filter(cluster__name="far").delete()
-Cluster.objects.filter(name="far").delete()
+Project.objects.filter(cluster__name__in=away).delete()
+Cluster.objects.filter(name__in=away).delete()
+Credential.objects.filter(name="hub").delete()
 GeneralSettings.objects.all().delete()
 """
 

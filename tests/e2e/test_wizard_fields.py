@@ -1,5 +1,5 @@
-"""What is set in the browser is in the stored spec, and in what each engine hands over: the fields
-of Run:ai's quickstart, in as few drafts as they fit into together."""
+"""What is set in the browser is in the stored spec, and in what each engine hands over: every row
+of the table of fields, in as few drafts as they fit into together."""
 
 import json
 from collections.abc import Iterable
@@ -12,57 +12,13 @@ from tests.documents import has
 from tests.e2e.far import far
 from tests.e2e.walk import begin
 from tests.product import Trainyard
-from tests.workloads.wizard.sections import pod_fields, volume_fields
-from tests.workloads.wizard.sections.field_rows import FieldRow, Json
+from tests.workloads.wizard.sections.every_field import ON_PAGE_1, ROWS, arrived, rounds
+from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted
 
 __all__ = ["far"]
 pytestmark = pytest.mark.e2e
-ROWS = {row.field: row for row in (*pod_fields.ROWS, *volume_fields.ROWS)}
-ROUNDS = (
-    (
-        "Custom URL",
-        "Access: All signed-in users",
-        "User ID (UID)",
-        "Group ID (GID)",
-        "Supplementary groups",
-        "+COMMAND & ARGUMENTS",
-        "Modify an existing variable",
-        "Order of priority of the node pools",
-        "Node affinity",
-        "+TOLERATION Exists, NoExecute",
-        "Topology, required",
-        "Number of workers",
-        "Storage class None",
-        "Read-write by one node",
-        "Read-only by many nodes",
-        "Read-write by many nodes",
-        "Claim size in G",
-        "Volume mode Block",
-        "Ephemeral",
-        "Grace period",
-        "Backoff limit",
-        "Timeframe for auto-deletion",
-        "+ANNOTATION",
-        "+LABEL",
-    ),
-    (
-        "Access: Specific users",
-        "+ENVIRONMENT VARIABLE, custom value",
-        "+TOLERATION Equals",
-        "Topology, preferred",
-        "Custom storage class",
-        "Claim size in Mi",
-    ),
-    ("Custom port", "Container path"),
-)
 REMOVE = 'button[value^="remove:"]'
-ON_THIS_MACHINE = (
-    "+COMMAND & ARGUMENTS",
-    "Modify an existing variable",
-    "Number of workers",
-    "Grace period",
-    "Backoff limit",
-)
+LISTS = {"items", "rows"}
 STORED = """
 import json
 from workloads.models import Workload
@@ -70,44 +26,66 @@ print(json.dumps(Workload.objects.get(name={name!r}).spec_json))
 """
 
 
-def test_every_input_of_the_quickstart_is_filled_in_the_browser() -> None:
-    """But the key of a credential, which tests/e2e/test_credentials.py chooses."""
-    filled = {name for fields in ROUNDS for field in fields for name in ROWS[field].posted}
-    names = {name for row in ROWS.values() for name in row.posted}
-    assert {name.rpartition("-")[2] for name in names - filled} == {"source", "key"}
-
-
-def test_fields_set_in_the_browser_reach_kubernetes(
-    running_trainyard: Trainyard, admin_page: Page, far: str
+@pytest.mark.parametrize(
+    ("kind", "cluster", "project", "environment", "compute"),
+    [
+        ("kubernetes", "far", "vision", "own-ids", "tiny"),
+        ("local", "local", "team-a", "pytorch", "cpu-only"),
+        ("slurm", "hpc", "speech", "program", "tiny"),
+    ],
+    ids=lambda it: it,
+)
+def test_every_field_set_in_the_browser_reaches_the_engine(
+    running_trainyard: Trainyard,
+    admin_page: Page,
+    far: str,
+    kind: str,
+    cluster: str,
+    project: str,
+    environment: str,
+    compute: str,
 ) -> None:
-    page = admin_page
-    begin(page, "round-0", cluster=far, project="vision")
-    choose(page, "own-ids", "tiny")
-    for number, fields in enumerate(ROUNDS):
-        rows = [ROWS[field] for field in fields]
-        fill_in(page, rows)
-        manifest = handed_over(page)
-        assert [str(row) for row in rows if not has(manifest, row.kubernetes)] == []
+    page, name = admin_page, ""
+    for number, (entered, rows) in enumerate(rounds(of_use(kind))):
+        new = f"{kind}-{number}"
+        if name:
+            copy(page, name, new)
+        else:
+            begin(page, new, cluster=cluster, project=project)
+            choose(page, environment, compute)
+        name = new
+        fill_in(page, entered)
+        documents = handed_over(page)
+        assert [str(row) for row in rows if not arrived(documents, row.on(kind))] == []
         create(page)
-        spec = stored(running_trainyard, f"round-{number}")
+        spec = stored(running_trainyard, name)
         assert [str(row) for row in rows if not has(spec, row.spec)] == []
-        if number + 1 < len(ROUNDS):
-            copy(page, f"round-{number}", f"round-{number + 1}")
 
 
-def test_fields_set_in_the_browser_reach_the_processes_of_this_machine(
-    running_trainyard: Trainyard, admin_page: Page
+def test_what_slurm_has_not_is_not_offered_and_the_page_says_why(
+    admin_page: Page, far: str
 ) -> None:
     page = admin_page
-    begin(page, "here")
-    choose(page, "pytorch", "cpu-only")
-    rows = [ROWS[field] for field in ON_THIS_MACHINE]
-    fill_in(page, rows)
-    manifest = handed_over(page)
-    assert [str(row) for row in rows if not has(manifest, row.local)] == []
-    create(page)
-    spec = stored(running_trainyard, "here")
-    assert [str(row) for row in rows if not has(spec, row.spec)] == []
+    begin(page, "not-there", cluster="hpc", project="speech")
+    unfold(page)
+    for name in ("pvc", "claims", "nfs", "configMapVolume", "secretVolume", "emptyDirVolume"):
+        expect(page.locator(f'button[value="add:worker-storage-{name}"]')).to_be_hidden()
+    for name in ("hostPath", "git", "s3"):
+        expect(page.locator(f'button[value="add:worker-storage-{name}"]')).to_be_visible()
+    storage = page.locator("#storage")
+    expect(storage).to_contain_text("Volume, Existing PVC: not on this cluster. Slurm makes no")
+    expect(storage).to_contain_text("Or existing Secret: not on this cluster. Slurm has no Secrets")
+    expect(page.locator('[name="worker-compute-gpuRequestType"]')).to_be_disabled()
+    page.locator('button[value="add:worker-connections"]').click()
+    ways = page.locator('[name="worker-connections-0-connection_type"] option')
+    expect(ways).to_have_text(["External URL", "Through Trainyard"])
+
+
+def of_use(kind: str) -> list[FieldRow]:
+    """On a cluster that is Trainyard's own or a person's work, what nothing comes of is left."""
+    if kind == "kubernetes":
+        return [row for row in ROWS if not row.is_refused_on(kind)]
+    return [row for row in ROWS if row.on(kind) and not row.is_refused_on(kind)]
 
 
 def choose(page: Page, environment: str, compute: str) -> None:
@@ -115,25 +93,34 @@ def choose(page: Page, environment: str, compute: str) -> None:
         page.get_by_role("radio", name=name, exact=True).check()
 
 
-def fill_in(page: Page, rows: Iterable[FieldRow]) -> None:
+def fill_in(page: Page, entered: Posted) -> None:
     """By the names of the inputs, each list with the items that it needs."""
+    if first := ON_PAGE_1 & entered.keys():
+        page.goto(page.url.replace("/2/", "/1/"))
+        for name in first:
+            page.locator(f'[name="{name}"][value="{entered[name]}"]').check()
+        page.get_by_role("button", name="CONTINUE").click()
+        page.wait_for_url("**/2/")
     unfold(page)
-    for row in rows:
-        for name, value in row.posted.items():
-            if value in {"items", "rows"} or name.endswith("-rest"):
-                continue
-            reveal(page, name, row)
-            field = page.locator(f'[name="{name}"]')
-            if value or field.is_visible():  # an empty one may be of a choice that was not made
-                enter(field, value)
+    lists = [name for name, value in entered.items() if value in LISTS]
+    for name, value in entered.items():
+        if value in LISTS or name.endswith("-rest") or name in ON_PAGE_1:
+            continue
+        reveal(page, name, lists)
+        field = page.locator(f'[name="{name}"]')
+        if value and f"{name.rpartition('-')[0]}-source" in entered and not name.endswith("-name"):
+            field = page.locator(f'select[name="{name}"]')  # which the source brings
+        if value or field.is_visible():  # an empty one may be of a choice that was not made
+            enter(field, value)
 
 
-def reveal(page: Page, name: str, row: FieldRow) -> None:
+def reveal(page: Page, name: str, lists: Iterable[str]) -> None:
     """Press + until the item is there that the input is of."""
-    lists = [key for key, value in row.posted.items() if value in {"items", "rows"}]
-    for key in lists if page.locator(f'[name="{name}"]').count() == 0 else ():
-        page.locator(f'button[value="add:{key}"]').click()
-        expect(page.locator(f'[name="{name}"]')).to_have_count(1)
+    its = [key for key in lists if name.startswith(f"{key}-")]
+    for key in its if page.locator(f'[name="{name}"]').count() == 0 else ():
+        if page.locator(f'[name^="{key}-0-"]').count() == 0 or f"{key}-0-" not in name:
+            page.locator(f'button[value="add:{key}"]').click()
+            expect(page.locator(f'[name="{name}"]')).to_have_count(1)
 
 
 def enter(field: Locator, value: str) -> None:

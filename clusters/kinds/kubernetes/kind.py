@@ -16,6 +16,7 @@ from engines.base import Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.jobs import KAI, SINGLE
 from engines.kubernetes.manifests import unsupported
+from spec.parts.environment import ConnectionType
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
@@ -28,6 +29,10 @@ OR_JOBS = (
     "later needs no operator for a single pod."
 )
 NEEDS_KAI = "Needs the KAI scheduler, which this cluster does not have."
+NOT_ENFORCED = "Nothing on the cluster enforces it."
+OF_A_GPU = {f"compute.{key}" for key in ("gpuRequestType", "gpuPortionRequest", "gpuMemoryRequest")}
+GPU_LIMITS = {"compute.gpuPortionLimit", "compute.gpuMemoryLimit"}
+EXTERNAL = f"connections.connection_type.{ConnectionType.EXTERNAL_URL}"
 NO_SETUP = "Pods start by their image's entry point: put these lines into the image or a script."
 NO_PRIORITIES = (
     "The cluster has none of the PriorityClasses "
@@ -88,8 +93,14 @@ def withholds(cluster: "Cluster", field: str) -> str:
     has = cluster.capabilities
     if field == "preemptibility" or field.startswith("topology."):
         return "" if KAI in has.schedulers else NEEDS_KAI
+    if field in OF_A_GPU and KAI not in has.schedulers:
+        return NEEDS_KAI
+    if field in GPU_LIMITS:
+        return NOT_ENFORCED
     if field == "setup":
         return NO_SETUP
+    if field == EXTERNAL:
+        return external_urls(cluster)
     if field == "priorityClass":
         return "" if set(PriorityClass) & set(has.priority_classes) else NO_PRIORITIES
     return ""
@@ -119,6 +130,7 @@ KUBERNETES = ClusterKind(
     rights=Rights(rbac.manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml"),
     withholds=withholds,
     names=names.offered,
+    claims=names.claims,
     has_secrets=True,
     pulls_images=True,
     external_urls=external_urls,

@@ -1,8 +1,9 @@
 """Names that a spec gives and the cluster would not know, as far as it told what it has; and node
 ports that it has given away.
 
-Only a plan is judged by them: what waits to go on may get back what was removed meanwhile. Secrets,
-ConfigMaps and existing claims are not looked up; Trainyard has no right to read the first two.
+Only a plan is judged by them: what waits to go on may get back what was removed meanwhile. Secrets
+and ConfigMaps are not looked up, for Trainyard has no right to read them. Claims are offered and
+warned of, and not refused: one may be made in the minute until the cluster is looked at again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models.fields.json import KT
 
+from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import some
+from engines.base import Claim
+from engines.kubernetes.labels import namespace_of
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, path_of
 from spec.tools import tools_of
@@ -75,6 +79,13 @@ def offered(cluster: "Cluster") -> dict[str, list[str]]:
         "node_types": node_types(cluster),
         "topologies": sorted(cluster.capabilities.topologies or ()),
     }
+
+
+def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
+    """Those that the project's pods can mount."""
+    told = cluster.capabilities.claims
+    space = namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+    return None if told is None else [it for it in told if it.namespace == space]
 
 
 def _there(names: Iterable[str]) -> str:

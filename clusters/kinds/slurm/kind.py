@@ -18,6 +18,8 @@ from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
+from spec.data.storage import Storage
+from spec.parts.environment import ConnectionType
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem
 
@@ -29,8 +31,26 @@ NO_PRIORITIES = (
     "The user of the cluster has none of the QOS "
     f"{PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH}."
 )
-BY_QOS = "On Slurm the QOS and the partition say who is preempted."
 OWN_TOPOLOGY = "Slurm places jobs by its own topology."
+WHOLE_GPUS, TOGETHER = "Slurm gives whole GPUs.", "The ranks of a Slurm job start and end together."
+OF_A_GPU = ("gpuRequestType", "gpuPortionRequest", "gpuPortionLimit")
+WITHHELD = {
+    **{
+        f"storage.{unsupported.WIRE.get(key, key)}": why for key, why in unsupported.VOLUMES.items()
+    },
+    "storage.git.secretRef.name": unsupported.NO_SECRETS,
+    "storage.s3.accessKeySecret": unsupported.NO_SECRETS,
+    **{
+        f"connections.connection_type.{kind}": f"there is no {kind} on Slurm"
+        for kind in set(ConnectionType) - unsupported.REACHED
+    },
+    **{f"compute.{key}": WHOLE_GPUS for key in (*OF_A_GPU, "gpuMemoryRequest", "gpuMemoryLimit")},
+    "minReplicas": TOGETHER,
+    "maxReplicas": TOGETHER,
+    "podAffinity": OWN_TOPOLOGY,
+    "tolerations": "Slurm has no taints.",
+    "preemptibility": "On Slurm the QOS and the partition say who is preempted.",
+}
 KEPT_DIRECTORY = (
     "The files of its workloads are in it, so it cannot change while there are projects."
 )
@@ -81,9 +101,11 @@ def withholds(cluster: "Cluster", field: str) -> str:
         return (
             "" if set(PriorityClass) & set(cluster.capabilities.priority_classes) else NO_PRIORITIES
         )
-    if field == "preemptibility":
-        return BY_QOS
-    return OWN_TOPOLOGY if field.startswith("topology.") else ""
+    return OWN_TOPOLOGY if field.startswith("topology.") else WITHHELD.get(field, "")
+
+
+def objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
+    yield from (why for _, why in unsupported.of_storage(storage))
 
 
 SLURM = ClusterKind(
@@ -108,6 +130,7 @@ SLURM = ClusterKind(
         "readiness": "On Slurm a rank is ready when it runs. Kubernetes clusters have "
         "these settings.",
     },
+    storage=objections,
     withholds=withholds,
     names=names.offered,
     login=login,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from engines.base import (
     Capabilities,
+    Claim,
     EngineRefused,
     EngineUnavailable,
     FrameworkSupport,
@@ -21,6 +22,7 @@ TOPOLOGIES = "kai.scheduler/v1alpha1"
 KAI_QUEUES, QUEUES = f"{KAI_GROUP}/v2", "queues"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
+CLAIMS, MOST_CLAIMS = "/api/v1/persistentvolumeclaims", 1000
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL = "default"  # a namespace that every cluster has; nothing is made there
 LOSING = (1, 22), (1, 25)
@@ -28,7 +30,8 @@ Installed = Mapping[str, set[str]]  # versions by the plural of a kind
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
-def capabilities(api: Api) -> Capabilities:
+def capabilities(api: Api, prefix: str = "") -> Capabilities:
+    """``prefix``: what the namespaces of projects begin with."""
     groups = api.get("/apis")["groups"]
     installed = job_kinds(api, groups)
     kai = any(group["name"] == KAI_GROUP for group in groups)
@@ -43,6 +46,7 @@ def capabilities(api: Api) -> Capabilities:
         quotas=kai and QUEUES in served(api, KAI_QUEUES),
         node_ports=node_ports(_allowed(lambda: list(api.everything(SERVICES)))),
         plain_jobs=plain_jobs(api),
+        claims=claims(api, prefix),
     )
 
 
@@ -163,6 +167,26 @@ def node_ports(services: list[Manifest]) -> tuple[int, ...]:
         held |= {port.get("nodePort", 0) for port in spec.get("ports") or ()}
         held.add(spec.get("healthCheckNodePort", 0))
     return tuple(sorted(held - {0}))
+
+
+def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
+    """Of the projects' namespaces, but for those that go with a workload. ``None`` where we
+    may not look, or there are too many to keep."""
+    found: list[Claim] = []
+    try:
+        for item in api.everything(CLAIMS):
+            meta, spec = item["metadata"], item.get("spec") or {}
+            theirs = WORKLOAD in (meta.get("labels") or {})
+            if theirs or not meta["namespace"].startswith(prefix):
+                continue
+            if len(found) == MOST_CLAIMS:
+                return None
+            size = (spec.get("resources") or {}).get("requests", {}).get("storage", "")
+            modes = ", ".join(spec.get("accessModes") or ())
+            found.append(Claim(meta["namespace"], meta["name"], size, modes))
+    except EngineRefused:
+        return None
+    return tuple(found)
 
 
 def is_default(storage_class: Manifest) -> bool:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind, Fact
-from assets.gallery.cards import NOT_VALID, cards
+from assets.gallery.cards import cards
 from assets.kinds import KINDS
 from clusters.models import Cluster, State
 from projects.models import Project
@@ -187,9 +187,7 @@ def assets(
             card,
             kind.icon,
             asset.pk == chosen,
-            why_not=NOT_VALID[0]
-            if NOT_VALID in card.chips
-            else _capital(kind.unfit(asset, framework)),
+            why_not=card.why_not or _capital(kind.unfit(asset, framework)),
         )
         for asset, card in _usable(kind, user, project)
     ]

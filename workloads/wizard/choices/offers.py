@@ -55,9 +55,9 @@ class Offer:
             return self.cluster.definition.lacks.get(section.key, "")
         return NO_CLUSTER if any(section.key in kind.lacks for kind in KINDS.values()) else ""
 
-    def why_not(self, question: Question, cell: Cell | None = None) -> str:
-        """Why one question, or one part of its items, is not for this cluster."""
-        key = f"{question.key}.{cell.key}" if cell else question.key
+    def why_not(self, question: Question, cell: Cell | None = None, option: str = "") -> str:
+        """Why one question, one part of its items, or one choice there, is not for this cluster."""
+        key = ".".join(filter(None, (question.key, cell.key if cell else "", option)))
         return self.cluster.definition.withholds(self.cluster, key) if self.cluster else ""
 
     @cached_property
@@ -97,12 +97,23 @@ class Offer:
                 f"data_sources{BARRED}": lambda: self._data_sources.get(
                     f"data_sources{BARRED}", []
                 ),
+                "claims": lambda: [(it, f"{it} ({of})") for it, of in (self.claims or {}).items()],
                 "registries": lambda: own.registries if pulls else [],
                 "git_credentials": lambda: own.of_repositories,
                 "access_keys": lambda: own.of_buckets,
                 "mounted_credentials": lambda: own.of_files,
             },
         )
+
+    @cached_property
+    def claims(self) -> dict[str, str] | None:
+        """Size and modes of the project's claims, by name; ``None`` where nobody says."""
+        if not (self.cluster and self.project):
+            return None
+        told = self.cluster.definition.claims(self.cluster, self.project.name)
+        if told is None:
+            return None
+        return {it.name: ", ".join(filter(None, (it.size, it.modes))) for it in told}
 
     @cached_property
     def _data_sources(self) -> dict[str, list[Option]]:

@@ -1,14 +1,15 @@
 """The inputs of a page: each question with its value, its errors, and where the value came from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from assets.environment.variables import VALUE
 from assets.kinds import KINDS
-from core.forms import nested
+from core.forms import nested, words
 from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
+from core.words import some
 from spec.draft import Values, WorkloadDraft
 from spec.framework import owner_of
 from spec.kind import kinds_of
@@ -73,10 +74,7 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     shown = show(asked, {question.key: standard} if begins else values, offer.choices)
     if standard:
         _compare(shown, standard, plan)
-    shown.why_not = offer.why_not(question)
-    for item in shown.items:
-        for cell in item.cells:  # what a copy brings along is there to be removed
-            cell.hidden = not cell.value and bool(offer.why_not(question, cell.cell))
+    _withhold(shown, question, offer)
     if question.input is Input.CARDS and question.role:
         replica = replica_of(content, question.role)
         shown.value = replica.assets.get(question.key, "") if replica else ""
@@ -85,6 +83,8 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     if question.key == "environmentVariables":
         given = nested.items(values_of(content, question) or {}, question.key)
         _ask_sources(shown, given, offer)
+    if question.alias == "storage-claims" and offer.claims is not None:
+        _warn_of_claims(shown, offer.claims)
     if question.key == "connections":
         people.warn(shown, offer.by)
     if question.key == "name":
@@ -92,6 +92,37 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     _add_origin(shown, question, plan)
     rules.show(shown, question, plan)
     return shown
+
+
+def _withhold(shown: Shown, question: Question, offer: Offer) -> None:
+    """What the cluster has not is not asked; what a copy brings along is there to be removed."""
+    shown.why_not = offer.why_not(question)
+    if shown.why_not:
+        return
+    for number, cell in enumerate(question.cells):
+        why = offer.why_not(question, cell)
+        options = (
+            {} if why else {it[0]: offer.why_not(question, cell, it[0]) for it in cell.options}
+        )
+        shown.withheld += [(cell.label, why)] if why else []
+        shown.withheld += [
+            (label, options[value]) for value, label in cell.options if options.get(value)
+        ]
+        for item in shown.items:
+            here = item.cells[number]
+            here.hidden = bool(why) and not here.value
+            here.options = [
+                it for it in here.options if it[0] == here.value or not options.get(it[0])
+            ]
+
+
+def _warn_of_claims(shown: Shown, there: Mapping[str, str]) -> None:
+    """One may be made until the workload starts, so that it is a warning and no error."""
+    for item in shown.items:
+        cell = item.by["claimName"]
+        if cell.value and cell.value not in there:
+            has = f"has {some(sorted(there))}" if there else "has none"
+            cell.warnings = [f"The project's namespace {has}. Pods wait until there is one."]
 
 
 def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
@@ -179,10 +210,10 @@ def _inherit(shown: Shown, theirs: list[Values], source: str) -> None:
 
 def _inherit_items(shown: Shown, theirs: list[Values], source: str) -> None:
     own = {item.by["name"].value for item in shown.items}
-    words = shown.field.words if isinstance(shown.field, Question) else None
-    for item in theirs if words else ():
+    in_words = shown.field.words if isinstance(shown.field, Question) else None
+    for item in theirs if in_words else ():
         if item["name"] not in own:
-            text = words(item) if words else ""
+            text = in_words(item) if in_words else ""
             shown.inherited.append(Inherited(item["name"], "", f"from {source}", text))
 
 
@@ -206,6 +237,15 @@ class Fold:
     @property
     def invalid(self) -> bool:
         return any(it.invalid for it in self.inputs)
+
+    @property
+    def withheld(self) -> list[tuple[str, str]]:
+        """What of its lists is not for the cluster, and the reason: labels that share one."""
+        labels: dict[str, list[str]] = {}
+        for it in [] if self.lacks else self.lists:
+            for label, why in [(it.field.label, it.why_not)] if it.why_not else it.withheld:
+                labels.setdefault(words.sentence(why), []).append(label)
+        return [(", ".join(dict.fromkeys(its)), why) for why, its in labels.items()]
 
     @property
     def lists(self) -> list[Shown]:

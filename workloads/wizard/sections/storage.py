@@ -179,7 +179,11 @@ SOURCES = (
         ),
     ),
 )
-CLAIM = (_text("claimName", "Claim", required=True), _path(), _read_only(initial=False))
+CLAIM = (
+    Cell("claimName", "Claim", required=True, choices="claims"),
+    _path(),
+    _read_only(initial=False),
+)
 
 
 #: Those of the gallery, which their administrators wrote down once.

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engines.base import Capabilities
-from engines.kubernetes.cluster.discovery import SERVICES, capabilities, kinds_here
+from engines.base import Capabilities, Claim
+from engines.kubernetes.cluster.discovery import CLAIMS, SERVICES, capabilities, kinds_here
 from engines.kubernetes.cluster.reviews import REVIEWS
 from engines.kubernetes.jobs import PLAIN, WORKLOAD
 from tests.engines.kubernetes.answering import Answering, answering
@@ -22,7 +22,7 @@ def told(server: Answering, *, release: str = "1.31+", allowed: bool = True) -> 
     server.answers["/apis"] = {"groups": []}
     server.answers["/version"] = {"major": major, "minor": minor}
     server.answers[REVIEWS] = {"status": {"allowed": allowed}}
-    return capabilities(server.api)
+    return capabilities(server.api, "runai-")
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,26 @@ def test_without_the_right_to_look_no_node_port_is_known() -> None:
     with answering() as server:
         server.answers[SERVICES] = (403, "services is forbidden")
         assert told(server).node_ports == ()
+
+
+def claim(name: str, space: str, **labels: str) -> dict[str, Any]:
+    asked = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}}
+    return {"metadata": {"name": name, "namespace": space, "labels": labels}, "spec": asked}
+
+
+def test_claims_of_projects_are_known_and_those_of_workloads_and_strangers_left_out() -> None:
+    there = [
+        claim("imagenet", "runai-vision"),
+        claim("scratch", "runai-vision", **{WORKLOAD: "8f14e45f"}),
+        claim("postgres", "shop"),
+    ]
+    with answering() as server:
+        server.answers[CLAIMS] = {"metadata": {}, "items": there}
+        known = (Claim("runai-vision", "imagenet", "10Gi", "ReadWriteMany"),)
+        assert told(server).claims == known
+
+
+def test_without_the_right_to_look_nothing_is_said_of_claims() -> None:
+    with answering() as server:
+        server.answers[CLAIMS] = (403, "persistentvolumeclaims is forbidden")
+        assert told(server).claims is None

@@ -13,20 +13,38 @@ Json = dict[str, Any]
 Posted = dict[str, str]
 VARIABLES, TOOLS, POOLS = "worker-environmentVariables", "worker-connections", "nodePools"
 ME = "ranks run as the user of this server"
+ME_THERE = "ranks run as the user that Trainyard is on the cluster"
+NO_VOLUMES = "Slurm makes no volumes"
+
+
+class Script(str):
+    """Words of the files that Slurm is given."""
 
 
 @dataclass(frozen=True)
 class FieldRow:
-    """``spec`` and ``kubernetes`` are parts of the documents. ``local`` is a part of one of its
-    processes; or words with which that engine refuses the field; or nothing, where one machine
-    has no use for what the field says, and runs the workload all the same."""
+    """``spec`` and ``kubernetes`` are parts of the documents, ``local`` of one of its processes,
+    ``slurm`` of its files; or words with which that engine refuses the field; or nothing, where it
+    has no use for what the field says, and runs the workload all the same. ``of_value``: it depends
+    on what is entered whether an engine refuses it."""
 
     step: int
     field: str
     posted: Posted
     spec: Json
-    kubernetes: Json
+    kubernetes: Json | str
     local: Json | str | None = None
+    slurm: Script | str | None = None
+    of_value: bool = False
+
+    def on(self, kind: str) -> Json | Script | str | None:
+        """What becomes of it on a cluster of this kind."""
+        parts = {"kubernetes": self.kubernetes, "local": self.local, "slurm": self.slurm}
+        return parts[kind]
+
+    def is_refused_on(self, kind: str) -> bool:
+        part = self.on(kind)
+        return isinstance(part, str) and not isinstance(part, Script)
 
     def __str__(self) -> str:
         return f"{self.step} {self.field}"
@@ -47,12 +65,12 @@ def label(key: str, **cells: str) -> Posted:
 
 def tool(**cells: str) -> Posted:
     usual = {"tool_type": "custom", "name": "board", "container_port": "6006"}
-    usual |= {"connection_type": "ExternalUrl"}
+    usual |= {"connection_type": "ExternalUrl", "external_url": "", "node_port": "", "access": ""}
     return item(TOOLS) | {f"{TOOLS}-0-{key}": value for key, value in (usual | cells).items()}
 
 
 def tolerates(**cells: str) -> Posted:
-    return item("worker-tolerations", 0, **{"key": "gpu"} | cells)
+    return item("worker-tolerations", 0, **{"key": "gpu", "operator": "", "value": ""} | cells)
 
 
 def near(kind: str) -> Posted:
@@ -61,7 +79,8 @@ def near(kind: str) -> Posted:
 
 def claim(**cells: str) -> Posted:
     """A volume of 10 GB at ``/data``; a mode is named by its first letters."""
-    parts = {"claimInfo-size": "10", "claimInfo-size-unit": "G", "path": "/data"}
+    parts = {"claimInfo-size": "10", "claimInfo-size-unit": "G", "claimInfo-volumeMode": ""}
+    parts |= {"path": "/data"}
     parts |= {key.replace("__", "-"): value for key, value in cells.items()}
     if not any("accessModes" in key for key in parts):
         parts["claimInfo-accessModes-readWriteOnce"] = "on"

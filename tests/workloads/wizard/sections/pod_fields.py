@@ -3,8 +3,10 @@
 from tests.workloads.wizard.browser import item
 from tests.workloads.wizard.sections.field_rows import (
     ME,
+    ME_THERE,
     POOLS,
     FieldRow,
+    Script,
     near,
     replica,
     tolerates,
@@ -58,6 +60,7 @@ TOOLS = (
         {"connections": [BOARD | {"connectionType": "NodePort", "nodePort": None}]},
         {"kind": "Service", "spec": {"type": "NodePort"}},
         "there is no NodePort on one machine",
+        "there is no NodePort on Slurm",
     ),
     FieldRow(
         9,
@@ -66,6 +69,7 @@ TOOLS = (
         {"connections": [BOARD | {"nodePort": 31777}]},
         {"kind": "Service", "spec": {"ports": [{"nodePort": 31777}]}},
         "there is no NodePort on one machine",
+        "there is no NodePort on Slurm",
     ),
 )
 
@@ -77,6 +81,7 @@ RUNTIME = (
         {"security": {"runAsUid": 1234}},
         {"securityContext": {"runAsUser": 1234}},
         ME,
+        ME_THERE,
     ),
     FieldRow(
         9,
@@ -85,6 +90,7 @@ RUNTIME = (
         {"security": {"runAsGid": 4321}},
         {"securityContext": {"runAsGroup": 4321}},
         ME,
+        ME_THERE,
     ),
     FieldRow(
         9,
@@ -93,6 +99,7 @@ RUNTIME = (
         {"security": {"supplementalGroups": "10, 20"}},
         {"securityContext": {"supplementalGroups": [10, 20]}},
         ME,
+        ME_THERE,
     ),
     FieldRow(
         9,
@@ -101,6 +108,7 @@ RUNTIME = (
         {"command": "python train.py", "args": "--epochs=3 --lr=0.1"},
         {"command": ["python", "train.py"], "args": ["--epochs=3", "--lr=0.1"]},
         {"command": "python train.py --epochs=3 --lr=0.1"},
+        Script("exec python train.py --epochs=3 --lr=0.1"),
     ),
     FieldRow(
         9,
@@ -108,6 +116,7 @@ RUNTIME = (
         replica(args="--epochs=3"),
         {"command": None, "args": "--epochs=3"},
         {"args": ["--epochs=3"]},
+        slurm=Script("exec python own.py --epochs=3"),
     ),
     FieldRow(
         9,
@@ -116,6 +125,7 @@ RUNTIME = (
         {"environmentVariables": [{"name": "LR", "value": "0.2"}]},
         {"env": [{"name": "LR", "value": "0.2"}]},
         {"environment": {"LR": "0.2"}},
+        Script("export LR=0.2"),
     ),
     FieldRow(
         9,
@@ -124,6 +134,7 @@ RUNTIME = (
         {"environmentVariables": [{"name": "EPOCHS", "value": "3"}]},
         {"env": [{"name": "EPOCHS", "value": "3"}]},
         {"environment": {"EPOCHS": "3"}},
+        Script("export EPOCHS=3"),
     ),
     FieldRow(
         9,
@@ -132,6 +143,7 @@ RUNTIME = (
         {"environmentVariables": [{"name": "TOKEN", "credential": {"name": "hub"}}]},
         {"env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"key": "worker.1.TOKEN"}}}]},
         {"environment": {"TOKEN": "***"}},
+        Script("export TOKEN=***"),
     ),
 )
 
@@ -144,6 +156,7 @@ WHERE = (
         {"nodePools": ["a100", "h100"]},
         {"preference": {"matchExpressions": [{"key": "gpu", "values": ["a100"]}]}, "weight": 100},
         "this machine is the pool 'default'",
+        Script("--partition=a100,h100"),
     ),
     FieldRow(
         10,
@@ -152,6 +165,7 @@ WHERE = (
         {"nodeType": "dgx"},
         {"matchExpressions": [{"key": "run.ai/type", "operator": "In", "values": ["dgx"]}]},
         "this machine has no node type",
+        Script("--constraint=dgx"),
     ),
     *(
         FieldRow(
@@ -180,6 +194,7 @@ WHERE = (
         near("Required"),
         {"podAffinity": {"type": "Required", "key": "rack"}},
         {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack"}]},
+        slurm="Slurm places ranks itself",
     ),
     FieldRow(
         10,
@@ -187,6 +202,7 @@ WHERE = (
         near("Preferred"),
         {"podAffinity": {"type": "Preferred", "key": "rack"}},
         {"podAffinityTerm": {"topologyKey": "rack"}},
+        slurm="Slurm places ranks itself",
     ),
 )
 

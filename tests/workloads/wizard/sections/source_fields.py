@@ -1,7 +1,7 @@
 """Step 12, for one workload alone: each kind of data source that the wizard describes."""
 
 from tests.workloads.wizard.browser import item
-from tests.workloads.wizard.sections.field_rows import FieldRow, Posted
+from tests.workloads.wizard.sections.field_rows import NO_VOLUMES, FieldRow, Posted, Script
 
 CONF = "train.yaml: |\n  lr: 0.1\n"
 
@@ -17,6 +17,7 @@ ROWS = (
         source("claims", claimName="shared", path="/shared"),
         {"pvc": [{"claimName": "shared", "existingPvc": True, "path": "/shared"}]},
         {"persistentVolumeClaim": {"claimName": "shared"}},
+        slurm=NO_VOLUMES,
     ),
     FieldRow(
         12,
@@ -25,6 +26,8 @@ ROWS = (
         {"nfs": [{"server": "nas", "path": "/export", "readOnly": True}]},
         {"nfs": {"server": "nas", "path": "/export", "readOnly": True}},
         "this machine does not have nas:/export",
+        "nodes mount what their administrators mount",
+        of_value=True,
     ),
     FieldRow(
         12,
@@ -33,6 +36,8 @@ ROWS = (
         {"hostPath": [{"path": "/mnt/sets", "mountPath": "/data", "readOnly": False}]},
         {"hostPath": {"path": "/mnt/sets"}},
         "administrators do not allow /mnt/sets",
+        "ranks on Slurm see /mnt/sets where it is",
+        of_value=True,
     ),
     FieldRow(
         12,
@@ -40,6 +45,7 @@ ROWS = (
         source("git", repository="https://example.com/a.git", branch="main", path="/code"),
         {"git": [{"repository": "https://example.com/a.git", "branch": "main"}]},
         {"volumeMounts": [{"mountPath": "/code"}]},
+        slurm=Script("https://example.com/a.git"),
     ),
     FieldRow(
         12,
@@ -47,6 +53,7 @@ ROWS = (
         source("s3", bucket="sets", path="/sets"),
         {"s3": [{"bucket": "sets", "path": "/sets"}]},
         {"volumeMounts": [{"mountPath": "/sets"}]},
+        slurm=Script("sets"),
     ),
     FieldRow(
         12,
@@ -54,6 +61,7 @@ ROWS = (
         source("configMapVolume", files=CONF, mountPath="/conf/train.yaml", subPath="train.yaml"),
         {"configMapVolume": [{"files": [{"name": "train.yaml", "content": "lr: 0.1\n"}]}]},
         {"volumeMounts": [{"mountPath": "/conf/train.yaml", "subPath": "train.yaml"}]},
+        slurm="Slurm has no ConfigMaps",
     ),
     FieldRow(
         12,
@@ -62,6 +70,7 @@ ROWS = (
         {"configMapVolume": [{"configMap": "settings", "mountPath": "/conf"}]},
         {"configMap": {"name": "settings"}},
         "this machine has no ConfigMaps",
+        "Slurm has no ConfigMaps",
     ),
     FieldRow(
         12,
@@ -69,6 +78,7 @@ ROWS = (
         source("secretVolume", credential="hub", mountPath="/keys"),
         {"secretVolume": [{"credential": {"name": "hub", "keys": ["token"]}}]},
         {"volumeMounts": [{"mountPath": "/keys", "readOnly": True}]},
+        slurm="Slurm has no Secrets",
     ),
     FieldRow(
         12,
@@ -77,6 +87,7 @@ ROWS = (
         {"secretVolume": [{"secret": "regcred"}]},
         {"secret": {"secretName": "regcred"}},
         "this machine has no Secrets",
+        "Slurm has no Secrets",
     ),
     FieldRow(
         12,
@@ -84,5 +95,6 @@ ROWS = (
         source("emptyDirVolume", path="/scratch", medium="Memory", sizeLimit="1"),
         {"emptyDirVolume": [{"path": "/scratch", "medium": "Memory", "sizeLimit": "1G"}]},
         {"emptyDir": {"medium": "Memory", "sizeLimit": "1G"}},
+        slurm="see the directories of their nodes",
     ),
 )

@@ -1,5 +1,7 @@
 """What is set in the wizard is in the stored spec, and in what each engine hands over."""
 
+from collections.abc import Iterator
+
 import pytest
 import yaml
 from pytest_django import Settings
@@ -10,39 +12,31 @@ from tests.documents import has
 from tests.factories import CredentialFactory, DataSourceFactory
 from tests.workloads.nowhere import KUBECONFIG
 from tests.workloads.wizard.browser import Wizard, item
-from tests.workloads.wizard.sections import pod_fields, source_fields, volume_fields
-from tests.workloads.wizard.sections.field_rows import FieldRow, Json
+from tests.workloads.wizard.sections import pod_fields
+from tests.workloads.wizard.sections.every_field import ON_PAGE_1, ROWS, arrived, rounds
+from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted
 from workloads.models import Workload
 from workloads.wizard.as_yaml import manifest_of
+from workloads.wizard.choices.offers import Offer
+from workloads.wizard.sections import table
+from workloads.wizard.sections.base import WORKERS
 
 pytestmark = pytest.mark.django_db
-ROWS = [*pod_fields.ROWS, *volume_fields.ROWS, *source_fields.ROWS]
 OWN_IDS = {"uidGidSource": "custom", "runAsUid": 1000}
 LR = {"name": "LR", "value": "0.1"}
 
 
 @pytest.fixture
 def filled(wizard: Wizard, project: Project) -> Wizard:
-    """A draft with everything filled in, and what the rows refer to."""
+    """Who fills in drafts, with a credential that the rows refer to."""
     CredentialFactory(
         pk=pod_fields.HUB, home=project, name="hub", entered={"token": "not to be read"}
     )
-    wizard.ready()
-    environment = wizard.environment
-    environment.spec_json["environmentVariables"] = [LR]
-    environment.save()
     return wizard
 
 
-def leave_ids_to_workloads(wizard: Wizard) -> None:
-    environment = wizard.environment
-    environment.spec_json["security"] = OWN_IDS
-    environment.override_uid_gid = True
-    environment.save()
-
-
 @pytest.fixture
-def far(on_kubernetes: Project, settings: Settings) -> None:
+def kubernetes(on_kubernetes: Project, settings: Settings) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"
     cluster = on_kubernetes.cluster
     cluster.settings_json = {"ingress_domain": "apps.example.com"}
@@ -55,58 +49,128 @@ def handed_over(wizard: Wizard) -> list[Json]:
     return list(yaml.safe_load_all(manifest_of(wizard.plan(), wizard.user)))
 
 
-def stored(wizard: Wizard) -> Json:
+def stored(wizard: Wizard, name: str) -> Json:
     """The spec of the workload that CREATE makes."""
     wizard.open(wizard.at(3)).press("create")
-    document: Json = Workload.objects.get().spec_json
+    document: Json = Workload.objects.get(name=name).spec_json
     return document
 
 
-@pytest.mark.usefixtures("far")
-@pytest.mark.parametrize("row", ROWS, ids=str)
-def test_a_field_is_in_the_stored_spec_and_in_the_manifest_on_kubernetes(
-    filled: Wizard, row: FieldRow
+@pytest.fixture
+def slurm(project: Project) -> None:
+    cluster = project.cluster
+    cluster.kind = "slurm"
+    cluster.capabilities_json = {
+        "frameworks": [{"framework": "PyTorch", "available": True}],
+        "queues": True,
+        "priority_classes": ["high"],
+    }
+    cluster.save()
+    Connection.objects.create(cluster=cluster, secret_json="{}")
+    for name in ("a100", "h100"):
+        NodePool.objects.create(cluster=cluster, name=name, label_key=f"slurm.partition/{name}")
+
+
+@pytest.mark.parametrize("kind", ["kubernetes", "local", "slurm"])
+def test_every_field_is_in_the_stored_spec_and_in_what_the_engine_gets(
+    filled: Wizard, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    leave_ids_to_workloads(filled)
-    filled.save(2, **row.posted)
-    assert filled.plan().submittable, filled.plan().problems
-    assert has(handed_over(filled), row.kubernetes)
-    assert has(stored(filled), row.spec)
+    place(kind, request)
+    for number, (entered, rows) in enumerate(rounds(of_use(kind))):
+        ready(filled, f"{kind}-{number}", entered)
+        documents = handed_over(filled)
+        assert [str(row) for row in rows if not arrived(documents, row.on(kind))] == []
+        withheld = [(str(row), why) for row in rows for why in withheld_of(filled, row)]
+        assert [it for it in withheld if it[0] in {str(row) for row in rows if row.on(kind)}] == []
+        spec = stored(filled, f"{kind}-{number}")
+        assert [str(row) for row in rows if not has(spec, row.spec)] == []
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
-def test_a_field_reaches_the_processes_of_this_machine_or_is_refused(
-    filled: Wizard, row: FieldRow
+@pytest.mark.parametrize("kind", ["kubernetes", "local", "slurm"])
+def test_what_an_engine_refuses_is_told_at_submission_and_not_offered(
+    filled: Wizard, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    if isinstance(row.local, str):
-        leave_ids_to_workloads(filled)
-        filled.save(2, **row.posted)
-        assert row.local in str(filled.plan().problems)
-        return
-    filled.save(2, **row.posted)
-    assert filled.plan().submittable, filled.plan().problems
-    assert has(handed_over(filled), row.local or {"kind": "Process"})
-    assert has(stored(filled), row.spec)
+    place(kind, request)
+    refused = [row for row in ROWS if row.is_refused_on(kind)]
+    for number, (entered, rows) in enumerate(rounds(refused)):
+        ready(filled, f"{kind}-{number}", entered, submittable=False)
+        problems = str(filled.plan().problems)
+        assert [str(row) for row in rows if row.on(kind) not in problems] == []
+        offered = [row for row in rows if not any(withheld_of(filled, row))]
+        assert [str(row) for row in offered if not row.of_value] == []
 
 
-@pytest.mark.usefixtures("far")
+def place(kind: str, request: pytest.FixtureRequest) -> None:
+    if kind != "local":
+        request.getfixturevalue(kind)
+
+
+def of_use(kind: str) -> list[FieldRow]:
+    return [row for row in ROWS if not row.is_refused_on(kind)]
+
+
+def ready(wizard: Wizard, name: str, entered: Posted, *, submittable: bool = True) -> None:
+    """A draft with everything filled in, and what was entered on top of it."""
+    wizard.ready(name, **{key: entered[key] for key in ON_PAGE_1 & entered.keys()})
+    environment = wizard.environment
+    environment.spec_json |= {"environmentVariables": [LR], "command": "python own.py"}
+    if any("security" in key for key in entered):
+        environment.spec_json["security"] = OWN_IDS
+        environment.override_uid_gid = True
+    environment.save()
+    wizard.save(WORKERS, **entered)
+    assert not submittable or wizard.plan().submittable, wizard.plan().problems
+
+
+def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
+    """Why the wizard does not ask for what was entered, where it does not."""
+    plan = wizard.plan()
+    offer = Offer(plan.cluster, plan.project, by=wizard.user)
+    for question in table.on(WORKERS):
+        names = [name for name in row.posted if f"{name}-".startswith(f"{question.name}-")]
+        whys = [offer.lacks(table.section(question.section)), offer.why_not(question)]
+        for cell in question.cells:
+            if value := row.posted.get(f"{question.name}-0-{cell.slug}"):
+                whys += [offer.why_not(question, cell), offer.why_not(question, cell, value)]
+        yield from filter(None, whys if names else ())
+
+
+#: Of workspaces alone, and of MPI, which have tests of their own.
+ELSEWHERE = {"idleLimitSeconds", "slotsPerWorker", "mpiLauncherCreationPolicy", "sshAuthMountPath"}
+#: Chosen from galleries, as the walk through the quickstart does.
+CHOSEN = {"worker-environment", "worker-compute", "worker-dataSources"}
+
+
+def test_every_field_of_the_page_is_in_a_row() -> None:
+    posted = {name for row in ROWS for name in row.posted}
+    asked = {it.name for it in table.on(WORKERS)} - ELSEWHERE - CHOSEN
+    assert {
+        name for name in asked if not any(f"{it}-".startswith(f"{name}-") for it in posted)
+    } == set()
+
+
+@pytest.mark.usefixtures("kubernetes")
 def test_a_data_source_of_the_gallery_is_mounted_where_the_workload_says(
     filled: Wizard, project: Project
 ) -> None:
     """Step 12, its target location modified."""
+    filled.ready()
     share = DataSourceFactory(home=project)
     chosen = item("worker-dataSources", 0, id=str(share.pk), path="/models")
     filled.save(2, **chosen)
     volume = {"nfs": {"server": "nfs.example.com", "path": "/export"}}
     assert has(handed_over(filled), {"volumes": [volume]})
     assert has(handed_over(filled), {"volumeMounts": [{"mountPath": "/models"}]})
-    assert has(stored(filled), {"nfs": [{"server": "nfs.example.com", "mountPath": "/models"}]})
+    assert has(
+        stored(filled, "train"), {"nfs": [{"server": "nfs.example.com", "mountPath": "/models"}]}
+    )
 
 
-@pytest.mark.usefixtures("far")
+@pytest.mark.usefixtures("kubernetes")
 @pytest.mark.parametrize("different", ["on", "off"])
 def test_the_master_is_as_the_workers_or_of_its_own(filled: Wizard, different: str) -> None:
     """Step 15."""
+    filled.ready()
     filled.save(2, **{"worker-command": "python work.py"})
     filled.save(3, **{"master-different": different})
     if different == "on":

@@ -1,7 +1,9 @@
 """Steps 10, 11 and 13: how many workers, their volumes, and the settings of the whole."""
 
 from tests.workloads.wizard.sections.field_rows import (
+    NO_VOLUMES,
     FieldRow,
+    Script,
     claim,
     label,
     lasting,
@@ -24,6 +26,7 @@ SIZE = (
         {"numWorkers": 3},
         {"Worker": {"replicas": 3}},
         {"environment": {"WORLD_SIZE": "4"}},
+        Script("--ntasks=4"),
     ),
 )
 VOLUMES = (
@@ -33,6 +36,7 @@ VOLUMES = (
         claim(claimInfo__storageClass="runai-none"),
         {"pvc": [{"claimInfo": {"storageClass": "runai-none"}}]},
         {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": ""}},
+        slurm=NO_VOLUMES,
     ),
     FieldRow(
         11,
@@ -41,6 +45,7 @@ VOLUMES = (
         {"pvc": [{"claimInfo": {"storageClass": "fast"}}]},
         {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": "fast"}},
         "storage class",
+        slurm=NO_VOLUMES,
     ),
     *(
         FieldRow(
@@ -49,6 +54,7 @@ VOLUMES = (
             claim(**{f"claimInfo__accessModes__{mode}": "on"}),
             {"claimInfo": {"accessModes": {mode: True}}},
             {"kind": "PersistentVolumeClaim", "spec": {"accessModes": [IN_CLUSTER[mode]]}},
+            slurm=NO_VOLUMES,
         )
         for label_of_mode, mode in MODES.items()
     ),
@@ -59,6 +65,7 @@ VOLUMES = (
             claim(claimInfo__size="10", **{"claimInfo__size__unit": unit}),
             {"claimInfo": {"size": f"10{unit}"}},
             {"resources": {"requests": {"storage": f"10{unit}"}}},
+            slurm=NO_VOLUMES,
         )
         for unit in UNITS
     ),
@@ -69,13 +76,15 @@ VOLUMES = (
         {"claimInfo": {"volumeMode": "Block"}},
         {"volumeDevices": [{"devicePath": "/data"}]},
         "no block devices",
+        slurm=NO_VOLUMES,
     ),
     FieldRow(
         11,
         "Volume mode Filesystem",
-        claim(),
+        claim(claimInfo__volumeMode=""),
         {"claimInfo": {"volumeMode": "Filesystem"}},
         {"kind": "PersistentVolumeClaim", "spec": {"volumeMode": "Filesystem"}},
+        slurm=NO_VOLUMES,
     ),
     FieldRow(
         11,
@@ -83,6 +92,7 @@ VOLUMES = (
         claim(path="/models"),
         {"pvc": [{"path": "/models"}]},
         {"volumeMounts": [{"mountPath": "/models"}]},
+        slurm=NO_VOLUMES,
     ),
     FieldRow(
         11,
@@ -93,6 +103,7 @@ VOLUMES = (
             "kind": "PersistentVolumeClaim",
             "metadata": {"labels": {"trainyard.io/ephemeral": "true"}},
         },
+        slurm=NO_VOLUMES,
     ),
 )
 GENERAL = (
@@ -103,6 +114,7 @@ GENERAL = (
         {GRACE: 300},
         {GRACE: 300},
         {GRACE: 300},
+        Script("GRACE=300"),
     ),
     FieldRow(
         13,
@@ -111,6 +123,7 @@ GENERAL = (
         {"backoffLimit": 3},
         {"backoffLimit": 3},
         {"backoffLimit": 3},
+        Script("BACKOFF_LIMIT=3"),
     ),
     # Trainyard's own doing on every cluster: no engine is told.
     FieldRow(13, "Timeframe for auto-deletion", lasting(DELETION, "0", "sec"), {DELETION: 0}, {}),

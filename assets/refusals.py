@@ -1,0 +1,52 @@
+"""What a cluster refuses of an asset that a pod takes from, whatever else the workload says."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+from uuid import UUID, uuid4
+
+from pydantic import ValidationError
+
+from clusters import connections
+from clusters.models import Cluster
+from engines.base import Handle
+from spec.draft import Values
+from spec.kind import WorkloadKind
+from spec.workload import Replica, WorkloadSpec
+
+#: What every cluster runs: an image and a command, which the workload can give itself.
+PROGRAM = {"image": "none", "command": "true"}
+
+
+def refusals(
+    layer: Callable[[Any], Values], keys: Collection[str]
+) -> Callable[[Iterable[Any], Cluster | None], Mapping[UUID, str]]:
+    """The ``issues`` of a kind whose assets bring ``keys`` that a workload cannot take back; in
+    ``cluster``, or each where it belongs."""
+
+    def issues(assets: Iterable[Any], cluster: Cluster | None) -> Mapping[UUID, str]:
+        found: dict[UUID, str] = {}
+        for asset in assets:
+            its = {key: value for key, value in layer(asset).items() if key in keys and value}
+            if its and (at := cluster or asset.cluster) and (why := _refused(its, at)):
+                found[asset.pk] = why
+        return found
+
+    return issues
+
+
+def _refused(layer: Values, cluster: Cluster) -> str:
+    try:
+        worker = Replica.model_validate(PROGRAM | layer)
+    except ValidationError:
+        return ""  # it is no longer valid, which its card says
+    spec = WorkloadSpec(kind=WorkloadKind.TRAINING, worker=worker)
+    handle = Handle(uuid4(), "asset", "project")
+    problems = connections.complaints(cluster, handle, spec)
+    return next(
+        (
+            it.message
+            for it in problems
+            if it.path[:1] == ("worker",) and it.path[1:2] and it.path[1] in layer
+        ),
+        "",
+    )

@@ -1,0 +1,32 @@
+"""All rows of the table of fields, and how few drafts hold them."""
+
+from collections.abc import Iterable
+
+from tests.documents import has
+from tests.workloads.wizard.sections import more_fields, pod_fields, source_fields, volume_fields
+from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted, Script
+
+#: What of a row stands on the first page of the wizard.
+ON_PAGE_1 = {"architecture"}
+ROWS = (*pod_fields.ROWS, *volume_fields.ROWS, *source_fields.ROWS, *more_fields.ROWS)
+
+
+def rounds(rows: Iterable[FieldRow]) -> list[tuple[Posted, list[FieldRow]]]:
+    """Rows that do not contradict each other, together; each field has one value in a round."""
+    made: list[tuple[Posted, list[FieldRow]]] = []
+    for row in rows:
+        for entered, its in made:
+            if all(entered.get(name, value) == value for name, value in row.posted.items()):
+                entered |= row.posted
+                its.append(row)
+                break
+        else:
+            made.append(({**row.posted}, [row]))
+    return made
+
+
+def arrived(documents: list[Json], part: Json | Script | str | None) -> bool:
+    """Whether what an engine is handed has what a row says of it."""
+    if isinstance(part, str):
+        return part in "\n".join(str(it.get("text", "")) for it in documents)
+    return part is None or has(documents, part)

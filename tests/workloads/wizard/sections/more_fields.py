@@ -1,0 +1,259 @@
+"""What the wizard asks besides the quickstart: each in the section where it is."""
+
+from tests.workloads.wizard.browser import item
+from tests.workloads.wizard.sections.field_rows import (
+    ME_THERE,
+    FieldRow,
+    Json,
+    Posted,
+    Script,
+    lasting,
+    replica,
+    tolerates,
+)
+
+NO_PROBES = "the local engine has no probes"
+NOT_ON_SLURM = "Slurm has no probes"
+PROBE = {"probes-readiness-handler-httpGet-port": "8080"}
+WHOLE_GPUS = "Slurm gives whole GPUs"
+
+
+def probe(key: str, value: str) -> Posted:
+    cells = PROBE | {f"probes-readiness-{key}": value}
+    return {f"worker-{name}": each for name, each in cells.items()}
+
+
+def probed(part: Json) -> Json:
+    return {"readinessProbe": part}
+
+
+START = (
+    FieldRow(
+        9,
+        "Image of this workload",
+        replica(image="quay.io/team/other:2"),
+        {"image": "quay.io/team/other:2"},
+        {"image": "quay.io/team/other:2"},
+    ),
+    FieldRow(
+        9,
+        "Working directory",
+        replica(workingDir="/tmp"),
+        {"workingDir": "/tmp"},
+        {"workingDir": "/tmp"},
+        {"workingDirectory": "/tmp"},
+        Script("WORK=/tmp"),
+    ),
+    FieldRow(
+        9,
+        "Setup commands",
+        {"setup": "export SEED=7"},
+        {"setup": ["export SEED=7"]},
+        "a container starts by its image's own entry point",
+        {"setup": ["export SEED=7"]},
+        Script("export SEED=7"),
+    ),
+    FieldRow(
+        10,
+        "Processes per pod",
+        {"architecture": "workers_and_master", "processesPerPod": "2"},
+        {"processesPerPod": 2},
+        {"nprocPerNode": "2"},
+        {"environment": {"LOCAL_WORLD_SIZE": "2"}},
+    ),
+    FieldRow(
+        10,
+        "Elastic workers",
+        {"architecture": "workers_only", "minReplicas": "1", "maxReplicas": "3"},
+        {"minReplicas": 1, "maxReplicas": 3},
+        {"elasticPolicy": {"minReplicas": 1, "maxReplicas": 3}},
+        "the ranks of the local engine start and end together",
+        "the ranks of a Slurm job start and end together",
+    ),
+)
+SIZE = (
+    FieldRow(
+        10,
+        "CPU cores of this workload",
+        replica(compute__cpuCoreRequest="2", compute__cpuCoreLimit="4"),
+        {"compute": {"cpuCoreRequest": 2, "cpuCoreLimit": 4}},
+        {"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4"}}},
+        slurm=Script("--cpus-per-task=2"),
+    ),
+    FieldRow(
+        10,
+        "CPU memory of this workload",
+        replica(compute__cpuMemoryRequest="200M", compute__cpuMemoryLimit="1G"),
+        {"compute": {"cpuMemoryRequest": "200M", "cpuMemoryLimit": "1G"}},
+        {"resources": {"requests": {"memory": "200M"}, "limits": {"memory": "1G"}}},
+        slurm=Script("--mem-per-cpu="),
+    ),
+    FieldRow(
+        10,
+        "GPU devices of this workload",
+        replica(compute__gpuDevicesRequest="1", compute__gpuRequestType=""),
+        {"compute": {"gpuDevicesRequest": 1, "gpuRequestType": None}},
+        {"limits": {"nvidia.com/gpu": "1"}},
+        {"gpus": 1},
+        Script("--gpus-per-task=1"),
+    ),
+    FieldRow(
+        10,
+        "GPU fraction of this workload",
+        replica(
+            compute__gpuDevicesRequest="1",
+            compute__gpuRequestType="portion",
+            compute__gpuPortionRequest="0.5",
+        ),
+        {"compute": {"gpuRequestType": "portion", "gpuPortionRequest": 0.5}},
+        {"annotations": {"gpu-fraction": "0.5"}},
+        {"gpus": 0.5},
+        WHOLE_GPUS,
+    ),
+    FieldRow(
+        10,
+        "GPU memory of this workload",
+        replica(
+            compute__gpuDevicesRequest="1",
+            compute__gpuRequestType="memory",
+            compute__gpuMemoryRequest="4G",
+        ),
+        {"compute": {"gpuRequestType": "memory", "gpuMemoryRequest": "4G"}},
+        {"annotations": {"gpu-memory": "3815"}},
+        slurm=WHOLE_GPUS,
+    ),
+    FieldRow(
+        10,
+        "GPU fraction limit of this workload",
+        replica(
+            compute__gpuDevicesRequest="1",
+            compute__gpuRequestType="portion",
+            compute__gpuPortionRequest="0.5",
+            compute__gpuPortionLimit="0.8",
+        ),
+        {"compute": {"gpuPortionLimit": 0.8}},
+        "nothing on the cluster enforces it",
+        slurm=WHOLE_GPUS,
+    ),
+    FieldRow(
+        10,
+        "GPU memory limit of this workload",
+        replica(
+            compute__gpuDevicesRequest="1",
+            compute__gpuRequestType="memory",
+            compute__gpuMemoryRequest="4G",
+            compute__gpuMemoryLimit="5G",
+        ),
+        {"compute": {"gpuMemoryLimit": "5G"}},
+        "nothing on the cluster enforces it",
+        slurm=WHOLE_GPUS,
+    ),
+)
+RUNTIME = (
+    FieldRow(
+        9,
+        "Image pull policy",
+        replica(imagePullPolicy="Always"),
+        {"imagePullPolicy": "Always"},
+        {"imagePullPolicy": "Always"},
+    ),
+    FieldRow(
+        9,
+        "Image pull secret",
+        item("worker-imagePullSecrets", 0, name="regcred"),
+        {"imagePullSecrets": [{"name": "regcred"}]},
+        {"imagePullSecrets": [{"name": "regcred"}]},
+    ),
+    FieldRow(
+        9,
+        "Linux capabilities",
+        item("worker-security-capabilities", 0, item="IPC_LOCK"),
+        {"security": {"capabilities": ["IPC_LOCK"]}},
+        {"capabilities": {"add": ["IPC_LOCK"]}},
+        "the local engine cannot add Linux capabilities",
+        ME_THERE,
+    ),
+    FieldRow(
+        13,
+        "Pods to delete at the end",
+        {"cleanPodPolicy": "All"},
+        {"cleanPodPolicy": "All"},
+        {"cleanPodPolicy": "All"},
+    ),
+)
+READINESS = tuple(
+    FieldRow(9, f"Readiness probe, {name}", probe(key, value), spec, part, NO_PROBES, NOT_ON_SLURM)
+    for name, key, value, spec, part in (
+        (
+            "port and path",
+            "handler-httpGet-path",
+            "/ready",
+            {"httpGet": {"port": 8080, "path": "/ready"}},
+            probed({"httpGet": {"port": 8080, "path": "/ready"}}),
+        ),
+        (
+            "scheme",
+            "handler-httpGet-scheme",
+            "HTTPS",
+            {"httpGet": {"scheme": "HTTPS"}},
+            probed({"httpGet": {"scheme": "HTTPS"}}),
+        ),
+        *(
+            (key, key, value, {key: int(value)}, probed({key: int(value)}))
+            for key, value in (
+                ("initialDelaySeconds", "5"),
+                ("periodSeconds", "20"),
+                ("timeoutSeconds", "3"),
+                ("successThreshold", "2"),
+                ("failureThreshold", "4"),
+            )
+        ),
+    )
+)
+WHERE = (
+    FieldRow(
+        10,
+        "+TOLERATION for a time",
+        tolerates(operator="Exists", effect="NoExecute", seconds="60"),
+        {"tolerations": [{"key": "gpu", "effect": "NoExecute", "seconds": 60}]},
+        {"tolerations": [{"key": "gpu", "effect": "NoExecute", "tolerationSeconds": 60}]},
+    ),
+    FieldRow(
+        10,
+        "Priority",
+        {"priorityClass": "high"},
+        {"priorityClass": "high"},
+        {"priorityClassName": "high"},
+        "workloads start by quota, rank of the project and age here",
+        Script("--qos=high"),
+    ),
+    FieldRow(
+        10,
+        "Preemptibility",
+        {"preemptibility": "non-preemptible"},
+        {"preemptibility": "non-preemptible"},
+        {"labels": {"kai.scheduler/preemptibility": "non-preemptible"}},
+        slurm="on Slurm the QOS and the partition say that",
+    ),
+    FieldRow(
+        10,
+        "Network topology",
+        {"topology-name": "racks", "topology-required": "rack", "topology-preferred": "zone"},
+        {"topology": {"name": "racks", "required": "rack", "preferred": "zone"}},
+        {"kai.scheduler/topology": "racks"},
+        "one machine has no network topology",
+        "Slurm places jobs by its own topology",
+    ),
+)
+GENERAL = (
+    FieldRow(
+        13,
+        "Time limit",
+        lasting("timeLimitSeconds", "2", "hours"),
+        {"timeLimitSeconds": 7200},
+        {"activeDeadlineSeconds": 7200},
+        {"timeLimitSeconds": 7200},
+        Script("TIME_LIMIT=7200"),
+    ),
+)
+ROWS = (*START, *SIZE, *RUNTIME, *READINESS, *WHERE, *GENERAL)

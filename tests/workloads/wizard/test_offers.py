@@ -1,0 +1,95 @@
+"""The wizard asks for what the cluster has, and says what it left out."""
+
+import pytest
+
+from assets.models import Environment
+from projects.models import Project
+from tests.factories import ComputeResourceFactory, EnvironmentFactory
+from tests.workloads.wizard.browser import Inputs, Wizard, item
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+CLAIMS = "worker-storage-claims"
+IMAGENET = {
+    "namespace": "runai-team-a",
+    "name": "imagenet",
+    "size": "10Gi",
+    "modes": "ReadWriteMany",
+}
+PROBE = {"readiness": {"handler": {"httpGet": {"port": 8080}}}}
+
+
+def on(project: Project, kind: str, **known: object) -> None:
+    frameworks = [{"framework": "PyTorch", "available": True}]
+    project.cluster.kind = kind
+    project.cluster.capabilities_json = {"frameworks": frameworks, "queues": True} | known
+    project.cluster.save()
+
+
+def test_slurm_offers_the_data_sources_that_it_takes(wizard: Wizard, project: Project) -> None:
+    on(project, "slurm")
+    page = wizard.ready().open(wizard.at(2)).page
+    hidden = [line for line in page.split("<button") if "+NFS" in line]
+    assert "hidden" in hidden[0]
+    shown = [line for line in page.split("<button") if "+GIT" in line]
+    assert " hidden" not in shown[0].split(">")[0]
+    assert "Volume, Existing PVC</strong>: not on this cluster. Slurm makes no volumes" in page
+    assert "Node port</strong>: not on this cluster. There is no NodePort on Slurm." in page
+
+
+def test_what_a_copy_brings_along_is_there_to_be_removed(wizard: Wizard, project: Project) -> None:
+    wizard.ready().save(2, **item("worker-storage-nfs", 0, server="nas", path="/a", mountPath="/a"))
+    on(project, "slurm")
+    page = wizard.open(wizard.at(2)).page
+    assert Inputs(page).values["worker-storage-nfs-0-server"] == "nas"
+    assert 'value="remove:worker-storage-nfs:0"' in page
+
+
+def test_claims_of_the_project_are_suggested_and_another_is_warned_of(
+    wizard: Wizard, project: Project
+) -> None:
+    on(project, "kubernetes", claims=[IMAGENET, IMAGENET | {"namespace": "runai-b", "name": "b"}])
+    wizard.ready().save(2, **item(CLAIMS, 0, claimName="imagenet", path="/data"))
+    page = wizard.open(wizard.at(2)).page
+    assert '<option value="imagenet">imagenet (10Gi, ReadWriteMany)</option>' in page
+    assert '<option value="b">' not in page
+    assert "Pods wait until there is one" not in page
+    wizard.save(2, **item(CLAIMS, 0, claimName="imagnet", path="/data"))
+    page = wizard.open(wizard.at(2)).page
+    assert "The project&#x27;s namespace has imagenet. Pods wait until there is one." in page
+    assert wizard.plan().submittable
+
+
+def test_nothing_is_said_of_claims_where_the_cluster_does_not_tell(
+    wizard: Wizard, project: Project
+) -> None:
+    on(project, "kubernetes")
+    wizard.ready().save(2, **item(CLAIMS, 0, claimName="imagnet", path="/data"))
+    assert "Pods wait until there is one" not in wizard.open(wizard.at(2)).page
+
+
+@pytest.mark.parametrize("kind", ["local", "slurm", "kubernetes"])
+def test_an_environment_with_a_probe_says_where_it_cannot_be_used(
+    wizard: Wizard, project: Project, kind: str
+) -> None:
+    on(project, kind)
+    probing: Environment = EnvironmentFactory(home=project, name="probing")
+    probing.spec_json |= {"probes": PROBE}
+    probing.save()
+    page = wizard.ready().open(wizard.at(2)).page
+    refused = kind != "kubernetes"
+    assert ("a rank is healthy while it runs" in page) is refused
+    its = page[page.index(f'value="{probing.pk}"') :]
+    assert (" disabled" in its[: its.index(">")]) is refused
+    assert not Workload.objects.exists()
+
+
+def test_a_part_of_a_gpu_cannot_be_chosen_where_there_are_whole_ones(
+    wizard: Wizard, project: Project
+) -> None:
+    on(project, "slurm")
+    part = ComputeResourceFactory(home=project, name="a-tenth")
+    page = wizard.ready().open(wizard.at(2)).page
+    its = page[page.index(f'value="{part.pk}"') :]
+    assert " disabled" in its[: its.index(">")]
+    assert "Slurm gives whole GPUs" in its
