@@ -11,7 +11,7 @@ from workloads.models import Workload
 pytestmark = pytest.mark.django_db
 CLAIMS = "worker-storage-claims"
 IMAGENET = {
-    "namespace": "runai-team-a",
+    "namespace": "trainyard-team-a",
     "name": "imagenet",
     "size": "10Gi",
     "modes": "ReadWriteMany",
@@ -48,7 +48,11 @@ def test_what_a_copy_brings_along_is_there_to_be_removed(wizard: Wizard, project
 def test_claims_of_the_project_are_suggested_and_another_is_warned_of(
     wizard: Wizard, project: Project
 ) -> None:
-    on(project, "kubernetes", claims=[IMAGENET, IMAGENET | {"namespace": "runai-b", "name": "b"}])
+    on(
+        project,
+        "kubernetes",
+        claims=[IMAGENET, IMAGENET | {"namespace": "trainyard-b", "name": "b"}],
+    )
     wizard.ready().save(2, **item(CLAIMS, 0, claimName="imagenet", path="/data"))
     page = wizard.open(wizard.at(2)).page
     assert '<option value="imagenet">imagenet (10Gi, ReadWriteMany)</option>' in page

@@ -41,7 +41,7 @@ START = (
         replica(workingDir="/tmp"),
         {"workingDir": "/tmp"},
         {"workingDir": "/tmp"},
-        {"workingDirectory": "/tmp"},
+        {"workingDir": "/tmp"},
         Script("WORK=/tmp"),
     ),
     FieldRow(
@@ -59,7 +59,7 @@ START = (
         {"architecture": "workers_and_master", "processesPerPod": "2"},
         {"processesPerPod": 2},
         {"nprocPerNode": "2"},
-        {"environment": {"LOCAL_WORLD_SIZE": "2"}},
+        {"environment": {"PET_NPROC_PER_NODE": "2"}},
     ),
     FieldRow(
         10,
@@ -78,7 +78,7 @@ SIZE = (
         replica(compute__cpuCoreRequest="2", compute__cpuCoreLimit="4"),
         {"compute": {"cpuCoreRequest": 2, "cpuCoreLimit": 4}},
         {"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4"}}},
-        slurm=Script("--cpus-per-task=2"),
+        slurm=Script("--cpus-per-task=4"),
     ),
     FieldRow(
         10,
@@ -251,7 +251,7 @@ GENERAL = (
         "Time limit",
         lasting("timeLimitSeconds", "2", "hours"),
         {"timeLimitSeconds": 7200},
-        {"activeDeadlineSeconds": 7200},
+        {},  # Trainyard stops it there itself
         {"timeLimitSeconds": 7200},
         Script("TIME_LIMIT=7200"),
     ),

@@ -114,7 +114,7 @@ RUNTIME = (
         9,
         "Arguments of the image's own command",
         replica(args="--epochs=3"),
-        {"command": None, "args": "--epochs=3"},
+        {"args": "--epochs=3"},
         {"args": ["--epochs=3"]},
         slurm=Script("exec python own.py --epochs=3"),
     ),

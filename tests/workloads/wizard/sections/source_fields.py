@@ -22,7 +22,7 @@ ROWS = (
     FieldRow(
         12,
         "NFS",
-        source("nfs", server="nas", path="/export", mountPath="/data", readOnly="on"),
+        source("nfs", server="nas", path="/export", mountPath="/nfs", readOnly="on"),
         {"nfs": [{"server": "nas", "path": "/export", "readOnly": True}]},
         {"nfs": {"server": "nas", "path": "/export", "readOnly": True}},
         "this machine does not have nas:/export",
@@ -32,8 +32,8 @@ ROWS = (
     FieldRow(
         12,
         "Host path",
-        source("hostPath", path="/mnt/sets", mountPath="/data"),
-        {"hostPath": [{"path": "/mnt/sets", "mountPath": "/data", "readOnly": False}]},
+        source("hostPath", path="/mnt/sets", mountPath="/sets-of-node"),
+        {"hostPath": [{"path": "/mnt/sets", "readOnly": False}]},
         {"hostPath": {"path": "/mnt/sets"}},
         "administrators do not allow /mnt/sets",
         "ranks on Slurm see /mnt/sets where it is",
@@ -75,7 +75,7 @@ ROWS = (
     FieldRow(
         12,
         "Secret of a credential",
-        source("secretVolume", credential="hub", mountPath="/keys"),
+        source("secretVolume", credential="hub", secret="", mountPath="/keys"),
         {"secretVolume": [{"credential": {"name": "hub", "keys": ["token"]}}]},
         {"volumeMounts": [{"mountPath": "/keys", "readOnly": True}]},
         slurm="Slurm has no Secrets",
@@ -83,7 +83,7 @@ ROWS = (
     FieldRow(
         12,
         "Existing Secret",
-        source("secretVolume", secret="regcred", mountPath="/keys"),
+        source("secretVolume", credential="", secret="regcred", mountPath="/keys"),
         {"secretVolume": [{"secret": "regcred"}]},
         {"secret": {"secretName": "regcred"}},
         "this machine has no Secrets",

@@ -127,7 +127,8 @@ def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
     plan = wizard.plan()
     offer = Offer(plan.cluster, plan.project, by=wizard.user)
     for question in table.on(WORKERS):
-        names = [name for name in row.posted if f"{name}-".startswith(f"{question.name}-")]
+        given = (name for name, value in row.posted.items() if value)
+        names = [name for name in given if f"{name}-".startswith(f"{question.name}-")]
         whys = [offer.lacks(table.section(question.section)), offer.why_not(question)]
         for cell in question.cells:
             if value := row.posted.get(f"{question.name}-0-{cell.slug}"):
@@ -137,8 +138,13 @@ def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
 
 #: Of workspaces alone, and of MPI, which have tests of their own.
 ELSEWHERE = {"idleLimitSeconds", "slotsPerWorker", "mpiLauncherCreationPolicy", "sshAuthMountPath"}
-#: Chosen from galleries, as the walk through the quickstart does.
-CHOSEN = {"worker-environment", "worker-compute", "worker-dataSources"}
+#: Chosen from galleries, as the tests of those do.
+CHOSEN = {
+    "worker-environment",
+    "worker-compute",
+    "worker-dataSources",
+    "worker-imagePullCredentials",
+}
 
 
 def test_every_field_of_the_page_is_in_a_row() -> None:

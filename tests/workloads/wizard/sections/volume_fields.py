@@ -25,7 +25,7 @@ SIZE = (
         {"numWorkers": "3"},
         {"numWorkers": 3},
         {"Worker": {"replicas": 3}},
-        {"environment": {"WORLD_SIZE": "4"}},
+        {"environment": {"PET_NNODES": "4"}},
         Script("--ntasks=4"),
     ),
 )
