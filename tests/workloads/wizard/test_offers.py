@@ -51,6 +51,7 @@ def test_claims_of_the_project_are_suggested_and_another_is_warned_of(
     on(
         project,
         "kubernetes",
+        schedulers=["kai-scheduler"],
         claims=[IMAGENET, IMAGENET | {"namespace": "trainyard-b", "name": "b"}],
     )
     wizard.ready().save(2, **item(CLAIMS, 0, claimName="imagenet", path="/data"))
