@@ -112,7 +112,9 @@ def of_use(kind: str) -> list[FieldRow]:
 def ready(wizard: Wizard, name: str, entered: Posted, *, submittable: bool = True) -> None:
     """A draft with everything filled in, and what was entered on top of it."""
     wizard.ready(name, **{key: entered[key] for key in ON_PAGE_1 & entered.keys()})
-    environment = wizard.environment
+    environment, compute = wizard.environment, wizard.compute
+    compute.spec_json = {"cpuCoreRequest": 0.1, "cpuMemoryRequest": "100M"}
+    compute.save()
     environment.spec_json |= {"environmentVariables": [LR], "command": "python own.py"}
     if any("security" in key for key in entered):
         environment.spec_json["security"] = OWN_IDS
