@@ -181,34 +181,35 @@ RUNTIME = (
         {"cleanPodPolicy": "All"},
     ),
 )
+PROBES: tuple[tuple[str, str, str, Json, Json], ...] = (
+    (
+        "port and path",
+        "handler-httpGet-path",
+        "/ready",
+        {"httpGet": {"port": 8080, "path": "/ready"}},
+        probed({"httpGet": {"port": 8080, "path": "/ready"}}),
+    ),
+    (
+        "scheme",
+        "handler-httpGet-scheme",
+        "HTTPS",
+        {"httpGet": {"scheme": "HTTPS"}},
+        probed({"httpGet": {"scheme": "HTTPS"}}),
+    ),
+    *(
+        (key, key, value, {key: int(value)}, probed({key: int(value)}))
+        for key, value in (
+            ("initialDelaySeconds", "5"),
+            ("periodSeconds", "20"),
+            ("timeoutSeconds", "3"),
+            ("successThreshold", "2"),
+            ("failureThreshold", "4"),
+        )
+    ),
+)
 READINESS = tuple(
     FieldRow(9, f"Readiness probe, {name}", probe(key, value), spec, part, NO_PROBES, NOT_ON_SLURM)
-    for name, key, value, spec, part in (
-        (
-            "port and path",
-            "handler-httpGet-path",
-            "/ready",
-            {"httpGet": {"port": 8080, "path": "/ready"}},
-            probed({"httpGet": {"port": 8080, "path": "/ready"}}),
-        ),
-        (
-            "scheme",
-            "handler-httpGet-scheme",
-            "HTTPS",
-            {"httpGet": {"scheme": "HTTPS"}},
-            probed({"httpGet": {"scheme": "HTTPS"}}),
-        ),
-        *(
-            (key, key, value, {key: int(value)}, probed({key: int(value)}))
-            for key, value in (
-                ("initialDelaySeconds", "5"),
-                ("periodSeconds", "20"),
-                ("timeoutSeconds", "3"),
-                ("successThreshold", "2"),
-                ("failureThreshold", "4"),
-            )
-        ),
-    )
+    for name, key, value, spec, part in PROBES
 )
 WHERE = (
     FieldRow(

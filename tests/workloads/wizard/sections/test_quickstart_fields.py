@@ -95,7 +95,7 @@ def test_what_an_engine_refuses_is_told_at_submission_and_not_offered(
     for number, (entered, rows) in enumerate(rounds(refused)):
         ready(filled, f"{kind}-{number}", entered, submittable=False)
         problems = str(filled.plan().problems)
-        assert [str(row) for row in rows if row.on(kind) not in problems] == []
+        assert [str(row) for row in rows if str(row.on(kind)) not in problems] == []
         offered = [row for row in rows if not any(withheld_of(filled, row))]
         assert [str(row) for row in offered if not row.of_value] == []
 
