@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import ndiff
 from typing import Any
-from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.http import StreamingHttpResponse
@@ -25,16 +24,6 @@ from tests.fuzz.bodies import bodies
 
 SIGNS = {400: "?", 401: "1", 403: "3", 404: "4", 405: "5", 409: "?", 422: "?", 429: "1", 503: "!"}
 CLOSED = {"1", "3", "4", "5"}
-#: What addresses name besides things that belong to somebody.
-ORDINARY = {
-    "slug": "jupyter",
-    "step": "2",
-    "name": "worker-compute",
-    "rest": "v2/x",
-    "key": "a",
-    "uidb36": "a",
-}
-PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|{(\w+)}")
 WRITES = ("INSERT INTO", "UPDATE", "DELETE FROM")
 #: Who may see nothing of what there is, and where they may write: what is theirs alone.
 OUTSIDE = {"nobody", "outsider", "stranger", "key of stranger"}
@@ -44,22 +33,6 @@ OWN = {
     "/accounts/logout/": ("django_session",),
     "/api/v1/access-keys": ("accounts_accesskey", "audit_auditentry"),
     "/api/v1/device-sign-ins": ("accounts_devicesignin",),  # of a program that nobody knows yet
-}
-TIME = "&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z"
-QUERIES = {
-    "/api/v1/workloads/name-availability": "?name=free&projectId={projects}",
-    "/api/v1/workload-templates/name-availability": (
-        "?templateName=free&scopeType=project&scopeId={projects}"
-    ),
-    "/api/v1/workloads/telemetry": "?telemetryType=WORKLOADS_COUNT&groupBy=ProjectId",
-    "/api/v1/workloads/{workload_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
-    "/api/v1/workloads/{workload_id}/pods/{pod_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
-    "/api/v1/audit/log": f"?{TIME[1:]}",
-    "/api/v1/audit/log/file": f"?{TIME[1:]}",
-    "/api/v1/storage-classes": "?clusterId={clusters}",
-    "/api/v1/nodes/telemetry": "?telemetryType=TOTAL_GPUS&groupBy=ClusterId",
-    "/api/v1/org-unit/projects/telemetry": "?telemetryType=GPU_QUOTA&groupBy=ProjectId",
-    "/api/v1/org-unit/departments/telemetry": "?telemetryType=GPU_QUOTA&groupBy=DepartmentId",
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 #: What two answers that say the same differ in.
@@ -112,7 +85,7 @@ class Asker:
 
     def _ask(self, who: str, method: str, path: str, session: str, **also: Any) -> str:
         asked = f"{who}: {method} {path}"
-        here = self._address(path)
+        here = self.place.address(path)
         with CaptureQueriesContext(connection) as queries:
             answer = _send(session, method, here, **also)
         sign = _sign(answer)
@@ -123,21 +96,10 @@ class Asker:
         if (sign in CLOSED or who in OUTSIDE) and SECRET in _text(answer):
             self.faults.append(f"{asked} tells a name to whom it refuses")
         if sign == "4":
-            absent = _send(session, method, self._address(path, absent=True), **also)
+            absent = _send(session, method, self.place.address(path, absent=True), **also)
             if CHANCE.sub("", _text(absent)) != CHANCE.sub("", _text(answer)):
                 self.faults.append(f"{asked} differs from what is not there")
         return sign
-
-    def _address(self, path: str, *, absent: bool = False) -> str:
-        def value(parameter: re.Match[str]) -> str:
-            name = parameter[1] or parameter[2]
-            thing = self.place.named(parameter.string[: parameter.start()], name)
-            if thing is None:
-                return ORDINARY[name]
-            gone = uuid4() if isinstance(thing, UUID) else 99_999
-            return str(gone if absent else thing)
-
-        return PARAMETER.sub(value, path + QUERIES.get(path, ""))
 
 
 def _submissions(place: Place) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """A place with one of everything, and everybody who might ask for it."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID, uuid4
 
 from accounts import groups, tokens
 from accounts.models import AccessKey, User
@@ -33,6 +35,32 @@ SECRET = "zanzibar"
 #: Who asks, in the order of the table's columns: the author made what there is, a colleague works
 #: in the same project, a stranger in another one on another cluster, an outsider in none.
 PEOPLE = ("nobody", "outsider", "stranger", "colleague", "author", "administrator")
+#: What addresses name besides things that belong to somebody.
+ORDINARY = {
+    "slug": "jupyter",
+    "step": "2",
+    "name": "worker-compute",
+    "rest": "v2/x",
+    "key": "a",
+    "uidb36": "a",
+}
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|{(\w+)}")
+TIME = "&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z"
+QUERIES = {
+    "/api/v1/workloads/name-availability": "?name=free&projectId={projects}",
+    "/api/v1/workload-templates/name-availability": (
+        "?templateName=free&scopeType=project&scopeId={projects}"
+    ),
+    "/api/v1/workloads/telemetry": "?telemetryType=WORKLOADS_COUNT&groupBy=ProjectId",
+    "/api/v1/workloads/{workload_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
+    "/api/v1/workloads/{workload_id}/pods/{pod_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
+    "/api/v1/audit/log": f"?{TIME[1:]}",
+    "/api/v1/audit/log/file": f"?{TIME[1:]}",
+    "/api/v1/storage-classes": "?clusterId={clusters}",
+    "/api/v1/nodes/telemetry": "?telemetryType=TOTAL_GPUS&groupBy=ClusterId",
+    "/api/v1/org-unit/projects/telemetry": "?telemetryType=GPU_QUOTA&groupBy=ProjectId",
+    "/api/v1/org-unit/departments/telemetry": "?telemetryType=GPU_QUOTA&groupBy=DepartmentId",
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +78,19 @@ class Place:
         words = before.strip("/").split("/")
         ids = (self.ids.get("/".join(words[-2:])), self.ids.get(words[-1]), self.ids.get(name))
         return next(filter(None, ids), None)
+
+    def address(self, path: str, *, absent: bool = False) -> str:
+        """What a person would ask for at ``path``: of what is there, or of what is not."""
+
+        def value(parameter: re.Match[str]) -> str:
+            name = parameter[1] or parameter[2]
+            thing = self.named(parameter.string[: parameter.start()], name)
+            if thing is None:
+                return ORDINARY[name]
+            gone = uuid4() if isinstance(thing, UUID) else 99_999
+            return str(gone if absent else thing)
+
+        return PARAMETER.sub(value, path + QUERIES.get(path, ""))
 
     def bearer(self, who: str) -> str:
         """The header of a person, or of a program that has their access key (``key of <name>``)."""

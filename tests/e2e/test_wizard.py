@@ -30,7 +30,11 @@ def test_the_wizard_loses_nothing_typed_and_shows_errors_at_their_fields(admin_p
     page.keyboard.press("Tab")
     page.keyboard.type("7")
     page.get_by_role("button", name="CONTINUE").click()
-    expect(page.get_by_role("alert")).to_contain_text("Select an environment.")
+    expect(page.get_by_role("alert")).to_contain_text("2 things to fill in or fix.")
+    summary = page.get_by_role("complementary", name="Summary")
+    for error in ("Select an environment.", "Select a compute resource."):
+        expect(page.get_by_text(error, exact=True)).to_have_count(2)  # at the field, and there:
+        expect(summary.get_by_role("link", name=error)).to_have_count(1)
     assert re.search(r"/2/$", page.url)
     expect(page.get_by_label("Value 1")).to_have_value("7")
     page.goto("/workloads/")

@@ -60,6 +60,9 @@ def test_the_summary_says_that_a_training_can_never_start(wizard: Wizard, projec
     wizard.save(2, **{"worker-compute": str(huge.pk)})
     assert of(wizard).headline == "Can never start"
     assert "12 GPUs requested" in of(wizard).detail
+    page = wizard.open(wizard.at(2)).page
+    assert page.count("12 GPUs requested") == 2, "in the verdict, and at the field"
+    assert '<a href="#worker-compute">Compute resource</a>' in page
 
 
 def test_the_summary_counts_and_links_open_fields(wizard: Wizard) -> None:

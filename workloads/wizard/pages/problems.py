@@ -17,6 +17,8 @@ Located = tuple[Question, Problem]
 ABOUT_THE_CELL = ("goes ",)
 ABOUT_THE_WORKLOAD = ("asks ", "can ")
 
+NEVER = ("asks for", "can never")
+
 #: What the value of a variable names, where it is none itself.
 HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": "The pod field"}
 HOLDERS |= {"credential": "The credential"}
@@ -47,6 +49,11 @@ def _choice(question: Question, plan: Plan) -> Question | None:
             return questions()[f"{role}-{slug}"]
     gives = (kind.slug for kind in for_each_pod() if question.key in kind.replaces)
     return next((questions()[f"{question.role}-{slug}"] for slug in gives), None)
+
+
+def is_verdict(problem: Problem) -> bool:
+    """Whether it says that the workload can never start where it is to run."""
+    return problem.message.startswith(NEVER)
 
 
 def sentence(question: Question, problem: Problem) -> str:

@@ -10,7 +10,7 @@ from spec.problems.errors import Path
 from spec.workload import Architecture
 from workloads.models import Draft
 from workloads.plan import Plan
-from workloads.wizard.pages.problems import Located, sentence
+from workloads.wizard.pages.problems import Located, is_verdict, sentence
 from workloads.wizard.places import number_of
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import PAGES, SETUP, WORKERS, Question
@@ -68,12 +68,14 @@ def open_problems(
     draft: Draft, plan: Plan, page: int, located: Iterable[Located]
 ) -> tuple[list[Open], list[Open]]:
     """Every problem once, in the order of the pages: those of this page and earlier ones and those
-    that the author was told at the field; then one for each question of a later page."""
+    that the author was told at the field; then one for each question of a later page.
+
+    What the verdict above already says is only named by its field."""
     order = {name: number for number, name in enumerate(table.questions())}
     opened = [
         Open(
             question,
-            sentence(question, problem),
+            question.label if is_verdict(problem) else sentence(question, problem),
             address(draft, page, question, problem.path, number_of(problem, question, plan)),
             question.name in draft.touched,
         )

@@ -25,6 +25,7 @@ from workloads.scheduling.fit.judge import Answer, Fit
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
 from workloads.scheduling.quota import bounds_of
+from workloads.wizard.pages.problems import is_verdict
 
 SUBMISSION = "/api/v1/workloads/"
 FEW = 8  # ranks listed one by one; of more, the first and the last
@@ -168,7 +169,7 @@ def _judge(summary: Summary, plan: Plan) -> None:
     if plan.draft.is_template:
         _judge_template(summary, plan)
         return
-    never = [p.message for p in plan.problems if p.message.startswith(("asks for", "can never"))]
+    never = [problem.message for problem in plan.problems if is_verdict(problem)]
     if never:
         summary.tone, summary.headline = "danger", "Can never start"
         summary.detail = f"It {never[0]}."
