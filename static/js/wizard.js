@@ -41,9 +41,19 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 // The cursor goes there once it is on the page: behind a field that is being saved the request queues,
 // and htmx calls a queued request done.
 let created = "";
+function addTo(list, id) {
+  const name = list.dataset.list;
+  const number = list.querySelectorAll(".item").length;
+  htmx.ajax("POST", wizard.dataset.save, {
+    source: list, target: list, swap: "outerHTML", values: { action: `add:${name}=${id}` },
+  });
+  created = `${name}-${number}-id`;
+}
 document.body.addEventListener("asset-created", (event) => {
   const { kind, id, slot, cluster } = event.detail;
   const name = slot ? `${slot}-${kind}` : kind;
+  const maker = wizard.querySelector(`[data-makes="${kind}"]`);
+  if (maker) addTo(document.getElementById(`${maker.dataset.forList}-rows`), id);
   if (!document.getElementById(`${name}-gallery`)) return;
   const whole = kind === "project";
   htmx.ajax("POST", wizard.dataset.save, {

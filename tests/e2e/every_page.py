@@ -1,6 +1,6 @@
 """Every address of the product's pages, in a running copy that has one of everything.
 
-``manage.py shell`` of that copy calls ``describe``; whoever made what there is administers it, too.
+``manage.py shell`` of that copy prints ``described``; whoever made what there is administers it.
 """
 
 import json
@@ -15,32 +15,33 @@ from tests.factories import WorkloadFactory
 from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG
 
-AUTHOR = "author"
+AUTHOR, LOCAL = "author", "local"
 PURGE = "workloads/<uuid:pk>/purge/"  # of one that was deleted
-COMMAND = "from tests.e2e.every_page import describe; describe()"
+COMMAND = "from tests.e2e.every_page import described; print(described())"
 
 
-def describe() -> None:
+def described() -> str:
     place = build()
     author = place.people[AUTHOR]
     assert author
     author.role = ADMINISTRATOR.name
     author.save()
-    _nobody_asks(place.project.cluster)
+    _nobody_asks()
     ConnectionTest.objects.update(asked_by=author)
     gone = WorkloadFactory.create(
         project=place.project, created_by=author, completed=True, deleted_at=timezone.now()
     )
     addresses = {path: place.address(f"/{path}") for path in pages()}
     addresses[PURGE] = f"/workloads/{gone.pk}/purge/"
-    print(json.dumps(addresses))
+    return json.dumps(addresses)
 
 
-def _nobody_asks(cluster: Cluster) -> None:
-    """Who asked this machine would replace the nodes of the place by its own."""
-    cluster.kind = "kubernetes"
-    cluster.save()
-    Connection.objects.create(cluster=cluster, secret_json=KUBECONFIG)
+def _nobody_asks() -> None:
+    """Who asked this machine for the place's nodes would replace them by its own."""
+    for cluster in Cluster.objects.exclude(name=LOCAL):
+        cluster.kind = "kubernetes"
+        cluster.save()
+        Connection.objects.create(cluster=cluster, secret_json=KUBECONFIG)
 
 
 def everything(trainyard: Trainyard) -> dict[str, str]:
@@ -49,4 +50,3 @@ def everything(trainyard: Trainyard) -> dict[str, str]:
         trainyard.manage("shell", "--command", COMMAND).splitlines()[-1]
     )
     return addresses
-

@@ -2,24 +2,22 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
 from accounts.models import User
-from assets.kinds import KINDS, for_each_pod
+from assets.kinds import KINDS
 from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
 from core.forms.read import items_of, put_items
 from core.web.http import after
-from core.web.query import uuid_of, whole_number
-from projects.models import Project
+from core.web.query import whole_number
 from spec.draft import WorkloadDraft
 from spec.problems.errors import Problem, SpecError
 from spec.values.variable import MASK
@@ -27,7 +25,7 @@ from workloads import services
 from workloads.models import Draft
 from workloads.plan import plan
 from workloads.wizard import drafts, repairs
-from workloads.wizard.choices import rules
+from workloads.wizard.choices import new_assets, rules
 from workloads.wizard.pages import problems
 from workloads.wizard.pages.page import answer
 from workloads.wizard.places import locate, values_of
@@ -124,7 +122,8 @@ def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
 
 
 def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """A new row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another."""
+    """A new row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another, or
+    with ``=ID`` one that chooses what was just made."""
     name, _, given = about.partition("=")
     item = _list_field(name)
     value = request.POST.get(f"inherited-{given}", "")
@@ -144,6 +143,8 @@ def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:
         for row in brought:
             if row.get("name") == name:
                 return row
+    if name and item.makes:
+        return {"id": name}
     return item.begins(planned.cluster) if item.begins else item.blank
 
 
@@ -242,39 +243,8 @@ def _list_field(name: str) -> Question:
 
 
 def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """Without JavaScript: the page that makes an asset, which leads back here."""
     slug, _, slot = about.partition(":")
-    here = reverse("draft-step", args=[draft.pk, page])
-    if slug == "project":
-        query = urlencode({"cluster": draft.content.cluster or "", "next": here})
-        return redirect(f"{reverse('project-create')}?{query}")
-    kind = KINDS.get(slug)
-    if kind is None or not kind.has_form:
-        raise Http404("No such asset")
-    query = urlencode({"project": draft.content.project or "", "slot": slot, "next": here})
-    return redirect(f"{kind.address('create')}?{query}")
-
-
-def choose_new_asset(request: Request, draft: Draft, page: int) -> bool:
-    """Back from that page, with ``?environment=<id>&slot=worker`` or ``?project=<id>``: choose what
-    was made."""
-    slot = request.GET.get("slot", "")
-    posted = QueryDict(mutable=True)
-    for kind in for_each_pod():
-        chosen = request.GET.get(kind.slug, "")
-        if uuid_of(chosen) and f"{slot}-{kind.slug}" in questions():
-            posted[f"{slot}-{kind.slug}"] = chosen
-    if project := _new_project(request) if page == SETUP else None:
-        posted["cluster"], posted["project"] = str(project.cluster_id), str(project.pk)
-    if not posted:
-        return False
-    drafts.write(draft, posted, by=request.user)
-    return True
-
-
-def _new_project(request: Request) -> Project | None:
-    pk = whole_number(request.GET.get("project", ""))
-    return Project.objects.visible_to(request.user).filter(pk=pk).first() if pk else None
+    return redirect(new_assets.page_of(draft, page, slug, slot))
 
 
 #: Verbs after which the fields of the page count as left, so that they say what is wrong.

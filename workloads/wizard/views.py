@@ -16,7 +16,7 @@ from workloads import services
 from workloads.models import Draft, Workload
 from workloads.plan import plan
 from workloads.wizard import actions, drafts, repairs
-from workloads.wizard.choices import people
+from workloads.wizard.choices import new_assets, people
 from workloads.wizard.choices.credentials import Credentials
 from workloads.wizard.pages.page import answer, drafts_context, galleries_of, one_gallery
 from workloads.wizard.pages.screen import screen_of
@@ -59,7 +59,7 @@ def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
     try:
         if request.method == "POST":
             return actions.act(request, draft, step)
-        if actions.choose_new_asset(request, draft, step):
+        if new_assets.choose(request, draft, step):
             return redirect("draft-step", draft.pk, step)
     except Draft.DoesNotExist:  # discarded or submitted in another tab, this very moment
         return _submitted(request, pk)

@@ -9,6 +9,7 @@ from projects.models import Project
 from tests.factories import (
     ClusterFactory,
     ComputeResourceFactory,
+    DataSourceFactory,
     EnvironmentFactory,
     ProjectFactory,
     TemplateFactory,
@@ -20,6 +21,7 @@ from workloads.models import Workload
 pytestmark = pytest.mark.django_db
 MOST_QUERIES = 27
 GALLERY = "worker-environment"
+SOURCES = "worker-dataSources"
 
 
 def search(wizard: Wizard, **query: str) -> str:
@@ -107,6 +109,22 @@ def test_a_new_asset_comes_back_chosen(wizard: Wizard, project: Project) -> None
     wizard.open(f"{wizard.at(2)}?environment={wizard.environment.pk}&slot=worker")
     assert wizard.full_address == wizard.at(2)
     assert wizard.open(f"{wizard.at(2)}?environment=junk&slot=worker").status == 200
+
+
+def test_a_new_data_source_comes_back_as_an_item(wizard: Wizard, project: Project) -> None:
+    """Made in the drawer, and on a page of its own without JavaScript."""
+    page = wizard.ready().open(wizard.at(2)).page
+    assert "+NEW DATA SOURCE" in page
+    made = DataSourceFactory(home=project, name="brand-new")
+    page = wizard.save(2, action=f"add:{SOURCES}={made.pk}")
+    assert Inputs(page).values[f"{SOURCES}-0-id"] == str(made.pk)
+
+    wizard.open(wizard.at(2)).press(f"remove:{SOURCES}:0").press("new:data-source:worker")
+    assert wizard.full_address.startswith("/data-sources/new/?project=")
+    for _ in range(2):
+        wizard.open(f"{wizard.at(2)}?data-source={made.pk}&slot=worker")
+        assert wizard.full_address == wizard.at(2)
+    assert wizard.draft.content.worker.values["dataSources"] == [{"id": str(made.pk)}]
 
 
 def test_the_projects_free_quota_is_shown(wizard: Wizard) -> None:

@@ -24,7 +24,8 @@ class Question(Field):
     list holds on a cluster, ``words`` shows an item that an asset brings. A ``typed`` choice is
     entered as text where the cluster does not tell what it has. One with a ``switch`` is asked
     where that general setting is on, or something was answered already. A list begins as the
-    project has it in its column ``of_project``."""
+    project has it in its column ``of_project``; its items choose assets of the kind that it
+    ``makes``, where a new one can be made as well."""
 
     page: int = SETUP
     section: str = ""
@@ -33,6 +34,7 @@ class Question(Field):
     typed: bool = False
     switch: str = ""
     of_project: str = ""
+    makes: str = ""
 
     @property
     def role(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from assets.data_source import files
+from assets.data_source.kind import DATA_SOURCE
 from core.forms.field import Cell, Input, Repack, Values
 from spec.data.storage import NO_CLASS
 from spec.draft import DATA_SOURCES
@@ -205,6 +206,7 @@ CHOSEN = Question(
         ),
         Cell("path", "Container path", placeholder="default path"),
     ),
+    makes=DATA_SOURCE.slug,
 )
 
 

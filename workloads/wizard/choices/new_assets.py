@@ -1,0 +1,75 @@
+"""What is made on a page of its own, which leads back to the draft where it is chosen."""
+
+from functools import partial
+from urllib.parse import urlencode
+
+from django.http import Http404, QueryDict
+from django.urls import reverse
+
+from accounts.http import Request
+from assets.kinds import KINDS, for_each_pod
+from core.forms.read import items_of, put_items
+from core.web.query import uuid_of, whole_number
+from projects.models import Project
+from spec.draft import WorkloadDraft
+from workloads.models import Draft
+from workloads.wizard import drafts
+from workloads.wizard.places import values_of
+from workloads.wizard.sections.base import SETUP, Question
+from workloads.wizard.sections.table import questions
+
+
+def page_of(draft: Draft, page: int, slug: str, slot: str) -> str:
+    """The address of the page that makes it and leads back to ``page`` of the draft."""
+    here = reverse("draft-step", args=[draft.pk, page])
+    if slug == "project":
+        query = urlencode({"cluster": draft.content.cluster or "", "next": here})
+        return f"{reverse('project-create')}?{query}"
+    kind = KINDS.get(slug)
+    if kind is None or not kind.has_form:
+        raise Http404("No such asset")
+    query = urlencode({"project": draft.content.project or "", "slot": slot, "next": here})
+    return f"{kind.address('create')}?{query}"
+
+
+def choose(request: Request, draft: Draft, page: int) -> bool:
+    """Back from that page, with ``?environment=<id>&slot=worker`` or ``?project=<id>``: choose what
+    was made. Whether there was something."""
+    slot = request.GET.get("slot", "")
+    posted = QueryDict(mutable=True)
+    for kind in for_each_pod():
+        chosen = request.GET.get(kind.slug, "")
+        if uuid_of(chosen) and f"{slot}-{kind.slug}" in questions():
+            posted[f"{slot}-{kind.slug}"] = chosen
+    if project := _new_project(request) if page == SETUP else None:
+        posted["cluster"], posted["project"] = str(project.cluster_id), str(project.pk)
+    if posted:
+        drafts.write(draft, posted, by=request.user)
+    listed = _add_to_list(request, draft, slot)
+    return bool(posted) or listed
+
+
+def _add_to_list(request: Request, draft: Draft, slot: str) -> bool:
+    for question in questions().values():
+        asset = request.GET.get(question.makes, "") if question.role == slot else ""
+        if question.makes and uuid_of(asset):
+            change = partial(_append, question=question, asset=asset)
+            drafts.edit(draft, change, touch=False)
+            return True
+    return False
+
+
+def _append(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
+    """Loading the page again adds it no second time."""
+    values = values_of(content, question)
+    if values is None:
+        return set()
+    items = items_of(values, question)
+    if asset not in {item.get("id") for item in items if isinstance(item, dict)}:
+        put_items(values, question, [*items, {"id": asset}])
+    return {question.name}
+
+
+def _new_project(request: Request) -> Project | None:
+    pk = whole_number(request.GET.get("project", ""))
+    return Project.objects.visible_to(request.user).filter(pk=pk).first() if pk else None
