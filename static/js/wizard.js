@@ -9,7 +9,8 @@ const status = document.getElementById("status");
 // Typing is kept too, but only leaving a field makes it say what is wrong; an item is left when
 // all that it needs is there.
 const CLICKED = "input[type=radio], input[type=checkbox], select";
-const unfinished = (item) => [...item?.querySelectorAll("[aria-required]") ?? []].some((input) => !input.value);
+const lacks = (input) => !input.value && input.offsetParent; // one that is hidden is not asked for
+const unfinished = (item) => [...item?.querySelectorAll("[aria-required]") ?? []].some(lacks);
 document.body.addEventListener("htmx:configRequest", (event) => {
   const by = event.detail.triggeringEvent;
   if (by?.type === "change" && unfinished(by.target.closest(".item"))) event.detail.parameters.typing = "1";
