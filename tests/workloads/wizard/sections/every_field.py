@@ -3,12 +3,24 @@
 from collections.abc import Iterable
 
 from tests.documents import has
-from tests.workloads.wizard.sections import more_fields, pod_fields, source_fields, volume_fields
+from tests.workloads.wizard.sections import (
+    more_fields,
+    pod_fields,
+    probe_fields,
+    source_fields,
+    volume_fields,
+)
 from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted, Script
 
 #: What of a row stands on the first page of the wizard.
 ON_PAGE_1 = {"architecture"}
-ROWS = (*pod_fields.ROWS, *volume_fields.ROWS, *source_fields.ROWS, *more_fields.ROWS)
+ROWS = (
+    *pod_fields.ROWS,
+    *volume_fields.ROWS,
+    *source_fields.ROWS,
+    *more_fields.ROWS,
+    *probe_fields.ROWS,
+)
 
 
 def rounds(rows: Iterable[FieldRow]) -> list[tuple[Posted, list[FieldRow]]]:

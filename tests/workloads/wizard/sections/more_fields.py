@@ -4,27 +4,13 @@ from tests.workloads.wizard.browser import item
 from tests.workloads.wizard.sections.field_rows import (
     ME_THERE,
     FieldRow,
-    Json,
-    Posted,
     Script,
     lasting,
     replica,
     tolerates,
 )
 
-NO_PROBES = "the local engine has no probes"
-NOT_ON_SLURM = "Slurm has no probes"
-PROBE = {"probes-readiness-handler-httpGet-port": "8080"}
 WHOLE_GPUS = "Slurm gives whole GPUs"
-
-
-def probe(key: str, value: str) -> Posted:
-    cells = PROBE | {f"probes-readiness-{key}": value}
-    return {f"worker-{name}": each for name, each in cells.items()}
-
-
-def probed(part: Json) -> Json:
-    return {"readinessProbe": part}
 
 
 START = (
@@ -181,36 +167,6 @@ RUNTIME = (
         {"cleanPodPolicy": "All"},
     ),
 )
-PROBES: tuple[tuple[str, str, str, Json, Json], ...] = (
-    (
-        "port and path",
-        "handler-httpGet-path",
-        "/ready",
-        {"httpGet": {"port": 8080, "path": "/ready"}},
-        probed({"httpGet": {"port": 8080, "path": "/ready"}}),
-    ),
-    (
-        "scheme",
-        "handler-httpGet-scheme",
-        "HTTPS",
-        {"httpGet": {"scheme": "HTTPS"}},
-        probed({"httpGet": {"scheme": "HTTPS"}}),
-    ),
-    *(
-        (key, key, value, {key: int(value)}, probed({key: int(value)}))
-        for key, value in (
-            ("initialDelaySeconds", "5"),
-            ("periodSeconds", "20"),
-            ("timeoutSeconds", "3"),
-            ("successThreshold", "2"),
-            ("failureThreshold", "4"),
-        )
-    ),
-)
-READINESS = tuple(
-    FieldRow(9, f"Readiness probe, {name}", probe(key, value), spec, part, NO_PROBES, NOT_ON_SLURM)
-    for name, key, value, spec, part in PROBES
-)
 WHERE = (
     FieldRow(
         10,
@@ -257,4 +213,4 @@ GENERAL = (
         Script("TIME_LIMIT=7200"),
     ),
 )
-ROWS = (*START, *SIZE, *RUNTIME, *READINESS, *WHERE, *GENERAL)
+ROWS = (*START, *SIZE, *RUNTIME, *WHERE, *GENERAL)
