@@ -47,6 +47,8 @@ class WireType:
     #: Below the path of the kind; which values of ``kind`` its documents have.
     path: str = ""
     of: tuple[str, ...] = ()
+    #: In the list of all types the spec is below this word, too.
+    below: str = ""
     #: What the description of the API calls one, such as ``an NFS data source``.
     one: str = ""
     #: And how it describes its ``spec``, by JSON Schema.
@@ -63,14 +65,12 @@ class Supported:
 
 @dataclass(frozen=True)
 class AssetWire:
-    """``path`` stands below ``/api/v1/asset/``. What is ``read_only`` there is made elsewhere. With
-    ``repeats`` the list of all types has each spec below the word for its type, too."""
+    """``path`` stands below ``/api/v1/asset/``. What is ``read_only`` there is made elsewhere."""
 
     path: str
     types: tuple[WireType, ...]
     supported: Supported | None = None
     read_only: bool = False
-    repeats: bool = False
 
 
 def without(

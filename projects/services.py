@@ -115,6 +115,25 @@ def set_projects(user: User, projects: Collection[Project], *, by: User) -> None
         user.projects.set(projects)
 
 
+def add_member(project: Project, user: User, *, by: User) -> bool:
+    """Make someone a member besides the others; ``False`` for who is one."""
+    access.require(by, "projects.update", *project.scope_keys)
+    with transaction.atomic():
+        members = Project.members.through.objects
+        _, is_new = members.get_or_create(project_id=project.pk, user_id=user.pk)
+        if is_new:
+            audit.record(by, "add", project, after={"member": user.username})
+    return is_new
+
+
+def remove_member(project: Project, user: User, *, by: User) -> None:
+    """Their workloads there stay, and run on."""
+    access.require(by, "projects.update", *project.scope_keys)
+    with transaction.atomic():
+        if project.members.through.objects.filter(project=project, user=user).delete()[0]:
+            audit.record(by, "remove", project, before={"member": user.username})
+
+
 def obstacle_to_delete(project: Project) -> str:
     """Why it cannot be deleted now, in words; empty where it can."""
     names = _some_workloads(project)

@@ -34,6 +34,7 @@ def address(path: str) -> str:
         "user_id",
         "pod_id",
         "role_id",
+        "rule_id",
     ):
         path = path.replace(f"{{{name}}}", "7")
     assert "{" not in path, "a parameter that this test does not know"

@@ -62,9 +62,9 @@ class Calls:
         rows = rows.search(listing.search) if listing.search else rows
         page, following = listing.cut(order(rows, listing, FIELDS))
         entries = self.shown(page, user, listing)
-        if self.its is None and self.wire.repeats:
-            for entry in entries:
-                entry.spec = entry.spec | {entry.meta.kind: entry.spec}
+        for asset, entry in zip(page if self.its is None else (), entries, strict=False):
+            if below := type_of(self.kind, self.wire, asset).below:
+                entry.spec = entry.spec | {below: entry.spec}
         return AssetList(entries=entries, next=following)
 
     def read(self, pk: UUID, user: User, asked: WithInfo | None = None) -> AssetOut:

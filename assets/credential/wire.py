@@ -53,7 +53,16 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
         values = {word: {"type": "string", "writeOnly": True} for word in keys}
         return _closed(values | {word: {"type": "string"} for word in plain})
 
-    return WireType(kind.value, read, write, path=path, of=(kind.value,), one=one, schema=schema)
+    return WireType(
+        kind.value,
+        read,
+        write,
+        path=path,
+        of=(kind.value,),
+        below=kind.value,
+        one=one,
+        schema=schema,
+    )
 
 
 def _closed(properties: Document) -> Document:
@@ -165,6 +174,7 @@ GENERIC = WireType(
     _write_pairs,
     path="generic-secret",
     of=(CredentialKind.GENERIC.value, CredentialKind.SSH_KEY.value),
+    below=CredentialKind.GENERIC.value,
     one="a generic secret",
     schema=_schema_of_pairs,
 )
@@ -176,5 +186,4 @@ WIRE = AssetWire(
         GENERIC,
         _type(CredentialKind.PASSWORD, "password", "a username and password"),
     ),
-    repeats=True,
 )

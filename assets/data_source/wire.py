@@ -28,7 +28,7 @@ LACKS: dict[SourceKind, Mapping[str, str]] = {
 ORIGIN = {SourceKind.PVC: frozenset({"existingPvc", "claimName", "claimInfo"})}
 
 
-def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
+def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -> WireType:
     def read(spec: Document, asset: Any) -> Given:
         item, wrong = without(spec, {**NAME, **LACKS.get(source, {})})
         item = _kept(source, asset, item) | item
@@ -55,7 +55,16 @@ def _type(source: SourceKind, kind: str, path: str, one: str) -> WireType:
         return shown
 
     schema = partial(_schema, source)
-    return WireType(kind, read, write, path=path, of=(source.value,), one=one, schema=schema)
+    return WireType(
+        kind,
+        read,
+        write,
+        path=path,
+        of=(source.value,),
+        below=below or kind,
+        one=one,
+        schema=schema,
+    )
 
 
 def _kept(source: SourceKind, asset: Any, item: Document) -> Document:
@@ -83,7 +92,13 @@ WIRE = AssetWire(
         _type(SourceKind.S3, "s3", "s3", "an S3 data source"),
         _type(SourceKind.GIT, "git", "git", "a Git data source"),
         _type(SourceKind.HOST_PATH, "hostPath", "host-path", "a host path data source"),
-        _type(SourceKind.CONFIG_MAP, "config-map", "config-map", "a ConfigMap data source"),
-        _type(SourceKind.SECRET, "secret-volume", "secrets", "a Secret data source"),
+        _type(
+            SourceKind.CONFIG_MAP,
+            "config-map",
+            "config-map",
+            "a ConfigMap data source",
+            "config_map",
+        ),
+        _type(SourceKind.SECRET, "secret-volume", "secrets", "a Secret data source", "secret"),
     ),
 )

@@ -117,6 +117,8 @@ class ClusterKind:
     #: Why pods there cannot have what is mounted.
     storage: Callable[["Cluster", Storage], Iterator[str]] = no_objections
     external_urls: Callable[["Cluster"], str] = nothing  # why tools can have none of their own
+    #: The namespace there of a project, by its name; empty where clusters have none.
+    namespace: Callable[["Cluster", str], str] = nothing
     #: Where jobs run under people's own names: as whom a user of Trainyard is known there. Empty
     #: where all run as one. ``act`` is the engine by which such a person acts, with a private key.
     login: Callable[["Cluster", str], str] = nothing

@@ -34,6 +34,7 @@ from core.rest.api import ApiError, Issue, note_strays, refuse_strays, strays_of
 from core.rest.edits import carefully
 from core.text import UnfitJson, loads
 from notifications.webhooks.api import router as webhooks
+from projects.api.access_rules import router as access_rules
 from projects.api.departments import router as departments
 from projects.api.priorities import router as priorities
 from projects.api.projects import router as projects
@@ -94,6 +95,7 @@ api.add_router("", access_keys)
 api.add_router("", devices)
 api.add_router("", users)
 api.add_router("", roles)
+api.add_router("", access_rules)
 api.add_router("", audit_log)
 api.add_router("", about)
 api.add_router("", webhooks)

@@ -47,6 +47,13 @@ QUOTAS = [
     }
 ]
 KEY = {"name": "ci", "scopes": ["projects.read", "clusters.read", "workloads.read"]}
+RULE = {
+    "subjectId": "ada",
+    "subjectType": "user",
+    "roleId": 2,
+    "scopeId": "1",
+    "scopeType": "project",
+}
 EXAMPLES: dict[str, Any] = {
     "create_token": {"grantType": "password", "username": "ada", "password": "analytical-engine"},
     "create_access_key": KEY | {"expiresAt": "2030-01-31T00:00:00Z"},
@@ -54,6 +61,15 @@ EXAMPLES: dict[str, Any] = {
     "collect_device_key": {"deviceCode": "mhyB7kq3T1xW0oZ5vJ9cQ2sN8rL4pD6f"},
     "create_user": {"email": "grace@example.com"},
     "change_password": {"currentPassword": "analytical-engine", "newPassword": "difference-engine"},
+    "create_access_rule": RULE,
+    "create_many_access_rules": {
+        "payload": {
+            "roleId": 2,
+            "subjects": [{"subjectId": "ada", "subjectType": "user"}],
+            "scopes": [{"scopeId": "1", "scopeType": "project"}],
+        }
+    },
+    "change_many_access_rules": {"ids": ["12", "14"], "action": "validate_delete"},
     "read_permitted_scopes": {"resourceType": "project"},
     "create_cluster": {"name": "gpu-cluster", "inCluster": True, "ingressClass": "nginx"},
     "update_cluster": {"name": "gpu-cluster", "ingressDomain": "apps.example.com"},

@@ -22,8 +22,7 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
         "v1/policy",
         "v2/policy",
     ),
-    "Roles are given on the pages of users and projects; sign-in is set up by the environment.": (
-        "v1/authorization/access-rules",
+    "Sign-in is set up by the environment, and programs have the access keys of users.": (
         "v1/idps",
         "v1/service-accounts",
     ),

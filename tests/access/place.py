@@ -115,7 +115,8 @@ def build() -> Place:
     )
     keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
     ids = _ids(project, workload, author, boss)
-    ids |= _templates(project) | {"roles": 1}
+    membership = project.members.through.objects.filter(project=project).earliest("pk")
+    ids |= _templates(project) | {"roles": 1, "access-rules": 2 * membership.pk}
     ids |= {"access-keys": keys["author"].pk, "pods": workload.ranks.get(rank=0).pk}
     return Place({"nobody": None, **people}, keys, project, workload, ids)
 

@@ -199,6 +199,13 @@ TABLE = """
 1??+++ 1 ??+++ POST   /workload-templates/workspaces
 1+++++ 1 +++++ GET    /authorization/me/access-rules
 1+++++ 1 +++++ GET    /authorization/me/access-rules/count
+13333+ 1 3333+ GET    /authorization/access-rules
+13333+ 1 3333+ GET    /authorization/access-rules/count
+13333+ 1 3333+ GET    /authorization/access-rules/{rule_id}
+13333? 1 3333? POST   /authorization/access-rules
+13333+ 1 3333+ POST   /authorization/access-rules/batch
+13333+ 1 3333+ POST   /authorization/access-rules/batch-create
+13333+ 1 3333+ DELETE /authorization/access-rules/{rule_id}
 1+++++ 1 +++++ GET    /authorization/permissions
 1+++++ 1 +++++ GET    /authorization/roles
 1+++++ 1 +++++ GET    /authorization/roles/{role_id}

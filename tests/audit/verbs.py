@@ -27,6 +27,12 @@ from workloads import submission
 __all__ = ["SECRET", "VERBS", "Scene"]
 
 
+def _remove_member(s: Scene) -> None:
+    user = s.person()
+    projects.add_member(s.project, user, by=s.boss)
+    projects.remove_member(s.project, user, by=s.boss)
+
+
 def _update_project(s: Scene) -> object:
     values = PROJECT | {"name": "other", "members": [s.boss]}
     return projects.update_project(s.project, by=s.boss, **values)
@@ -105,6 +111,11 @@ VERBS: Verbs = (
             "add project",
             lambda s: projects.set_projects(s.person(), [s.project], by=s.boss),
         ),
+        "projects.services.add_member": (
+            "add project",
+            lambda s: projects.add_member(s.project, s.person(), by=s.boss),
+        ),
+        "projects.services.remove_member": ("remove project", _remove_member),
         "projects.departments.create_department": ("create department", _department),
         "projects.departments.update_department": ("update department", _update_department),
         "projects.departments.delete_department": ("delete department", _delete_department),

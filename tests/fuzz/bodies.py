@@ -32,6 +32,14 @@ TOKEN = {
     "clientSecret": "d",
 }
 
+RULE = {
+    "subjectId": "ada",
+    "subjectType": "user",
+    "roleId": 2,
+    "scopeId": "1",
+    "scopeType": "project",
+}
+
 PEOPLE: dict[str, Any] = {
     "/access-keys": {"name": "ci"},
     "/device-sign-ins": {"name": "trainyard on laptop"},
@@ -39,6 +47,15 @@ PEOPLE: dict[str, Any] = {
     "/users": {"email": "ada@example.com"},
     "/me/password": {"currentPassword": "a", "newPassword": "b"},
     "/authorization/permitted-scopes": {"resourceType": "project"},
+    "/authorization/access-rules": RULE,
+    "/authorization/access-rules/batch": {"ids": ["2"], "action": "delete"},
+    "/authorization/access-rules/batch-create": {
+        "payload": {
+            "roleId": 2,
+            "subjects": [{"subjectId": "ada", "subjectType": "user"}],
+            "scopes": [{"scopeId": "1", "scopeType": "project"}],
+        }
+    },
 }
 
 

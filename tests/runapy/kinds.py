@@ -15,6 +15,7 @@ class ClientKind:
     model: str
     lists: str
     spec: dict[str, Any]
+    below: str = ""  # the word for its type in the list of all data sources
     update: dict[str, Any] | None = None  # where its request can say less than the one to create it
 
 
@@ -29,28 +30,29 @@ KINDS = (
     ),
     ClientKind(
         "NFSApi", "nfs_asset", "list_nfs_assets", "NFS", "NFSAsset", "NFSListResponse",
-        {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"},
+        {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"}, below="nfs",
     ),
     ClientKind(
         "PVCApi", "pvc_asset", "list_pvc_assets", "PVC", "PVCAsset", "PVCListResponse",
-        {"existingPvc": True, "claimName": "data", "path": "/data"}, update={"path": "/more"},
+        {"existingPvc": True, "claimName": "data", "path": "/data"},
+        below="pvc", update={"path": "/more"},
     ),
     ClientKind(
         "S3Api", "s3_asset", "list_s3_assets", "S3", "S3Asset", "S3ListResponse",
-        {"bucket": "data", "path": "/data", "url": "https://s3.example.com"},
+        {"bucket": "data", "path": "/data", "url": "https://s3.example.com"}, below="s3",
     ),
     ClientKind(
         "GitApi", "git_asset", "list_git_assets", "Git", "GitAsset", "GitListResponse",
-        {"repository": "https://example.com/a.git", "path": "/code", "branch": "main"},
+        {"repository": "https://example.com/a.git", "path": "/code", "branch": "main"}, below="git",
     ),
     ClientKind(
         "HostPathApi", "host_path", "list_host_path_assets", "HostPath", "HostPathAsset",
-        "HostPathListResponse", {"path": "/mnt/data", "mountPath": "/data"},
+        "HostPathListResponse", {"path": "/mnt/data", "mountPath": "/data"}, below="hostPath",
     ),
     ClientKind(
         "ConfigMapApi", "config_map_asset", "list_config_map_assets", "ConfigMap",
         "ConfigMapAsset", "ConfigMapListResponse",
-        {"configMap": "conf", "mountPath": "/conf"},
+        {"configMap": "conf", "mountPath": "/conf"}, below="config_map",
     ),
 )  # fmt: skip
 

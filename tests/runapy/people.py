@@ -27,6 +27,7 @@ def walk(runai: RunaiCaller, project: Project) -> None:
     assert renewed["tempPassword"] != made["tempPassword"]
     _own_password(runai, int(made["id"]), renewed["tempPassword"])
     runai("UsersApi.logout_user", made["id"])
+    _rules(runai, project, made["username"])
     _keys(runai, int(made["id"]))
     _roles(runai)
     _audit(runai)
@@ -64,6 +65,39 @@ def _roles(runai: RunaiCaller) -> None:
     rules = runai("MeApi.get_me_access_rules", takes="MeAccessRulesResponse")["accessRules"]
     assert [it["roleId"] for it in rules["accessRules"]] == [roles[0]["id"]]
     assert runai("MeApi.count_me_access_rules")["count"] == 1
+
+
+def _rules(runai: RunaiCaller, project: Project, username: str) -> None:
+    """Ada becomes a member of the project, and again by a batch; then no more."""
+    api, place = "AccessRulesApi", {"scopeId": str(project.pk), "scopeType": "project"}
+    subject = {"subjectId": username, "subjectType": "user"}
+    request = models.AccessRuleCreationFields.model_validate(subject | place | {"roleId": 2})
+    made = runai(f"{api}.create_access_rule", request, takes="AccessRule")
+    assert (made["roleName"], made["scopeName"], made["createdBy"]) == (
+        "Researcher",
+        "vision",
+        "boss",
+    )
+    assert runai(f"{api}.get_access_rule", made["id"], takes="AccessRuleById") == made
+    listed = runai(
+        f"{api}.get_access_rules",
+        subject_id_filter="ada@",
+        scope_type="project",
+        takes="GetAccessRules200Response",
+    )
+    assert listed["accessRules"] == [made]
+    assert runai(f"{api}.count_access_rules", search=username) == {"count": 1}
+    payload = {"roleId": 2, "subjects": [subject], "scopes": [place]}
+    fields = models.AccessRulesBatchCreateFields.model_validate({"payload": payload})
+    many = f"{api}.access_rules_batch_create"
+    again = runai(many, fields, takes="AccessRulesBatchCreateResponse")
+    assert [it["code"] for it in again["failed"]] == [409]
+    runai(f"{api}.delete_access_rule", made["id"])
+    (anew,) = runai(many, fields, takes="AccessRulesBatchCreateResponse")["succeeded"]
+    ids = [str(anew["id"]), "999998"]
+    batch = models.AccessRulesBatchFields.model_validate({"ids": ids, "action": "delete"})
+    gone = runai(f"{api}.access_rules_batch", batch, takes="AccessRuleDeletionBatchResponse")
+    assert (gone["succeeded"], [it["code"] for it in gone["failed"]]) == (ids[:1], [404])
 
 
 def _audit(runai: RunaiCaller) -> None:

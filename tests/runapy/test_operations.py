@@ -135,6 +135,10 @@ def _assets(runai: RunaiCaller, kind: ClientKind, project: Project) -> None:
     its = f"{kind.api}.{{}}_{kind.methods}{{}}"
     made = runai(its.format("create", ""), request, takes=kind.model)
     runai(f"{kind.api}.{kind.listed}", takes=kind.lists)
+    if kind.below:
+        every = runai("DatasourcesApi.list_datasource_assets", takes="DatasourceListResponse")
+        (listed,) = every["entries"]
+        assert listed["spec"][kind.below].keys() < listed["spec"].keys()
     runai(its.format("get", "_by_id"), made["meta"]["id"], takes=kind.model)
     update, spec = getattr(models, f"{kind.request}UpdateRequest"), kind.update or kind.spec
     change = update.model_validate({"meta": {"name": f"{name}-2"}, "spec": spec})

@@ -20,6 +20,12 @@ def walk(runai: RunaiCaller, project: Project) -> None:
         at, values = now - timedelta(seconds=seconds), {"cpu": 1.5, "memory": 1e9}
         workload.samples.create(kind="usage", run=1, rank=0, at=at, values=values)
     one = str(workload.pk)
+    listed = runai("WorkloadsApi.get_workloads", search="seen", takes="GetWorkloads200Response")
+    read = runai("WorkloadsApi.get_workload", one, takes="WorkloadDetailed")
+    requested = read["workloadRequestedResources"]
+    assert requested["cpu"] == {"request": workload.cpu_cores}
+    assert requested["cpuMemory"] == {"request": str(workload.memory_bytes)}
+    assert [it["departmentName"] for it in listed["workloads"]] == [project.department.name]
     runai("EventsApi.get_workload_history", one, takes="GetWorkloadHistory200Response")
     runai("PodsApi.list_pods", filter_by=[f"workloadId=={one}"], takes="ListPods200Response")
     assert runai("PodsApi.count_pods", search="seen")["count"] == workload.num_pods

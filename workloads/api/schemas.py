@@ -4,29 +4,24 @@ from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
-from ninja import Field
-
 from core.rest.api import TENANT, Wire
 from spec.formats import documents
 from spec.formats.stored import mapping
 from spec.kind import WorkloadKind
+from spec.parts.scheduling import PriorityClass
 from spec.phases import TOLD_TO_STOP, Phase
 from workloads.api.reads.why import CauseOut, FailureOut
 from workloads.api.words import (
-    AnyPhase,
     DesiredPhase,
     DistributedDocument,
-    EventType,
     FrameworkWord,
     MasterDocument,
     OnePodDocument,
     PhaseWord,
-    RankPhaseWord,
     ReasonWord,
-    RoleWord,
     TypeWord,
 )
-from workloads.models import Event, Rank, Workload
+from workloads.models import Workload
 
 
 class OnePodOut(Wire):
@@ -106,6 +101,12 @@ def requested_name(workload: Workload) -> str:
     return asked if workload.name.startswith(f"{asked}-") and asked else workload.name
 
 
+def _value_of(priority: str) -> int | None:
+    """``None`` for the usual one, and for one that an older Trainyard knew."""
+    known = priority in set(PriorityClass)
+    return PriorityClass(priority).value_on_cluster if known else None
+
+
 def desired_phase(workload: Workload) -> str:
     """What its user wants of it: Running, Stopped or Deleted."""
     if workload.deleted_at or workload.phase == Phase.DELETING:
@@ -132,18 +133,26 @@ class Actions(Wire):
 
 
 class WorkloadOut(Wire):
-    """``cause`` is why it waits, null if it waits for nothing."""
+    """``cause`` is why it waits, null if it waits for nothing. ``priority`` is the number of
+    ``priorityClassName``, null for the usual one."""
 
     id: UUID
+    tenant_id: int = TENANT
     name: str
     type: TypeWord
     cluster_id: UUID
     project_id: str
     project_name: str
     department_id: str
+    department_name: str
+    namespace: str
     submitted_by: str
     source: str
+    priority: int | None
+    priority_class_name: str
+    category: str
     created_at: datetime
+    updated_at: datetime
     completed_at: datetime | None
     deleted_at: datetime | None
     phase: PhaseWord
@@ -171,17 +180,25 @@ class WorkloadOut(Wire):
             gpu=workload.gpus, cpu=workload.cpu_cores, cpu_memory=workload.memory_bytes
         )
         nothing = Resources(gpu=0, cpu=0, cpu_memory=0)
+        stored, home = mapping(workload.spec_json), workload.project
+        priority = str(stored.get("priorityClass") or "")
         return cls(
             id=workload.pk,
             name=workload.name,
             type=WorkloadKind(workload.kind).traits.type,
             cluster_id=workload.cluster_id,
             project_id=str(workload.project_id),
-            project_name=workload.project.name,
-            department_id=str(workload.project.department_id),
+            project_name=home.name,
+            department_id=str(home.department_id),
+            department_name=home.department.name,
+            namespace=workload.cluster.definition.namespace(workload.cluster, home.name),
             submitted_by=author(workload),
             source="Control-plane",
+            priority=_value_of(priority),
+            priority_class_name=priority,
+            category=str(stored.get("category") or ""),
             created_at=workload.created_at,
+            updated_at=workload.phase_updated_at,
             completed_at=workload.completed_at,
             deleted_at=workload.deleted_at,
             phase=workload.phase,
@@ -204,97 +221,4 @@ class WorkloadOut(Wire):
             run=workload.run,
             attempt=workload.attempt,
             last_metrics=workload.last_metrics,
-        )
-
-
-class EventOut(Wire):
-    id: str
-    cluster_id: UUID
-    created_at: datetime
-    type: EventType
-    reason: ReasonWord
-    message: str
-    source: str
-    phase: AnyPhase
-    actor: str
-
-    @classmethod
-    def of(cls, event: Event) -> "EventOut":
-        return cls(
-            id=str(event.pk),
-            cluster_id=event.workload.cluster_id,
-            created_at=event.at,
-            type="PhaseUpdate" if event.phase else "Event",
-            reason=event.reason,
-            message=event.message,
-            source=event.source,
-            phase=event.phase,
-            actor=event.actor_name,
-        )
-
-
-class ContainerOut(Wire):
-    name: str
-    image: str
-    started_at: datetime | None
-
-
-class PodOut(Wire):
-    """``createdAt`` is when the workload was submitted; the other times are of its last change."""
-
-    id: str
-    name: str
-    workload_id: UUID
-    workload_name: str
-    tenant_id: int = TENANT
-    cluster_id: UUID
-    project_id: str
-    priority_class_name: str
-    containers: list[ContainerOut]
-    created_at: datetime
-    updated_at: datetime
-    k8s_phase_updated_at: datetime = Field(alias="k8sPhaseUpdatedAt")
-    role: RoleWord
-    rank: int
-    index: int
-    node_name: str
-    # The rule for the others would say k8SPhase.
-    k8s_phase: RankPhaseWord = Field(alias="k8sPhase")
-    reason: ReasonWord
-    message: str
-    restarts: int
-    exit_code: int | None
-    started_at: datetime | None
-    completed_at: datetime | None
-    gpu_devices: list[int]
-
-    @classmethod
-    def of(cls, rank: Rank, workload: Workload) -> "PodOut":
-        changed = rank.finished_at or rank.started_at or workload.phase_updated_at
-        priority = mapping(workload.spec_json).get("priorityClass")
-        main = ContainerOut(name=rank.role, image=workload.image, started_at=rank.started_at)
-        return cls(
-            id=str(rank.pk),
-            name=f"{workload.name}-{rank.name}",
-            workload_id=workload.pk,
-            workload_name=workload.name,
-            cluster_id=workload.cluster_id,
-            project_id=str(workload.project_id),
-            priority_class_name=str(priority or ""),
-            containers=[main],
-            created_at=workload.created_at,
-            updated_at=changed,
-            k8sPhaseUpdatedAt=changed,
-            role=rank.role,
-            rank=rank.rank,
-            index=rank.index,
-            node_name=rank.node,
-            k8sPhase=rank.phase,
-            reason=rank.reason,
-            message=rank.message,
-            restarts=rank.restarts,
-            exit_code=rank.exit_code,
-            started_at=rank.started_at,
-            completed_at=rank.finished_at,
-            gpu_devices=rank.gpu_devices,
         )

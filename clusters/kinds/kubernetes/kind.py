@@ -15,6 +15,7 @@ from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.jobs import KAI, SINGLE
+from engines.kubernetes.labels import namespace_of
 from engines.kubernetes.manifests import unsupported
 from spec.parts.environment import ConnectionType
 from spec.parts.scheduling import PriorityClass
@@ -112,6 +113,10 @@ def external_urls(cluster: "Cluster") -> str:
     return "" if settings.PUBLIC_URL else "Trainyard's own address, PUBLIC_URL, is not set"
 
 
+def namespace(cluster: "Cluster", project: str) -> str:
+    return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+
+
 KUBERNETES = ClusterKind(
     slug="kubernetes",
     label="Kubernetes",
@@ -134,4 +139,5 @@ KUBERNETES = ClusterKind(
     has_secrets=True,
     pulls_images=True,
     external_urls=external_urls,
+    namespace=namespace,
 )

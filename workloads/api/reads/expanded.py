@@ -3,14 +3,17 @@
 from typing import Any
 from uuid import UUID
 
+from django.http import HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from spec.formats import documents
 from spec.formats.merge import filled
 from trainyard_cli.flags.line import command_line
+from workloads.api.observed import EventOut, PodOut
+from workloads.api.reads import runai
 from workloads.api.reads.listing import Which
-from workloads.api.schemas import EventOut, PodOut, WorkloadOut
+from workloads.api.schemas import WorkloadOut
 from workloads.api.submissions.distributed import find_kept
 from workloads.models import Workload
 
@@ -59,11 +62,14 @@ class ExpandedOut(WorkloadOut):
 @router.get(
     "/{uuid:workload_id}", response=ExpandedOut, by_alias=True, operation_id="read_workload"
 )
-def read(request: ApiRequest, workload_id: UUID, which: Query[Expanding]) -> ExpandedOut:
+def read(
+    request: ApiRequest, workload_id: UUID, which: Query[Expanding]
+) -> ExpandedOut | HttpResponse:
     """One workload: its phase, why it waits, its requests and the training's last metrics. With
     ``expand`` its spec, pods, latest events and command line, too."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
-    return ExpandedOut.with_more(workload, set(which.expand.split(",")))
+    answer = ExpandedOut.with_more(workload, set(which.expand.split(",")))
+    return runai.read(answer, workload) if runai.asks(request) else answer
 
 
 def _request(document: documents.Document) -> dict[str, Any]:

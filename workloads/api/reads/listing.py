@@ -3,6 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
+from django.http import HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
@@ -12,9 +13,11 @@ from core.rest.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_
 from core.rest.filters import Filtered, Sorted, order
 from projects.models import Project
 from workloads import services
+from workloads.api.observed import EventOut, PodOut
+from workloads.api.reads import runai
 from workloads.api.reads.filters import FIELDS, narrow
 from workloads.api.reads.why import with_cause
-from workloads.api.schemas import EventOut, PodOut, WorkloadOut
+from workloads.api.schemas import WorkloadOut
 from workloads.api.submissions.distributed import find, find_kept
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.plan import name_problems
@@ -49,11 +52,14 @@ class WorkloadList(Wire):
 
 
 @router.get("", response=WorkloadList, by_alias=True)
-def list_workloads(request: ApiRequest, listing: Query[WorkloadListing]) -> WorkloadList:
+def list_workloads(
+    request: ApiRequest, listing: Query[WorkloadListing]
+) -> WorkloadList | HttpResponse:
     """Workloads of all kinds that you can see, page by page."""
-    rows = order(listing.rows(request.user).for_list(), listing, FIELDS)
-    page, following = listing.cut(with_cause(rows))
-    return WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
+    rows = listing.rows(request.user).for_list().select_related("project__department")
+    page, following = listing.cut(with_cause(order(rows, listing, FIELDS)))
+    answer = WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
+    return runai.listed(answer, page) if runai.asks(request) else answer
 
 
 @router.get("/count", response=Count, by_alias=True, operation_id="count_workloads")

@@ -11,8 +11,8 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import Count, Pages, Wire
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads.listing import PagesOfOne, PodList
-from workloads.api.schemas import EventOut, PodOut
 from workloads.api.submissions.distributed import find_kept
 from workloads.api.words import EventType, PhaseWord
 from workloads.models import Event, Rank, Workload

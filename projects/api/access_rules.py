@@ -1,0 +1,233 @@
+"""REST: who has which role where, in Run:ai's words, for those who may manage users."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from django.db.models import Q
+from ninja import Field, Query, Router, Status
+
+from accounts import access
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from audit.models import AuditEntry
+from core.rest import correlation
+from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Parameters, Wire
+from core.web.query import whole_number
+from projects.api.grants import (
+    AccessRuleIn,
+    Rule,
+    ScopeIn,
+    SubjectIn,
+    cluster_of,
+    find,
+    give,
+    number_of,
+    rules,
+    scope_of,
+    take,
+)
+
+router = Router(tags=["Access"], by_alias=True)
+MOST_AT_ONCE = 100
+
+
+class AccessRuleOut(Wire):
+    """``createdAt`` is when the audit log has it; of a rule that it has not, since when there are
+    both the user and the project."""
+
+    id: int
+    subject_id: str
+    subject_type: str = "user"
+    role_id: int
+    role_name: str
+    scope_type: str
+    scope_id: str
+    scope_name: str
+    cluster_id: str | None
+    tenant_id: int = TENANT
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None = None
+    created_by: str
+
+
+class AccessRuleList(Wire):
+    total_records: int
+    display_records: int
+    access_rules: list[AccessRuleOut]
+
+
+class RuleMatrix(Closed):
+    role_id: int
+    cluster_id: UUID | None = None
+    subjects: list[SubjectIn] = Field(max_length=MOST_AT_ONCE)
+    scopes: list[ScopeIn] = Field(max_length=MOST_AT_ONCE)
+
+
+class RuleMatrixIn(Closed):
+    """Each subject gets the role in each scope."""
+
+    payload: RuleMatrix
+
+
+class RefusedRule(Wire):
+    payload: AccessRuleIn
+    code: int
+    message: str
+
+
+class AccessRulesCreated(Wire):
+    succeeded: list[AccessRuleOut]
+    failed: list[RefusedRule]
+
+
+class AccessRuleBatch(Closed):
+    ids: list[str] = Field(max_length=MOST_AT_ONCE)
+    action: Literal["delete", "validate_delete"]
+
+
+class RuleFailure(Wire):
+    id: str
+    code: int
+    message: str
+
+
+class AccessRulesDeleted(Wire):
+    id: str = Field(default_factory=correlation.current, description="The id of the request")
+    succeeded: list[str]
+    failed: list[RuleFailure]
+
+
+class RuleNarrowing(Parameters):
+    subject_type: str = ""
+    subject_id_filter: str = Field("", description="A part of the user's name")
+    scope_type: str = ""
+    scope_id: str = ""
+    cluster_id: UUID | None = None
+    role_id: int | None = None
+    search: str = ""
+
+    def rules(self, user: User) -> list[Rule]:
+        access.require(user, "users.read")
+        return [rule for rule in rules(Q(), Q()) if self._holds(rule)]
+
+    def _holds(self, rule: Rule) -> bool:
+        kind, scope = scope_of(rule)
+        name = rule.user.username.casefold()
+        words = f"{name} {rule.role.label} {rule.project or ''}".casefold()
+        return (
+            self.subject_type in {"", "user"}
+            and self.subject_id_filter.casefold() in name
+            and self.scope_type in {"", kind}
+            and self.scope_id in {"", scope}
+            and self.role_id in {None, number_of(rule.role)}
+            and (self.cluster_id is None or self.cluster_id == cluster_of(rule))
+            and self.search.casefold() in words
+        )
+
+
+class RuleListing(Pages, RuleNarrowing):
+    pass
+
+
+@router.get("/authorization/access-rules", response=AccessRuleList)
+def list_access_rules(request: ApiRequest, listing: Query[RuleListing]) -> AccessRuleList:
+    """Who has which role where, page by page, by user."""
+    every = listing.rules(request.user)
+    page, _ = listing.cut(every)
+    shown = list(_shown(page))
+    return AccessRuleList(total_records=len(every), display_records=len(page), access_rules=shown)
+
+
+@router.get("/authorization/access-rules/count", response=Count)
+def count_access_rules(request: ApiRequest, narrowing: Query[RuleNarrowing]) -> Count:
+    """How many pass the filters."""
+    return Count(count=len(narrowing.rules(request.user)))
+
+
+@router.get("/authorization/access-rules/{int:rule_id}", response=AccessRuleOut)
+def get_access_rule(request: ApiRequest, rule_id: int) -> AccessRuleOut:
+    """One of them."""
+    access.require(request.user, "users.read")
+    return next(_shown([find(rule_id)]))
+
+
+@router.post("/authorization/access-rules", response={201: AccessRuleOut})
+def create_access_rule(request: ApiRequest, body: AccessRuleIn) -> Status[AccessRuleOut]:
+    """Give someone a role in a scope."""
+    return Status(201, next(_shown([give(body, request.user)])))
+
+
+@router.post("/authorization/access-rules/batch-create", response=AccessRulesCreated)
+def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessRulesCreated:
+    """A role for several users in several scopes; each succeeds or fails on its own."""
+    access.require(request.user, "users.update")
+    given, failed = body.payload, list[RefusedRule]()
+    made = []
+    for subject in given.subjects:
+        for scope in given.scopes:
+            own = subject.model_dump(by_alias=True) | scope.model_dump(by_alias=True)
+            one = AccessRuleIn(**own, roleId=given.role_id, clusterId=given.cluster_id)
+            try:
+                made.append(give(one, request.user))
+            except ApiError as error:
+                text = error.details or error.message
+                failed.append(RefusedRule(payload=one, code=error.code, message=text))
+    return AccessRulesCreated(succeeded=list(_shown(made)), failed=failed)
+
+
+@router.delete("/authorization/access-rules/{int:rule_id}", response={204: None})
+def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
+    """Take the role away. The account keeps an administrator."""
+    access.require(request.user, "users.update")
+    take(find(rule_id), request.user)
+    return Status(204, None)
+
+
+@router.post(
+    "/authorization/access-rules/batch",
+    response=AccessRulesDeleted,
+    operation_id="change_many_access_rules",
+)
+def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
+    """Take several away; each succeeds or fails on its own. ``validate_delete`` only says which
+    there are."""
+    access.require(request.user, "users.update")
+    result = AccessRulesDeleted(succeeded=[], failed=[])
+    for number in body.ids:
+        try:
+            rule = find(whole_number(number) or 0)
+            if body.action == "delete":
+                take(rule, request.user)
+            result.succeeded.append(number)
+        except ApiError as error:
+            text = error.details or error.message
+            result.failed.append(RuleFailure(id=number, code=error.code, message=text))
+    return result
+
+
+def _shown(page: Iterable[Rule]) -> Iterator[AccessRuleOut]:
+    every = list(page)
+    projects = {str(rule.project.pk) for rule in every if rule.project}
+    told = AuditEntry.objects.filter(verb="add", target_kind="project", target_id__in=projects)
+    added = {(it.target_id, it.after.get("member")): it for it in told.order_by("at")}
+    for rule in every:
+        kind, scope = scope_of(rule)
+        entry = added.get((scope, rule.user.username)) if rule.project else None
+        since = [rule.user.date_joined, *([rule.project.created_at] if rule.project else [])]
+        at, cluster = (entry.at if entry else max(since)), cluster_of(rule)
+        yield AccessRuleOut(
+            id=rule.id,
+            subject_id=rule.user.username,
+            role_id=number_of(rule.role),
+            role_name=rule.role.label,
+            scope_type=kind,
+            scope_id=scope,
+            scope_name=rule.project.name if rule.project else "Account",
+            cluster_id=str(cluster) if cluster else None,
+            created_at=at,
+            updated_at=at,
+            created_by=entry.by_name if entry else "",
+        )

@@ -1,0 +1,160 @@
+"""Who has which role where, as rules that have numbers.
+
+A role of the account is the user's own column, and that of a project is a membership. Both have
+their place in the numbers: what is even is a membership, what is odd a user.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+
+from accounts import access
+from accounts import services as users
+from accounts.access import AccessRole
+from accounts.models import User
+from core.rest.api import TENANT, ApiError, Closed, Issue, issues_of, not_found, refused_for
+from core.web.query import whole_number
+from projects import services
+from projects.models import Project
+
+Membership: Any = Project.members.through
+REFUSED = "The access rule cannot be created."
+TENANT_SCOPE = "tenant"
+SUBJECTS = "only users have roles here; use user"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A role of the whole account, or of a ``project``."""
+
+    id: int
+    user: User
+    role: AccessRole
+    project: Project | None = None
+
+
+class SubjectIn(Closed):
+    subject_id: str
+    subject_type: str
+
+
+class ScopeIn(Closed):
+    scope_id: str
+    scope_type: str
+
+
+class AccessRuleIn(SubjectIn, ScopeIn):
+    """A user by name or ID gets a role in a scope: Administrator in the ``tenant``, which is the
+    whole account, Researcher in a ``project``."""
+
+    role_id: int
+    cluster_id: UUID | None = None
+
+
+def rules(people: Q, members: Q) -> Iterator[Rule]:
+    """By user, that of the account first. ``people`` and ``members`` narrow the two tables."""
+    of_account = User.objects.filter(people, role=access.ADMINISTRATOR.name)
+    found = [Rule(2 * it.pk + 1, it, access.ADMINISTRATOR) for it in of_account]
+    of_projects = Membership.objects.filter(members).select_related("user", "project")
+    found += [Rule(2 * it.pk, it.user, access.RESEARCHER, it.project) for it in of_projects]
+    yield from sorted(found, key=lambda it: (it.user.username, str(it.project or "")))
+
+
+def find(number: int) -> Rule:
+    """``ApiError`` 404 where there is none."""
+    pk, is_of_account = divmod(number, 2)
+    none = Q(pk__in=[])
+    people, members = (Q(pk=pk), none) if is_of_account else (none, Q(pk=pk))
+    rule = next(rules(people, members), None)
+    if rule is None:
+        raise not_found("The access rule")
+    return rule
+
+
+def give(body: AccessRuleIn, by: User) -> Rule:
+    """The rule that is asked for; ``ApiError`` tells all that is wrong with it."""
+    access.require(by, "users.update")
+    user, project, wrong = _read(body)
+    if wrong or user is None:
+        raise refused_for(REFUSED, wrong)
+    if project is not None:
+        if not services.add_member(project, user, by=by):
+            raise ApiError(409, REFUSED, details=f"{user} is a member of {project} already.")
+        return next(rules(Q(pk__in=[]), Q(project=project, user=user)))
+    if user.role == access.ADMINISTRATOR.name:
+        raise ApiError(409, REFUSED, details=f"{user} is an administrator already.")
+    _put(user, access.ADMINISTRATOR, by)
+    return next(rules(Q(pk=user.pk), Q(pk__in=[])))
+
+
+def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]:
+    """Whom it is about and where, and all that is wrong with it."""
+    wrong = []
+    if body.subject_type != "user":
+        wrong.append(Issue(field="subjectType", details=SUBJECTS, rule="options"))
+    named = Q(username=body.subject_id) | Q(pk=whole_number(body.subject_id) or 0)
+    user = User.objects.filter(named).order_by("pk").first()
+    if user is None:
+        wrong.append(Issue(field="subjectId", details="there is no user of this name or ID"))
+    role, project = _role(body.role_id), None
+    if role is None:
+        known = ", ".join(f"{number_of(it)} ({it.label})" for it in access.ROLES)
+        wrong.append(Issue(field="roleId", details=f"must be one of {known}", rule="options"))
+    elif body.scope_type != (kind := _kind(role)):
+        text = f"must be {kind}, in which people have the role {role.label}"
+        wrong.append(Issue(field="scopeType", details=text, rule="options"))
+    elif kind == TENANT_SCOPE:
+        if body.scope_id != str(TENANT):
+            wrong.append(Issue(field="scopeId", details=f"must be {TENANT}", rule="options"))
+    else:
+        project = Project.objects.filter(pk=whole_number(body.scope_id) or 0).first()
+        if project is None or body.cluster_id not in {None, project.cluster_id}:
+            wrong.append(Issue(field="scopeId", details="there is no such project"))
+    return user, project, wrong
+
+
+def take(rule: Rule, by: User) -> None:
+    """``ApiError`` 409 where it has to stay."""
+    access.require(by, "users.update")
+    if rule.project is not None:
+        services.remove_member(rule.project, rule.user, by=by)
+    else:
+        _put(rule.user, access.RESEARCHER, by)
+
+
+def _put(user: User, role: AccessRole, by: User) -> None:
+    """The role of the user's column."""
+    names = ("email", "first_name", "last_name")
+    kept = {name: getattr(user, name) for name in names}
+    try:
+        users.update_user(user, by=by, role=role.name, **kept)
+    except ValidationError as error:
+        details = " ".join(issue.details for issue in issues_of(error))
+        raise ApiError(409, "The role cannot be changed.", details=details) from error
+
+
+def _role(number: int) -> AccessRole | None:
+    return access.ROLES[number - 1] if 1 <= number <= len(access.ROLES) else None
+
+
+def number_of(role: AccessRole) -> int:
+    """As the list of roles has it."""
+    return access.ROLES.index(role) + 1
+
+
+def _kind(role: AccessRole) -> str:
+    return TENANT_SCOPE if role.held_in == access.ACCOUNT else role.held_in
+
+
+def scope_of(rule: Rule) -> tuple[str, str]:
+    """Its kind and ID."""
+    return _kind(rule.role), str(rule.project.pk if rule.project else TENANT)
+
+
+def cluster_of(rule: Rule) -> UUID | None:
+    """Of its project; the account has none."""
+    return rule.project.cluster_id if rule.project else None
