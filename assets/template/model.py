@@ -7,6 +7,7 @@ from assets.asset import Asset
 from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.draft import WorkloadDraft
+from spec.formats.documents import ordered_draft
 from spec.formats.stored import readable
 
 
@@ -27,7 +28,7 @@ class Template(Asset):
     @property
     def draft(self) -> WorkloadDraft:
         """Without what of it can no longer be read."""
-        return readable(WorkloadDraft, self.draft_json)
+        return readable(WorkloadDraft, ordered_draft(self.draft_json))
 
 
 class TemplateAsset(AssetLink):

@@ -54,6 +54,19 @@ def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Docume
     return in_order | {key: value for key, value in document.items() if key not in in_order}
 
 
+def ordered_draft(draft: Any) -> Document:
+    """The same of a stored draft, whatever was typed into it."""
+    whole = _in_order(mapping(draft), WorkloadSpec)
+    roles = {role: whole[role] for role in ("worker", "master") if role in whole}
+    return whole | {role: _in_order(its, Replica) for role, its in roles.items()}
+
+
+def _in_order(part: Any, model: type[BaseModel]) -> Any:
+    """A part of a draft, whose ``values`` are of ``model``."""
+    values = mapping(part).get("values")
+    return part | {"values": ordered(values, model)} if isinstance(values, dict) else part
+
+
 def _ordered(value: Any, model: type[BaseModel]) -> Any:
     if isinstance(value, dict):
         return ordered(value, model)

@@ -9,6 +9,7 @@ from django.urls import reverse
 from accounts.models import User
 from assets.models import Template
 from spec.draft import WorkloadDraft
+from spec.formats.documents import ordered_draft
 from spec.formats.stored import fault_of, readable
 
 UNNAMED = {True: "New template", False: "Unnamed draft"}
@@ -63,7 +64,7 @@ class Draft(models.Model):
     @property
     def content(self) -> WorkloadDraft:
         """Without what of it can no longer be read."""
-        return readable(WorkloadDraft, self.document)
+        return readable(WorkloadDraft, ordered_draft(self.document))
 
     @content.setter
     def content(self, draft: WorkloadDraft) -> None:

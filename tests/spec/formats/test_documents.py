@@ -71,6 +71,19 @@ def test_a_stored_document_is_in_the_order_of_the_spec_whatever_the_database_kee
     assert json.dumps(documents.ordered(stored)) == json.dumps(whole)
 
 
+def test_a_stored_draft_has_its_values_in_the_order_of_the_spec_too() -> None:
+    worker = {"command": "a", "args": "b", "image": "c", "compute": {"gpuDevicesRequest": 1}}
+    values = {"numWorkers": 2, "priorityClass": "low", "typed": "wrong"}
+    stored = {"values": values, "worker": {"values": worker}, "master": None, "name": 5}
+    read = documents.ordered_draft(stored)
+    assert read == stored
+    assert list(read["values"]) == ["numWorkers", "priorityClass", "typed"]
+    assert documents.ordered_draft(_jumbled(stored))["worker"] == read["worker"]
+    again = documents.ordered_draft(_jumbled(stored))
+    assert json.dumps(again["worker"]) == json.dumps(read["worker"])
+    assert documents.ordered_draft(["none"]) == {}
+
+
 def test_a_key_that_is_no_field_any_more_comes_last() -> None:
     stored = {"gone": 1, "worker": {"old": 2, "image": "a"}, "numWorkers": 3}
     assert list(documents.ordered(stored)) == ["numWorkers", "worker", "gone"]
