@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from core.database.choices import Choices
-from core.database.fields import EncryptedTextField, SaidLine, SaidText
+from core.database.fields import EncryptedTextField, SaidJSON, SaidLine, SaidText
 from projects.scopes import Scoped
 
 if TYPE_CHECKING:
@@ -121,11 +121,13 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
 
 class Delivery(models.Model):
-    """A message to a webhook, and how the last attempt to send it ended.
+    """A message to a webhook, and how each attempt to send it ended.
 
     It is the same message whenever it is sent again: ``id`` and ``body`` stay. ``event`` is the
     number of the event that it tells of, ``None`` for a test. ``next_try_at`` is also the claim of
-    whoever sends it: until then nobody else does. ``asked_by`` is who pressed Send.
+    whoever sends it: until then nobody else does. ``asked_by`` is who pressed Send. ``log`` has the
+    attempts, the oldest first, also those of before it was sent again; the columns beside it are of
+    the last one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -146,6 +148,7 @@ class Delivery(models.Model):
     status_code = models.PositiveIntegerField(null=True, blank=True)
     answer = SaidText(blank=True, max_length=LONGEST_ANSWER)
     fault = SaidLine(max_length=500, blank=True)
+    log = SaidJSON(default=list, blank=True)
 
     objects = DeliveryQuerySet.as_manager()
 

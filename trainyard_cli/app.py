@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami"),
     "places": ("config", "project", "cluster", "node", "nodepool"),
     "assets": ("environment", "compute", "datasource", "credential", "template"),
+    "webhooks": ("webhook",),
     "alias": ("alias",),
     "jobs": (
         *("list", "describe", "delete", "logs", "attach", "exec", "bash", "port-forward"),

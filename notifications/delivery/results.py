@@ -22,22 +22,30 @@ LONGEST_QUIET = timedelta(minutes=5)
 ENDS_AFTER = timedelta(days=3)  # of failures alone
 KEPT_FOR = timedelta(days=30)
 MOST_KEPT = 1000  # deliveries of a webhook
+MOST_ATTEMPTS = 20  # of a message that are kept: two rounds of all, and more
 OFF = "The webhook was turned off."
 
 
 def record(delivery: Delivery, posted: HookAnswer) -> None:
-    """``delivery`` as it was when it was sent. One that somebody asked for anew meanwhile stays."""
+    """``delivery`` as it was when it was sent. One that somebody asked for anew meanwhile stays to
+    be sent."""
     with transaction.atomic():
         webhook = Webhook.objects.select_for_update().filter(pk=delivery.webhook_id).first()
         if webhook is None:  # deleted meanwhile
             return
-        rows = Delivery.objects.filter(pk=delivery.pk, next_try_at=delivery.next_try_at)
-        rows.update(
-            sent_at=timezone.now(),
-            milliseconds=posted.milliseconds,
-            status_code=posted.status,
-            answer=posted.answer,
-            fault=posted.fault,
+        rows, now = Delivery.objects.filter(pk=delivery.pk), timezone.now()
+        columns = {
+            "milliseconds": posted.milliseconds,
+            "status_code": posted.status,
+            "answer": posted.answer,
+            "fault": posted.fault,
+        }
+        log = rows.values_list("log", flat=True).first() or []
+        entry = {"at": now.isoformat(), **columns}
+        rows.update(log=[*log, entry][-MOST_ATTEMPTS:])
+        rows.filter(next_try_at=delivery.next_try_at).update(
+            sent_at=now,
+            **columns,
             **_what_next(delivery, webhook, posted),
         )
         if posted.is_success:

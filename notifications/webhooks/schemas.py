@@ -120,11 +120,23 @@ class DeliveryOut(Wire):
         return cls.model_validate(delivery)
 
 
+class DeliveryAttempt(Wire):
+    """One time that it was sent, and the first KB of what was answered."""
+
+    at: datetime
+    status_code: int | None
+    milliseconds: int
+    fault: str
+    answer: str
+
+
 class DeliveryDetail(DeliveryOut):
-    """With what is sent, and the first KB of what was answered."""
+    """With what is sent, the first KB of what was answered last, and its latest 20 attempts, the
+    oldest first."""
 
     body: str
     answer: str
+    log: list[DeliveryAttempt]
 
 
 class DeliveryList(Wire):

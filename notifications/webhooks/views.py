@@ -1,5 +1,6 @@
 """The pages of webhooks."""
 
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib import messages
@@ -126,7 +127,14 @@ def test(request: Request, pk: UUID) -> HttpResponse:
 @permission_required("webhooks.read")
 def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
     one = _delivery(request, pk, delivery)
-    context = {"delivery": one, "webhook": one.webhook, "in_drawer": in_drawer(request)}
+    # The latest first, as lists of what happened have it.
+    tries = [it | {"at": datetime.fromisoformat(it["at"])} for it in reversed(one.log)]
+    context = {
+        "delivery": one,
+        "tries": tries,
+        "webhook": one.webhook,
+        "in_drawer": in_drawer(request),
+    }
     return render_partial(request, "webhooks/delivery.html", "delivery", context)
 
 

@@ -181,7 +181,7 @@ def rehearsed(answer: Any, output: Format | None) -> None:
         }
         if answer["spec"]:
             print(yaml.safe_dump(plan, sort_keys=False, allow_unicode=True), end="")
-        if verdict := answer.get("verdict"):
+        if (verdict := answer.get("verdict")) and not answer["complianceIssues"]:
             words = sentences(verdict["title"], verdict["nextStep"])
             print(f"# Starts: {verdict['answer']}. {words}".rstrip())
     if issues := answer["complianceIssues"]:

@@ -54,6 +54,19 @@ def test_a_failed_message_is_tried_again_after_growing_delays_and_given_up_after
     assert delivery.state == DeliveryState.FAILED
 
 
+def test_each_attempt_is_kept_also_of_a_message_that_is_sent_again(delivery: Delivery) -> None:
+    sent(BROKEN)
+    results.ask(delivery, by_id=UserFactory.create().pk)
+    once_more = sent(DONE)
+    assert [(it["status_code"], it["answer"], it["milliseconds"]) for it in once_more.log] == [
+        (500, "oops", 12),
+        (200, "ok", 7),
+    ]
+    for _ in range(results.MOST_ATTEMPTS):
+        results.record(once_more, BROKEN)
+    assert len(Delivery.objects.get().log) == results.MOST_ATTEMPTS
+
+
 def test_after_a_failure_nothing_goes_to_that_webhook_for_a_moment(delivery: Delivery) -> None:
     sent(BROKEN)
     webhook = Webhook.objects.get()

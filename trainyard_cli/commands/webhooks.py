@@ -1,0 +1,174 @@
+"""Webhooks: where messages about workloads go, and what became of each."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.invocation import Invocation, NoHeaders, Output, ProjectName, of
+from trainyard_cli.notes import note
+from trainyard_cli.show import Item, TextColumn, age, document, facts, grid, listing
+
+EVERY_EVENT = "*"
+PATH = "/webhooks"
+Name = Annotated[str, typer.Argument(help="Name or id of a webhook.")]
+Message = Annotated[str, typer.Argument(help="The id of a message, as deliveries lists it.")]
+WEBHOOKS = (
+    TextColumn("NAME", lambda it: it["name"]),
+    TextColumn("ADDRESS", lambda it: it["url"]),
+    TextColumn("EVENTS", lambda it: ",".join(it["events"])),
+    TextColumn("STATUS", lambda it: _state(it)),
+    TextColumn("SCOPE", lambda it: it["scope"], wide=True),
+    TextColumn("CREATED BY", lambda it: it["createdBy"] or "–", wide=True),
+    TextColumn("ID", lambda it: it["id"], wide=True),
+)
+DELIVERIES = (
+    TextColumn("MESSAGE", lambda it: it["id"]),
+    TextColumn("EVENT", lambda it: it["type"]),
+    TextColumn("WORKLOAD", lambda it: it["subject"] or "–"),
+    TextColumn("STATE", lambda it: it["state"]),
+    TextColumn("ATTEMPTS", lambda it: str(it["attempts"])),
+    TextColumn("ANSWER", lambda it: _answer(it)),
+    TextColumn("AGE", lambda it: age(it["createdAt"])),
+    TextColumn("NEXT ATTEMPT", lambda it: it["nextTryAt"] or "–", wide=True),
+)
+
+
+def add(app: typer.Typer, _: Sequence[str]) -> None:
+    group = typer.Typer(help="Addresses that are told of workloads.", no_args_is_help=True)
+    group.command("list")(list_webhooks)
+    group.command("create")(create)
+    group.command("delete")(delete)
+    group.command("test")(test)
+    group.command("deliveries")(list_deliveries)
+    group.command("delivery")(describe_delivery)
+    group.command("resend")(resend)
+    app.add_typer(group, name="webhook")
+
+
+def list_webhooks(
+    context: typer.Context, output: Output = None, no_headers: NoHeaders = False
+) -> None:
+    """Webhooks of your projects."""
+    every = list(of(context).client.pages(PATH, "webhooks"))
+    listing(every, WEBHOOKS, output, headers=not no_headers, empty="No webhooks yet.")
+
+
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="What to call it.")],
+    url: Annotated[str, typer.Option("--url", help="Where messages are posted.")],
+    event: Annotated[
+        list[str] | None,
+        typer.Option(help="An event, such as workload.failed; all unless given. Repeat it."),
+    ] = None,
+    project: ProjectName = "",
+    output: Output = None,
+) -> None:
+    """Tell an address of the workloads of a project. The secret is printed this once."""
+    invocation = of(context)
+    body = {"name": name, "url": url, "events": event or [EVERY_EVENT], "scope": "project"}
+    body["projectId"] = invocation.project(project)["id"]
+    made = invocation.client.post(PATH, body)
+    if not document(made, output):
+        note("Created. The secret that signs its messages is not shown again:")
+        print(made["secret"])
+
+
+def delete(context: typer.Context, name: Name) -> None:
+    """Remove a webhook, with its messages."""
+    webhook = _find(of(context), name)
+    of(context).client.delete(f"{PATH}/{webhook['id']}")
+    note(f"Deleted {webhook['name']}.")
+
+
+def test(context: typer.Context, name: Name) -> None:
+    """Send the message webhook.test, once."""
+    webhook = _find(of(context), name)
+    sent = of(context).client.post(f"{PATH}/{webhook['id']}/test")
+    note(f"To be sent as message {sent['id']}.")
+    note(f"See what became of it: trainyard webhook delivery {webhook['name']} {sent['id']}")
+
+
+def list_deliveries(
+    context: typer.Context,
+    name: Name,
+    state: Annotated[str, typer.Option(help="Only pending, delivered or failed.")] = "",
+    output: Output = None,
+    no_headers: NoHeaders = False,
+) -> None:
+    """Messages of a webhook, the newest first, and what became of each."""
+    webhook = _find(of(context), name)
+    wanted = {"filterBy": f"state=={state}"} if state else {}
+    pages = of(context).client.pages(
+        f"{PATH}/{webhook['id']}/deliveries", "deliveries", sortOrder="desc", **wanted
+    )
+    listing(
+        list(pages),
+        DELIVERIES,
+        output,
+        headers=not no_headers,
+        name=lambda it: str(it["id"]),
+        empty="No messages yet.",
+    )
+
+
+def describe_delivery(
+    context: typer.Context, name: Name, message: Message, output: Output = None
+) -> None:
+    """One message, and each attempt to send it."""
+    webhook = _find(of(context), name)
+    one = of(context).client.get(f"{PATH}/{webhook['id']}/deliveries/{message}")
+    if not document(one, output):
+        _show(one)
+
+
+def resend(context: typer.Context, name: Name, message: Message) -> None:
+    """Send the same message again."""
+    webhook = _find(of(context), name)
+    of(context).client.post(f"{PATH}/{webhook['id']}/deliveries/{message}/resend")
+    note("It is sent again.")
+
+
+def _find(invocation: Invocation, name: str) -> Item:
+    every = list(invocation.client.pages(PATH, "webhooks"))
+    named = [it for it in every if it["id"] == name] or [it for it in every if it["name"] == name]
+    if not named:
+        message = f"There is no webhook {name} that you have access to."
+        raise CliError(message, "List them: trainyard webhook list", code=ExitCode.NOT_FOUND)
+    if len(named) > 1:
+        ids = ", ".join(it["id"] for it in named)
+        raise wrong_use(f"{len(named)} webhooks are called {name}.", f"Use one of their ids: {ids}")
+    return dict(named[0])
+
+
+def _state(webhook: Item) -> str:
+    status: dict[str, Any] = webhook["status"]
+    if not webhook["enabled"]:
+        return "Off"
+    return f"Failing ({status['failures']})" if status["failures"] else "On"
+
+
+def _answer(delivery: Item) -> str:
+    return str(delivery["statusCode"] or delivery["fault"] or "–")
+
+
+def _show(delivery: Item) -> None:
+    facts(
+        [
+            ("Message", delivery["id"]),
+            ("Event", delivery["type"]),
+            ("Workload", delivery["subject"]),
+            ("State", delivery["state"]),
+            ("Next attempt", delivery["nextTryAt"] or ""),
+            ("Body", delivery["body"]),
+        ]
+    )
+    if delivery["log"]:
+        print("\nAttempts:")
+        rows = [
+            [it["at"], str(it["statusCode"] or "–"), f"{it['milliseconds']} ms", it["fault"]]
+            for it in delivery["log"]
+        ]
+        grid([["SENT", "ANSWER", "TOOK", "ERROR"], *rows], indent="  ")
