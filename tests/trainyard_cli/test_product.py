@@ -82,8 +82,12 @@ def test_programs_run_in_a_rank_and_shells_take_what_is_typed(trainyard: Run) ->
     wait_for(lambda: "Running" in trainyard("list jobs --search open").stdout, 60)
     done = trainyard("exec open --pod worker-0 -- sh -c 'echo in rank $RANK; exit 3'", code=3)
     assert done.stdout == "in rank 1\n"
+    piped = trainyard("exec open -- sh -c '[ -t 0 ] || [ -t 1 ] || cat; echo none'")
+    assert piped.stdout == "none\n"
+    sent = trainyard("exec -i open -- tr a-z A-Z <<< 'grüße, all'")
+    assert sent.stdout == "GRüßE, ALL\n"
     typed = trainyard("bash open <<< 'echo sum $((40 + 2)); exit 5'", code=5)
-    assert "sum 42" in typed.stdout
+    assert typed.stdout == "sum 42\n"
     refused = trainyard("exec open --rank 7 -- true", code=4)
     assert "Check that it has this rank" in refused.stderr
     assert "after --" in trainyard("exec open", code=2).stderr

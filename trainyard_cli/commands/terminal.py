@@ -23,14 +23,17 @@ if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
 PIECE = 4096
-END_OF_INPUT = b"\x04"
+ENDED = json.dumps({"eof": True})
+END_OF_INPUT = b"\x04"  # of a terminal; without one it is a message
 Rank = Annotated[int, typer.Option("--rank", min=0, help="The rank; the first unless given.")]
 Pod = Annotated[str, typer.Option("--pod", help="A pod instead, such as worker-0.")]
 Container = Annotated[str, typer.Option("--container", "-c", hidden=True)]  # a pod has one
 Stdin = Annotated[
     bool, typer.Option("--interactive", "--stdin", "-i", help="Pass standard input on.")
 ]
-Tty = Annotated[bool, typer.Option("--tty", "-t", help="Accepted: there always is a terminal.")]
+Tty = Annotated[
+    bool, typer.Option("--tty", "-t", help="With a terminal, for programs that people work in.")
+]
 
 
 def bash(
@@ -41,10 +44,11 @@ def bash(
     pod: Pod = "",
     container: Container = "",
     interactive: Stdin = True,
-    tty: Tty = True,
+    tty: Tty = False,
 ) -> None:
-    """Open a shell in a rank of a workload."""
-    _run(of(context), name, project, (rank, pod), typed=True)
+    """Open a shell in a rank of a workload. What is piped into it is run there."""
+    has_terminal = tty or sys.stdin.isatty()
+    _run(of(context), name, project, (rank, pod), typed=True, tty=has_terminal)
 
 
 def execute(
@@ -57,22 +61,33 @@ def execute(
     interactive: Stdin = False,
     tty: Tty = False,
 ) -> None:
-    """Run what follows -- in a rank of a workload, and exit with its exit code."""
+    """Run what follows -- in a rank of a workload, and exit with its exit code. It has pipes, as in
+    a script; -it gives it a terminal."""
     if not of(context).words:
         raise wrong_use("Write the command after --, such as -- nvidia-smi.")
-    _run(of(context), name, project, (rank, pod), typed=interactive)
+    _run(of(context), name, project, (rank, pod), typed=interactive, tty=tty)
 
 
 def _run(
-    invocation: Invocation, name: str, project: str, place: tuple[int, str], *, typed: bool
+    invocation: Invocation,
+    name: str,
+    project: str,
+    place: tuple[int, str],
+    *,
+    typed: bool,
+    tty: bool,
 ) -> None:
     workload = lookup.find(invocation, name, project)
     rank, pod = place
     number = rank_of(invocation, workload, pod) if pod else str(rank)
-    query = [("rank", number), *(("argv", word) for word in invocation.words)]
+    query = [
+        ("rank", number),
+        ("tty", "true" if tty else "false"),
+        *(("argv", word) for word in invocation.words),
+    ]
     path = f"/api/v1/workloads/{workload['id']}/exec?{urlencode(query)}"
     with connected(invocation, path, f"rank {number} of {name}") as socket:
-        ended = _talk(socket, typed=typed)
+        ended = _talk(socket, typed=typed, tty=tty)
     code = ended.get("exitCode")
     if code is None:
         raise CliError(str(ended.get("ended") or "The connection was cut."))
@@ -100,38 +115,40 @@ def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientC
         yield socket
 
 
-def _talk(socket: "ClientConnection", *, typed: bool) -> dict[str, Any]:
+def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, Any]:
     """Both ways until the program ends; what the server says of its end."""
     from websockets.exceptions import ConnectionClosed
 
-    with _raw() if typed else contextlib.nullcontext(), _sized(socket):
+    with _raw() if typed and tty else contextlib.nullcontext(), _sized(socket, tty=tty):
         if typed:
-            threading.Thread(target=_type, args=(socket,), daemon=True).start()
+            threading.Thread(target=_type, args=(socket, tty), daemon=True).start()
+        elif not tty:
+            socket.send(ENDED)
         try:
             for message in socket:
                 if isinstance(message, str):
                     ended: dict[str, Any] = json.loads(message)
                     return ended
-                _show(message)
+                _show(message, tty=tty)
         except ConnectionClosed:
             pass
     return {}
 
 
-def _show(data: bytes) -> None:
+def _show(data: bytes, *, tty: bool) -> None:
     """A terminal ends its lines with two characters, of which files want one."""
     output = sys.stdout.buffer
-    output.write(data if sys.stdout.isatty() else data.replace(b"\r\n", b"\n"))
+    output.write(data if sys.stdout.isatty() or not tty else data.replace(b"\r\n", b"\n"))
     output.flush()
 
 
-def _type(socket: "ClientConnection") -> None:
+def _type(socket: "ClientConnection", tty: bool) -> None:
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed, OSError):
         while data := os.read(sys.stdin.fileno(), PIECE):
             socket.send(data)
-        socket.send(END_OF_INPUT)
+        socket.send(END_OF_INPUT if tty else ENDED)
 
 
 @contextlib.contextmanager
@@ -152,14 +169,14 @@ def _raw() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _sized(socket: "ClientConnection") -> Iterator[None]:
+def _sized(socket: "ClientConnection", *, tty: bool) -> Iterator[None]:
     """The program's window is as large as this one."""
 
     def tell(*_: object) -> None:
         size = shutil.get_terminal_size()
         socket.send(json.dumps({"columns": size.columns, "rows": size.lines}))
 
-    if not sys.stdout.isatty():
+    if not (tty and sys.stdout.isatty()):
         yield
         return
     tell()

@@ -15,7 +15,7 @@ from workloads.models import Rank
 from workloads.terminal import access, forward
 from workloads.terminal.access import NotOpened
 from workloads.terminal.forward import Forward
-from workloads.terminal.program import ByToken
+from workloads.terminal.program import ByToken, is_end_of_input
 from workloads.terminal.socket import LONGEST_MESSAGE, NOT_UNDERSTOOD, TOO_BIG
 
 PIECE = 65_536
@@ -60,7 +60,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
             with suppress(OSError):  # the rank has ended it; `carry` says so
                 loop = asyncio.get_running_loop()
                 await loop.sock_sendall(self.opened.stream, bytes_data)
-        elif _is_end(text_data or ""):
+        elif is_end_of_input(text_data or ""):
             with suppress(OSError):
                 self.opened.stream.shutdown(socket.SHUT_WR)
         else:
@@ -98,9 +98,3 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
     async def finish(self, why: str) -> None:
         await self.send(text_data=json.dumps({"ended": why}))
         await self.close()
-
-
-def _is_end(text: str) -> bool:
-    with suppress(ValueError):
-        return bool(json.loads(text) == {"eof": True})
-    return False

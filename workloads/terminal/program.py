@@ -1,7 +1,9 @@
 """Websockets for programs, by bearer token: the same terminal with a command of their choice."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -11,14 +13,21 @@ from accounts import tokens
 from accounts.models import User
 from core.rest.api import ApiError
 from core.web.query import whole_number
+from workloads.terminal import piped
 from workloads.terminal.shell import SHELL
-from workloads.terminal.socket import Terminal
+from workloads.terminal.socket import LONGEST_MESSAGE, TOO_BIG, Terminal
 
 ANSWERS = "websocket.http.response"  # an extension of ASGI
 NO_TOKEN = ApiError(401, "A valid token is needed.")
 NO_RANK = ApiError(404, "This rank does not exist, or you do not have access to it.")
 LONGEST_COMMAND = 200  # words
 BEARER = "Bearer "
+
+
+def is_end_of_input(text: str) -> bool:
+    with suppress(ValueError):
+        return bool(json.loads(text) == {"eof": True})
+    return False
 
 
 class ByToken:
@@ -60,9 +69,45 @@ class ByToken:
 
 
 class ProgramTerminal(ByToken, Terminal):
-    """``/api/v1/workloads/<id>/exec?rank=0&argv=nvidia-smi&argv=-L``; without ``argv`` a shell."""
+    """``/api/v1/workloads/<id>/exec?rank=0&argv=nvidia-smi&argv=-L``; without ``argv`` a shell.
+    With ``tty=false`` it has pipes and no terminal, and ``{"eof": true}`` ends its input."""
 
     noun = "program"
 
     def argv(self) -> Sequence[str]:
-        return self.all_given("argv")[:LONGEST_COMMAND] or SHELL
+        words = self.all_given("argv")[:LONGEST_COMMAND] or SHELL
+        return words if self.has_terminal else piped.around(words)
+
+    @property
+    def has_terminal(self) -> bool:
+        return self.given("tty") != "false"
+
+    async def connect(self) -> None:
+        self.is_ready, self.head, self.encoder = asyncio.Event(), b"", piped.Encoder()
+        await super().connect()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        is_end = not self.has_terminal and is_end_of_input(text_data or "")
+        if self.has_terminal or self.visit is None or not (bytes_data or is_end):
+            await super().receive(text_data, bytes_data)
+        elif len(bytes_data or b"") > LONGEST_MESSAGE:
+            await self.close(TOO_BIG)
+        else:
+            await self.is_ready.wait()
+            await self.type(self.encoder.end() if is_end else self.encoder.take(bytes_data or b""))
+
+    def shown(self, data: bytes) -> bytes:
+        """What comes before the mark says why nothing can be piped, if it says anything."""
+        if self.has_terminal or self.is_ready.is_set():
+            return data
+        self.head += data
+        before, mark, rest = self.head.partition(piped.READY)
+        if mark:
+            self.is_ready.set()
+        return before.replace(b"\r\n", b"\n") + rest if mark else b""
+
+    async def show(self) -> None:
+        try:
+            await super().show()
+        finally:
+            self.is_ready.set()  # or who wants to type would wait for a program that has ended

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -77,16 +78,22 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         if len(text_data or bytes_data or "") > LONGEST_MESSAGE:
             await self.close(TOO_BIG)
         elif bytes_data:
-            loop = asyncio.get_running_loop()
-            self.typed_at = loop.time()
-            try:
-                await loop.sock_sendall(self.visit.session.stream, bytes_data)
-            except OSError:
-                return  # the shell has ended; `show` says so
+            await self.type(bytes_data)
         elif size := _size(text_data or ""):
             self.visit.session.resize(*size)
         else:
             await self.close(NOT_UNDERSTOOD)
+
+    async def type(self, data: bytes) -> None:
+        assert self.visit  # noqa: S101 -- only asked with one
+        loop = asyncio.get_running_loop()
+        self.typed_at = loop.time()
+        with suppress(OSError):  # the shell has ended; `show` says so
+            await loop.sock_sendall(self.visit.session.stream, data)
+
+    def shown(self, data: bytes) -> bytes:
+        """What of it is sent on."""
+        return data
 
     async def disconnect(self, code: int) -> None:
         visit, self.visit = self.visit, None
@@ -102,7 +109,10 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         session, loop = self.visit.session, asyncio.get_running_loop()
         try:
             while data := await loop.sock_recv(session.stream, PIECE):
-                await self.send(bytes_data=data)
+                if shown := self.shown(data):
+                    await self.send(bytes_data=shown)
+        except ConnectionResetError:
+            pass  # it ended before it had read all that was typed
         except OSError:
             return  # closed under us
         code = session.exit_code

@@ -15,6 +15,7 @@ from engines.fake import FakeEngine
 from tests.sockets import Socket
 from tests.workloads.terminal.conftest import Page, dial, key_of, play
 from workloads.models import Workload
+from workloads.terminal import piped
 from workloads.terminal.shell import SHELL
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,6 +67,29 @@ def test_a_program_runs_in_the_rank_that_is_named_and_its_exit_code_is_answered(
     token = tokens.issue(member)
     ended = {"ended": "The program ended with exit code 3.", "exitCode": 3}
     assert play(scenario) == ended
+
+
+def test_without_a_terminal_it_has_pipes_that_get_what_is_sent_once_they_are_there(
+    engine: FakeEngine, workload: Workload, member: User
+) -> None:
+    async def scenario() -> None:
+        async with opened(workload, token, engine, "argv=cat&tty=false") as caller:
+            shell = await caller.shell()
+            assert tuple(shell.argv) == (*piped.around([]), "cat")
+            await caller.socket.send_input({"type": "websocket.receive", "bytes": b"abcd"})
+            end = {"type": "websocket.receive", "text": '{"eof": true}'}
+            await caller.socket.send_input(end)
+            shell.program.sendall(b"\x01")
+            shell.program.sendall(b"\nabcd")
+            assert (await caller.socket.receive_output(5))["bytes"] == b"abcd"
+            shell.program.setblocking(False)
+            sent, loop = b"", asyncio.get_running_loop()
+            while b"\x04" not in sent:
+                sent += await loop.sock_recv(shell.program, 100)
+            assert sent == b"YWJj\nZA==\n\x04"
+
+    token = tokens.issue(member)
+    play(scenario)
 
 
 def test_without_a_command_it_is_a_shell_in_the_first_rank(

@@ -1,0 +1,53 @@
+"""Programs with pipes beside a rank: whatever bytes go in and out, and their end."""
+
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+
+from engines.slurm.client.terminal import session
+from workloads.terminal import piped
+
+EVERY_BYTE = bytes(range(256)) * 100
+
+
+def run(argv: Sequence[str], data: bytes = b"", *, ends: bool = True) -> tuple[bytes, int | None]:
+    """What a program prints that gets ``data``, and its exit code."""
+    program, encoder = session(piped.around(argv)), piped.Encoder()
+    program.stream.settimeout(60)
+    printed = b""
+    try:
+        while piped.READY not in printed:
+            printed += program.stream.recv(65_536)
+        with suppress(OSError):  # it may have ended
+            program.stream.sendall(encoder.take(data) + (encoder.end() if ends else b""))
+        with suppress(ConnectionResetError):  # it ended before it had read all
+            while piece := program.stream.recv(65_536):
+                printed += piece
+    finally:
+        program.close()
+    before, _, after = printed.partition(piped.READY)
+    assert before == b""
+    return after, program.exit_code
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 3000, 3001, 25_600])
+def test_every_byte_arrives_and_comes_back_as_it_was(size: int) -> None:
+    assert run(["cat"], EVERY_BYTE[:size]) == (EVERY_BYTE[:size], 0)
+
+
+def test_it_has_no_terminal_and_its_exit_code_is_told() -> None:
+    assert run(["sh", "-c", "[ -t 0 ] || [ -t 1 ] || echo none; exit 7"]) == (b"none\n", 7)
+
+
+def test_it_may_end_before_its_input_does() -> None:
+    assert run(["head", "-c", "3"], b"abcdef" * 10_000, ends=False) == (b"abc", 0)
+    assert run(["true"], ends=False) == (b"", 0)
+
+
+def test_what_it_says_of_what_went_wrong_comes_too() -> None:
+    said, code = run(["no-such-program"])
+    assert b"no-such-program" in said
+    assert code == 127
+    assert shutil.which("base64")
