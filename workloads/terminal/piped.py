@@ -30,6 +30,8 @@ code=$({
 } 4>&1)
 exit "$code"
 """
+#: Without a prompt there is nothing to read a start-up file for.
+SHELL = ("/bin/sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash --norc; exec sh")
 
 
 def around(argv: Sequence[str]) -> list[str]:

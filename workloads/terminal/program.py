@@ -75,8 +75,10 @@ class ProgramTerminal(ByToken, Terminal):
     noun = "program"
 
     def argv(self) -> Sequence[str]:
-        words = self.all_given("argv")[:LONGEST_COMMAND] or SHELL
-        return words if self.has_terminal else piped.around(words)
+        words = self.all_given("argv")[:LONGEST_COMMAND]
+        if self.has_terminal:
+            return words or SHELL
+        return piped.around(words or piped.SHELL)
 
     @property
     def has_terminal(self) -> bool:

@@ -41,6 +41,10 @@ def test_it_has_no_terminal_and_its_exit_code_is_told() -> None:
     assert run(["sh", "-c", "[ -t 0 ] || [ -t 1 ] || echo none; exit 7"]) == (b"none\n", 7)
 
 
+def test_a_shell_runs_what_is_piped_into_it() -> None:
+    assert run(piped.SHELL, b"echo $((40 + 2)); exit 5") == (b"42\n", 5)
+
+
 def test_it_may_end_before_its_input_does() -> None:
     assert run(["head", "-c", "3"], b"abcdef" * 10_000, ends=False) == (b"abc", 0)
     assert run(["true"], ends=False) == (b"", 0)
