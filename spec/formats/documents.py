@@ -56,7 +56,7 @@ def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Docume
 
 def ordered_draft(draft: Any) -> Document:
     """The same of a stored draft, whatever was typed into it."""
-    whole = _in_order(mapping(draft), WorkloadSpec)
+    whole: Document = _in_order(mapping(draft), WorkloadSpec)
     roles = {role: whole[role] for role in ("worker", "master") if role in whole}
     return whole | {role: _in_order(its, Replica) for role, its in roles.items()}
 
