@@ -50,9 +50,9 @@ KEY = {"name": "ci", "scopes": ["projects.read", "clusters.read", "workloads.rea
 RULE = {
     "subjectId": "ada",
     "subjectType": "user",
-    "roleId": 2,
+    "roleId": 1,
     "scopeId": "1",
-    "scopeType": "project",
+    "scopeType": "tenant",
 }
 EXAMPLES: dict[str, Any] = {
     "create_token": {"grantType": "password", "username": "ada", "password": "analytical-engine"},
