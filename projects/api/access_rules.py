@@ -16,8 +16,8 @@ from core.rest import correlation
 from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Parameters, Wire
 from core.web.query import whole_number
 from projects.api.grants import (
+    AccessRule,
     AccessRuleIn,
-    Rule,
     ScopeIn,
     SubjectIn,
     cluster_of,
@@ -109,11 +109,11 @@ class RuleNarrowing(Parameters):
     role_id: int | None = None
     search: str = ""
 
-    def rules(self, user: User) -> list[Rule]:
+    def rules(self, user: User) -> list[AccessRule]:
         access.require(user, "users.read")
         return [rule for rule in rules(Q(), Q()) if self._holds(rule)]
 
-    def _holds(self, rule: Rule) -> bool:
+    def _holds(self, rule: AccessRule) -> bool:
         kind, scope = scope_of(rule)
         name = rule.user.username.casefold()
         words = f"{name} {rule.role.label} {rule.project or ''}".casefold()
@@ -165,17 +165,17 @@ def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessR
     """A role for several users in several scopes; each succeeds or fails on its own."""
     access.require(request.user, "users.update")
     given, failed = body.payload, list[RefusedRule]()
-    made = []
+    rules_given = []
     for subject in given.subjects:
         for scope in given.scopes:
             own = subject.model_dump(by_alias=True) | scope.model_dump(by_alias=True)
             one = AccessRuleIn(**own, roleId=given.role_id, clusterId=given.cluster_id)
             try:
-                made.append(give(one, request.user))
+                rules_given.append(give(one, request.user))
             except ApiError as error:
                 text = error.details or error.message
                 failed.append(RefusedRule(payload=one, code=error.code, message=text))
-    return AccessRulesCreated(succeeded=list(_shown(made)), failed=failed)
+    return AccessRulesCreated(succeeded=list(_shown(rules_given)), failed=failed)
 
 
 @router.delete("/authorization/access-rules/{int:rule_id}", response={204: None})
@@ -208,11 +208,11 @@ def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
     return result
 
 
-def _shown(page: Iterable[Rule]) -> Iterator[AccessRuleOut]:
+def _shown(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
     every = list(page)
     projects = {str(rule.project.pk) for rule in every if rule.project}
-    told = AuditEntry.objects.filter(verb="add", target_kind="project", target_id__in=projects)
-    added = {(it.target_id, it.after.get("member")): it for it in told.order_by("at")}
+    entries = AuditEntry.objects.filter(verb="add", target_kind="project", target_id__in=projects)
+    added = {(it.target_id, it.after.get("member")): it for it in entries.order_by("at")}
     for rule in every:
         kind, scope = scope_of(rule)
         entry = added.get((scope, rule.user.username)) if rule.project else None

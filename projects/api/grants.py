@@ -28,7 +28,7 @@ SUBJECTS = "only users have roles here; use user"
 
 
 @dataclass(frozen=True)
-class Rule:
+class AccessRule:
     """A role of the whole account, or of a ``project``."""
 
     id: int
@@ -55,16 +55,16 @@ class AccessRuleIn(SubjectIn, ScopeIn):
     cluster_id: UUID | None = None
 
 
-def rules(people: Q, members: Q) -> Iterator[Rule]:
+def rules(people: Q, members: Q) -> Iterator[AccessRule]:
     """By user, that of the account first. ``people`` and ``members`` narrow the two tables."""
     of_account = User.objects.filter(people, role=access.ADMINISTRATOR.name)
-    found = [Rule(2 * it.pk + 1, it, access.ADMINISTRATOR) for it in of_account]
+    held = [AccessRule(2 * it.pk + 1, it, access.ADMINISTRATOR) for it in of_account]
     of_projects = Membership.objects.filter(members).select_related("user", "project")
-    found += [Rule(2 * it.pk, it.user, access.RESEARCHER, it.project) for it in of_projects]
-    yield from sorted(found, key=lambda it: (it.user.username, str(it.project or "")))
+    held += [AccessRule(2 * it.pk, it.user, access.RESEARCHER, it.project) for it in of_projects]
+    yield from sorted(held, key=lambda it: (it.user.username, str(it.project or "")))
 
 
-def find(number: int) -> Rule:
+def find(number: int) -> AccessRule:
     """``ApiError`` 404 where there is none."""
     pk, is_of_account = divmod(number, 2)
     none = Q(pk__in=[])
@@ -75,7 +75,7 @@ def find(number: int) -> Rule:
     return rule
 
 
-def give(body: AccessRuleIn, by: User) -> Rule:
+def give(body: AccessRuleIn, by: User) -> AccessRule:
     """The rule that is asked for; ``ApiError`` tells all that is wrong with it."""
     access.require(by, "users.update")
     user, project, wrong = _read(body)
@@ -102,8 +102,8 @@ def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]
         wrong.append(Issue(field="subjectId", details="there is no user of this name or ID"))
     role, project = _role(body.role_id), None
     if role is None:
-        known = ", ".join(f"{number_of(it)} ({it.label})" for it in access.ROLES)
-        wrong.append(Issue(field="roleId", details=f"must be one of {known}", rule="options"))
+        choices = ", ".join(f"{number_of(it)} ({it.label})" for it in access.ROLES)
+        wrong.append(Issue(field="roleId", details=f"must be one of {choices}", rule="options"))
     elif body.scope_type != (kind := _kind(role)):
         text = f"must be {kind}, in which people have the role {role.label}"
         wrong.append(Issue(field="scopeType", details=text, rule="options"))
@@ -117,7 +117,7 @@ def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]
     return user, project, wrong
 
 
-def take(rule: Rule, by: User) -> None:
+def take(rule: AccessRule, by: User) -> None:
     """``ApiError`` 409 where it has to stay."""
     access.require(by, "users.update")
     if rule.project is not None:
@@ -150,11 +150,11 @@ def _kind(role: AccessRole) -> str:
     return TENANT_SCOPE if role.held_in == access.ACCOUNT else role.held_in
 
 
-def scope_of(rule: Rule) -> tuple[str, str]:
+def scope_of(rule: AccessRule) -> tuple[str, str]:
     """Its kind and ID."""
     return _kind(rule.role), str(rule.project.pk if rule.project else TENANT)
 
 
-def cluster_of(rule: Rule) -> UUID | None:
+def cluster_of(rule: AccessRule) -> UUID | None:
     """Of its project; the account has none."""
     return rule.project.cluster_id if rule.project else None

@@ -36,7 +36,7 @@ DELIVERIES = (
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
-    group = typer.Typer(help="Addresses that are told of workloads.", no_args_is_help=True)
+    group = typer.Typer(help="Addresses that get messages about workloads.", no_args_is_help=True)
     group.command("list")(list_webhooks)
     group.command("create")(create)
     group.command("delete")(delete)
@@ -70,10 +70,10 @@ def create(
     invocation = of(context)
     body = {"name": name, "url": url, "events": event or [EVERY_EVENT], "scope": "project"}
     body["projectId"] = invocation.project(project)["id"]
-    made = invocation.client.post(PATH, body)
-    if not document(made, output):
+    webhook = invocation.client.post(PATH, body)
+    if not document(webhook, output):
         note("Created. The secret that signs its messages is not shown again:")
-        print(made["secret"])
+        print(webhook["secret"])
 
 
 def delete(context: typer.Context, name: Name) -> None:

@@ -101,10 +101,28 @@ def requested_name(workload: Workload) -> str:
     return asked if workload.name.startswith(f"{asked}-") and asked else workload.name
 
 
+def _whereabouts(workload: Workload) -> dict[str, Any]:
+    """Where it is, and what sorts it among others there."""
+    stored, home = mapping(workload.spec_json), workload.project
+    priority = str(stored.get("priorityClass") or "")
+    return {
+        "cluster_id": workload.cluster_id,
+        "project_id": str(workload.project_id),
+        "project_name": home.name,
+        "department_id": str(home.department_id),
+        "department_name": home.department.name,
+        "namespace": workload.cluster.definition.namespace(workload.cluster, home.name),
+        "priority": _value_of(priority),
+        "priority_class_name": priority,
+        "category": str(stored.get("category") or ""),
+    }
+
+
 def _value_of(priority: str) -> int | None:
     """``None`` for the usual one, and for one that an older Trainyard knew."""
-    known = priority in set(PriorityClass)
-    return PriorityClass(priority).value_on_cluster if known else None
+    if priority not in set(PriorityClass):
+        return None
+    return PriorityClass(priority).value_on_cluster
 
 
 def desired_phase(workload: Workload) -> str:
@@ -176,27 +194,17 @@ class WorkloadOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
+        nothing = Resources(gpu=0, cpu=0, cpu_memory=0)
         requested = Resources(
             gpu=workload.gpus, cpu=workload.cpu_cores, cpu_memory=workload.memory_bytes
         )
-        nothing = Resources(gpu=0, cpu=0, cpu_memory=0)
-        stored, home = mapping(workload.spec_json), workload.project
-        priority = str(stored.get("priorityClass") or "")
         return cls(
+            **_whereabouts(workload),
             id=workload.pk,
             name=workload.name,
             type=WorkloadKind(workload.kind).traits.type,
-            cluster_id=workload.cluster_id,
-            project_id=str(workload.project_id),
-            project_name=home.name,
-            department_id=str(home.department_id),
-            department_name=home.department.name,
-            namespace=workload.cluster.definition.namespace(workload.cluster, home.name),
             submitted_by=author(workload),
             source="Control-plane",
-            priority=_value_of(priority),
-            priority_class_name=priority,
-            category=str(stored.get("category") or ""),
             created_at=workload.created_at,
             updated_at=workload.phase_updated_at,
             completed_at=workload.completed_at,

@@ -39,7 +39,7 @@ def test_a_webhook_is_created_tested_and_its_messages_are_sent_again(
     assert terminal("webhook test ci", code=4).err.endswith("trainyard webhook list\n")
 
 
-def test_what_is_wrong_with_a_webhook_is_said(terminal: Terminal) -> None:
+def test_a_webhook_that_is_refused_names_its_wrong_fields(terminal: Terminal) -> None:
     wrong = terminal("webhook create ci --url nowhere --event none", code=1)
     assert "url" in wrong.err
     assert "events" in wrong.err

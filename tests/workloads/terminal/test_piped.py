@@ -33,11 +33,11 @@ def run(argv: Sequence[str], data: bytes = b"", *, ends: bool = True) -> tuple[b
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 3000, 3001, 25_600])
-def test_every_byte_arrives_and_comes_back_as_it_was(size: int) -> None:
+def test_every_byte_of_a_pipe_arrives_and_comes_back(size: int) -> None:
     assert run(["cat"], EVERY_BYTE[:size]) == (EVERY_BYTE[:size], 0)
 
 
-def test_it_has_no_terminal_and_its_exit_code_is_told() -> None:
+def test_a_piped_program_has_no_terminal_and_its_exit_code_is_told() -> None:
     assert run(["sh", "-c", "[ -t 0 ] || [ -t 1 ] || echo none; exit 7"]) == (b"none\n", 7)
 
 
@@ -45,12 +45,12 @@ def test_a_shell_runs_what_is_piped_into_it() -> None:
     assert run(piped.SHELL, b"echo $((40 + 2)); exit 5") == (b"42\n", 5)
 
 
-def test_it_may_end_before_its_input_does() -> None:
+def test_a_piped_program_may_end_before_its_input_does() -> None:
     assert run(["head", "-c", "3"], b"abcdef" * 10_000, ends=False) == (b"abc", 0)
     assert run(["true"], ends=False) == (b"", 0)
 
 
-def test_what_it_says_of_what_went_wrong_comes_too() -> None:
+def test_a_piped_program_that_is_not_there_is_named() -> None:
     said, code = run(["no-such-program"])
     assert b"no-such-program" in said
     assert code == 127
