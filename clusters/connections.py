@@ -32,6 +32,7 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         public_url=settings.PUBLIC_URL,
         partitions=offer.partitions,
         plain_jobs=offer.plain_jobs,
+        containers=offer.containers,
     )
     try:
         return cluster.settings.on(site)
@@ -44,6 +45,12 @@ def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator
     cluster."""
     launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
     return cluster.definition.complaints(cluster, launch)
+
+
+def unused(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
+    """What of the spec makes no difference there, and why."""
+    if tell := cluster.definition.unused:
+        yield from tell(cluster, Launch(handle, 1, spec, site=site_of(cluster, spec)))
 
 
 def engine_for(cluster: Cluster) -> Engine:

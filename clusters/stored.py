@@ -35,6 +35,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),
             plain_jobs=data.get("plain_jobs", False),
             claims=_claims(data.get("claims")),
+            containers=data.get("containers", ""),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -196,6 +196,7 @@ class Capabilities:
     partitions: tuple[Partition, ...] = ()
     plain_jobs: bool = False  # its own jobs run a single pod, see ``Site``
     claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None where nobody says
+    containers: str = ""  # what starts images, where ranks are else programs of the nodes
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:
@@ -220,7 +221,8 @@ class Site:
     ``pools`` holds the label (key and value) of each node pool by its name; the nodes that carry
     none of these labels are the pool ``DEFAULT_POOL``. Tools get external URLs below
     ``ingress_domain``; ``public_url`` is where Trainyard itself is, without a
-    slash at its end. With ``plain_jobs`` a single pod needs no operator.
+    slash at its end. With ``plain_jobs`` a single pod needs no operator. ``containers`` is
+    what starts images where ranks are else programs of the nodes.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -231,6 +233,7 @@ class Site:
     public_url: str = ""
     partitions: tuple[Partition, ...] = ()
     plain_jobs: bool = False
+    containers: str = ""
 
 
 @dataclass(frozen=True)

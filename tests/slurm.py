@@ -14,6 +14,8 @@ from tests.__main__ import choose, marked, run
 from tests.slurm_testbed import TOOL, Testbed
 
 ARGUMENTS = ["-m", "slurm"]
+#: All of them are in these: to collect every test takes longer than many of them.
+PLACES = ["tests/engines/slurm", "tests/e2e/test_slurm.py"]
 #: Another release of Debian than this machine's, whose Slurm then runs beside the usual one.
 SUITE = os.environ.get("SLURM_SUITE", "")
 BESIDE = "6837"
@@ -34,7 +36,8 @@ def main() -> int:
         print(f"\n==== THE TESTS ON SLURM DID NOT RUN: {trouble}\n", file=sys.stderr)
         return 0
     try:
-        return browser.main() or run([*ARGUMENTS, *chosen])
+        places = PLACES if not chosen or "-k" in chosen else []
+        return browser.main() or run([*ARGUMENTS, *places, *chosen])
     finally:
         if not was_up:
             slurm_testbed.run("down", "--wipe", check=False)

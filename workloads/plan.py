@@ -18,7 +18,7 @@ from assets.credential.injection.binding import bind
 from assets.links import Reference
 from assets.models import Template
 from assets.template import rulings
-from clusters.connections import complaints
+from clusters.connections import complaints, unused
 from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project, project_to_submit_to
@@ -68,6 +68,8 @@ class Plan:
     document: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    #: What of the spec makes no difference on the cluster, and why.
+    unused: list[Problem] = field(default_factory=list)
     #: What the template rules, by the dotted path of a field.
     fields: dict[str, FieldRuling] = field(default_factory=dict)
     #: What was chosen, by kind of pod and kind of asset.
@@ -236,10 +238,13 @@ def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
 
 def _engine_problems(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
     """What the cluster's engine would refuse, before there is a workload to refuse."""
-    handle = Handle(UNSAVED, plan.draft.name, plan.project.name if plan.project else "")
-    for problem in complaints(cluster, handle, spec):
+    for problem in complaints(cluster, _handle(plan), spec):
         if problem.path != FRAMEWORK:  # the cluster's capabilities say so
             yield problem
+
+
+def _handle(plan: Plan) -> Handle:
+    return Handle(UNSAVED, plan.draft.name, plan.project.name if plan.project else "")
 
 
 def name_problems(name: str, project: Project) -> list[Problem]:
@@ -270,6 +275,7 @@ def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
 def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     """Demand against machines: what can never start is a problem, what waits is not."""
     plan.problems += _engine_problems(plan, spec, cluster)
+    plan.unused += unused(cluster, _handle(plan), spec)
     plan.problems += own_keys.complaints(cluster, plan.by)
     plan.problems += ports.complaints(cluster, spec)
     # A large cluster has thousands of nodes to look through.

@@ -17,6 +17,8 @@ from spec.problems.errors import Problem
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
+NOT_PULLED = "is not used: this machine pulls no image, so ranks run the programs that it has"
+STANDS_FOR_IT = "is not pulled: on this machine a command stands for each image that it knows"
 ELSEWHERE = "Kubernetes clusters have these settings."
 #: Parts that only name what a Kubernetes cluster has, and choices that one machine lacks.
 WITHHELD = {
@@ -48,6 +50,12 @@ def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
 
 
+def unused(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
+        if replica and replica.image:
+            yield Problem((role, "image"), NOT_PULLED if replica.command else STANDS_FOR_IT)
+
+
 def objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
     yield from (said for _, said in planning.complaints(storage, settings.LOCAL_PATHS))
 
@@ -61,6 +69,7 @@ LOCAL = ClusterKind(
     label="This machine",
     connect=connect,
     complaints=complaints,
+    unused=unused,
     storage=objections,
     withholds=withholds,
     permanent="This machine is a cluster as long as the local engine is on.",

@@ -37,6 +37,7 @@ from engines.slurm.queue.commands import answered
 from engines.slurm.queue.reader import QueueReader
 from engines.slurm.script.render import manifests
 from engines.slurm.script.site import SlurmSite
+from engines.slurm.status.facts import RunFacts
 from engines.slurm.submission import Submission
 from engines.slurm.usage import StepSampler
 from engines.slurm.watch.poll import Glance, Looker
@@ -97,7 +98,7 @@ class SlurmEngine:
         return [dict(document) for document in manifests(launch, self._site)]
 
     def complaints(self, launch: Launch) -> Iterator[Problem]:
-        yield from unsupported.complaints(launch)
+        yield from unsupported.complaints(launch, self._site)
         yield from limits.complaints(launch, self._site)
 
     def submit(self, launch: Launch) -> None:
@@ -176,24 +177,26 @@ class SlurmEngine:
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
         if self._is_onlooker:
             raise EngineRefused(NOBODY)
-        job, node, group = self._running(handle, rank)
-        script = f"{self._folder(handle).run(job[1])}/rank.sh"
-        words = ["srun", f"--jobid={job[0]}", "--overlap", "--nodes=1", "--ntasks=1"]
+        job, node, facts = self._running(handle, rank)
+        script = f"{self._folder(handle).run(facts.run)}/rank.sh"
+        words = ["srun", f"--jobid={job}", "--overlap", "--nodes=1", "--ntasks=1"]
+        group = min(rank, facts.parts - 1)
         words += [f"--het-group={group}"] if group else []
+        words += facts.inside[group] if facts.inside else ()
         words += [f"--nodelist={node}", "--export=ALL", "--pty", "bash", script, str(rank), *argv]
         try:
             return terminal.session(self._person.terminal(words))
         except OSError as error:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
 
-    def _running(self, handle: Handle, rank: int) -> tuple[tuple[str, int], str, int]:
-        """Job and run, the node of a rank that runs, and the part of the job that it is in."""
+    def _running(self, handle: Handle, rank: int) -> tuple[str, str, RunFacts]:
+        """Job and node of a rank that runs, and what is known of its run."""
         glance = self._glance(handle)
         fact = glance.facts.ranks.get(rank) if glance else None
         job = glance.job if glance else None
         if not (glance and job and fact and job.state == "RUNNING" and fact.code is None):
             raise EngineRefused("The rank is not running.")
-        return (job.id, glance.facts.run), fact.node, min(rank, glance.facts.parts - 1)
+        return job.id, fact.node, glance.facts
 
     def address(self, handle: Handle, tool: Tool) -> str:
         return ""

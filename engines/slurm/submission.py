@@ -9,6 +9,7 @@ from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.queue.commands import refusal, sacct, squeue
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.queue.reader import QueueReader
+from engines.slurm.script.containers import inside
 from engines.slurm.script.render import files as scripts
 from engines.slurm.script.render import is_secret
 from engines.slurm.script.site import SlurmSite
@@ -60,7 +61,7 @@ class Submission:
 
     def _hand_over(self, how: str = NEW) -> str:
         contents = scripts(self.launch, self.site)
-        line = launch_line(self.launch, datetime.now(UTC))
+        line = launch_line(self.launch, datetime.now(UTC), inside(self.launch, self.site))
         files_of_run = {**contents, "launch": line + "\n"}
         open_ones = {"launch", *(name for name in contents if not is_secret(name))}
         shown = open_ones if self.site.own_names else frozenset[str]()

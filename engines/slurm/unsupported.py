@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from engines.base import DEFAULT_POOL, Launch
-from engines.slurm.script import as_written
+from engines.slurm.script import as_written, containers
 from engines.slurm.script.shape import has_launcher
-from engines.slurm.script.site import FEATURE, PARTITION
+from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
 from engines.slurm.script.variables import FIELDS, RENDEZVOUS
 from engines.slurm.script.words import is_name
 from spec.data.storage import Storage
@@ -33,11 +33,11 @@ WIRE = {
 }
 
 
-def complaints(launch: Launch) -> Iterator[Problem]:
+def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     """Everything in the spec that cannot be had, by its place."""
     spec = launch.spec
     yield from as_written.complaints(spec)
-    for place, message in _whole(launch):
+    for place, message in (*_whole(launch), *containers.complaints(launch, site)):
         yield Problem(path_of(place), message)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica) if replica else ():
@@ -49,8 +49,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
 
 
 NO_COMMAND = (
-    "Slurm runs programs of its nodes and pulls no image; enter the command, such as "
-    "python train.py"
+    "Slurm starts commands, whatever the image has for one; enter it, such as python train.py"
 )
 
 

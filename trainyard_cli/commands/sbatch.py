@@ -9,7 +9,7 @@ import typer
 
 from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
-from trainyard_cli.commands.submit import rehearsed
+from trainyard_cli.commands.submit import rehearsed, warned
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.invocation import Invocation, Output, ProjectName, of
 from trainyard_cli.notes import LogLevel, note
@@ -75,6 +75,7 @@ def _send(
     if rehearses:
         rehearsed(answer["plan"], output)
         return None
+    warned(answer["workload"])
     name = answer["workload"]["name"]
     if output is Format.NAME:
         print(name)

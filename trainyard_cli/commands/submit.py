@@ -14,7 +14,7 @@ from trainyard_cli.flags.first import with_services, with_volumes
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
 from trainyard_cli.invocation import Invocation, of
-from trainyard_cli.notes import note
+from trainyard_cli.notes import LogLevel, note
 from trainyard_cli.rest.destinations import FRAMEWORKS, Destination
 from trainyard_cli.show import Format, document, sentences
 
@@ -163,6 +163,7 @@ def _send(
     if rehearses:
         rehearsed(answer, output)
         return None
+    warned(answer)
     if output is Format.NAME:
         print(answer["name"])
     elif not document(answer, output):
@@ -184,8 +185,15 @@ def rehearsed(answer: Any, output: Format | None) -> None:
         if (verdict := answer.get("verdict")) and not answer["complianceIssues"]:
             words = sentences(verdict["title"], verdict["nextStep"])
             print(f"# Starts: {verdict['answer']}. {words}".rstrip())
+    warned(answer)
     if issues := answer["complianceIssues"]:
         raise refused_by(issues, "It would be refused.")
+
+
+def warned(answer: Any) -> None:
+    """What of the request makes no difference there, flag by flag."""
+    for it in answer.get("warnings", ()):
+        note(f"{_flag(it['field'])} {it['details']}.", LogLevel.WARN)
 
 
 def refused_by(issues: list[dict[str, str]], message: str) -> CliError:

@@ -11,6 +11,7 @@ from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
 from spec.phases import TOLD_TO_STOP, Phase
 from workloads.api.reads.why import CauseOut, FailureOut
+from workloads.api.warnings import WarningOut, warnings_of
 from workloads.api.words import (
     DesiredPhase,
     DistributedDocument,
@@ -40,6 +41,7 @@ class OnePodOut(Wire):
     desired_phase: DesiredPhase
     actual_phase: PhaseWord
     spec: OnePodDocument
+    warnings: list[WarningOut]
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
@@ -80,6 +82,7 @@ def _heading(workload: Workload) -> dict[str, Any]:
         "deleted_at": workload.deleted_at,
         "desired_phase": desired_phase(workload),
         "actual_phase": workload.phase,
+        "warnings": warnings_of(workload),
     }
 
 

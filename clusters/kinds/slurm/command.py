@@ -18,6 +18,7 @@ WORDS = {
     "account": ("--account", "NAME", "empty for the user's default"),
     "partition": ("--partition", "NAME", "empty for Slurm's default"),
     "run_as": ("--run-as", "people", "jobs run under people's own names, by their own keys"),
+    "containers": ("--containers", "NAME", "pyxis, apptainer, singularity or none; else as found"),
     "programs": ("--programs", "FOLDER", "where sbatch is, if not found without"),
     "slurm_conf": ("--slurm-conf", "FILE", "where slurm.conf is, if not at its usual place"),
 }

@@ -1,7 +1,7 @@
 """The form of a Slurm cluster."""
 
 from clusters.kinds.form import ConnectionForm
-from clusters.kinds.slurm.settings import RunAs, SlurmSecret
+from clusters.kinds.slurm.settings import Containers, RunAs, SlurmSecret
 from core.forms.field import Field, Input
 from core.forms.form import judged
 
@@ -81,6 +81,19 @@ class SlurmForm(ConnectionForm):
             hint="Lines of shell that each rank runs before its command.",
             placeholder="module load cuda\nsource /opt/venv/bin/activate",
             literal=True,
+        ),
+        Field(
+            "containers",
+            "Containers",
+            Input.SELECT,
+            options=(
+                (Containers.FOUND, "What the login node has"),
+                (Containers.PYXIS, "pyxis, a plugin of Slurm"),
+                (Containers.APPTAINER, "apptainer"),
+                (Containers.SINGULARITY, "singularity"),
+                (Containers.NONE, "None: ranks run the programs of the nodes"),
+            ),
+            hint="What starts the images of workloads.",
         ),
         Field(
             "programs",

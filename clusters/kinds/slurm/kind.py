@@ -18,6 +18,7 @@ from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
+from engines.slurm.script import containers
 from spec.data.storage import Storage
 from spec.parts.environment import ConnectionType
 from spec.parts.scheduling import PriorityClass
@@ -90,10 +91,16 @@ def act(cluster: "Cluster", engine: Engine, user: str, key: str) -> Engine:
 
 
 def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    yield from unsupported.complaints(launch)
     with suppress(ValidationError):  # nothing is launched there until they are changed
-        yield from limits.complaints(launch, SlurmSettings.of(cluster).site)
+        site = SlurmSettings.of(cluster).site
+        yield from unsupported.complaints(launch, site)
+        yield from limits.complaints(launch, site)
     yield from names.unknown(cluster, launch.spec)
+
+
+def unused(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    with suppress(ValidationError):
+        yield from containers.unused(launch, SlurmSettings.of(cluster).site)
 
 
 def withholds(cluster: "Cluster", field: str) -> str:
@@ -113,6 +120,7 @@ SLURM = ClusterKind(
     label="Slurm",
     connect=connect,
     complaints=complaints,
+    unused=unused,
     settings=SlurmSettings,
     secret=SlurmSecret,
     form=SlurmForm,
@@ -125,8 +133,8 @@ SLURM = ClusterKind(
     runs_batch_scripts=True,
     calls=64,  # which wait for each other, and go together
     lacks={
-        "runtime": "On Slurm ranks run as the user of the connection, and no image is pulled. "
-        "Kubernetes clusters have these settings.",
+        "runtime": "On Slurm ranks run as the user of their job. Kubernetes clusters have these "
+        "settings.",
         "readiness": "On Slurm a rank is ready when it runs. Kubernetes clusters have "
         "these settings.",
     },

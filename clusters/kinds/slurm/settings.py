@@ -10,7 +10,7 @@ from pydantic import ValidationInfo, field_validator
 from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
 from engines.slurm.client.ssh import Login
 from engines.slurm.client.transport import SlurmPrograms
-from engines.slurm.script.site import SlurmSite
+from engines.slurm.script.site import APPTAINER, NO_CONTAINERS, PYXIS, SINGULARITY, SlurmSite
 
 NO_KEY = "This is no private key. Paste the whole file, with its lines BEGIN and END."
 PROTECTED = "This key has a passphrase, which nobody could type. Use one without."
@@ -73,6 +73,16 @@ class RunAs(StrEnum):
     PEOPLE = "people"
 
 
+class Containers(StrEnum):
+    """What starts the images of workloads."""
+
+    FOUND = ""  # what the login node has
+    PYXIS = PYXIS
+    APPTAINER = APPTAINER
+    SINGULARITY = SINGULARITY
+    NONE = NO_CONTAINERS
+
+
 class SlurmSettings(ConnectionSettings):
     """An empty ``host`` is this one; ``programs`` and ``slurm_conf`` are for unusual places."""
 
@@ -85,6 +95,7 @@ class SlurmSettings(ConnectionSettings):
     accounts: ProjectAccounts = ""  # a project and its account on each line
     partition: SlurmName = ""
     prologue: Lines = ""
+    containers: Containers = Containers.FOUND
     run_as: RunAs = RunAs.SERVICE
     users: Users = ""  # a user of Trainyard and one of the cluster on each line
     programs: PathOfSite = ""
@@ -110,7 +121,15 @@ class SlurmSettings(ConnectionSettings):
         accounts = {row[0]: row[1] for row in rows if len(row) == 2}
         folder = self.directory.rstrip("/")
         own_names = self.run_as is RunAs.PEOPLE
-        return SlurmSite(folder, self.account, self.partition, self.prologue, accounts, own_names)
+        return SlurmSite(
+            folder,
+            self.account,
+            self.partition,
+            self.prologue,
+            accounts,
+            own_names,
+            str(self.containers),
+        )
 
     @property
     def slurm_programs(self) -> SlurmPrograms:

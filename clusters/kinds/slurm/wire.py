@@ -22,6 +22,7 @@ class SlurmConnecting(Connecting):
     accounts: str = ""
     partition: str = ""
     prologue: str = ""
+    containers: str = ""
     run_as: str = ""
     users: str = ""
     programs: str = ""

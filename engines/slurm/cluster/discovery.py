@@ -10,6 +10,13 @@ from spec.framework import Framework
 from spec.parts.scheduling import PriorityClass
 
 SHOW = ("scontrol", "--all", "--oneliner", "show")
+# pyxis is a plugin, whose options srun tells of.
+CONTAINERS = r"""
+if srun --help 2>/dev/null | grep -q -e --container-image; then echo pyxis; exit; fi
+for p in apptainer singularity; do
+  if command -v $p > /dev/null; then echo $p; exit; fi
+done
+"""
 WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kubernetes cluster."
 
 
@@ -22,7 +29,13 @@ def capabilities(transport: Transport) -> Capabilities:
         priority_classes=tuple(sorted(qos(transport) & set(PriorityClass))),
         terminal=True,
         partitions=limits_of(transport),
+        containers=containers(transport),
     )
+
+
+def containers(transport: Transport) -> str:
+    """What starts images there, as far as its login node has it; empty where nothing does."""
+    return transport.run(["sh", "-c", CONTAINERS]).out.strip()
 
 
 def limits_of(transport: Transport) -> tuple[Partition, ...]:

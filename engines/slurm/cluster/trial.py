@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from engines.findings import PERMISSIONS, Finding, Level
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
+from engines.slurm.cluster.discovery import containers
 from engines.slurm.cluster.lines import Report, lines
-from engines.slurm.script.site import SlurmSite
+from engines.slurm.script.site import NO_CONTAINERS, SlurmSite
 
-NODES = "Nodes"
+NODES, CONTAINERS = "Nodes", "Containers"
 NAME = "trainyard-test"
 PATIENCE = 15.0  # seconds for the job to run; a busy cluster is not made to wait for
 UNKNOWN = "Not known yet: importing it takes long"
@@ -30,6 +31,10 @@ python=$(command -v python || command -v python3)
   echo "version $($python --version 2>&1)"
   for p in srun scancel squeue scontrol; do command -v $p > /dev/null || echo "lacks $p"; done
   echo "git $(git --version)"
+  srun --help 2> /dev/null | grep -q -e --container-image && echo "container pyxis"
+  for p in apptainer singularity; do
+    command -v $p > /dev/null && echo "container $($p --version)"
+  done
 } > .seen 2>&1
 mv .seen seen
 torch=$($python -c 'import torch; print(torch.__version__)' 2> /dev/null)
@@ -71,7 +76,8 @@ def findings(transport: Transport, site: SlurmSite) -> Iterator[Finding]:
         report = _wait(transport, site, folder, job)
     finally:
         files.sh(transport, DONE, site.directory, folder, job, NAME)
-    yield from _seen(site, report, job)
+    wanted = site.containers or containers(transport)
+    yield from _seen(site, report, job, wanted)
 
 
 def _wait(transport: Transport, site: SlurmSite, folder: str, job: str) -> Report:
@@ -85,7 +91,7 @@ def _wait(transport: Transport, site: SlurmSite, folder: str, job: str) -> Repor
         time.sleep(GLANCE_SECONDS)
 
 
-def _seen(site: SlurmSite, report: Report, job: str) -> Iterator[Finding]:
+def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Finding]:
     if "node" not in report:
         yield _silent(site, report, job)
         return
@@ -95,6 +101,7 @@ def _seen(site: SlurmSite, report: Report, job: str) -> Iterator[Finding]:
         text = f"{program} is not found on {node}. The scripts of jobs need it there."
         yield Finding(NODES, program, Level.MISSING, text)
     yield _git(report.get("git", [""])[0], node)
+    yield image_starter(wanted, report.get("container", []), node)
     python = report.get("python", [""])[0]
     if not python:
         text = f"No Python on {node}. Name one in the prologue, such as: module load python"
@@ -113,6 +120,31 @@ def _git(version: str, node: str) -> Finding:
         return Finding(NODES, "Git", Level.OK, version.removeprefix("git version").strip())
     text = f"No git on {node}, so no repository can be fetched. The prologue can load a module."
     return Finding(NODES, "Git", Level.WARNING, text)
+
+
+def image_starter(wanted: str, there: list[str], node: str) -> Finding:
+    """``wanted`` is what images are started by; ``there`` holds names, or names and versions."""
+    if wanted == NO_CONTAINERS:
+        text = "Turned off: the images of workloads are not used"
+        return Finding(NODES, CONTAINERS, Level.OK, text)
+    own = next((it for it in there if it.startswith(wanted)), "") if wanted else ""
+    if own:
+        text = f"{own} on {node} starts the images of workloads"
+        return Finding(NODES, CONTAINERS, Level.OK, text)
+    if wanted:
+        text = (
+            f"{wanted} is not found on {node}, and the images of workloads are started by it. "
+            "The prologue can load it as a module, or choose something else under Containers."
+        )
+        return Finding(NODES, CONTAINERS, Level.ISSUE, text)
+    if there:
+        text = (
+            f"{there[0]} is on {node}, but not on the login node, so the images of workloads are "
+            "not used. Choose it under Containers."
+        )
+        return Finding(NODES, CONTAINERS, Level.WARNING, text)
+    text = f"Neither pyxis nor apptainer on {node}: the images of workloads are not used"
+    return Finding(NODES, CONTAINERS, Level.OK, text)
 
 
 def _silent(site: SlurmSite, report: Report, job: str) -> Finding:

@@ -6,6 +6,6 @@ meet() { # the address of each rank, in their order
   while read -r _ node; do
     [ -n "${at[$node]}" ] || at[$node]=$(address "$node")
     HOSTS="$HOSTS ${at[$node]}"
-  done < <(step sh -c 'echo "$SLURM_PROCID $SLURMD_NODENAME"' | sort -n)
+  done < <(bare sh -c 'echo "$SLURM_PROCID $SLURMD_NODENAME"' | sort -n)
   export HOSTS
 }

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
-from engines.slurm.script import as_written, directives, sources
-from engines.slurm.script.shape import has_launcher, tasks_of
+from engines.slurm.script import as_written, containers, directives, sources
+from engines.slurm.script.shape import Tasks, has_launcher, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.variables import defaults, known_names, meeting, own
 from engines.slurm.script.words import line, word
@@ -51,7 +51,7 @@ def batch(launch: Launch, site: SlurmSite) -> str:
     }
     said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
     asked = as_written.asked(launch) + asked
-    step = as_written.STEP if spec.batch_script else _steps(spec)
+    step = as_written.STEP if spec.batch_script else _steps(launch, site)
     bring = _text("bring.sh") if sources.sources(launch) else ""
     return SHEBANG + asked + "\n" + said + "export BELL\n" + step + bring + _text("batch.sh")
 
@@ -62,18 +62,29 @@ def _directive(name: str, value: str) -> str:
     return f"#SBATCH --{name}={_quoted(value)}\n" if value else f"#SBATCH --{name}\n"
 
 
-def _steps(spec: WorkloadSpec) -> str:
+def _steps(launch: Launch, site: SlurmSite) -> str:
     """What starts the ranks as tasks; a launcher starts them itself. ``exec``: whoever signals what
     runs in the background signals ``srun``."""
-    parts = [directives.of_step(tasks) for tasks in tasks_of(spec)]
-    if len(parts) > 1:
-        parts = [[f"--het-group={group}", *words] for group, words in enumerate(parts)]
-    words = " : ".join(f'{shlex.join(part)} "$@"' for part in parts)
+    spec = launch.spec
+    words = _srun(spec, directives.of_step)
     if has_launcher(spec):
         slots = f"SLOTS={spec.slots_per_worker}\n"
-        return f"tasks() {{ exec srun {words}; }}\n{slots}{_text('launcher.sh')}"
-    more = _text("addresses.sh") if _is_addressed(spec) else ""
-    return f"step() {{ exec srun {words}; }}\n{more}"
+        return f"tasks() {{ exec {words}; }}\n{slots}{_text('launcher.sh')}"
+    inside = _srun(
+        spec, lambda it: [*directives.of_step(it), *containers.of_step(launch, site, it)]
+    )
+    if not _is_addressed(spec):
+        return f"step() {{ exec {inside}; }}\n"
+    bare = 'step "$@"' if inside == words else f"exec {words}"
+    return f"step() {{ exec {inside}; }}\nbare() {{ {bare}; }}\n{_text('addresses.sh')}"
+
+
+def _srun(spec: WorkloadSpec, options: Callable[[Tasks], list[str]]) -> str:
+    """The tasks of all parts of the job as one step."""
+    parts = [options(tasks) for tasks in tasks_of(spec)]
+    if len(parts) > 1:
+        parts = [[f"--het-group={group}", *words] for group, words in enumerate(parts)]
+    return "srun " + " : ".join(f'{shlex.join(part)} "$@"' for part in parts)
 
 
 def _is_addressed(spec: WorkloadSpec) -> bool:
@@ -99,6 +110,8 @@ def rank(launch: Launch, site: SlurmSite) -> str:
     """What each rank runs: prologue and command, its output in a file of its own."""
     commands = _cases(launch, lambda pod: _command(launch, site, pod))
     prologue = site.prologue.replace("\r\n", "\n").strip()
+    if containers.is_inside(launch, site):
+        prologue = ""
     return "".join(
         [
             SHEBANG,
@@ -143,10 +156,12 @@ def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
     place = sources.placed(replica.working_dir or "", launch, site)
     work = word(place) if place else f'{word(own_folder)}/"$RANK"'
     home = ['export HOME="$WORK"'] if replica.create_home_dir else []
+    image = containers.before(launch, site, pod)
+    home += [f"in_image=({image})"] if image else []
     making = [] if place else ['mkdir -p "$WORK"']
     # What a launcher starts has a rank of its own, by MPI.
     bare = f"unset {' '.join(OF_ONE_RANK)}; " if has_launcher(launch.spec) else ""
-    return [f"WORK={work}", *making, *home, f"program() {{ {bare}exec {words}; }}"]
+    return [f"WORK={work}", *making, *home, f'program() {{ {bare}exec "$@" {words}; }}']
 
 
 def _pod_name(launch: Launch) -> str:

@@ -1,7 +1,7 @@
 """What the scripts of a run wrote down, and what we did. Pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,8 +34,8 @@ class RunFacts:
     batch script ended, ``asked`` whether it was asked to, ``verdict`` the job as Slurm showed it at
     last; ``parts`` are those of a heterogeneous job, the master's and the workers'; ``launcher``:
     rank 0 starts the others and is no task itself; ``is_script``: its tasks start when a batch
-    script comes to that. ``stage`` is what keeps the ranks from starting, ``trouble`` what was not
-    fetched for them."""
+    script comes to that; ``inside``: for each part, how ``srun`` puts a task into its image.
+    ``stage`` is what keeps the ranks from starting, ``trouble`` what was not fetched for them."""
 
     roles: tuple[tuple[Role, int], ...]
     run: int
@@ -54,6 +54,7 @@ class RunFacts:
     parts: int = 1
     launcher: bool = False
     is_script: bool = False
+    inside: tuple[tuple[str, ...], ...] = ()
     stage: str = ""
     trouble: str = ""
 
@@ -62,7 +63,7 @@ class RunFacts:
         return bool(self.ranks) if self.is_script else len(self.ranks) == len(self.roles)
 
 
-def launch_line(launch: Launch, created: datetime) -> str:
+def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str]] = ()) -> str:
     """What is remembered of a launch, for whoever sees nothing but its folder."""
     spec = launch.spec
     return json.dumps(
@@ -75,6 +76,7 @@ def launch_line(launch: Launch, created: datetime) -> str:
             "parts": len(tasks_of(spec)),
             "launcher": has_launcher(spec),
             "script": bool(spec.batch_script),
+            "inside": inside,
         }
     )
 
@@ -105,6 +107,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             parts=int(report.get("parts", 1)),
             launcher=bool(report.get("launcher")),
             is_script=bool(report.get("script")),
+            inside=tuple(tuple(map(str, it)) for it in report.get("inside", ())),
             stage=files.get("stage", ""),
             trouble=files.get("trouble", ""),
         )

@@ -7,7 +7,7 @@ from engines.base import Handle, Launch, Site
 from engines.slurm.script.render import files
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.sources import PROGRAM
-from spec.data.storage import S3, Git, Storage
+from spec.data.storage import S3, Git, HostPath, Storage
 from spec.framework import Framework
 from spec.imports.sbatch import imported
 from spec.kind import WorkloadKind
@@ -136,6 +136,31 @@ def fetching() -> Launch:
     return Launch(HANDLE, 1, spec, secrets={CREDENTIAL: values})
 
 
+def contained() -> Launch:
+    """In an image, by apptainer."""
+    storage = Storage(host_path=(HostPath(path="/data/sets", mount_path="/data/sets"),))
+    worker = Replica(
+        image="nvcr.io/nvidia/pytorch:24.10-py3",
+        command="torchrun train.py",
+        working_dir="/workspace",
+        create_home_dir=True,
+        compute=Compute(gpu_devices_request=1),
+        storage=storage,
+    )
+    spec = WorkloadSpec(
+        distributed_framework=Framework.PYTORCH, worker=worker, setup=("pip install -e .",)
+    )
+    return Launch(HANDLE, 1, spec, site=Site(containers="apptainer"))
+
+
+def boxed() -> Launch:
+    """The same by pyxis, with a small master, whose ranks are told all addresses."""
+    spec = contained().spec
+    master = spec.worker.model_copy(update={"compute": Compute(cpu_core_request=4)})
+    update = {"distributed_framework": Framework.TENSORFLOW, "master": master}
+    return Launch(HANDLE, 1, spec.model_copy(update=update), site=Site(containers="pyxis"))
+
+
 def script() -> Launch:
     """The tutorial's batch script, as it stands when its places are filled, for smaller nodes."""
     text = (Path(imports.__file__).parent / "tutorial.sh").read_text()
@@ -163,6 +188,8 @@ CASES = {
     "unlike": unlike,
     "launched": launched,
     "fetching": fetching,
+    "contained": contained,
+    "boxed": boxed,
     "script": script,
 }
 

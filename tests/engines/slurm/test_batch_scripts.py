@@ -77,7 +77,7 @@ def test_a_script_that_cannot_run_here_is_refused_by_its_line(
 ) -> None:
     launched = cases.as_written(f"#!/bin/sh\n{text}\nsrun hostname\n")
     spec = launched.spec.model_copy(update=fields)
-    problems = list(complaints(replace(launched, spec=spec)))
+    problems = list(complaints(replace(launched, spec=spec), cases.SITE))
     assert [(place_of(it.path), says in it.message) for it in problems] == (
         [(place, True)] if place else []
     )

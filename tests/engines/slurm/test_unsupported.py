@@ -16,7 +16,7 @@ from spec.problems.errors import place_of
 from spec.values.variable import EnvironmentVariable, KeyOf
 from spec.workload import Architecture, Replica
 from tests.engines.contract import launch
-from tests.engines.slurm.cases import CASES
+from tests.engines.slurm.cases import CASES, SITE
 
 WORKERS_ONLY, ONE_GPU = Architecture.WORKERS_ONLY, Compute(gpu_devices_request=1)
 LAUNCHER_GPU = "master.compute.gpuDevicesRequest"
@@ -34,7 +34,7 @@ def mpi(gpus: int, command: str | None = "mpirun a", **fields: Any) -> Launch:
 
 
 def places(launched: Launch) -> list[str]:
-    return [place_of(it.path) for it in complaints(launched)]
+    return [place_of(it.path) for it in complaints(launched, SITE)]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -121,5 +121,5 @@ def test_a_framework_whose_ranks_cannot_meet_is_refused(monkeypatch: pytest.Monk
 def test_a_pool_is_a_partition_or_a_feature() -> None:
     pools = {"odd": ("example.com/rack", "7"), "gpu": ("slurm.partition/gpu", "")}
     launched = replace(launch("true", node_pools=("gpu", "odd")), site=Site(pools=pools))
-    (said,) = complaints(launched)
+    (said,) = complaints(launched, SITE)
     assert "slurm.partition/NAME" in said.message

@@ -52,3 +52,10 @@ def test_the_lines_that_have_to_be_changed_first_are_named(terminal: Terminal) -
     assert "line 13: [PATH_TO_THE_MAIN_FOLDER] has to be replaced by a value" in done.err
     assert "line 23: [YOUR_CONDA_ENV]" in done.err
     assert "cannot be read" in terminal("submit-sbatch nothing.sh", code=2).err
+
+
+def test_an_image_that_is_not_used_is_said(terminal: Terminal, on_slurm: Project) -> None:
+    line = "pytorch submit a --workers 1 -i some/image --no-master --command -- python train.py"
+    for words in (line + " ", line.replace("submit", "submit --dry-run")):
+        said = terminal(words).err
+        assert "--image: is not used: the cluster has neither pyxis nor apptainer" in said

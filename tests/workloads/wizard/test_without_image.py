@@ -40,7 +40,23 @@ def test_kubernetes_needs_an_image(wizard: Wizard, on_kubernetes: Project) -> No
     assert not wizard.plan().problems
 
 
-def test_an_image_that_nobody_pulls_is_said_to_be_none_of_what_runs(wizard: Wizard) -> None:
+def test_an_image_that_is_not_used_is_said_to_be_none_of_what_runs(wizard: Wizard) -> None:
     image = {"worker-image": "some/image", "worker-command": COMMAND}
     without_an_environment(wizard, **image).press("continue")
-    assert f"some/image, not pulled on {wizard.plan().cluster}" in wizard.page
+    assert f"some/image, not used on {wizard.plan().cluster}" in wizard.page
+    assert "is not used: this machine pulls no image" in wizard.page
+
+
+@pytest.mark.parametrize(("found", "used"), [("", False), ("pyxis", True)])
+def test_slurm_uses_an_image_where_it_starts_containers(
+    wizard: Wizard, found: str, used: bool
+) -> None:
+    cluster = wizard.user.projects.get().cluster
+    cluster.kind, cluster.settings_json = "slurm", {"directory": "/shared/trainyard"}
+    frameworks = [{"framework": "PyTorch", "available": True}]
+    cluster.capabilities_json = {"frameworks": frameworks, "queues": True, "containers": found}
+    cluster.save()
+    image = {"worker-image": "some/image", "worker-command": COMMAND}
+    without_an_environment(wizard, **image).press("continue")
+    assert (f"some/image, not used on {cluster}" in wizard.page) is not used
+    assert ("the cluster has neither pyxis nor apptainer" in wizard.page) is not used

@@ -10,6 +10,7 @@ from spec.kind import WorkloadKind
 from spec.problems.errors import Problem, SpecError
 from workloads.api.reads.why import ShareOut
 from workloads.api.spec_schemas import spec_of
+from workloads.api.warnings import WarningOut
 from workloads.api.words import AnyCause
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Fit
@@ -79,6 +80,7 @@ class DryRunOut(Wire):
     name: str
     valid: bool
     compliance_issues: list[Issue]
+    warnings: list[WarningOut] = []
     spec: Annotated[dict[str, Any] | None, spec_of(*WorkloadKind, null=True)] = None
     verdict: VerdictOut | None
 
@@ -87,6 +89,7 @@ class DryRunOut(Wire):
         out = cls.refused(plan.draft.name, _problems(plan), field_of)
         if plan.spec:
             out.spec = documents.to_wire(documents.masked(documents.dump(plan.spec)))
+        out.warnings = [WarningOut.of(problem) for problem in plan.unused]
         if plan.fit:
             out.verdict = VerdictOut.of(plan.fit, repairs.offered(plan, by))
         return out

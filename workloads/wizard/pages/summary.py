@@ -25,7 +25,8 @@ from workloads.scheduling.fit.judge import Answer, Fit
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
 from workloads.scheduling.quota import bounds_of
-from workloads.wizard.pages.problems import is_verdict
+from workloads.wizard.pages.problems import is_verdict, sentence
+from workloads.wizard.places import locate
 
 SUBMISSION = "/api/v1/workloads/"
 FEW = 8  # ranks listed one by one; of more, the first and the last
@@ -90,11 +91,17 @@ def of(plan: Plan, address: str = SUBMISSION) -> Summary:
     if spec:
         _describe(summary, spec)
         summary.cautions = () if summary.virtual else cautions(spec)
+    summary.cautions = (*dict.fromkeys(_unused(plan)), *summary.cautions)
     if spec and plan.project and plan.cluster:
         demand = Demand.of(spec, gpu_memory=plan.cluster.gpu_memory)
         summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
     _judge(summary, plan)
     return summary
+
+
+def _unused(plan: Plan) -> Iterator[str]:
+    for it in plan.unused:
+        yield sentence(locate(it, plan.document), it)
 
 
 def _with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:

@@ -20,9 +20,9 @@ module load cuda
 ulimit -c 0
 WORK=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/"$RANK"
 mkdir -p "$WORK"
-program() { exec python train.py --epochs 3; }
+program() { exec "$@" python train.py --epochs 3; }
 if [ -n "$beside" ]; then
-  cd "$WORK" && exec "$@"
+  [ -n "$in_image" ] || cd "$WORK" && exec "${in_image[@]}" "$@"
   exit 127
 fi
 trap : TERM # it reaches the program as well, which may take its time
@@ -34,6 +34,11 @@ setup() { # lines of the workload, in the shell that becomes its program; the fi
 }
 run=$PWD
 (
+  if [ -n "$in_image" ]; then # its working directory, shell and files are not those of the node
+    [ ! -e "$run/setup.sh" ] ||
+      in_image+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
+    program "${in_image[@]}"
+  fi
   cd "$WORK" || exit
   [ ! -e "$run/setup.sh" ] || setup "$run/setup.sh"
   program

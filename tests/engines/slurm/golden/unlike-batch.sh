@@ -23,6 +23,7 @@ BACKOFF_LIMIT=6
 TIME_LIMIT=''
 export BELL
 step() { exec srun --het-group=0 --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=4 "$@" : --het-group=1 --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1 --gpus-per-task=2 "$@"; }
+bare() { step "$@"; }
 
 meet() { # the address of each rank, in their order
   local node
@@ -31,7 +32,7 @@ meet() { # the address of each rank, in their order
   while read -r _ node; do
     [ -n "${at[$node]}" ] || at[$node]=$(address "$node")
     HOSTS="$HOSTS ${at[$node]}"
-  done < <(step sh -c 'echo "$SLURM_PROCID $SLURMD_NODENAME"' | sort -n)
+  done < <(bare sh -c 'echo "$SLURM_PROCID $SLURMD_NODENAME"' | sort -n)
   export HOSTS
 }
 

@@ -78,3 +78,25 @@ def test_many_are_judged_alone_and_together(call: Caller, seed_body: Body) -> No
 def test_a_project_of_others_is_no_answer_to_a_stranger(stranger: Caller, seed_body: Body) -> None:
     _, answer = stranger("POST", ONE, seed_body())
     assert (answer["valid"], answer["verdict"]) == (False, None)
+
+
+def test_an_image_that_is_not_used_is_told_before_and_after(
+    call: Caller, seed_body: Body, project: Project
+) -> None:
+    cluster = project.cluster
+    cluster.kind, cluster.settings_json = "slurm", {"directory": "/shared/trainyard"}
+    cluster.capabilities_json |= {"queues": True}
+    cluster.save()
+    body = seed_body()
+    body["spec"] |= {"image": "some/image", "command": "python train.py"}
+    _, rehearsed = call("POST", ONE, body)
+    _, made = call("POST", ONE.partition("?")[0], body)
+    _, shown = call("GET", f"/workloads/distributed/{made['workloadId']}")
+    (warning,) = rehearsed["warnings"]
+    assert warning["field"] == "spec.image"
+    assert "has neither pyxis nor apptainer" in warning["details"]
+    assert made["warnings"] == shown["warnings"] == [warning]
+    cluster.capabilities_json |= {"containers": "apptainer"}
+    cluster.save()
+    _, rehearsed = call("POST", ONE, body)
+    assert rehearsed["warnings"] == []

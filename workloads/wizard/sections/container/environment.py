@@ -8,11 +8,10 @@ from workloads.wizard.sections.base import Line, Section, replica_of
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
-    """An image that nobody pulls is said to be none of what runs."""
-    image, cluster = replica_of(plan, role).image, plan.cluster
-    said = image or "none"
-    if image and cluster and not cluster.definition.pulls_images:
-        said = f"{image}, not pulled on {cluster.name}"
+    """An image that makes no difference is said to be none of what runs."""
+    said = replica_of(plan, role).image or "none"
+    if plan.cluster and any(it.path == (role, "image") for it in plan.unused):
+        said = f"{said}, not used on {plan.cluster.name}"
     yield "Image", said, f"{role}.image"
 
 

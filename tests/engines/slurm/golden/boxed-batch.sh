@@ -1,0 +1,135 @@
+#!/bin/bash
+#SBATCH --job-name=ty-00000000000040008000000000000001-1
+#SBATCH --comment=team-a/mnist
+#SBATCH --account=vision
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=4
+#SBATCH --chdir=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1
+#SBATCH --output=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1/batch.log
+#SBATCH --open-mode=append
+#SBATCH --requeue
+#SBATCH hetjob
+#SBATCH --account=vision
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=1
+#SBATCH --gpus-per-task=1
+
+RUN=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1
+BELL=/shared/trainyard/changed/00000000000040008000000000000001
+GRACE=30
+BACKOFF_LIMIT=6
+TIME_LIMIT=''
+export BELL
+step() { exec srun --het-group=0 --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=4 '--container-image=nvcr.io#nvidia/pytorch:24.10-py3' --container-mounts=/shared/trainyard:/shared/trainyard,/data/sets:/data/sets:ro --no-container-remap-root "$@" : --het-group=1 --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1 --gpus-per-task=1 '--container-image=nvcr.io#nvidia/pytorch:24.10-py3' --container-mounts=/shared/trainyard:/shared/trainyard,/data/sets:/data/sets:ro --no-container-remap-root "$@"; }
+bare() { exec srun --het-group=0 --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=4 "$@" : --het-group=1 --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1 --gpus-per-task=1 "$@"; }
+
+meet() { # the address of each rank, in their order
+  local node
+  local -A at=()
+  HOSTS=
+  while read -r _ node; do
+    [ -n "${at[$node]}" ] || at[$node]=$(address "$node")
+    HOSTS="$HOSTS ${at[$node]}"
+  done < <(bare sh -c 'echo "$SLURM_PROCID $SLURMD_NODENAME"' | sort -n)
+  export HOSTS
+}
+
+# One job has this run. Another one of the same name, from a submission whose answer was lost, ends.
+cd "$RUN" || exit 0
+if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
+  other=$(cat claim)
+  if [ "$other" != "$SLURM_JOB_ID" ]; then
+    until jobs=$(squeue --noheader --name="$SLURM_JOB_NAME" --format=%A); do sleep 5; done
+    if [ -e finished ] || grep -qx "$other" <<< "$jobs"; then
+      echo "Job $other has this run: job $SLURM_JOB_ID leaves it alone."
+      exit 0
+    fi
+    echo "$SLURM_JOB_ID" > claim
+  fi
+fi
+
+rm -f finished ended # of an earlier start of this job, which Slurm took back
+echo "${SLURM_RESTART_COUNT:-0}" > restart
+follows() { # a later start of the job has the run: this node was cut off, and Slurm gave it up
+  [ "$(cat restart)" = "${SLURM_RESTART_COUNT:-0}" ] || exit 0
+}
+
+fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line, in one step
+ends() { [ -e stop ] || [ -e limit ]; }
+
+finish() { # with an exit code; "asked" where that was asked for
+  follows
+  fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
+  rm -rf environment.sh keys volumes
+  [ -z "$timer" ] || kill "$timer"
+  exit "$1"
+}
+
+leave_if_taken() { # Slurm may have ended the ranks itself, and then says how the job ended
+  until job=$(scontrol --oneliner show job "$SLURM_JOB_ID" 2> /dev/null) || [ "$1" = 0 ]; do
+    follows # nobody answers, so the failure may be that of the network
+    scontrol ping 2> /dev/null | grep -q ' UP' && break
+    sleep 2
+  done
+  follows
+  if grep -q ' PreemptTime=[0-9]' <<< "$job"; then sleep infinity; fi # until it takes the nodes
+  if [ -n "$job" ] && ! grep -q ' JobState=RUNNING ' <<< "$job"; then exit "$1"; fi
+  [ -z "$cancelled" ] || exit "$1"
+}
+
+end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
+  ends || cancelled=yes
+  [ -z "$fetching" ] || kill -TERM -- "-$fetching"
+  [ -z "$cancelled" ] && [ -n "$step" ] && [ -z "$ending" ] || return
+  ending=yes
+  scancel --signal=TERM "$SLURM_JOB_ID"
+  [ -z "$LAUNCHER" ] || kill -TERM -- "-$step"
+  (sleep "$GRACE"; kill -KILL -- "${LAUNCHER:+-}$step") 2> /dev/null &
+}
+trap end_ranks TERM
+
+timer= step= ending= cancelled= fetching=
+if [ -n "$TIME_LIMIT" ]; then
+  (sleep "$TIME_LIMIT"; : > limit; : > "$BELL"; kill -TERM $$) 2> /dev/null &
+  timer=$!
+fi
+
+address() { # of a node, whose name need not resolve
+  local at
+  at=$(scontrol show node "$1" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
+  echo "${at:-$1}"
+}
+MASTER_ADDR=$(address "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)")
+export MASTER_ADDR
+
+attempt=$(cat attempt 2> /dev/null || echo -1)
+failures=0
+until ends; do
+  attempt=$((attempt + 1))
+  export ATTEMPT=$attempt MASTER_PORT=$((20000 + (SLURM_JOB_ID + attempt) % 10000))
+  mkdir -p "attempt-$attempt"
+  fact attempt "$attempt"
+  if declare -F bring > /dev/null && ! bring; then
+    ! ends || break
+    code=1
+  else
+    ! declare -F meet > /dev/null || meet
+    ! ends || break
+    step bash "$RUN/rank.sh" &
+    step=$!
+    while kill -0 "$step" 2> /dev/null; do wait "$step"; done # a signal interrupts waiting
+    wait "$step"
+    code=$?
+    step=
+    ! declare -F part > /dev/null || part "$code"
+  fi
+  [ -z "$ending" ] || finish "$code"
+  leave_if_taken "$code"
+  [ "$code" = 0 ] && finish 0
+  failures=$((failures + 1))
+  [ "$failures" -gt "$BACKOFF_LIMIT" ] && finish "$code"
+  sleep $((failures < 6 ? 2 ** (failures - 1) : 60)) &
+  wait $!
+done
+ending=yes
+finish 143

@@ -1,0 +1,62 @@
+#!/bin/bash
+# Each task of the job is a rank, and runs this.
+cd "$(dirname "$0")" || exit 1
+export RANK=${SLURM_PROCID:-0}
+if [ $# -gt 0 ]; then # beside a rank: its number, and a program
+  RANK=$1 ATTEMPT=$(cat attempt)
+  shift
+  beside=yes
+fi
+fact() { echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"; } # a file with one line
+place="$PWD/attempt-$ATTEMPT/rank-$RANK"
+if [ -z "$beside" ]; then
+  (cd "attempt-$ATTEMPT" && fact "rank-$RANK.started" "$SLURMD_NODENAME $(date +%s)")
+  exec >> "$place.log" 2>&1 < /dev/null
+fi
+if [ "$RANK" = 0 ]; then export POD_NAME=mnist-master-0
+else export POD_NAME=mnist-worker-$((RANK - 1)); fi
+tf_config() { # the gang as TensorFlow reads it, a port for each rank; with "chief" rank 0 leads
+  local rank=0 index=$RANK role=worker chief= workers= host place
+  for host in $HOSTS; do
+    place="\"$host:$((MASTER_PORT + rank))\""
+    if [ "$rank" = 0 ] && [ "$1" = chief ]; then chief="\"chief\": [$place], "
+    else workers="$workers${workers:+, }$place"; fi
+    rank=$((rank + 1))
+  done
+  if [ "$1" = chief ] && [ "$RANK" = 0 ]; then role=chief; fi
+  if [ "$1" = chief ] && [ "$RANK" != 0 ]; then index=$((RANK - 1)); fi
+  echo "{\"cluster\": {$chief\"worker\": [$workers]}," \
+    "\"task\": {\"type\": \"$role\", \"index\": $index}, \"environment\": \"cloud\"}"
+}
+. ./environment.sh
+WORK=/workspace
+export HOME="$WORK"
+program() { exec "$@" torchrun train.py; }
+if [ -n "$beside" ]; then
+  [ -n "$in_image" ] || cd "$WORK" && exec "${in_image[@]}" "$@"
+  exit 127
+fi
+trap : TERM # it reaches the program as well, which may take its time
+setup() { # lines of the workload, in the shell that becomes its program; the first failure ends it
+  trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2
+    exit "$code"' ERR
+  . "$1"
+  trap - ERR
+}
+run=$PWD
+(
+  if [ -n "$in_image" ]; then # its working directory, shell and files are not those of the node
+    [ ! -e "$run/setup.sh" ] ||
+      in_image+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
+    program "${in_image[@]}"
+  fi
+  cd "$WORK" || exit
+  [ ! -e "$run/setup.sh" ] || setup "$run/setup.sh"
+  program
+) &
+child=$!
+while kill -0 "$child" 2> /dev/null; do wait "$child"; done # a signal interrupts waiting
+wait "$child"
+code=$?
+(cd "attempt-$ATTEMPT" && fact "rank-$RANK.ended" "$code $(date +%s%N) $(stat -c %s "$place.log")")
+exit "$code"

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Each task of the job is a rank, and runs this.
+cd "$(dirname "$0")" || exit 1
+export RANK=${SLURM_PROCID:-0}
+if [ $# -gt 0 ]; then # beside a rank: its number, and a program
+  RANK=$1 ATTEMPT=$(cat attempt)
+  shift
+  beside=yes
+fi
+fact() { echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"; } # a file with one line
+place="$PWD/attempt-$ATTEMPT/rank-$RANK"
+if [ -z "$beside" ]; then
+  (cd "attempt-$ATTEMPT" && fact "rank-$RANK.started" "$SLURMD_NODENAME $(date +%s)")
+  exec >> "$place.log" 2>&1 < /dev/null
+fi
+if [ "$RANK" = 0 ]; then export POD_NAME=mnist-master-0
+else export POD_NAME=mnist-worker-$((RANK - 1)); fi
+. ./environment.sh
+# What the administrators of the cluster want to be run first.
+module load cuda
+ulimit -c 0
+WORK=/workspace
+export HOME="$WORK"
+in_image=(apptainer exec --nv --bind /shared/trainyard:/shared/trainyard --bind /data/sets:/data/sets:ro --home "$WORK" --pwd "$WORK" docker://nvcr.io/nvidia/pytorch:24.10-py3)
+program() { exec "$@" torchrun train.py; }
+if [ -n "$beside" ]; then
+  [ -n "$in_image" ] || cd "$WORK" && exec "${in_image[@]}" "$@"
+  exit 127
+fi
+trap : TERM # it reaches the program as well, which may take its time
+setup() { # lines of the workload, in the shell that becomes its program; the first failure ends it
+  trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2
+    exit "$code"' ERR
+  . "$1"
+  trap - ERR
+}
+run=$PWD
+(
+  if [ -n "$in_image" ]; then # its working directory, shell and files are not those of the node
+    [ ! -e "$run/setup.sh" ] ||
+      in_image+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
+    program "${in_image[@]}"
+  fi
+  cd "$WORK" || exit
+  [ ! -e "$run/setup.sh" ] || setup "$run/setup.sh"
+  program
+) &
+child=$!
+while kill -0 "$child" 2> /dev/null; do wait "$child"; done # a signal interrupts waiting
+wait "$child"
+code=$?
+(cd "attempt-$ATTEMPT" && fact "rank-$RANK.ended" "$code $(date +%s%N) $(stat -c %s "$place.log")")
+exit "$code"

@@ -1,0 +1,30 @@
+"""What of a request makes no difference on its cluster."""
+
+from contextlib import suppress
+from typing import Self
+
+from clusters.connections import unused
+from core.rest.api import Wire
+from spec.problems.errors import Problem, SpecError
+from workloads.models import Workload
+
+
+class WarningOut(Wire):
+    """Something that makes no difference on this cluster, and why."""
+
+    field: str
+    details: str
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        head, *rest = problem.path
+        root = "masterSpec" if head == "master" else "spec"
+        return cls(field=".".join([root, *map(str, rest)]), details=problem.message)
+
+
+def warnings_of(workload: Workload) -> list[WarningOut]:
+    with suppress(SpecError):  # it was written under other rules, and does not run again
+        if workload.cluster.definition.unused:
+            found = unused(workload.cluster, workload.handle, workload.spec)
+            return [WarningOut.of(problem) for problem in found]
+    return []
