@@ -1,4 +1,5 @@
-"""Parts of a cluster that have limits of their own, where its scheduler knows such."""
+"""Parts of a cluster, and accounts on it, that have limits of their own, where its scheduler knows
+such."""
 
 from dataclasses import dataclass
 
@@ -29,3 +30,13 @@ class Partition:
     max_memory: int | None = None
     accounts: tuple[str, ...] | None = None
     nodes: tuple[NodeShape, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whom jobs are charged to. ``limits`` is what they may use together, in words; empty where
+    there are none. ``is_default``: who names none is charged to this one."""
+
+    name: str
+    limits: str = ""
+    is_default: bool = False

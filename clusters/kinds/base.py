@@ -112,6 +112,7 @@ class ClusterKind:
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
     #: Which claims a project has there, by its name; ``None`` where nobody says.
     claims: Callable[["Cluster", str], Sequence[Claim] | None] = no_claims
+    bounds: Callable[["Cluster", str], str] = nothing  # its own limits of a project, by its name
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     runs_batch_scripts: bool = False  # of Slurm, as they stand
     calls: int = 8  # at the same time, when workloads are handed over

@@ -73,7 +73,7 @@ class SlurmEngine:
         self._courier = Courier(self._person, site.directory, "007" if site.own_names else "077")
         self._looker = Looker(transport, site.directory, self._queue)
         self._logs = LogReader(transport, site.directory)
-        self._usage = StepSampler(transport)
+        self._usage = StepSampler(transport, site.directory if site.own_names else "")
         self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
 

@@ -1,4 +1,5 @@
-"""What ranks use, by ``sstat``: one call for all that runs on a cluster, now and then.
+"""What ranks use, by ``sstat``: one call for all that runs on a cluster, now and then. Of people's
+own jobs only they may ask, so that each job does, and writes it down.
 
 Slurm adds up the tasks of a step, so each rank of a part shows its share of the sum. CPU time comes
 in whole seconds.
@@ -6,43 +7,44 @@ in whole seconds.
 
 import re
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
 from engines.base import EngineUnavailable, UsageSample
+from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
+from engines.slurm.layout import SharedFolder
+from engines.slurm.steps import COLUMNS, EVERY, StepUsage, added_up
 from engines.slurm.watch.poll import Glance
 
-EVERY = 30.0  # seconds between two samples; each asks the nodes of all jobs that are in it
+AT = re.compile(r"[0-9]+(\.[0-9]+)?")
 AT_ONCE = 64  # jobs of one call, in turn
-COLUMNS = "JobID,TRESUsageInTot,TRESUsageInAve"
-TIME = re.compile(r"(?:(\d+)-)?(\d+):(\d+):(\d+)")
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-ASIDE = {"batch", "extern"}  # steps that are no ranks
-
-
-@dataclass
-class StepUsage:
-    """Of all running steps of one job, or part of one: seconds, bytes; percent and bytes of GPUs,
-    the mean of its tasks, where Slurm gathers that."""
-
-    cpu: float = 0.0
-    memory: int = 0
-    gpu: float | None = None
-    gpu_memory: int | None = None
-
+# What jobs wrote down themselves, of those whose folders follow. No link is followed. $1 directory.
+WRITTEN = r"""
+cd -P "$1" 2>/dev/null || exit 0
+shared=$(pwd -P)
+shift
+for d; do
+  echo "of $d"
+  (cd -P "$d" 2>/dev/null && [ "$(pwd -P)" = "$shared/$d" ] &&
+    dd if=usage iflag=nofollow,nonblock,count_bytes count=8000 status=none 2>/dev/null)
+done
+exit 0
+"""
 
 Mark = tuple[UUID, int, int]  # workload, run, attempt
+Used = Mapping[str, tuple[float, StepUsage]]  # by the id of the job or part: when, and what
 
 
 @dataclass
 class StepSampler:
-    """``latest`` holds the newest samples of each workload, of the run that has them."""
+    """``latest`` holds the newest samples of each workload, of the run that has them. ``directory``
+    is the shared one where jobs write down themselves what they use."""
 
     transport: Transport
+    directory: str = ""
     every: float = EVERY
     _taken: float = float("-inf")
     _turn: int = 0
@@ -78,22 +80,38 @@ class StepSampler:
         self._turn += AT_ONCE
         return chosen
 
-    def _asked(self, glances: Iterable[Glance]) -> Mapping[str, StepUsage]:
-        """By the id of the job or part; nothing where Slurm gathers nothing or does not answer."""
+    def _asked(self, glances: Sequence[Glance]) -> Used:
+        """Nothing where Slurm gathers nothing or does not answer."""
         ids = [job_id for it in glances for job_id, _ in parts(it)]
         words = ["sstat", "--noheader", "--parsable2", "--allsteps", f"--format={COLUMNS}"]
         try:
-            return added_up(self.transport.run([*words, f"--jobs={','.join(ids)}"]).out)
+            if self.directory:
+                return self._written(glances)
+            found = added_up(self.transport.run([*words, f"--jobs={','.join(ids)}"]).out)
         except EngineUnavailable:
             return {}
+        return {job_id: (self._taken, usage) for job_id, usage in found.items()}
 
-    def _samples(
-        self, glance: Glance, used: Mapping[str, StepUsage], at: datetime
-    ) -> Iterator[UsageSample]:
+    def _written(self, glances: Sequence[Glance]) -> Used:
+        """By the clocks of their nodes. Nobody has a say in what another one's job uses."""
+        folders = {f"{SharedFolder('', it.uid).run(it.facts.run)}"[1:]: it for it in glances}
+        answer = files.sh(self.transport, WRITTEN, self.directory, *folders)
+        results: dict[str, tuple[float, StepUsage]] = {}
+        for part in ("\n" + answer.out).split("\nof ")[1:]:
+            folder, _, text = part.partition("\n")
+            first, _, rows = text.partition("\n")
+            at, found = first.removeprefix("at "), added_up(rows)
+            for job_id, _ranks in parts(folders[folder]) if folder in folders else ():
+                if job_id in found and AT.fullmatch(at):
+                    results[job_id] = float(at), found[job_id]
+        return results
+
+    def _samples(self, glance: Glance, used: Used, at: datetime) -> Iterator[UsageSample]:
         mark = (glance.uid, glance.facts.run, glance.facts.attempt)
         for job_id, ranks in parts(glance):
-            if usage := used.get(job_id):
-                cores, share = self._cores(mark, job_id, usage), len(ranks)
+            if job_id in used:
+                taken, usage = used[job_id]
+                cores, share = self._cores(mark, job_id, taken, usage), len(ranks)
                 cpu = None if cores is None else round(cores / share, 3)
                 for rank in ranks:
                     yield UsageSample(
@@ -106,13 +124,13 @@ class StepSampler:
                         usage.gpu_memory,
                     )
 
-    def _cores(self, mark: Mark, job_id: str, usage: StepUsage) -> float | None:
+    def _cores(self, mark: Mark, job_id: str, taken: float, usage: StepUsage) -> float | None:
         """Since the sample before; ``None`` at the first, and where steps ended meanwhile."""
         before = self._before.get((mark, job_id))
-        self._before[mark, job_id] = self._taken, usage.cpu
-        if before is None or usage.cpu < before[1] or self._taken <= before[0]:
+        self._before[mark, job_id] = taken, usage.cpu
+        if before is None or usage.cpu < before[1] or taken <= before[0]:
             return None
-        return (usage.cpu - before[1]) / (self._taken - before[0])
+        return (usage.cpu - before[1]) / (taken - before[0])
 
 
 def is_running(glance: Glance) -> bool:
@@ -130,41 +148,3 @@ def parts(glance: Glance) -> Iterator[tuple[str, Sequence[int]]]:
     else:
         yield number, ranks[:1]
         yield str(int(number) + 1), ranks[1:]
-
-
-def added_up(text: str) -> dict[str, StepUsage]:
-    """What ``sstat`` printed, with ``COLUMNS``."""
-    results: dict[str, StepUsage] = defaultdict(StepUsage)
-    for line in text.splitlines():
-        step, _, rest = line.partition("|")
-        job, _, name = step.partition(".")
-        total, _, mean = rest.partition("|")
-        if not name or name in ASIDE:
-            continue
-        values, average, usage = _values(total), _values(mean), results[job]
-        usage.cpu += _seconds(values.get("cpu", ""))
-        usage.memory += _bytes(values.get("mem", ""))
-        if "gres/gpuutil" in average:
-            usage.gpu = float(_bytes(average["gres/gpuutil"]))
-        if "gres/gpumem" in average:
-            usage.gpu_memory = _bytes(average["gres/gpumem"])
-    return dict(results)
-
-
-def _values(text: str) -> dict[str, str]:
-    pairs = (part.partition("=") for part in text.split(","))
-    return {name: value for name, sign, value in pairs if sign}
-
-
-def _seconds(text: str) -> float:
-    match = TIME.match(text)
-    days, hours, minutes, seconds = (int(it or 0) for it in match.groups()) if match else (0,) * 4
-    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
-
-
-def _bytes(text: str) -> int:
-    number, unit = (text[:-1], text[-1]) if text[-1:] in UNITS and text else (text, "")
-    try:
-        return int(float(number) * UNITS[unit])
-    except ValueError:
-        return 0

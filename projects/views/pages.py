@@ -70,6 +70,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
             ("Over-quota", "Yes" if project.over_quota else "No"),
             ("Rank", ProjectRank(project.rank).label),
             ("Default node pools", ", ".join(project.default_node_pools) or "None: any node"),
+            *_bounds(project),
         ),
         "members": project.members.order_by("username"),
         "workloads": workloads[:10],
@@ -78,6 +79,13 @@ def detail(request: Request, pk: int) -> HttpResponse:
         "in_drawer": in_drawer(request),
     }
     return render_partial(request, "projects/project.html", "detail", context)
+
+
+def _bounds(project: Project) -> list[tuple[str, str]]:
+    """What the cluster itself holds the project to, beside its quota."""
+    kind = project.cluster.definition
+    said = kind.bounds(project.cluster, project.name)
+    return [(f"Limits of {kind.label}", said)] if said else []
 
 
 @form_methods

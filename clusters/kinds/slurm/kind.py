@@ -103,6 +103,22 @@ def unused(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         yield from containers.unused(launch, SlurmSettings.of(cluster).site)
 
 
+def bounds(cluster: "Cluster", project: str) -> str:
+    """Those of the account that the project is charged to."""
+    try:
+        settings = SlurmSettings.of(cluster)
+    except ValidationError:
+        return ""
+    named = settings.site.account_of(project)
+    if not named and settings.site.own_names:
+        return "Those of each person's default account"
+    chosen = (it for it in cluster.capabilities.accounts if it.name == named or it.is_default)
+    own = next((it for it in chosen if it.name == (named or it.name)), None)
+    if own is None:
+        return f"Account {named}, of which Slurm tells no limits" if named else ""
+    return f"{own.limits or 'None'} (account {own.name})"
+
+
 def withholds(cluster: "Cluster", field: str) -> str:
     if field == "priorityClass":
         return (
@@ -141,6 +157,7 @@ SLURM = ClusterKind(
     storage=objections,
     withholds=withholds,
     names=names.offered,
+    bounds=bounds,
     login=login,
     act=act,
 )

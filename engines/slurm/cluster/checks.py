@@ -136,8 +136,28 @@ def usage(report: Report) -> Iterator[Finding]:
 
 
 def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
-    """Of the accounts that our user has. Slurm holds to them, whatever Trainyard's quotas say."""
+    """Of the accounts in use. Slurm holds to them, whatever Trainyard's quotas say."""
     own, bounds = accounts.own(report.get("own", ())), accounts.limits(report.get("limit", ()))
+    yield from _of_people(site, bounds) if site.own_names else _of_ours(site, own, bounds)
+    if (value := config_of(report).get("EnforcePartLimits", "")) not in {"", "NO"}:
+        which = "one" if value == "ALL" else "all"
+        text = f"{value}: Slurm refuses jobs beyond the limits of {which} of their partitions"
+        yield Finding(LIMITS, "EnforcePartLimits", Level.OK, text)
+
+
+def _of_people(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:
+    """Jobs are people's own, so their associations count, and not that of our user."""
+    for name in dict.fromkeys(filter(None, (site.account, *site.accounts.values()))):
+        if bounds and name not in bounds:
+            text = "Slurm has no such account, or tells Trainyard's user nothing of it."
+            yield Finding(LIMITS, f"Account {name}", Level.ISSUE, text)
+        else:
+            said = bounds.get(name, "") or "No limits"
+            text = f"{said}. Each person needs an association with it."
+            yield Finding(LIMITS, f"Account {name}", Level.OK, text)
+
+
+def _of_ours(site: SlurmSite, own: list[str], bounds: dict[str, str]) -> Iterator[Finding]:
     without = f"Trainyard's user has no association with it, only with {', '.join(own)}."
     if site.account and own and site.account not in own:
         yield Finding(LIMITS, f"Account {site.account}", Level.MISSING, without)
@@ -149,10 +169,6 @@ def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
         projects = [project for project, its in site.accounts.items() if its == name]
         said = [bounds.get(name, "") or "No limits", *(f"for {it}" for it in projects)]
         yield Finding(LIMITS, f"Account {name}", Level.OK, "; ".join(said))
-    if (value := config_of(report).get("EnforcePartLimits", "")) not in {"", "NO"}:
-        which = "one" if value == "ALL" else "all"
-        text = f"{value}: Slurm refuses jobs beyond the limits of {which} of their partitions"
-        yield Finding(LIMITS, "EnforcePartLimits", Level.OK, text)
 
 
 def privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:

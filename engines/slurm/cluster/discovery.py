@@ -1,8 +1,11 @@
 """What a Slurm cluster offers to workloads."""
 
 from engines.base import Capabilities, FrameworkSupport
-from engines.partitions import Partition
+from engines.partitions import Account, Partition
+from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
+from engines.slurm.cluster.accounts import LIMITS, limits
+from engines.slurm.cluster.lines import lines
 from engines.slurm.cluster.nodes import nodes
 from engines.slurm.cluster.partitions import partitions
 from engines.slurm.script.variables import RENDEZVOUS
@@ -10,6 +13,10 @@ from spec.framework import Framework
 from spec.parts.scheduling import PriorityClass
 
 SHOW = ("scontrol", "--all", "--oneliner", "show")
+ACCOUNTS = r"""
+sacctmgr -nP show user "$(id -un)" format=defaultaccount 2>/dev/null | sed 's/^/default /'
+sacctmgr -nP show assoc where user= format=account,LIMITS 2>/dev/null | sed 's/^/limit /'
+""".replace("LIMITS", ",".join(LIMITS))
 # pyxis is a plugin, whose options srun tells of.
 CONTAINERS = r"""
 if srun --help 2>/dev/null | grep -q -e --container-image; then echo pyxis; exit; fi
@@ -29,8 +36,17 @@ def capabilities(transport: Transport) -> Capabilities:
         priority_classes=tuple(sorted(qos(transport) & set(PriorityClass))),
         terminal=True,
         partitions=limits_of(transport),
+        accounts=accounts(transport),
         containers=containers(transport),
     )
+
+
+def accounts(transport: Transport) -> tuple[Account, ...]:
+    """All of which Slurm tells our user; none where accounting is off."""
+    report = lines(files.sh(transport, ACCOUNTS).out)
+    default = report.get("default", [""])[0]
+    bounds = limits(report.get("limit", ()))
+    return tuple(Account(name, said, name == default) for name, said in bounds.items())
 
 
 def containers(transport: Transport) -> str:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from engines.findings import PERMISSIONS, Finding, Level
+from engines.findings import METERING, PERMISSIONS, Finding, Level
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster.discovery import containers
@@ -29,7 +29,7 @@ python=$(command -v python || command -v python3)
   echo "node $SLURMD_NODENAME"
   echo "python $python"
   echo "version $($python --version 2>&1)"
-  for p in srun scancel squeue scontrol; do command -v $p > /dev/null || echo "lacks $p"; done
+  for p in srun scancel squeue scontrol sstat; do command -v $p > /dev/null || echo "lacks $p"; done
   echo "git $(git --version)"
   srun --help 2> /dev/null | grep -q -e --container-image && echo "container pyxis"
   for p in apptainer singularity; do
@@ -98,6 +98,11 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
     node = report["node"][0]
     yield Finding(NODES, "Shared directory", Level.OK, f"{node} reads and writes it")
     for program in report.get("lacks", ()):
+        if program == "sstat":
+            if site.own_names:
+                text = f"sstat is not found on {node}, so nobody knows what people's jobs use."
+                yield Finding(METERING, program, Level.WARNING, text)
+            continue
         text = f"{program} is not found on {node}. The scripts of jobs need it there."
         yield Finding(NODES, program, Level.MISSING, text)
     yield _git(report.get("git", [""])[0], node)

@@ -11,6 +11,7 @@ from engines.slurm.script.shape import Tasks, has_launcher, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.script.variables import defaults, known_names, meeting, own
 from engines.slurm.script.words import line, word
+from engines.slurm.steps import COLUMNS, EVERY
 from spec.workload import Pod, WorkloadSpec
 
 HERE = Path(__file__).parent
@@ -53,7 +54,13 @@ def batch(launch: Launch, site: SlurmSite) -> str:
     asked = as_written.asked(launch) + asked
     step = as_written.STEP if spec.batch_script else _steps(launch, site)
     bring = _text("bring.sh") if sources.sources(launch) else ""
-    return SHEBANG + asked + "\n" + said + "export BELL\n" + step + bring + _text("batch.sh")
+    sample = _sample() if site.own_names else ""
+    more = step + bring + sample + _text("batch.sh")
+    return SHEBANG + asked + "\n" + said + "export BELL\n" + more
+
+
+def _sample() -> str:
+    return _text("usage.sh").replace("COLUMNS", COLUMNS).replace("EVERY", f"{EVERY:g}")
 
 
 def _directive(name: str, value: str) -> str:

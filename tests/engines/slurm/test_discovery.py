@@ -17,6 +17,9 @@ pytestmark = pytest.mark.slurm
 def test_a_job_that_no_partition_starts_is_refused_before_slurm_is_asked(rig: SlurmRig) -> None:
     offer = rig.engine.capabilities()
     assert capabilities_of(json.loads(json.dumps(asdict(offer)))) == offer
+    accounts = {it.name: (it.limits, it.is_default) for it in offer.accounts}
+    assert accounts["vision"] == ("6 GPUs at once", True)
+    assert accounts["speech"] == ("4 GPUs at once", False)
     debug = next(it for it in offer.partitions if it.name == "debug")
     assert (debug.max_nodes, debug.max_seconds) == (1, 300)
     launched = rig.shell("true", node_pools=("short",), time_limit_seconds=900)

@@ -8,9 +8,11 @@ import pytest
 
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.slurm.client import files
-from engines.slurm.cluster.checks import privacy
+from engines.findings import Level
+from engines.slurm.cluster.checks import limits, privacy
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import SharedFolder
+from engines.slurm.script import render
 from engines.slurm.script.site import SlurmSite
 from spec.phases import Phase
 from spec.values.variable import CredentialKey, EnvironmentVariable
@@ -116,6 +118,37 @@ def test_only_its_owner_ends_and_enters_it(rig: OwnNamesRig) -> None:
     assert rig.over(launched).phase is Phase.STOPPED
     rig.engine.delete(launched.handle)
     assert files.sh(rig.alice, 'test -e "$1"', folder(rig, launched)).code
+
+
+def test_people_need_the_accounts_and_trainyards_user_does_not() -> None:
+    site = SlurmSite("/shared", account="vision", accounts={"physics": "no"}, own_names=True)
+    report = {"own": ["speech|normal"], "limit": ["vision|gres/gpu=6", "speech|"]}
+    found = {it.name: (it.level, it.text) for it in limits(site, report)}
+    assert found.keys() == {"Account vision", "Account no"}
+    assert found["Account vision"][0] is Level.OK
+    assert found["Account vision"][1].startswith("6 GPUs at once. Each person needs")
+    assert found["Account no"][0] is Level.ISSUE
+
+
+@pytest.mark.slurm
+def test_a_job_writes_down_what_it_uses_for_who_may_not_ask(
+    rig: OwnNamesRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "EVERY", 1.0)
+    rig.onlooker._usage.every = 1.0
+    launched = rig.submit(
+        rig.shell('x=$(head -c 40000000 /dev/zero | tr "\\0" a); while :; do :; done')
+    )
+    watch = rig.onlooker.watch()
+
+    def both() -> bool:
+        next(watch)
+        rig.onlooker.news()
+        samples = rig.onlooker.usage(launched.handle, run=1, after=None)
+        return {it.rank for it in samples if it.cpu and (it.memory or 0) > 30e6} == {0, 1}
+
+    wait_for(both, 60, "a sample of both ranks", every=0.2)
+    watch.close()
 
 
 @pytest.mark.slurm

@@ -10,7 +10,8 @@ import pytest
 from engines.slurm.client.transport import TIMEOUT, CommandResult
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status.facts import RunFacts
-from engines.slurm.usage import AT_ONCE, StepSampler, added_up
+from engines.slurm.steps import added_up
+from engines.slurm.usage import AT_ONCE, StepSampler
 from engines.slurm.watch.poll import Glance
 from spec.parts.compute import Compute
 from spec.phases import Phase

@@ -50,7 +50,7 @@ finish() { # with an exit code; "asked" where that was asked for
   follows
   fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
   rm -rf environment.sh keys volumes
-  [ -z "$timer" ] || kill "$timer"
+  [ -z "$timer$sampler" ] || kill $timer $sampler
   exit "$1"
 }
 
@@ -77,11 +77,12 @@ end_ranks() { # SIGTERM to all of them, and what outlives the grace period is ki
 }
 trap end_ranks TERM
 
-timer= step= ending= cancelled= fetching=
+timer= sampler= step= ending= cancelled= fetching=
 if [ -n "$TIME_LIMIT" ]; then
   (sleep "$TIME_LIMIT"; : > limit; : > "$BELL"; kill -TERM $$) 2> /dev/null &
   timer=$!
 fi
+! declare -F sample > /dev/null || sample
 
 address() { # of a node, whose name need not resolve
   local at

@@ -90,6 +90,7 @@ def test_an_image_that_is_not_used_is_told_before_and_after(
     body = seed_body()
     body["spec"] |= {"image": "some/image", "command": "python train.py"}
     _, rehearsed = call("POST", ONE, body)
+    assert rehearsed["complianceIssues"] == []
     _, made = call("POST", ONE.partition("?")[0], body)
     _, shown = call("GET", f"/workloads/distributed/{made['workloadId']}")
     (warning,) = rehearsed["warnings"]

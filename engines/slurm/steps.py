@@ -1,0 +1,60 @@
+"""What ``sstat`` prints of the steps of jobs. Pure."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+EVERY = 30.0  # seconds between two samples; each asks the nodes of all jobs that are in it
+COLUMNS = "JobID,TRESUsageInTot,TRESUsageInAve"
+TIME = re.compile(r"(?:(\d+)-)?(\d+):(\d+):(\d+)")
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+ASIDE = {"batch", "extern"}  # steps that are no ranks
+
+
+@dataclass
+class StepUsage:
+    """Of all running steps of one job, or part of one: seconds, bytes; percent and bytes of GPUs,
+    the mean of its tasks, where Slurm gathers that."""
+
+    cpu: float = 0.0
+    memory: int = 0
+    gpu: float | None = None
+    gpu_memory: int | None = None
+
+
+def added_up(text: str) -> dict[str, StepUsage]:
+    """What ``sstat`` printed, with ``COLUMNS``."""
+    results: dict[str, StepUsage] = defaultdict(StepUsage)
+    for line in text.splitlines():
+        step, _, rest = line.partition("|")
+        job, _, name = step.partition(".")
+        total, _, mean = rest.partition("|")
+        if not name or name in ASIDE:
+            continue
+        values, average, usage = _values(total), _values(mean), results[job]
+        usage.cpu += _seconds(values.get("cpu", ""))
+        usage.memory += _bytes(values.get("mem", ""))
+        if "gres/gpuutil" in average:
+            usage.gpu = float(_bytes(average["gres/gpuutil"]))
+        if "gres/gpumem" in average:
+            usage.gpu_memory = _bytes(average["gres/gpumem"])
+    return dict(results)
+
+
+def _values(text: str) -> dict[str, str]:
+    pairs = (part.partition("=") for part in text.split(","))
+    return {name: value for name, sign, value in pairs if sign}
+
+
+def _seconds(text: str) -> float:
+    match = TIME.match(text)
+    days, hours, minutes, seconds = (int(it or 0) for it in match.groups()) if match else (0,) * 4
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+def _bytes(text: str) -> int:
+    number, unit = (text[:-1], text[-1]) if text[-1:] in UNITS and text else (text, "")
+    try:
+        return int(float(number) * UNITS[unit])
+    except ValueError:
+        return 0
