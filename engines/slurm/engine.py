@@ -48,6 +48,7 @@ from spec.tools import Tool
 DIAL_SECONDS = 5.0
 NOBODY = "Jobs of this cluster run under people's own names, and nobody's key is at hand."
 OWNERS = "Its owner's SSH key for this cluster is needed to end it; or end it there, with scancel."
+NODES_SECONDS = 25.0  # Slurm itself takes minutes to find out that a node is gone
 KILL_SECONDS = 20.0  # for killed jobs to leave their nodes, before a deletion is tried again
 
 
@@ -76,6 +77,7 @@ class SlurmEngine:
         self._usage = StepSampler(transport, site.directory if site.own_names else "")
         self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
+        self._nodes: tuple[float, tuple[NodeInfo, ...]] = float("-inf"), ()
 
     def acting(self, person: Transport) -> "SlurmEngine":
         """The same for somebody who submits, stops and enters jobs under an own name."""
@@ -85,8 +87,12 @@ class SlurmEngine:
         return discovery.capabilities(self._transport)
 
     def nodes(self) -> tuple[NodeInfo, ...]:
-        answer = self._transport.run(["scontrol", "--oneliner", "show", "node"])
-        return nodes(answered(answer, "scontrol show node"))
+        """As they were ``NODES_SECONDS`` ago, or later."""
+        now = time.monotonic()
+        if now - self._nodes[0] > NODES_SECONDS:
+            answer = self._transport.run(["scontrol", "--oneliner", "show", "node"])
+            self._nodes = now, nodes(answered(answer, "scontrol show node"))
+        return self._nodes[1]
 
     def check(self) -> tuple[Finding, ...]:
         return self._checks.findings()

@@ -5,6 +5,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
+from django.http import HttpResponse
 from django.test import Client
 
 from clusters import connections, services
@@ -12,7 +13,8 @@ from engines.base import EngineUnavailable, Launch
 from projects.models import Project
 from spec.formats import documents
 from tests.engines.slurm.rig import SlurmRig
-from tests.factories import WorkloadFactory
+from tests.factories import UserFactory, WorkloadFactory
+from tests.web import signed_in
 from workloads.models import Workload
 from workloads.worker import dispatch, monitor
 
@@ -55,10 +57,21 @@ class Pages:
     def shown(self, launched: Launch) -> str:
         """Of its page as it is."""
         row = self.show(launched)
-        answer = self.browser.get(row.get_absolute_url())
-        words = re.sub(r"<[^>]+>", " ", answer.content.decode())
-        return " ".join(html.unescape(words).split())
+        return _words(self.browser.get(row.get_absolute_url()))
+
+    def of_cluster(self) -> str:
+        """What an administrator reads of the connection, once the worker looked."""
+        self._connect()
+        services.refresh(self.project.cluster)
+        address = f"{self.project.cluster.get_absolute_url()}connection/"
+        boss = signed_in(UserFactory(administrator=True))
+        return _words(boss.get(address))
 
     def _connect(self) -> None:
         cluster = self.project.cluster
         connections._engines[cluster.pk] = cluster.connection_version, self.rig.engine
+
+
+def _words(answer: HttpResponse) -> str:
+    words = re.sub(r"<[^>]+>", " ", answer.content.decode())
+    return " ".join(html.unescape(words).split())

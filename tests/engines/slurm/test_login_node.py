@@ -69,7 +69,7 @@ def cut_every(seconds: float, transport: SshTransport) -> Iterator[None]:
 
 
 def test_a_connection_that_is_cut_every_two_seconds_loses_and_doubles_nothing(
-    rig: SlurmRig,
+    rig: SlurmRig, pages: Pages
 ) -> None:
     launched = rig.shell("for i in 1 2 3 4 5; do echo $i; sleep 1; done")
     with cut_every(2, rig.transport):
@@ -85,6 +85,7 @@ def test_a_connection_that_is_cut_every_two_seconds_loses_and_doubles_nothing(
     order = [Phase.PENDING, Phase.INITIALIZING, Phase.RUNNING, Phase.COMPLETED]
     assert phases == sorted(phases, key=order.index)
     assert printed(rig.engine, launched) == b"1\n2\n3\n4\n5\n"
+    assert "Completed" in pages.text(launched)
 
 
 def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig, pages: Pages) -> None:
@@ -121,7 +122,7 @@ def test_more_sessions_than_the_login_node_allows_wait_or_connect_anew(rig: Slur
         assert list(threads.map(ask, range(24))) == [str(number) for number in range(24)]
 
 
-def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig) -> None:
+def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig, pages: Pages) -> None:
     home = Path(rig.testbed.told["users"][USER]["home"])
     greeting = home / ".bashrc"
     greeting.write_text("echo '*** Welcome 42 ***'; echo maintenance on Friday >&2\n")
@@ -134,5 +135,8 @@ def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig) -> None
         assert printed(rig.engine, launched, 1) == b"hello\n"
         assert rig.transport.run(["sh", "-c", "echo no >&2; exit 3"]).said == "no"
         assert {it.name for it in rig.engine.nodes()} == set(rig.testbed.told["nodes"])
+        said = pages.text(launched)
+        assert "Completed" in said
+        assert "Welcome" not in said
     finally:
         greeting.unlink()

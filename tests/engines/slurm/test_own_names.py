@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engines.base import EngineRefused, EngineUnavailable, Launch
-from engines.slurm.client import files
 from engines.findings import Level
+from engines.slurm.client import files
 from engines.slurm.cluster.checks import limits, privacy
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import SharedFolder

@@ -62,15 +62,18 @@ def others(rig: SlurmRig) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("strict")
-def test_a_site_that_hides_jobs_and_keeps_none_shows_ours_to_their_end(rig: SlurmRig) -> None:
+def test_a_site_that_hides_jobs_and_keeps_none_shows_ours_to_their_end(
+    rig: SlurmRig, pages: Pages
+) -> None:
     launched = rig.submit(rig.prints())
     assert rig.over(launched).phase is Phase.COMPLETED
     assert printed(rig.engine, launched, 1) == b"hello\n"
     failed = rig.submit(rig.fails())
     assert rig.over(failed).message == "worker-0 (rank 1) exited with code 3."
-    texts = [it.text for it in rig.engine.check()]
-    assert any("keeps no ended jobs" in text for text in texts)
-    assert any("ALL: Slurm refuses jobs" in text for text in texts)
+    assert "worker-0 (rank 1) exited with code 3." in pages.text(failed)
+    said = pages.of_cluster()
+    assert "Slurm keeps no ended jobs here" in said
+    assert "ALL: Slurm refuses jobs" in said
 
 
 @pytest.mark.usefixtures("strict")
@@ -85,7 +88,9 @@ def test_a_site_that_enforces_limits_refuses_by_the_field(rig: SlurmRig, pages: 
 
 
 @pytest.mark.usefixtures("others")
-def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(rig: SlurmRig) -> None:
+def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(
+    rig: SlurmRig, pages: Pages
+) -> None:
     counting = Counting(rig.transport)
     engine = SlurmEngine(counting, rig.site, interval=0.5)
     watch = engine.watch()
@@ -104,6 +109,7 @@ def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(rig: Slu
     assert not {"sacct", "sinfo", "scontrol"} & set(counting.asked)
     assert [it.name for it in squeue(rig.transport) if "sweep" in it.name] == []
     assert printed(rig.engine, launched) == b"hello\n"
+    assert "Completed" in pages.text(launched)
 
 
 @contextmanager

@@ -56,6 +56,6 @@ def test_the_lines_that_have_to_be_changed_first_are_named(terminal: Terminal) -
 
 def test_an_image_that_is_not_used_is_said(terminal: Terminal, on_slurm: Project) -> None:
     line = "a --workers 1 -i some/image --no-master --command -- python train.py"
-    for option in ("", "--dry-run"):
+    for option in ("--dry-run", ""):
         said = terminal(f"training pytorch submit {option} {line}").err
         assert "--image: is not used: the cluster has neither pyxis nor apptainer" in said

@@ -88,7 +88,7 @@ def test_an_image_that_is_not_used_is_told_before_and_after(
     cluster.capabilities_json |= {"queues": True}
     cluster.save()
     body = seed_body()
-    body["spec"] |= {"image": "some/image", "command": "python train.py"}
+    body["spec"] |= {"image": "some/image", "command": "python train.py", "compute": {}}
     _, rehearsed = call("POST", ONE, body)
     assert rehearsed["complianceIssues"] == []
     _, made = call("POST", ONE.partition("?")[0], body)
