@@ -42,8 +42,8 @@ find . -mindepth 2 -maxdepth 2 -name 'rank-*.log' -printf '%P\n'
 PIECE = r"""
 w=${1%/*/*/*/*} rest=${1#"${1%/*/*/*/*}"}
 shared=$(cd -P "${w%/*}" 2>/dev/null && pwd -P)
-cd -P "${1%/*}" 2>/dev/null && [ "$(pwd -P)" = "$shared/${w##*/}${rest%/*}" ] ||
-  { echo -; exit 0; }
+cd -P "${1%/*}" 2>/dev/null && [ "$(pwd -P)" = "$shared/${w##*/}${rest%/*}" ] &&
+  [ ! -L "${1##*/}.log" ] || { echo -; exit 0; } # nothing of it will come
 open() { dd if="${1##*/}" iflag="nofollow,nonblock,$2" status=none "bs=64K" $3 2>/dev/null; }
 ended=$(open "$1.ended" count_bytes count=100)
 set -- "$1" "$2" "$3" $ended
