@@ -5,7 +5,6 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
-from django.http import HttpResponse
 from django.test import Client
 
 from clusters import connections, services
@@ -57,7 +56,7 @@ class Pages:
     def shown(self, launched: Launch) -> str:
         """Of its page as it is."""
         row = self.show(launched)
-        return _words(self.browser.get(row.get_absolute_url()))
+        return _words(self.browser.get(row.get_absolute_url()).content)
 
     def of_cluster(self) -> str:
         """What an administrator reads of the connection, once the worker looked."""
@@ -65,13 +64,13 @@ class Pages:
         services.refresh(self.project.cluster)
         address = f"{self.project.cluster.get_absolute_url()}connection/"
         boss = signed_in(UserFactory(administrator=True))
-        return _words(boss.get(address))
+        return _words(boss.get(address).content)
 
     def _connect(self) -> None:
         cluster = self.project.cluster
         connections._engines[cluster.pk] = cluster.connection_version, self.rig.engine
 
 
-def _words(answer: HttpResponse) -> str:
-    words = re.sub(r"<[^>]+>", " ", answer.content.decode())
+def _words(page: bytes) -> str:
+    words = re.sub(r"<[^>]+>", " ", page.decode())
     return " ".join(html.unescape(words).split())
