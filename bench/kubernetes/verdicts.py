@@ -196,11 +196,18 @@ def _fill(trial: Trial) -> None:
     api, random = trial.api, trial.random
     name = trial.space.rpartition("/")[2]
     api.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": {}}})
-    nodes = list(trial.cluster.nodes.all())
+    simulated = trial.cluster.nodes.filter(labels_json__has_key=SIMULATED)
+    nodes = list(simulated)
     pods = [_filler(random, node.name, node.gpu_count) for node in nodes]
     with ThreadPoolExecutor(CALLERS) as pool:
         list(pool.map(lambda pod: api.create(f"{trial.space}/pods", pod), pods))
-    store.store(trial.cluster, engine_for(trial.cluster).nodes())
+
+    def is_known() -> bool:
+        """What pods ask for is read every half a minute, and was before they were there."""
+        store.store(trial.cluster, engine_for(trial.cluster).nodes())
+        return not simulated.filter(allocated_cpu=0).exists()
+
+    wait_for(is_known, LONGEST, "what the pods ask for to be known", every=1.0)
 
 
 def _filler(random: Random, node: str, gpus: int) -> dict[str, Any]:
