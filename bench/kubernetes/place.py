@@ -19,6 +19,7 @@ from engines.kubernetes.client.connect import connect
 from tests.product import Trainyard
 from tests.rest import Rest
 
+PATIENCE = 120.0  # seconds for one call: thousands are under way, and the machine may be busy
 IMAGE = "local/busybox:1"  # nobody pulls it: pods stay unscheduled, or run on simulated nodes
 
 
@@ -39,6 +40,7 @@ class BenchSite:
     def rest(self) -> Iterator[Rest]:
         """A caller of the API who submits into the project."""
         with Rest(self.trainyard) as rest:
+            rest.http.timeout = PATIENCE
             projects = rest.send("GET", "/org-unit/projects")["projects"]
             rest.project = next(each for each in projects if each["name"] == self.project)
             yield rest
