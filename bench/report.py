@@ -12,15 +12,6 @@ from pathlib import Path
 import psutil
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-HEAD = """# Benchmarks
-
-![The event history of a workload](pictures/history.png)
-
-What `make bench`, `make bench-api`, `make bench-kubernetes` and `make bench-slurm` measured last.
-Each row compares Trainyard with a peer, or with itself at another size, in one run on one machine:
-only the ratio and the limits mean anything elsewhere.
-
-"""
 
 
 @dataclass(frozen=True)
@@ -84,11 +75,13 @@ def commit() -> str:
     return described.stdout.strip() or "unknown"
 
 
-def write(rows: Iterable[Measurement], section: str) -> None:
-    """Keep the table below ``section``, with the machine and the commit it was measured on."""
+def write(rows: Iterable[Measurement], section: str, page: Path = PAGE) -> None:
+    """Put the table below the heading ``section`` in the place of the one there, with the machine
+    and the commit it was measured on. What the page says otherwise stays."""
     day = datetime.now(UTC).date().isoformat()
-    facts = f"Measured on {day} at commit {commit()}, on {machine()}.\n\n"
-    sections = dict(re.findall(r"^## (.+)\n\n((?:(?!## ).*\n)*)", PAGE.read_text(), re.MULTILINE))
-    sections[section] = facts + table(rows) + "\n"
-    parts = (f"## {title}\n\n{text.strip()}\n" for title, text in sorted(sections.items()))
-    PAGE.write_text(HEAD + "\n".join(parts))
+    facts = f"Measured on {day} at commit {commit()}, on {machine()}."
+    measured = f"## {section}\n\n{facts}\n\n{table(rows)}\n"
+    text = page.read_text()
+    earlier = rf"^## {re.escape(section)}\n\n(?:[^|#\n].*\n)+\n(?:\|.*\n)+"
+    text, found = re.subn(earlier, lambda _: measured, text, count=1, flags=re.MULTILINE)
+    page.write_text(text if found else f"{text}\n{measured}")
