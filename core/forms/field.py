@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 Values = dict[str, Any]  # a document, or a part of one, under its wire names
@@ -126,22 +127,22 @@ class Field:
     inherits: bool = False
     single: bool = False
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Of the input, and its id; items add ``-0-name`` and the like."""
         slug = self.alias or self.key.replace(".", "-")
         return f"{self.within}-{slug}" if self.within else slug
 
-    @property
+    @cached_property
     def path(self) -> Path:
         steps = tuple(self.key.split("."))
         return (self.within, *steps) if self.within else steps
 
-    @property
+    @cached_property
     def paths(self) -> tuple[Path, ...]:
         return (self.path, *map(_steps, self.also))
 
-    @property
+    @cached_property
     def dotted(self) -> str:
         """The first key below ``within``, whatever it holds, with a dot between the two."""
         return ".".join(str(step) for step in self.path[: 2 if self.within else 1])

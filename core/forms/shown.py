@@ -131,6 +131,11 @@ class Shown:
         return bool(self.errors) or any(item.errors for item in self.items)
 
     @property
+    def is_noted(self) -> bool:
+        """Whether anything is to be said below it."""
+        return bool(self.errors or self.ok or self.ruling or self.origin)
+
+    @property
     def is_given(self) -> bool:
         """Whether there is anything that a person entered."""
         return (bool(self.filled) and not self.is_default) or self.value not in ("", None)

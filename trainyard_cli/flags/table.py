@@ -1,7 +1,8 @@
 """Flag ↔ field of the request, as rows. The words are Run:ai's; what its first command line called
 otherwise stands behind. The first long name is the one that is printed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from trainyard_cli.flags import items
 from trainyard_cli.flags.items import CLAIMS
@@ -47,11 +48,11 @@ class CliFlag:
     def all_names(self) -> list[str]:
         return self.names.split()
 
-    @property
+    @cached_property
     def name(self) -> str:
         return next(it for it in self.all_names if it.startswith("--"))
 
-    @property
+    @cached_property
     def key(self) -> str:
         return self.name[2:].replace("-", "_")
 
@@ -61,7 +62,7 @@ class CliFlag:
 
 
 def _of(panel: str, *rows: CliFlag) -> tuple[CliFlag, ...]:
-    return tuple(CliFlag(**{**vars(row), "panel": panel}) for row in rows)
+    return tuple(replace(row, panel=panel) for row in rows)
 
 
 def _pod(names: str, path: str, kind: ValueKind, text: str, *, master: bool = False) -> CliFlag:

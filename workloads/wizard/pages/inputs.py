@@ -51,7 +51,7 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
     traits = content.traits
     if not traits.may_have(question.key) or (question.key == "framework" and not traits.is_gang):
         return False
-    if question.name == "kind" and len(kinds_of(content.traits.noun)) == 1:
+    if question.name == "kind" and len(kinds_of(traits.noun)) == 1:
         return False  # it was chosen by the menu
     if question.is_list or given:
         return True

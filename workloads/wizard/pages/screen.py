@@ -1,5 +1,6 @@
 """One page of the wizard as its template reads it."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from core.forms.shown import Shown
@@ -103,7 +104,7 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Sc
         plan,
         page,
         inputs=shown,
-        folds=list(_folds(shown, page, offer)),
+        folds=_folds(shown, page, offer),
         steps=list(steps(draft, plan, page, located)),
         open=now,
         later=later,
@@ -113,10 +114,12 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Sc
 
 def _folds(shown: list[Shown], page: int, offer: Offer) -> list[Fold]:
     """The sections that open, on a page that asks of a kind of pod."""
+    if page not in ROLES or not any(it.field.within for it in shown):
+        return []
     by_name = {it.name: it for it in shown}
-    folds = []
-    for section in table.SECTIONS:
-        its = [by_name[it.name] for it in section.on(page) if it.name in by_name]
-        if section.template and page in ROLES and any(it.field.within for it in shown):
-            folds.append(Fold(section, its, offer.lacks(section)))
-    return folds
+    within: defaultdict[str, list[Shown]] = defaultdict(list)
+    for question in table.on(page):
+        if question.name in by_name:
+            within[question.section].append(by_name[question.name])
+    asked = (section for section in table.SECTIONS if section.template)
+    return [Fold(section, within[section.key], offer.lacks(section)) for section in asked]

@@ -40,12 +40,13 @@ def section(key: str) -> Section:
 
 def questions() -> dict[str, Question]:
     """By the names of their inputs, in the order of the pages."""
-    return _questions(SECTIONS, tuple(KINDS))
+    return _questions(tuple(section.key for section in SECTIONS), tuple(KINDS))
 
 
 @cache
-def _questions(sections: tuple[Section, ...], kinds: tuple[str, ...]) -> dict[str, Question]:
-    asked = (it for page in PAGES for section in sections for it in section.on(page))
+def _questions(sections: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Question]:
+    """Kept by the keys: to compare sections by all that they hold takes longer than to ask them."""
+    asked = (it for page in PAGES for key in sections for it in section(key).on(page))
     return {question.name: question for question in asked}
 
 
