@@ -80,9 +80,10 @@ def waiting(cluster: Cluster) -> WorkloadQuerySet:
 
 
 def _to_launch(cluster: Cluster) -> WorkloadQuerySet:
-    """With what a launch tells of each, and no more."""
+    """With all that a launch tells of each, for what is left out is a question of each row."""
     rows = waiting(cluster).select_related("project", "created_by")
-    return rows.standing("name", "spec_json", "verdict", "project__name", "created_by__username")
+    own = ("name", "spec_json", "verdict", "running_seconds", "created_by__username")
+    return rows.standing(*own, "project__name", "project__department", "project__cluster")
 
 
 def _give(

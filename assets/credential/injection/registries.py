@@ -60,6 +60,8 @@ def opened(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
     """With them as they are now. ``MissingValue``; ``Unreadable`` where ``SECRET_KEY`` is
     another."""
     credentials = list(credentials)
+    if not credentials:
+        return ()
     values: dict[tuple[object, str], str] = {
         (row.credential_id, row.key): row.value
         for row in SecretValue.objects.filter(credential__in=[it.pk for it in credentials])

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from celery import current_app
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from redis.exceptions import ConnectionError
 
+from clusters.models import Cluster
 from core.broker.lease import lease
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.fake import FakeEngine
@@ -17,6 +18,7 @@ from spec.problems.causes import Cause, CauseKind
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import enqueue, tasks
+from workloads.launch import launch_of
 from workloads.models import Workload
 from workloads.worker import dispatch
 
@@ -43,6 +45,18 @@ def test_all_workloads_that_wait_are_handed_over_in_one_go(
     WorkloadFactory(project=project, running=True)
     dispatch.hand_over(project.cluster)
     assert names(engine) == sorted(workload.name for workload in made)
+
+
+def test_what_a_launch_tells_is_no_question_of_each_row(
+    project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    WorkloadFactory(project=project)
+    Cluster.objects.filter(pk=project.cluster_id).update(kind="kubernetes")
+    (workload,) = dispatch._to_launch(project.cluster)
+    workload.cluster = Cluster.objects.get(pk=project.cluster_id)
+    with django_assert_max_num_queries(1) as asked:  # which credentials its images are pulled with
+        launch_of(workload)
+    assert all("assets_credential" in query["sql"] for query in asked)
 
 
 def test_a_second_look_gives_nothing_twice(engine: FakeEngine, project: Project) -> None:
