@@ -5,26 +5,16 @@ A broker that is down loses nothing: the sweep looks at the rows every few secon
 
 from uuid import UUID
 
-from core.broker import enqueue
 from core.broker.enqueue import MONITOR, SUBMIT, send, send_once
 from workloads.models import Workload
 
-HAND_OVER = "workloads.hand_over"
+HAND_OVER, QUEUE_UP = "workloads.hand_over", "workloads.queue_up"
 
 
 def submit(*workloads: Workload) -> None:
     """To their one cluster where that has a queue of its own, else to admission."""
     cluster = workloads[0].cluster
-    if cluster.capabilities.queues:
-        hand_over(cluster.pk)
-        return
-    for workload in workloads:
-        start(workload.pk)
-
-
-def start(workload_id: UUID) -> None:
-    """Where Trainyard decides when it starts."""
-    send("workloads.submit", workload_id, SUBMIT)
+    (hand_over if cluster.capabilities.queues else queue_up)(cluster.pk)
 
 
 def hand_over(cluster_id: UUID) -> None:
@@ -32,9 +22,9 @@ def hand_over(cluster_id: UUID) -> None:
     send_once(HAND_OVER, cluster_id, SUBMIT)
 
 
-def looked(cluster_id: UUID) -> None:
-    """A worker saw every row: what is committed from now on needs a message of its own."""
-    enqueue.looked(HAND_OVER, cluster_id)
+def queue_up(cluster_id: UUID) -> None:
+    """The same where Trainyard decides what starts when."""
+    send_once(QUEUE_UP, cluster_id, SUBMIT)
 
 
 def launch(workload_id: UUID) -> None:

@@ -30,22 +30,9 @@ from workloads.history import causes, events
 from workloads.history.progress import forward
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
-from workloads.scheduling import admission
-from workloads.scheduling.fit.foresight import FEW, judge_unasked
 from workloads.scheduling.limits import endings
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
-
-
-def start(workload: Workload) -> None:
-    """Queue a submitted or resumed workload of a cluster that has no queue of its own."""
-    waiting = Workload.objects.waiting().filter(cluster=workload.cluster)
-    if waiting.count() < FEW and not workload.spec_fault:
-        judge_unasked(workload.cluster, [workload])
-    with transaction.atomic():
-        if workload.move(Phase.PENDING):
-            events.phase(workload)
-    admission.admit(workload.cluster)
 
 
 def launch(workload: Workload) -> None:

@@ -26,14 +26,14 @@ def _workload(workload_id: str) -> Workload:
     return Workload.objects.select_related("project", "cluster", "created_by").get(pk=workload_id)
 
 
-@shared_task(name="workloads.submit", **retried)
-def submit(workload_id: str) -> None:
-    reconcile.start(_workload(workload_id))
-
-
-@shared_task(name="workloads.hand_over", **retried)
+@shared_task(name=enqueue.HAND_OVER, **retried)
 def hand_over(cluster_id: str) -> None:
     dispatch.hand_over(Cluster.objects.get(pk=cluster_id))
+
+
+@shared_task(name=enqueue.QUEUE_UP)
+def queue_up(cluster_id: str) -> None:
+    dispatch.queue_up(Cluster.objects.get(pk=cluster_id))
 
 
 @shared_task(name="workloads.launch", **retried)

@@ -1,4 +1,5 @@
-"""Giving workloads to clusters that queue for themselves: many at once, and on level.
+"""Taking up what was asked to run, many at once and on level: clusters that queue for themselves
+get it, on others it joins our own queue.
 
 The rows say what there is to do, a message only says "look". So a thousand submissions need a few
 messages, and a message that is lost costs the seconds until the next sweep.
@@ -17,15 +18,17 @@ from django.utils import timezone
 
 from assets.credential.own_keys import engine_by
 from clusters.models import Cluster
+from core.broker.enqueue import looked
 from core.broker.lease import ending, lease
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
-from spec.phases import ASKED_TO_RUN, Reason
+from spec.phases import ASKED_TO_RUN, Phase, Reason
 from spec.problems.causes import Cause, CauseKind
 from workloads import enqueue, reconcile
 from workloads.history import causes, events
 from workloads.launch import launch_of
 from workloads.models import Workload, WorkloadQuerySet
-from workloads.scheduling.fit.foresight import judge_unasked
+from workloads.scheduling import admission
+from workloads.scheduling.fit.foresight import FEW, judge_unasked
 
 log = logging.getLogger(__name__)
 
@@ -48,9 +51,36 @@ def hand_over(cluster: Cluster) -> None:
             if extend is None:
                 return  # who holds it looks once more after giving it back
             _give_all(cluster, extend)
-            enqueue.looked(cluster.pk)
+            looked(enqueue.HAND_OVER, cluster.pk)
         more = waiting(cluster).exists()
     enqueue.monitor(cluster.pk)
+
+
+def queue_up(cluster: Cluster) -> None:
+    """Queue what was submitted or resumed on a cluster that has no queue of its own, and start what
+    may. Whoever is at it as well moves no workload a second time."""
+    looked(enqueue.QUEUE_UP, cluster.pk)  # first: what is committed after our look asks for another
+    rows = Workload.objects.filter(cluster=cluster, phase__in=ASKED_TO_RUN, deleted_at=None)
+    asked = rows.order_by("queued_at", "pk")
+    left = list(asked.values_list("pk", flat=True))
+    ahead = Workload.objects.waiting().filter(cluster=cluster).count()
+    while True:
+        some, left = left[:AT_ONCE], left[AT_ONCE:]
+        for workload in asked.filter(pk__in=some).select_related("project"):
+            workload.cluster = cluster
+            _queue(workload, judges=ahead < FEW)
+            ahead += 1
+        admission.admit(cluster)
+        if not left:
+            return
+
+
+def _queue(workload: Workload, *, judges: bool) -> None:
+    if judges and not workload.spec_fault:
+        judge_unasked(workload.cluster, [workload])
+    with transaction.atomic():
+        if workload.move(Phase.PENDING):
+            events.phase(workload)
 
 
 def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:

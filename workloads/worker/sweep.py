@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from clusters import connection_tests
 from clusters.models import Cluster, State
-from spec.phases import ASKED_TO_RUN, Phase, Reason
+from spec.phases import Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
 from workloads.models.history.traces import expired
@@ -29,15 +29,13 @@ STATISTICS_SECONDS = 600
 
 
 def sweep() -> None:
-    admitting = []
     for cluster in Cluster.objects.all():
         enqueue.monitor(cluster.pk)
         if not cluster.capabilities.queues:
-            admitting.append(cluster)
-            enqueue.admit(cluster.pk)
+            enqueue.queue_up(cluster.pk)
         elif cluster.state != State.DISCONNECTED:
             enqueue.hand_over(cluster.pk)
-    _ask_again(admitting)
+    _ask_again()
     time_limits.enforce()
     if cache.add("idle-workloads", 1, IDLE_SECONDS):
         idle_limits.enforce()
@@ -49,16 +47,13 @@ def sweep() -> None:
         refresh_statistics()
 
 
-def _ask_again(admitting: list[Cluster]) -> None:
+def _ask_again() -> None:
     """Not of a cluster that is known to be silent: each call would hold a thread until it times
-    out, and the monitor, which notices that the cluster is back, needs one. One that queues for
-    itself was asked for all that waits there, however many that are."""
+    out, and the monitor, which notices that the cluster is back, needs one. What waits to be taken
+    up was asked for by cluster, however many that are."""
     overdue = Workload.objects.filter(
         phase_updated_at__lt=timezone.now() - OVERDUE, deleted_at=None
     ).exclude(cluster__state=State.DISCONNECTED)
-    asked = overdue.filter(phase__in=ASKED_TO_RUN, cluster__in=admitting)
-    for pk in asked.values_list("pk", flat=True):
-        enqueue.start(pk)
     unseen = overdue.filter(phase=Phase.INITIALIZING, observed_run__lt=F("run"))
     for pk in unseen.values_list("pk", flat=True):
         enqueue.launch(pk)

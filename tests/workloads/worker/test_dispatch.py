@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from redis.exceptions import ConnectionError
 
 from clusters.models import Cluster
+from core.broker.enqueue import looked
 from core.broker.lease import lease
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.fake import FakeEngine
@@ -217,7 +218,7 @@ def test_many_submissions_ask_the_worker_once_to_hand_over(
         with django_capture_on_commit_callbacks(execute=True):
             enqueue.submit(WorkloadFactory(project=project))
     assert sent == ["workloads.hand_over"]
-    enqueue.looked(project.cluster_id)
+    looked(enqueue.HAND_OVER, project.cluster_id)
     with django_capture_on_commit_callbacks(execute=True):
         enqueue.hand_over(project.cluster_id)
     assert sent == ["workloads.hand_over"] * 2

@@ -28,8 +28,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
 @pytest.mark.parametrize(
     ("phase", "task"),
     [
-        (Phase.CREATING, "workloads.submit"),
-        (Phase.RESUMING, "workloads.submit"),
         (Phase.INITIALIZING, "workloads.launch"),
         (Phase.STOPPING, "workloads.stop"),
         (Phase.DELETING, "workloads.delete"),
@@ -69,16 +67,21 @@ def test_the_sweep_leaves_a_silent_cluster_to_the_monitor(
     }
 
 
-def test_the_sweep_asks_once_for_all_that_a_cluster_with_a_queue_should_have(
-    project: Project, asked: list[tuple[str, UUID]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("queues", "verb"), [(True, "hand_over"), (False, "queue_up")])
+def test_the_sweep_asks_once_for_all_that_a_cluster_should_have(
+    queues: bool,
+    verb: str,
+    project: Project,
+    asked: list[tuple[str, UUID]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """However many of them wait there."""
     handed: list[UUID] = []
-    monkeypatch.setattr(enqueue, "hand_over", handed.append)
+    monkeypatch.setattr(enqueue, verb, handed.append)
     overdue = timezone.now() - timedelta(seconds=10)
     for _ in range(3):
         WorkloadFactory(project=project, phase=Phase.CREATING, phase_updated_at=overdue)
-    Cluster.objects.update(capabilities_json={"queues": True}, state=State.CONNECTED)
+    Cluster.objects.update(capabilities_json={"queues": queues}, state=State.CONNECTED)
     sweep.sweep()
     assert handed == [project.cluster_id]
     assert [task for task, _ in asked] == ["workloads.monitor_cluster"]

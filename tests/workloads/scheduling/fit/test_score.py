@@ -14,12 +14,13 @@ from spec.phases import Phase, Reason
 from spec.problems.causes import CauseKind
 from tests.factories import UserFactory, WorkloadFactory
 from tests.workloads.gangs import engine, now, project, waiting
-from workloads import reconcile, services
+from workloads import services
 from workloads.models import Cause, Workload
 from workloads.plan import plan
 from workloads.scheduling.fit import score
 from workloads.scheduling.fit.foresight import FEW, judge_unasked
 from workloads.scheduling.fit.judge import Answer
+from workloads.worker import dispatch
 
 __all__ = ["engine", "project"]
 pytestmark = pytest.mark.django_db
@@ -60,7 +61,7 @@ def counted(cluster: Cluster) -> list[tuple[int, int, int]]:
 def test_the_verdict_is_stored_with_the_workload(project: Project, member: User) -> None:
     first = submitted(project, member, 3)
     assert (first.verdict, first.verdict_cause) == (Answer.NOW, "")
-    reconcile.start(now(first))
+    dispatch.queue_up(project.cluster)
     second = submitted(project, member, 2)
     assert (second.verdict, second.verdict_cause) == (Answer.LATER, CauseKind.CAPACITY)
 
@@ -124,7 +125,7 @@ def test_workloads_of_programs_are_judged_before_they_are_queued(project: Projec
     for gpus, answer in ((3, Answer.NOW), (2, Answer.LATER)):
         workload = waiting(project, f"gang-{gpus}", gpus)
         Workload.objects.filter(pk=workload.pk).update(phase=Phase.CREATING)
-        reconcile.start(now(workload))
+        dispatch.queue_up(project.cluster)
         assert now(workload).verdict == answer
 
 
