@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import jwt
@@ -67,7 +68,9 @@ def owner(token: str) -> User | None:
 
 def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
     try:
-        claims = jwt.decode(token, _signing_key(), algorithms=[ALGORITHM], audience=audience)
+        claims = _claims(token, _signing_key(), audience)
+        if claims["exp"] <= timezone.now().timestamp():
+            return None
         (user,) = active(int(claims["sub"]))
     except (jwt.InvalidTokenError, KeyError, ValueError):
         return None  # also where there is nobody any more
@@ -78,6 +81,15 @@ def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
         if key is None or key.has_ended or claims.get("secret") != _secret_mark(key):
             return None
     return user, claims
+
+
+@lru_cache(1024)
+def _claims(token: str, signing_key: str, audience: str) -> dict[str, Any]:
+    """A program sends the same token with each call. ``InvalidTokenError``."""
+    claims: dict[str, Any] = jwt.decode(
+        token, signing_key, algorithms=[ALGORITHM], audience=audience
+    )
+    return claims
 
 
 def _signed(user: User, key: AccessKey | None, audience: str, until: datetime) -> str:

@@ -73,6 +73,7 @@ OF_A_PLAN = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
     *("rank", "default_node_pools", "department__over_quota", "cluster__name", "cluster__kind"),
     *("cluster__state", "cluster__gpu_memory", "cluster__has_virtual_gpus"),
+    *("cluster__cpu", "cluster__memory", "cluster__gpu_count"),
     *("cluster__capabilities_json", "cluster__settings_json"),
 )
 

@@ -5,7 +5,8 @@ A broker that is down loses nothing: the sweep looks at the rows every few secon
 
 from uuid import UUID
 
-from core.broker.enqueue import MONITOR, SUBMIT, send, send_once
+from clusters.models import Cluster
+from core.broker.enqueue import MONITOR, SUBMIT, Look, send, send_once, tell
 from workloads.models import Workload
 
 HAND_OVER, QUEUE_UP = "workloads.hand_over", "workloads.queue_up"
@@ -13,8 +14,12 @@ HAND_OVER, QUEUE_UP = "workloads.hand_over", "workloads.queue_up"
 
 def submit(*workloads: Workload) -> None:
     """To their one cluster where that has a queue of its own, else to admission."""
-    cluster = workloads[0].cluster
-    (hand_over if cluster.capabilities.queues else queue_up)(cluster.pk)
+    tell(None, look_for(workloads[0].cluster))
+
+
+def look_for(cluster: Cluster) -> Look:
+    """What takes up workloads of this cluster."""
+    return Look(HAND_OVER if cluster.capabilities.queues else QUEUE_UP, cluster.pk, SUBMIT)
 
 
 def hand_over(cluster_id: UUID) -> None:

@@ -278,12 +278,10 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     plan.unused += unused(cluster, _handle(plan), spec)
     plan.problems += own_keys.complaints(cluster, plan.by)
     plan.problems += ports.complaints(cluster, spec)
-    # A large cluster has thousands of nodes to look through.
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     plan.demand = Demand.of(spec, gpu_memory=device_memory)
     if not cluster.capabilities.queues:
-        capacity.keep_nodes(cluster)
-        never = blockers(spec, capacity.whole(cluster), device_memory=device_memory)
+        never = blockers(spec, capacity.at_rest(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
             plan.problems.append(Problem(("worker", "compute"), message))
@@ -292,5 +290,7 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
 def _foresee(plan: Plan) -> None:
     """Whether it would start now."""
     if plan.spec and plan.demand and plan.cluster and plan.project:
+        if not plan.cluster.capabilities.queues:
+            capacity.keep_nodes(plan.cluster)
         ahead = look_ahead(plan.cluster, plan.project, plan.spec)
         plan.fit, plan.ground, plan.verdict = ahead.fit, ahead.ground, ahead.verdict

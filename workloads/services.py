@@ -12,6 +12,7 @@ from assets import services as assets
 from assets.models import Template
 from assets.template.kind import TEMPLATE
 from audit import services as audit
+from core.database.inserts import transaction_of_rows
 from projects.quotas import Demand
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
@@ -21,7 +22,7 @@ from workloads import enqueue, logs, submission
 from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, contest, plan
-from workloads.scheduling.quota import hold_quota
+from workloads.scheduling.quota import hold_quota, starts_at_once
 from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200  # workloads that one request may act on
@@ -50,7 +51,8 @@ def submit(
     planned = planned or plan(draft, by=by, submits=True)
     try:
         ready = planned.ready()
-        with transaction.atomic():
+        rows_alone = draft_id is None and not starts_at_once(ready.project.cluster)
+        with transaction_of_rows() if rows_alone else transaction.atomic():
             if over := hold_quota(ready.project, ready.demand):
                 raise SpecError([Problem(("worker", "compute"), over)])
             (workload,) = submission.create(

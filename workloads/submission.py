@@ -15,6 +15,7 @@ from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
+from core.broker.enqueue import tell
 from core.database.inserts import insert, together
 from projects.models import project_to_submit_to
 from projects.quotas import Demand
@@ -41,7 +42,8 @@ def create(
 ) -> list[Workload]:
     """One workload of each plan, all of one project, in the order of the plans.
 
-    ``draft_id`` and ``copied_from`` are of a plan that is alone. Call it in a transaction.
+    ``draft_id`` and ``copied_from`` are of a plan that is alone. Call it in a transaction, be it
+    one of rows.
     ``SpecError`` where a plan has problems, ``IntegrityError`` where a name was taken meanwhile.
     """
     origin = {"created_by": by, "source": source, "draft_id": draft_id, "copied_from": copied_from}
@@ -62,7 +64,7 @@ def create(
         )
         events.submitted(workloads, actor=by)
         audit.record_each(by, "create", workloads)
-    enqueue.submit(*workloads)
+    tell(events.news_of(workloads), enqueue.look_for(workloads[0].cluster), events.TO_NOTIFY)
     return workloads
 
 

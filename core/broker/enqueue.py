@@ -1,6 +1,7 @@
 """Asking a worker for something, after the commit."""
 
 import logging
+from dataclasses import dataclass
 from uuid import UUID
 
 from celery import current_app
@@ -8,6 +9,7 @@ from celery.exceptions import OperationalError
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from core.broker.stream import News
 from core.broker.valkey import connection
 
 log = logging.getLogger(__name__)
@@ -29,17 +31,41 @@ def send(task: str, about: UUID | None, queue: str) -> None:
     transaction.on_commit(now)
 
 
+@dataclass(frozen=True)
+class Look:
+    """A task that looks for all there is to do, whatever was committed until it runs."""
+
+    task: str
+    about: UUID | None
+    queue: str
+
+
 def send_once(task: str, about: UUID | None, queue: str) -> None:
     """The same: one message for all that is committed until a worker has looked."""
+    tell(None, Look(task, about, queue))
 
-    def ask() -> None:
+
+def tell(news: News | None, *looks: Look) -> None:
+    """After the commit, in one conversation with the broker: open pages of the news, and a worker
+    to look, once for each look that nobody asked for already."""
+
+    def now() -> None:
         try:
-            if connection().set(_asked(task, about), 1, nx=True, ex=ASKED_SECONDS):
-                send(task, about, queue)
+            with connection().pipeline(transaction=False) as together:
+                for it in looks:
+                    together.set(_asked(it.task, it.about), 1, nx=True, ex=ASKED_SECONDS)
+                if news:
+                    news.publish(together)
+                answers = together.execute()
         except RedisError as error:
-            log.warning("%s of %s waits for the next sweep: %s", task, about, error)
+            names = ", ".join(f"{it.task} of {it.about}" for it in looks)
+            log.warning("%s waits for the next sweep: %s", names, error)
+            return
+        for it, is_first in zip(looks, answers, strict=False):
+            if is_first:
+                send(it.task, it.about, it.queue)
 
-    transaction.on_commit(ask)
+    transaction.on_commit(now)
 
 
 def looked(task: str, about: UUID | None) -> None:

@@ -5,8 +5,10 @@ address and one permission check.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import dataclass
 
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 
 from core.broker import fanout
@@ -18,12 +20,23 @@ log = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 15.0
 
 
+@dataclass(frozen=True)
+class News:
+    """The names of what changed, for the listeners of a channel."""
+
+    channel: str
+    names: Sequence[str]
+
+    def publish(self, together: Pipeline) -> None:
+        for name in self.names:
+            together.publish(PREFIX + self.channel, name)
+
+
 def publish(channel: str, *names: str) -> None:
     """Tell listeners of ``channel`` that these changed. Losing one is harmless: pages poll."""
     try:
         with connection().pipeline(transaction=False) as together:
-            for name in names:
-                together.publish(PREFIX + channel, name)
+            News(channel, names).publish(together)
             together.execute()
     except RedisError as error:
         log.warning("No live update for %s: %s", ", ".join(names), error)

@@ -10,6 +10,7 @@ from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
 from accounts.models import User
+from core.broker.enqueue import tell
 from tests.factories import ProjectFactory
 from workloads.history import events
 from workloads.live import BEAT
@@ -54,7 +55,7 @@ def test_changes_that_come_together_are_told_together(
         messages = await opened(member)
         for _ in range(3):
             await sync_to_async(events.announce)(workload)
-        await sync_to_async(events.submitted)([workload], actor=member)
+        await sync_to_async(tell)(events.news_of([workload]))
         return await heard(messages)
 
     names = async_to_sync(scenario)().removeprefix("data: ").split()
@@ -71,7 +72,7 @@ def test_live_updates_tell_nobody_of_other_projects(
         await sync_to_async(events.announce)(workload)
         first = await heard(all_of_it)
         workload.project_id = own.pk
-        await sync_to_async(events.submitted)([workload], actor=stranger)
+        await sync_to_async(tell)(events.news_of([workload]))
         return first, await heard(theirs)
 
     of_all, of_own = async_to_sync(scenario)()

@@ -6,7 +6,8 @@ from django.db import transaction
 
 from accounts.models import User
 from core.broker import stream
-from core.broker.enqueue import PERIODIC, send_once
+from core.broker.enqueue import PERIODIC, Look, send_once
+from core.broker.stream import News
 from core.database.inserts import insert
 from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
@@ -14,6 +15,7 @@ from workloads.models import Event, Workload
 EVERY_CHANNEL = "project:*"
 #: The task that tells others of changes of phase; it reads them from the events.
 NOTIFY = "notifications.deliver"
+TO_NOTIFY = Look(NOTIFY, None, PERIODIC)
 
 
 def channel(project_id: int) -> str:
@@ -37,14 +39,16 @@ def announce_output(workload: Workload) -> None:
 
 
 def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
-    """That these, of one project, were made. Open tables are told that there are more."""
+    """That these were made. Who has to know of them is told in one go (``news_of``)."""
     insert(
         Event(workload=workload, phase=workload.phase, verb="submit", actor=actor)
         for workload in workloads
     )
-    send_once(NOTIFY, None, PERIODIC)
-    names, where = [f"new-{it.pk}" for it in workloads], channel(workloads[0].project_id)
-    transaction.on_commit(lambda: stream.publish(where, *names))
+
+
+def news_of(workloads: Sequence[Workload]) -> News:
+    """For open tables: there are more workloads of their one project."""
+    return News(channel(workloads[0].project_id), [f"new-{it.pk}" for it in workloads])
 
 
 def phase(

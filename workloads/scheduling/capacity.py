@@ -18,6 +18,11 @@ def whole(cluster: Cluster) -> Room:
     return total(Room(it.cpu, it.memory, {gpu.index: 1.0 for gpu in it.gpus}) for it in nodes)
 
 
+def at_rest(cluster: Cluster) -> Room:
+    """The same of one machine, without reading it: as the row of the cluster has it."""
+    return Room(cluster.cpu, cluster.memory, dict.fromkeys(range(cluster.gpu_count), 1.0))
+
+
 def keep_nodes(cluster: Cluster) -> None:
     """Read them once for all who ask about this object from here on."""
     cluster.ready_nodes = _ready(cluster.pk)
