@@ -8,6 +8,7 @@ is room again.
 
 import errno
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from core.broker.valkey import connection
 
 REMEMBERED_SECONDS = 20  # how long an error counts that no look at a disk explains
 KEY = "trainyard:storage"
+QUIET_SECONDS = 0.5  # so long nobody asks again whether another process met an error
 
 
 @dataclass(frozen=True)
@@ -171,15 +173,30 @@ def remember(met: StorageTrouble) -> None:
     """For all processes, for a while: then somebody tries again."""
     if met.trouble is BUSY:
         return
+    _quiet.until = 0.0
     try:
         connection().set(KEY, met.encode(), ex=REMEMBERED_SECONDS)
     except redis.RedisError:
         return
 
 
+class _Quiet:
+    """Of this process: until when it takes it that nothing is remembered."""
+
+    until = 0.0
+
+
+_quiet = _Quiet()
+
+
 def remembered() -> StorageTrouble | None:
+    if time.monotonic() < _quiet.until:
+        return None
     try:
         text = connection().get(KEY)
     except redis.RedisError:
         return None
-    return StorageTrouble.decode(text.decode()) if isinstance(text, bytes) else None
+    if isinstance(text, bytes):
+        return StorageTrouble.decode(text.decode())
+    _quiet.until = time.monotonic() + QUIET_SECONDS
+    return None

@@ -115,11 +115,10 @@ class Column:
     @classmethod
     def of(cls, field: "Field[Any, Any]") -> Self:
         plain = type(field).pre_save is Field.pre_save
-        own = (type(field).get_prep_value, type(field).get_db_prep_save)
         kept = (
             values
             for base, values in KEPT_AS_THEY_ARE
-            if isinstance(field, base) and own == (base.get_prep_value, base.get_db_prep_save)
+            if isinstance(field, base) and _conversions(type(field)) == _conversions(base)
         )
         return cls(field, attrgetter(field.attname) if plain else None, next(kept, frozenset()))
 
@@ -128,6 +127,10 @@ class Column:
         if type(value) in self.kept:
             return value
         return self.field.get_db_prep_save(value, database)
+
+
+def _conversions(kind: type["Field[Any, Any]"]) -> tuple[Any, ...]:
+    return kind.get_prep_value, kind.get_db_prep_value, kind.get_db_prep_save
 
 
 @cache

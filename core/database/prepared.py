@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet, Value
 from django.db.models.query import get_related_populators
@@ -97,14 +97,32 @@ class PreparedQuery:
     def rows(self, values: Sequence[Any]) -> Iterator[Model]:
         if any(isinstance(it, int) and it > LARGEST for it in values):
             return  # as with Django, what no column holds is no one's
-        with self.database.cursor() as cursor:
-            cursor.execute(self.sql, [self._param(it, values) for it in self.params])
-            fetched = cursor.fetchall()
+        fetched = self._fetched([self._param(it, values) for it in self.params])
         for row in self.compiler.apply_converters(fetched, self.converters):
             one = self.model.from_db(self.database.alias, self.names, row[self.columns])
             for populator in self.related:
                 populator.populate(row, one)
             yield one
+
+    def _fetched(self, params: Sequence[Any]) -> list[Any]:
+        """Where it is the first that a request asks, it shows as well whether the connection still
+        works, for which Django would ask another question first."""
+        database = self.database
+        is_open = database.connection is not None and not database.in_atomic_block
+        is_first = is_open and database.health_check_enabled and not database.health_check_done
+        database.health_check_done |= is_first
+        try:
+            return self._ask(params)
+        except OperationalError:
+            if not is_first or database.is_usable():
+                raise
+            database.close()
+        return self._ask(params)
+
+    def _ask(self, params: Sequence[Any]) -> list[Any]:
+        with self.database.cursor() as cursor:
+            cursor.execute(self.sql, params)
+            return list(cursor.fetchall())
 
     def _param(self, it: Any, values: Sequence[Any]) -> Any:
         value = values[it.value] if isinstance(it, Placeholder) else it

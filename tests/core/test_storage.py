@@ -13,6 +13,7 @@ from pytest_django import Settings
 from core import storage
 from core.broker.valkey import connection as connection_to_valkey
 from core.storage import BUSY, DAMAGED, FAILING, FULL, READ_ONLY, StorageTrouble, Trouble
+from tests.waiting import wait_for
 
 
 def of_sqlite(code: int) -> sqlite3.OperationalError:
@@ -129,6 +130,13 @@ def test_processes_hear_of_it_from_each_other_for_a_while(valkey: redis.Redis) -
     storage.remember(met)
     assert storage.remembered() == storage.current() == met
     assert 0 < int(valkey.ttl(storage.KEY)) <= storage.REMEMBERED_SECONDS
+
+
+def test_what_another_process_met_is_heard_of_within_a_second(valkey: redis.Redis) -> None:
+    assert storage.remembered() is None
+    met = StorageTrouble(DAMAGED, "/data/there.sqlite3")
+    valkey.set(storage.KEY, met.encode())
+    wait_for(lambda: storage.remembered() == met, timeout=1.0)
 
 
 def test_without_a_broker_each_looks_for_itself(settings: Settings, tmp_path: Path) -> None:

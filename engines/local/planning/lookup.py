@@ -135,7 +135,7 @@ def _missing(replica: Replica, words: list[str], *, first_run: bool) -> str:
 
 
 def _unusable(program: str, replica: Replica) -> str:
-    if _is_mounted(program, replica) or shutil.which(program):
+    if program == sys.executable or _is_mounted(program, replica) or shutil.which(program):
         return ""
     if os.access(program, os.F_OK) and not _is_folder(program):
         return (

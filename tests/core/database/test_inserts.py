@@ -1,13 +1,14 @@
 """Rows that are written in one go are those that Django would have written."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.forms import model_to_dict
 from django.test.utils import CaptureQueriesContext
 
-from core.database.inserts import insert, together
+from core.database.inserts import insert, together, transaction_of_rows
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
 from workloads.models import Event, Rank, Workload
@@ -90,3 +91,36 @@ def test_of_rows_that_go_together_one_that_is_refused_takes_all_back() -> None:
     assert not workload.ranks.exists(), "nothing of it was sent"
     insert(twins[:1])
     assert workload.ranks.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rows_alone_are_taken_together_or_not_at_all() -> None:
+    workload = _workload()
+    events, twins = workload.events.count(), [Rank(rank=1, role="worker", index=1)] * 2
+    for rank in twins:
+        rank.workload = workload
+    with pytest.raises(IntegrityError), transaction_of_rows():
+        _insert_together([Event(workload=workload, phase=Phase.RUNNING)], twins)
+    assert (workload.events.count(), workload.ranks.count()) == (events, 0)
+    with CaptureQueriesContext(connection) as asked, transaction_of_rows():
+        _insert_together([Event(workload=workload, phase=Phase.RUNNING)], twins[:1])
+    assert (workload.events.count(), workload.ranks.count()) == (events + 1, 1)
+    if connection.vendor == "postgresql":
+        assert len(asked) == 1, "no begin and no commit"
+
+
+@pytest.mark.parametrize("value", [None, True, False, 0, -5, 2**40, "", "%s", 1.5])
+def test_a_value_without_quotes_is_the_same_in_its_place(value: Any) -> None:
+    workload = _workload()
+    with together():
+        insert([Event(workload=workload, phase=Phase.RUNNING, message=str(value))])
+        workload.last_metrics = {"value": value}
+        insert([Workload(**_columns_of(workload))])
+    copy = Workload.objects.get(name="copy")
+    assert copy.last_metrics == {"value": value}
+    assert workload.events.order_by("pk").last().message == str(value)
+
+
+def _columns_of(workload: Workload) -> dict[str, Any]:
+    columns = {it.attname: getattr(workload, it.attname) for it in Workload._meta.concrete_fields}
+    return columns | {"id": uuid4(), "name": "copy", "running_pods": 3, "observed_sequence": -5}

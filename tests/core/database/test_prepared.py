@@ -2,14 +2,16 @@
 
 from uuid import UUID
 
+import psycopg
 import pytest
 from django.db import connection
 from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 
+from accounts.models import active
 from core.database.prepared import prepared
 from projects.models import Project
-from tests.factories import ProjectFactory
+from tests.factories import ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -65,3 +67,19 @@ def test_each_answer_is_as_the_rows_are_now() -> None:
 
 def _keys(*projects: Project) -> list[tuple[int, UUID]]:
     return [(project.pk, project.cluster_id) for project in projects]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite ends no connection")
+def test_the_first_question_of_a_request_opens_a_connection_that_ended_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    user = UserFactory()
+    assert active(user.pk) == [user]
+    number = connection.connection.info.backend_pid
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [number])
+    monkeypatch.setattr(connection, "health_check_enabled", True)
+    monkeypatch.setattr(connection, "health_check_done", False)
+    assert active(user.pk) == [user]
+    assert connection.connection.info.backend_pid != number
