@@ -51,11 +51,14 @@ def test_a_member_hears_of_the_projects_workloads(
 def test_changes_that_come_together_are_told_together(
     valkey: redis.Redis, workload: Workload, member: User
 ) -> None:
+    def change() -> None:
+        for _ in range(3):
+            events.announce(workload)
+        tell(events.news_of([workload]))
+
     async def scenario() -> str:
         messages = await opened(member)
-        for _ in range(3):
-            await sync_to_async(events.announce)(workload)
-        await sync_to_async(tell)(events.news_of([workload]))
+        await sync_to_async(change)()
         return await heard(messages)
 
     names = async_to_sync(scenario)().removeprefix("data: ").split()
