@@ -107,7 +107,7 @@ class PreparedQuery:
     def _fetched(self, params: Sequence[Any]) -> list[Any]:
         """Where it is the first that a request asks, it shows as well whether the connection still
         works, for which Django would ask another question first."""
-        database = self.database
+        database: Any = self.database  # the stubs know nothing of health checks
         is_open = database.connection is not None and not database.in_atomic_block
         is_first = is_open and database.health_check_enabled and not database.health_check_done
         database.health_check_done |= is_first

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 
@@ -79,7 +79,8 @@ def test_the_first_question_of_a_request_opens_a_connection_that_ended_anew(
     number = connection.connection.info.backend_pid
     with psycopg.connect(**connection.get_connection_params()) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [number])
-    monkeypatch.setattr(connection, "health_check_enabled", True)
-    monkeypatch.setattr(connection, "health_check_done", False)
+    own = connections[DEFAULT_DB_ALIAS]  # the proxy would lose what is put back
+    monkeypatch.setattr(own, "health_check_enabled", True)
+    monkeypatch.setattr(own, "health_check_done", False)
     assert active(user.pk) == [user]
     assert connection.connection.info.backend_pid != number
