@@ -118,7 +118,7 @@ def test_a_value_without_quotes_is_the_same_in_its_place(value: Any) -> None:
         insert([Workload(**_columns_of(workload))])
     copy = Workload.objects.get(name="copy")
     assert copy.last_metrics == {"value": value}
-    assert workload.events.order_by("pk").last().message == str(value)
+    assert workload.events.latest("pk").message == str(value)
 
 
 def _columns_of(workload: Workload) -> dict[str, Any]:
