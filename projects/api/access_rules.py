@@ -169,7 +169,8 @@ def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessR
     for subject in given.subjects:
         for scope in given.scopes:
             own = subject.model_dump(by_alias=True) | scope.model_dump(by_alias=True)
-            one = AccessRuleIn(**own, roleId=given.role_id, clusterId=given.cluster_id)
+            both = {"roleId": given.role_id, "clusterId": given.cluster_id}
+            one = AccessRuleIn.model_validate(own | both)
             try:
                 rules_given.append(give(one, request.user))
             except ApiError as error:
