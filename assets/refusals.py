@@ -24,12 +24,12 @@ def refusals(
     ``cluster``, or each where it belongs."""
 
     def issues(assets: Iterable[Any], cluster: Cluster | None) -> Mapping[UUID, str]:
-        found: dict[UUID, str] = {}
+        refused: dict[UUID, str] = {}
         for asset in assets:
             its = {key: value for key, value in layer(asset).items() if key in keys and value}
             if its and (at := cluster or asset.cluster) and (why := _refused(its, at)):
-                found[asset.pk] = why
-        return found
+                refused[asset.pk] = why
+        return refused
 
     return issues
 

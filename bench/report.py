@@ -83,5 +83,5 @@ def write(rows: Iterable[Measurement], section: str, page: Path = PAGE) -> None:
     measured = f"## {section}\n\n{facts}\n\n{table(rows)}\n"
     text = page.read_text()
     earlier = rf"^## {re.escape(section)}\n\n(?:[^|#\n].*\n)+\n(?:\|.*\n)+"
-    text, found = re.subn(earlier, lambda _: measured, text, count=1, flags=re.MULTILINE)
-    page.write_text(text if found else f"{text}\n{measured}")
+    text, replaced = re.subn(earlier, lambda _: measured, text, count=1, flags=re.MULTILINE)
+    page.write_text(text if replaced else f"{text}\n{measured}")

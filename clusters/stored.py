@@ -11,7 +11,7 @@ from typing import Any
 from engines.base import Capabilities, Claim, FrameworkSupport
 from engines.findings import Finding, Level
 from engines.nodes import Gpu
-from engines.partitions import Account, NodeShape, Partition
+from engines.partitions import NodeShape, Partition, SlurmAccount
 from spec.framework import Framework
 
 
@@ -35,7 +35,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),
             plain_jobs=data.get("plain_jobs", False),
             claims=_claims(data.get("claims")),
-            accounts=tuple(Account(**row) for row in data.get("accounts", ())),
+            accounts=tuple(SlurmAccount(**row) for row in data.get("accounts", ())),
             containers=data.get("containers", ""),
         )
     except (AttributeError, KeyError, TypeError, ValueError):

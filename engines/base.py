@@ -20,7 +20,7 @@ from uuid import UUID
 from engines.findings import Finding
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
-from engines.partitions import Account, Partition
+from engines.partitions import Partition, SlurmAccount
 from engines.queues import Wanted
 from engines.session import Session
 from spec.framework import Framework
@@ -196,7 +196,7 @@ class Capabilities:
     partitions: tuple[Partition, ...] = ()
     plain_jobs: bool = False  # its own jobs run a single pod, see ``Site``
     claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None where nobody says
-    accounts: tuple[Account, ...] = ()
+    accounts: tuple[SlurmAccount, ...] = ()
     containers: str = ""  # what starts images, where ranks are else programs of the nodes
 
     def framework(self, framework: Framework) -> FrameworkSupport:

@@ -33,7 +33,7 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Account:
+class SlurmAccount:
     """Whom jobs are charged to. ``limits`` is what they may use together, in words; empty where
     there are none. ``is_default``: who names none is charged to this one."""
 

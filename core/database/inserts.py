@@ -104,7 +104,7 @@ KEPT_AS_THEY_ARE: tuple[tuple[type["Field[Any, Any]"], frozenset[type]], ...] = 
 
 
 @dataclass(frozen=True)
-class Column:
+class FilledColumn:
     """Of a field that we fill. Most values are what the database takes, which Django finds out for
     each of them in five calls."""
 
@@ -134,13 +134,13 @@ def _conversions(kind: type["Field[Any, Any]"]) -> tuple[Any, ...]:
 
 
 @cache
-def _columns(model: type[Model], vendor: str) -> tuple[list[Column], str]:
+def _columns(model: type[Model], vendor: str) -> tuple[list[FilledColumn], str]:
     """Those that we fill, and how the statement begins."""
     fields = [it for it in model._meta.concrete_fields if not isinstance(it, AutoField)]
     quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
     table, names = quote(model._meta.db_table), ", ".join(quote(str(it.column)) for it in fields)
     head = f"INSERT INTO {table} ({names}) VALUES "  # noqa: S608 -- names of the model
-    return [Column.of(field) for field in fields], head
+    return [FilledColumn.of(field) for field in fields], head
 
 
 @cache

@@ -9,7 +9,7 @@ from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.queue.commands import refusal, sacct, squeue
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.queue.reader import QueueReader
-from engines.slurm.script.containers import inside
+from engines.slurm.script.rank.containers import inside
 from engines.slurm.script.render import files as scripts
 from engines.slurm.script.render import is_secret
 from engines.slurm.script.site import SlurmSite

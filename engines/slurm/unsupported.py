@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from engines.base import DEFAULT_POOL, Launch
-from engines.slurm.script import as_written, containers
+from engines.slurm.script import as_written
+from engines.slurm.script.rank import containers
+from engines.slurm.script.rank.variables import FIELDS, RENDEZVOUS
+from engines.slurm.script.rank.words import is_name
 from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
-from engines.slurm.script.variables import FIELDS, RENDEZVOUS
-from engines.slurm.script.words import is_name
 from spec.data.storage import Storage
 from spec.parts.environment import ConnectionType, Security
 from spec.problems.errors import Problem, path_of

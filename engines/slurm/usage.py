@@ -87,10 +87,10 @@ class StepSampler:
         try:
             if self.directory:
                 return self._written(glances)
-            found = added_up(self.transport.run([*words, f"--jobs={','.join(ids)}"]).out)
+            usages = added_up(self.transport.run([*words, f"--jobs={','.join(ids)}"]).out)
         except EngineUnavailable:
             return {}
-        return {job_id: (self._taken, usage) for job_id, usage in found.items()}
+        return {job_id: (self._taken, usage) for job_id, usage in usages.items()}
 
     def _written(self, glances: Sequence[Glance]) -> Used:
         """By the clocks of their nodes. Nobody has a say in what another one's job uses."""
@@ -100,10 +100,10 @@ class StepSampler:
         for part in ("\n" + answer.out).split("\nof ")[1:]:
             folder, _, text = part.partition("\n")
             first, _, rows = text.partition("\n")
-            at, found = first.removeprefix("at "), added_up(rows)
+            at, usages = first.removeprefix("at "), added_up(rows)
             for job_id, _ranks in parts(folders[folder]) if folder in folders else ():
-                if job_id in found and AT.fullmatch(at):
-                    results[job_id] = float(at), found[job_id]
+                if job_id in usages and AT.fullmatch(at):
+                    results[job_id] = float(at), usages[job_id]
         return results
 
     def _samples(self, glance: Glance, used: Used, at: datetime) -> Iterator[UsageSample]:

@@ -132,7 +132,7 @@ def test_processes_hear_of_it_from_each_other_for_a_while(valkey: redis.Redis) -
     assert 0 < int(valkey.ttl(storage.KEY)) <= storage.REMEMBERED_SECONDS
 
 
-def test_what_another_process_met_is_heard_of_within_a_second(valkey: redis.Redis) -> None:
+def test_trouble_of_another_process_is_noticed_within_a_second(valkey: redis.Redis) -> None:
     assert storage.remembered() is None
     met = StorageTrouble(DAMAGED, "/data/there.sqlite3")
     valkey.set(storage.KEY, met.encode())

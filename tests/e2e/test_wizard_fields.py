@@ -62,7 +62,7 @@ def test_every_field_set_in_the_browser_reaches_the_engine(
         assert [str(row) for row in rows if not has(spec, row.spec)] == []
 
 
-def test_what_slurm_has_not_is_not_offered_and_the_page_says_why(
+def test_fields_that_slurm_lacks_are_not_offered_and_the_page_says_why(
     admin_page: Page, far: str
 ) -> None:
     page = admin_page

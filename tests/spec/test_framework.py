@@ -18,7 +18,7 @@ TABLES = {
     "spec/framework.py",
     "engines/kubernetes/jobs.py",
     "engines/local/planning/environment.py",
-    "engines/slurm/script/variables.py",
+    "engines/slurm/script/rank/variables.py",
 }
 
 

@@ -25,6 +25,6 @@ class WarningOut(Wire):
 def warnings_of(workload: Workload) -> list[WarningOut]:
     with suppress(SpecError):  # it was written under other rules, and does not run again
         if workload.cluster.definition.unused:
-            found = unused(workload.cluster, workload.handle, workload.spec)
-            return [WarningOut.of(problem) for problem in found]
+            problems = unused(workload.cluster, workload.handle, workload.spec)
+            return [WarningOut.of(problem) for problem in problems]
     return []

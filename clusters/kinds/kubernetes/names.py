@@ -83,9 +83,9 @@ def offered(cluster: "Cluster") -> dict[str, list[str]]:
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
     """Those that the project's pods can mount."""
-    told = cluster.capabilities.claims
+    all_claims = cluster.capabilities.claims
     space = namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
-    return None if told is None else [it for it in told if it.namespace == space]
+    return None if all_claims is None else [it for it in all_claims if it.namespace == space]
 
 
 def _there(names: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
-from engines.slurm.script import containers
+from engines.slurm.script.rank import containers
 from spec.data.storage import Storage
 from spec.parts.environment import ConnectionType
 from spec.parts.scheduling import PriorityClass
@@ -115,7 +115,7 @@ def bounds(cluster: "Cluster", project: str) -> str:
     chosen = (it for it in cluster.capabilities.accounts if it.name == named or it.is_default)
     own = next((it for it in chosen if it.name == (named or it.name)), None)
     if own is None:
-        return f"Account {named}, of which Slurm tells no limits" if named else ""
+        return f"Account {named}, whose limits Slurm does not show" if named else ""
     return f"{own.limits or 'None'} (account {own.name})"
 
 

@@ -172,21 +172,21 @@ def node_ports(services: list[Manifest]) -> tuple[int, ...]:
 def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
     """Of the projects' namespaces, but for those that go with a workload. ``None`` where we
     may not look, or there are too many to keep."""
-    found: list[Claim] = []
+    free: list[Claim] = []
     try:
         for item in api.everything(CLAIMS):
             meta, spec = item["metadata"], item.get("spec") or {}
             theirs = WORKLOAD in (meta.get("labels") or {})
             if theirs or not meta["namespace"].startswith(prefix):
                 continue
-            if len(found) == MOST_CLAIMS:
+            if len(free) == MOST_CLAIMS:
                 return None
             size = (spec.get("resources") or {}).get("requests", {}).get("storage", "")
             modes = ", ".join(spec.get("accessModes") or ())
-            found.append(Claim(meta["namespace"], meta["name"], size, modes))
+            free.append(Claim(meta["namespace"], meta["name"], size, modes))
     except EngineRefused:
         return None
-    return tuple(found)
+    return tuple(free)
 
 
 def is_default(storage_class: Manifest) -> bool:

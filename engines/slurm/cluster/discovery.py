@@ -1,14 +1,14 @@
 """What a Slurm cluster offers to workloads."""
 
 from engines.base import Capabilities, FrameworkSupport
-from engines.partitions import Account, Partition
+from engines.partitions import Partition, SlurmAccount
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster.accounts import LIMITS, limits
 from engines.slurm.cluster.lines import lines
 from engines.slurm.cluster.nodes import nodes
 from engines.slurm.cluster.partitions import partitions
-from engines.slurm.script.variables import RENDEZVOUS
+from engines.slurm.script.rank.variables import RENDEZVOUS
 from spec.framework import Framework
 from spec.parts.scheduling import PriorityClass
 
@@ -41,12 +41,12 @@ def capabilities(transport: Transport) -> Capabilities:
     )
 
 
-def accounts(transport: Transport) -> tuple[Account, ...]:
+def accounts(transport: Transport) -> tuple[SlurmAccount, ...]:
     """All of which Slurm tells our user; none where accounting is off."""
     report = lines(files.sh(transport, ACCOUNTS).out)
     default = report.get("default", [""])[0]
     bounds = limits(report.get("limit", ()))
-    return tuple(Account(name, said, name == default) for name, said in bounds.items())
+    return tuple(SlurmAccount(name, said, name == default) for name, said in bounds.items())
 
 
 def containers(transport: Transport) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
+from engines.slurm.script.rank.variables import defaults, own
 from engines.slurm.script.site import SlurmSite
-from engines.slurm.script.variables import defaults, own
 from spec.imports import directives as written
 from spec.imports.sbatch import imported
 from spec.problems.errors import Problem, path_of

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
-from engines.slurm.script import as_written, containers, directives, sources
+from engines.slurm.script import as_written, directives, sources
+from engines.slurm.script.rank import containers
+from engines.slurm.script.rank.variables import defaults, known_names, meeting, own
+from engines.slurm.script.rank.words import line, word
 from engines.slurm.script.shape import Tasks, has_launcher, tasks_of
 from engines.slurm.script.site import SlurmSite
-from engines.slurm.script.variables import defaults, known_names, meeting, own
-from engines.slurm.script.words import line, word
 from engines.slurm.steps import COLUMNS, EVERY
 from spec.workload import Pod, WorkloadSpec
 

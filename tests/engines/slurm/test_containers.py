@@ -17,7 +17,7 @@ from engines.slurm.cluster.discovery import containers
 from engines.slurm.cluster.trial import image_starter
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script import render
-from engines.slurm.script.containers import complaints, starter, unused
+from engines.slurm.script.rank.containers import complaints, starter, unused
 from engines.slurm.script.site import SlurmSite
 from spec.data.storage import HostPath, Storage
 from spec.phases import Phase

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
+from engines.slurm.script.rank.words import line, word
 from engines.slurm.script.render import ENVIRONMENT, files, manifests
-from engines.slurm.script.words import line, word
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engines.base import Launch, Site
-from engines.slurm.script.variables import RENDEZVOUS
+from engines.slurm.script.rank.variables import RENDEZVOUS
 from engines.slurm.unsupported import complaints
 from spec.data.storage import S3, EmptyDirVolume, Git, GitSecret, HostPath, Storage
 from spec.framework import Framework

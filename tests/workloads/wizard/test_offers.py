@@ -37,7 +37,7 @@ def test_slurm_offers_the_data_sources_that_it_takes(wizard: Wizard, project: Pr
     assert "Node port</strong>: not on this cluster. There is no NodePort on Slurm." in page
 
 
-def test_what_a_copy_brings_along_is_there_to_be_removed(wizard: Wizard, project: Project) -> None:
+def test_a_part_that_a_copy_brings_along_can_be_removed(wizard: Wizard, project: Project) -> None:
     wizard.ready().save(2, **item("worker-storage-nfs", 0, server="nas", path="/a", mountPath="/a"))
     on(project, "slurm")
     page = wizard.open(wizard.at(2)).page

@@ -48,7 +48,7 @@ def test_all_workloads_that_wait_are_handed_over_in_one_go(
     assert names(engine) == sorted(workload.name for workload in made)
 
 
-def test_what_a_launch_tells_is_no_question_of_each_row(
+def test_handing_over_asks_no_more_for_each_workload(
     project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     WorkloadFactory(project=project)

@@ -25,7 +25,7 @@ def submitted(project: Project, name: str, gpus: int) -> Workload:
     return workload
 
 
-def test_one_look_queues_all_that_was_submitted_and_starts_what_may(
+def test_all_submissions_are_queued_at_once_and_started_where_they_may(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatch, "AT_ONCE", 2)
@@ -61,7 +61,7 @@ def test_many_submissions_ask_the_worker_once_until_it_looks(
     assert sent == ["workloads.queue_up"] * 2
 
 
-def test_what_is_committed_during_a_look_has_a_message_of_its_own(
+def test_a_submission_during_a_look_has_a_message_of_its_own(
     project: Project, valkey: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker takes the mark away before it reads, so that nothing falls between."""

@@ -110,10 +110,10 @@ class Offer:
         """Size and modes of the project's claims, by name; ``None`` where nobody says."""
         if not (self.cluster and self.project):
             return None
-        told = self.cluster.definition.claims(self.cluster, self.project.name)
-        if told is None:
+        claims = self.cluster.definition.claims(self.cluster, self.project.name)
+        if claims is None:
             return None
-        return {it.name: ", ".join(filter(None, (it.size, it.modes))) for it in told}
+        return {it.name: ", ".join(filter(None, (it.size, it.modes))) for it in claims}
 
     @cached_property
     def _data_sources(self) -> dict[str, list[Option]]:

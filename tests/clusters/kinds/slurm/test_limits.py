@@ -7,7 +7,7 @@ import pytest
 from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Capabilities
-from engines.partitions import Account, NodeShape, Partition
+from engines.partitions import NodeShape, Partition, SlurmAccount
 from spec.problems.errors import place_of
 from tests.engines.contract import launch
 from tests.factories import ProjectFactory, UserFactory
@@ -35,14 +35,14 @@ def test_the_partition_of_the_cluster_bounds_its_workloads() -> None:
     [
         ({}, "6 GPUs at once (account vision)"),
         ({"account": "speech"}, "None (account speech)"),
-        ({"account": "other"}, "Account other, of which Slurm tells no limits"),
+        ({"account": "other"}, "Account other, whose limits Slurm does not show"),
         ({"host": "login", "run_as": "people"}, "Those of each person&#x27;s default account"),
     ],
 )
 def test_the_page_of_a_project_shows_what_slurm_lets_it_use(
     settings: dict[str, str], said: str
 ) -> None:
-    accounts = (Account("vision", "6 GPUs at once", is_default=True), Account("speech"))
+    accounts = (SlurmAccount("vision", "6 GPUs at once", is_default=True), SlurmAccount("speech"))
     offer = Capabilities((), queues=True, accounts=accounts)
     boss = UserFactory(administrator=True)
     project = ProjectFactory()

@@ -87,7 +87,7 @@ def test_every_field_is_in_the_stored_spec_and_in_what_the_engine_gets(
 
 
 @pytest.mark.parametrize("kind", ["kubernetes", "local", "slurm"])
-def test_what_an_engine_refuses_is_told_at_submission_and_not_offered(
+def test_fields_that_an_engine_refuses_are_not_offered_and_told_at_submission(
     filled: Wizard, kind: str, request: pytest.FixtureRequest
 ) -> None:
     place(kind, request)

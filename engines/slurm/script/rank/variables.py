@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import sources
+from engines.slurm.script.rank.words import word
 from engines.slurm.script.shape import Tasks, tasks_of
 from engines.slurm.script.site import SlurmSite
-from engines.slurm.script.words import word
 from spec.framework import Framework
 from spec.values.variable import MASK, looks_secret
 from spec.workload import Pod, WorkloadSpec
