@@ -26,7 +26,10 @@ def refusals(
     def issues(assets: Iterable[Any], cluster: Cluster | None) -> Mapping[UUID, str]:
         refused: dict[UUID, str] = {}
         for asset in assets:
-            its = {key: value for key, value in layer(asset).items() if key in keys and value}
+            values = layer(asset)
+            if not isinstance(values, dict):
+                continue  # it was kept under other rules, which its card says
+            its = {key: value for key, value in values.items() if key in keys and value}
             if its and (at := cluster or asset.cluster) and (why := _refused(its, at)):
                 refused[asset.pk] = why
         return refused

@@ -14,6 +14,7 @@ GIVE = {
     "accounts/models.py",  # the column
     "accounts/forms.py",  # the field of the form
     "accounts/services.py",  # the verbs that set it
+    "projects/api/grants.py",  # roles as rules of access, given and taken over REST
     "bench/fill.py",  # an administrator of Django's admin, the peer of the table
 }
 ASKS = {

@@ -25,6 +25,7 @@ MOUNTS_SEVERAL = {
     "assets/template/kind.py",
     "workloads/submission.py",
     "workloads/wizard/choices/offers.py",
+    "workloads/wizard/sections/storage.py",
 }
 EACH = pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 

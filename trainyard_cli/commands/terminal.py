@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
 PIECE = 4096
-ENDED = json.dumps({"eof": True})
+NO_MORE_INPUT = json.dumps({"eof": True})
 END_OF_INPUT = b"\x04"  # of a terminal; without one it is a message
 Rank = Annotated[int, typer.Option("--rank", min=0, help="The rank; the first unless given.")]
 Pod = Annotated[str, typer.Option("--pod", help="A pod instead, such as worker-0.")]
@@ -123,7 +123,7 @@ def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, An
         if typed:
             threading.Thread(target=_type, args=(socket, tty), daemon=True).start()
         elif not tty:
-            socket.send(ENDED)
+            socket.send(NO_MORE_INPUT)
         try:
             for message in socket:
                 if isinstance(message, str):
@@ -148,7 +148,7 @@ def _type(socket: "ClientConnection", tty: bool) -> None:
     with contextlib.suppress(ConnectionClosed, OSError):
         while data := os.read(sys.stdin.fileno(), PIECE):
             socket.send(data)
-        socket.send(END_OF_INPUT if tty else ENDED)
+        socket.send(END_OF_INPUT if tty else NO_MORE_INPUT)
 
 
 @contextlib.contextmanager

