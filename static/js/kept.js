@@ -45,13 +45,29 @@ document.body.addEventListener("htmx:configRequest", ({ detail }) => {
 
 // What no answer has confirmed yet: a swap of its page puts it back, so does a reload, and a page
 // that goes away sends it along. Beside typed text these are the choices in an item, which would
-// else be sent as they were with the text typed after them.
+// else be sent as they were with the text typed after them, and one of several: the request of a
+// click waits behind others, and htmx drops it when their answer has replaced what was clicked.
 const KEY = wizard.dataset.save;
 const LATEST = `draft ${wizard.dataset.draft}`; // the version that this tab has seen
 const RECENT = 60_000; // milliseconds; what is older was overtaken by other tabs
 const unsaved = new Map();
-const KEPT = "[type=text], textarea, .item select, .item [type=checkbox]";
-const value = (input) => (input.type === "checkbox" ? input.checked : input.value);
+const KEPT = "[type=text][id], textarea[id], .item select[id], .item [type=checkbox][id], [type=radio]";
+const RADIO = "one of "; // by their name, for the others of it are no longer chosen
+const key = (input) => (input.type === "radio" ? RADIO + input.name : input.id);
+function find(key, was) {
+  if (!key.startsWith(RADIO)) return document.getElementById(key);
+  const all = wizard.querySelectorAll("[type=radio]:enabled");
+  return [...all].find((it) => RADIO + it.name === key && it.value === was);
+}
+function value(input) {
+  if (input.type === "radio") return input.checked ? input.value : null;
+  return input.type === "checkbox" ? input.checked : input.value;
+}
+function fill(input, was) {
+  if (input.type === "radio") input.checked = true;
+  else if (input.type === "checkbox") input.checked = was;
+  else input.value = was;
+}
 function remember() {
   try {
     if (unsaved.size) sessionStorage.setItem(KEY, JSON.stringify({ at: Date.now(), values: [...unsaved] }));
@@ -65,18 +81,18 @@ export function forget() {
 }
 function putBack(from) {
   for (const [id, was] of unsaved) {
-    const input = document.getElementById(id);
+    const input = find(id, was);
     const anew = input && from.contains(input); // until now htmx did not listen to it
+    if (!input && id.startsWith(RADIO)) unsaved.delete(id); // it can no longer be chosen
     if (!input || (value(input) === was && !anew)) continue;
-    if (input.type === "checkbox") input.checked = was;
-    else input.value = was;
+    fill(input, was);
     const typed = input === document.activeElement && input.matches("[type=text], textarea");
     input.dispatchEvent(new Event(typed ? "input" : "change", { bubbles: true }));
   }
 }
 wizard.addEventListener("input", ({ target }) => {
-  if (!target.id || !target.matches(KEPT)) return;
-  unsaved.set(target.id, value(target));
+  if (!target.matches(KEPT)) return;
+  unsaved.set(key(target), value(target));
   remember();
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
@@ -84,11 +100,18 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
   const { parameters } = event.detail.requestConfig;
   const has = (input) => parameters[input?.name] !== undefined;
   for (const [id, was] of unsaved) {
-    const input = document.getElementById(id);
+    const input = find(id, was);
     const box = input?.type === "checkbox" && has(input.closest(".item").querySelector("[type=hidden]"));
     if (box ? has(input) === was : parameters[input?.name] === was) unsaved.delete(id);
   }
   remember();
+});
+// Seen at once, for who goes on within the moment until htmx listens sends the form as it stands.
+document.body.addEventListener("htmx:afterSwap", () => {
+  for (const [id, was] of unsaved) {
+    const input = find(id, was);
+    if (input) fill(input, was);
+  }
 });
 document.body.addEventListener("htmx:afterSettle", ({ detail }) => putBack(detail.elt));
 addEventListener("load", () => { // by then htmx listens
@@ -103,12 +126,13 @@ addEventListener("load", () => { // by then htmx listens
   for (const [id, value] of kept.values) unsaved.set(id, value);
   putBack(wizard);
 });
+const SENT = ":is(input:not(:is([type=checkbox], [type=radio]):not(:checked)), textarea, select)[name]";
 addEventListener("pagehide", () => {
   if (form.dataset.sent) return;
   const body = new FormData();
-  for (const id of unsaved.keys()) {
-    const group = document.getElementById(id)?.closest("[hx-post]");
-    for (const input of group?.querySelectorAll(":is(input:not([type=checkbox]:not(:checked)), textarea, select)[name]") ?? []) body.set(input.name, input.value);
+  for (const [id, was] of unsaved) {
+    const group = find(id, was)?.closest("[hx-post]");
+    for (const input of group?.querySelectorAll(SENT) ?? []) body.set(input.name, input.value);
   }
   if (![...body.keys()].length) return;
   body.set("typing", "1");

@@ -52,7 +52,7 @@ labs = hpc.departments.create(name="labs")
 speech = Project.objects.create(name="speech", cluster=hpc, department=labs, gpu_quota=8)
 speech.members.add(admin)
 CredentialFactory(
-    pk={HUB!r}, in_account=True, name="hub", entered=dict(token="nobody reads it")
+    pk={HUB!r}, home=None, in_account=True, name="hub", entered=dict(token="nobody reads it")
 )
 there = dict(scope="cluster", cluster=hpc)
 Environment.objects.create(
@@ -101,6 +101,8 @@ GeneralSettings.objects.all().delete()
 @pytest.fixture
 def far(running_trainyard: Trainyard) -> Iterator[str]:
     """It goes with the test: others begin with the only project that there is."""
-    running_trainyard.manage("shell", "--command", SEED)
-    yield "far"
-    running_trainyard.manage("shell", "--command", CLEAR)
+    try:
+        running_trainyard.manage("shell", "--command", SEED)
+        yield "far"
+    finally:
+        running_trainyard.manage("shell", "--command", CLEAR)

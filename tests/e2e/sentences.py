@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tests.workloads.wizard.sections import pod_fields, source_fields, volume_fields
 
-FIELDS = "e2e/test_wizard_fields.py::test_fields_set_in_the_browser_reach_kubernetes"
+FIELDS = "e2e/test_wizard_fields.py::test_every_field_set_in_the_browser_reaches_the_engine"
 WIZARD = "workloads/wizard/"
 MAIN_JOB = "e2e/test_main_job.py::test_the_quickstart_trains_one_master_and_two_workers"
 ITEMS = "e2e/test_wizard_items.py::test_a_volume_and_a_toleration_are_added"

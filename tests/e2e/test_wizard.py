@@ -74,6 +74,32 @@ def test_typing_survives_a_change_of_the_page_around_it(admin_page: Page) -> Non
     expect(name).to_have_value("typed-meanwhile")
 
 
+def test_choices_made_while_an_answer_is_on_its_way_are_kept(admin_page: Page) -> None:
+    """The answer replaces the page, and with it what was chosen since."""
+    page = admin_page
+    page.goto("/workloads/new/")
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/1/", answer)
+    with page.expect_request("**/1/"):
+        page.get_by_role("radio", name="Workers only").check()
+    page.get_by_role("radio", name="TensorFlow").check()
+    page.get_by_role("radio", name="MPI").check()
+    page.get_by_label("Name", exact=True).fill("chosen-meanwhile")
+    held[0].continue_()
+    expect(page.get_by_role("complementary", name="Summary")).to_contain_text("training mpi submit")
+    page.reload()
+    for name in ("Workers only", "MPI"):
+        expect(page.get_by_role("radio", name=name)).to_be_checked()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("chosen-meanwhile")
+
+
 def test_a_script_that_comes_late_does_not_take_the_cursor_away(admin_page: Page) -> None:
     """The page works before its script is there; the script must not move who types already."""
     page = admin_page

@@ -1,6 +1,8 @@
 """What the API says of why a workload waits or failed."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any, Self
 
 from django.db.models import Prefetch
 
@@ -22,17 +24,22 @@ class FailureLineOut(Wire):
     offset: int | None
     text: str
 
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Self:
+        return cls(**line | {"offset": line["offset"] if line["text"] else None})
+
 
 class FailureOut(Wire):
     """Why it failed, from its log. ``failureClass`` is one of a fixed list, ``fault`` says where
-    to fix it: program, data, environment, cluster, or trainyard."""
+    to fix it: program, data, environment, cluster, or trainyard. ``line`` is null if no rank
+    started, such as where the cluster refused it."""
 
     failure_class: FailureWord
     label: str
     fault: FaultWord
     sentence: str
     repair: str
-    line: FailureLineOut
+    line: FailureLineOut | None
 
     @classmethod
     def of(cls, workload: Workload) -> "FailureOut | None":
@@ -45,7 +52,7 @@ class FailureOut(Wire):
             fault=failure.fault,
             sentence=failure.sentence,
             repair=failure.repair,
-            line=FailureLineOut(**line | {"offset": line["offset"] if line["text"] else None}),
+            line=FailureLineOut.of(line) if line else None,
         )
 
 
