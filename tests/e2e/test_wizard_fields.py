@@ -110,7 +110,7 @@ def fill_in(page: Page, entered: Posted) -> None:
         field = page.locator(f'[name="{name}"]')
         if value and f"{name.rpartition('-')[0]}-source" in entered and not name.endswith("-name"):
             field = page.locator(f'select[name="{name}"]')  # which the source brings
-        if value or field.is_visible():  # an empty one may be of a choice that was not made
+        if value or (field.is_visible() and field.is_enabled()):  # else of a choice not made
             enter(field, value)
 
 
@@ -139,7 +139,7 @@ def handed_over(page: Page) -> list[Json]:
     here = page.url
     page.get_by_role("button", name="As YAML").click()
     page.wait_for_url("**/yaml/")
-    expect(page.locator("#manifest")).to_have_count(1)
+    expect(page.locator("#manifest")).to_have_count(1, timeout=20_000)  # a hundred fields
     text = page.locator("#manifest").text_content()
     page.goto(here)
     return list(yaml.safe_load_all(text or ""))

@@ -113,7 +113,7 @@ RUNTIME = (
     FieldRow(
         9,
         "Arguments of the image's own command",
-        replica(args="--epochs=3"),
+        replica(command="", args="--epochs=3"),
         {"args": "--epochs=3"},
         {"args": ["--epochs=3"]},
         slurm=Script("python own.py --epochs=3; }"),

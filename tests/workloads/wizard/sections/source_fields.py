@@ -32,8 +32,8 @@ ROWS = (
     FieldRow(
         12,
         "Host path",
-        source("hostPath", path="/mnt/sets", mountPath="/sets-of-node"),
-        {"hostPath": [{"path": "/mnt/sets", "readOnly": False}]},
+        source("hostPath", path="/mnt/sets", mountPath="/sets-of-node", readOnly="on"),
+        {"hostPath": [{"path": "/mnt/sets", "readOnly": True}]},
         {"hostPath": {"path": "/mnt/sets"}},
         "administrators do not allow /mnt/sets",
         "ranks on Slurm see /mnt/sets where it is",
