@@ -90,3 +90,13 @@ def test_rest_tells_the_class_and_where_its_line_is(failed: Workload, member: Us
     assert [row["name"] for row in listed["workloads"]] == ["doomed"]
     _, other = call("GET", "/workloads?filterBy=name==other")
     assert other["workloads"][0]["failure"] is None
+
+
+def test_rest_tells_of_a_refused_workload_that_no_line_says_why(member: User) -> None:
+    refused = WorkloadFactory.create(
+        created_by=member, phase="Failed", failure_class="refused", failure_line={}
+    )
+    refused.project.members.add(member)
+    _, answer = Caller(member)("GET", f"/workloads/{refused.pk}")
+    assert answer["failure"]["failureClass"] == "refused"
+    assert answer["failure"]["line"] is None

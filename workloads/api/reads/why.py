@@ -26,7 +26,7 @@ class FailureLineOut(Wire):
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Self:
-        return cls(**line | {"offset": line["offset"] if line["text"] else None})
+        return cls(**{**line, "offset": line["offset"] if line["text"] else None})
 
 
 class FailureOut(Wire):
