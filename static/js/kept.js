@@ -95,9 +95,7 @@ wizard.addEventListener("input", ({ target }) => {
   unsaved.set(key(target), value(target));
   remember();
 });
-document.body.addEventListener("htmx:afterRequest", (event) => {
-  if (!event.detail.successful) return;
-  const { parameters } = event.detail.requestConfig;
+function confirm({ parameters }) {
   const has = (input) => parameters[input?.name] !== undefined;
   for (const [id, was] of unsaved) {
     const input = find(id, was);
@@ -105,6 +103,13 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
     if (box ? has(input) === was : parameters[input?.name] === was) unsaved.delete(id);
   }
   remember();
+}
+// Before the answer is shown, or what it has put in another place would be put back.
+document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.status < 300) confirm(detail.requestConfig);
+});
+document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.successful) confirm(detail.requestConfig);
 });
 // Seen at once, for who goes on within the moment until htmx listens sends the form as it stands.
 document.body.addEventListener("htmx:afterSwap", () => {

@@ -9,6 +9,7 @@ from tests.e2e.conftest import sign_in
 from tests.e2e.walk import IMAGE
 from tests.product import Trainyard
 from tests.rest import Rest
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 RUNS = "sh -c 'echo without scripts; sleep 600'"
@@ -88,8 +89,15 @@ def test_a_training_is_submitted_watched_stopped_and_deleted_without_javascript(
     page.reload()
     page.get_by_role("link", name="Delete", exact=True).click()
     press(page, "Delete")
+    wait_for(
+        lambda: (
+            workload["id"] not in {it["id"] for it in rest.send("GET", "/workloads")["workloads"]}
+        ),
+        60,
+        "the workload to be deleted",
+    )
     page.goto("/workloads/")
-    expect(page.get_by_text("plain-pages")).to_have_count(0)
+    expect(row).to_have_count(0)
 
 
 def test_an_asset_is_made_changed_and_deleted_without_javascript(plain: Page) -> None:

@@ -1,5 +1,5 @@
 """What is set in the browser is in the stored spec, and in what each engine hands over: every row
-of the table of fields, in as few drafts as they fit into together."""
+of the table of fields that fits into two drafts."""
 
 import json
 from collections.abc import Iterable
@@ -19,6 +19,9 @@ __all__ = ["far"]
 pytestmark = pytest.mark.e2e
 REMOVE = 'button[value^="remove:"]'
 LISTS = {"items", "rows"}
+#: A copy keeps what was entered, which rows of a third draft contradict: those are shown without a
+#: browser alone, as all rows are, by tests/workloads/wizard/sections/test_quickstart_fields.py.
+DRAFTS = 2
 STORED = """
 import json
 from workloads.models import Workload
@@ -46,7 +49,7 @@ def test_every_field_set_in_the_browser_reaches_the_engine(
     compute: str,
 ) -> None:
     page, name = admin_page, ""
-    for number, (entered, rows) in enumerate(rounds(of_use(kind))):
+    for number, (entered, rows) in enumerate(rounds(of_use(kind))[:DRAFTS]):
         new = f"{kind}-{number}"
         if name:
             copy(page, name, new)
