@@ -44,6 +44,13 @@ def make_environment(page: Page, name: str) -> None:
     press(page, "Create environment")
 
 
+def until_deleted(rest: Rest, workload: str) -> None:
+    def ids() -> set[str]:
+        return {it["id"] for it in rest.send("GET", "/workloads")["workloads"]}
+
+    wait_for(lambda: workload not in ids(), 60, "the workload to be deleted")
+
+
 def set_up(page: Page, name: str) -> None:
     page.goto("/workloads/")
     page.get_by_role("link", name="+NEW WORKLOAD: Training").click()
@@ -89,13 +96,7 @@ def test_a_training_is_submitted_watched_stopped_and_deleted_without_javascript(
     page.reload()
     page.get_by_role("link", name="Delete", exact=True).click()
     press(page, "Delete")
-    wait_for(
-        lambda: (
-            workload["id"] not in {it["id"] for it in rest.send("GET", "/workloads")["workloads"]}
-        ),
-        60,
-        "the workload to be deleted",
-    )
+    until_deleted(rest, workload["id"])
     page.goto("/workloads/")
     expect(row).to_have_count(0)
 
