@@ -5,15 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from pydantic import TypeAdapter, ValidationError
 
+from accounts import access
 from accounts.models import User
 from assets.asset import Asset
-from assets.base import AssetKind
+from assets.base import A, AssetKind
 from assets.data_source.kind import DATA_SOURCE
 from assets.data_source.model import DataSource
 from assets.kinds import KINDS, for_each_pod
+from core.database.prepared import prepared
 from projects.models import Project
+from projects.scopes import holding
 from spec.data.places import Place
 from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
 from spec.formats.merge import USER, Merged
@@ -58,9 +62,7 @@ def replica(
     """
     resolved = Resolved()
     for kind, chosen in _chosen(draft):
-        visible = kind.rows.visible_to(user)
-        usable = visible.usable_in(project) if project else visible
-        asset = usable.filter(pk=chosen).first()
+        asset = _usable(kind, chosen, project, user)
         if asset is None:
             resolved.problems.append(_gone((*at, kind.slug), kind.noun))
         elif fault := kind.fault_of(asset):
@@ -80,12 +82,10 @@ def _mount(
     resolved: Resolved, draft: ReplicaDraft, project: Project | None, user: User, at: Path
 ) -> None:
     """The data sources in one layer: of two at the same place neither takes the other's."""
-    visible = DATA_SOURCE.rows.visible_to(user)
-    usable = visible.usable_in(project) if project else visible
     storage: dict[str, list[Values]] = {}
     for number, item in enumerate(draft.data_sources):
         chosen, where = item.get("id"), (*at, DATA_SOURCES, number, "id")
-        source = usable.filter(pk__in=_ids(chosen)).first()
+        source = _usable(DATA_SOURCE, _id(chosen), project, user)
         if not chosen:
             resolved.problems.append(Problem(where, "select a data source"))
         elif source is None:
@@ -112,12 +112,28 @@ def _unfit_place(path: Any) -> str:
     return ""
 
 
-def _ids(text: Any) -> list[UUID]:
-    """The id that a text is; none, where it is none."""
+def _id(text: Any) -> UUID | None:
+    """The id that a text is."""
     try:
-        return [UUID(str(text))]
+        return UUID(str(text))
     except ValueError:
-        return []
+        return None
+
+
+def _usable(kind: AssetKind[A], pk: UUID | None, project: Project | None, user: User) -> A | None:
+    if pk and project and access.may(user, "assets.read", *project.scope_keys):
+        # Who sees assets there sees all that the project may use.
+        place = project.pk, project.department_id, project.cluster_id
+        return next(iter(_held(pk, *place, model=kind.model)), None)
+    visible = kind.rows.visible_to(user)
+    usable = visible.usable_in(project) if project else visible
+    return usable.filter(pk=pk).first()
+
+
+@prepared
+def _held(pk: UUID, project: int, department: int, cluster: UUID, *, model: type[A]) -> QuerySet[A]:
+    rows = model._default_manager.filter(holding(project, department, cluster), pk=pk)
+    return rows.order_by()
 
 
 def _faulty(path: Path, asset: Asset, fault: str) -> Problem:

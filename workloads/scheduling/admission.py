@@ -44,7 +44,7 @@ def admit(cluster: Cluster) -> int:
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=cluster.pk)  # one admission at a time
         started = 0
-        while waiting := list(front.judged(cluster)):
+        while waiting := front.judged(cluster):
             more = _admit(cluster, waiting)
             started += more
             if more < front.EACH:  # no line can have come to the end of what was looked at
@@ -52,13 +52,16 @@ def admit(cluster: Cluster) -> int:
         return started
 
 
-def foresee(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Verdict:
-    """Whether a gang of the project would start now, behind those that wait already."""
+def foresee(
+    cluster: Cluster, project: Project, spec: WorkloadSpec, there: Sequence[Workload]
+) -> Verdict:
+    """Whether a gang of the project would start now, beside those that are there and behind those
+    that wait already."""
     draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now())
     asked = standing.contender(draft, spec, cluster.gpu_memory)
     queue = [it for it in front.judged(cluster) if not it.spec_fault]
     ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
-    decisions = _decide(cluster, [*ahead, asked], _occupying(cluster))
+    decisions = _decide(cluster, [*ahead, asked], there)
     (own,) = (it for it in decisions if it.gang is asked)
     if own.kind is DecisionKind.START:
         return Verdict(True, placement=own.placement)
@@ -70,13 +73,13 @@ def order(cluster: Cluster) -> Iterator[UUID]:
     waiting = Workload.objects.waiting().filter(cluster=cluster)
     queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]
     ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
-    for decision in _decide(cluster, ahead, _occupying(cluster)):
+    for decision in _decide(cluster, ahead, capacity.occupying(cluster)):
         if decision.kind is not DecisionKind.TAKE_BACK:
             yield UUID(decision.gang.key)
 
 
 def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
-    there = _occupying(cluster)
+    there = capacity.occupying(cluster)
     rows = {str(workload.pk): workload for workload in [*waiting, *there]}
     decided = _decide(cluster, _queue(waiting, cluster.gpu_memory), there)
     done = [
@@ -97,11 +100,6 @@ def _line_up(cluster: Cluster, judged: list[Workload]) -> None:
     for workload in front.silent(cluster, [it.pk for it in judged]):
         reason = reasons.get(workload.project_id, Reason.WAITING_FOR_CAPACITY)
         _keep_waiting(workload, Reason(reason), front.BEHIND)
-
-
-def _occupying(cluster: Cluster) -> list[Workload]:
-    rows = Workload.objects.occupying().filter(cluster=cluster)
-    return list(rows.select_related("project__department").prefetch_related("ranks"))
 
 
 def _decide(

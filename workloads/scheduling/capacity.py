@@ -1,8 +1,9 @@
 """How much of a cluster is there, and how much of it is free now."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 
 from clusters.models import Cluster, Node
 from core.database.prepared import prepared
@@ -33,10 +34,22 @@ def _ready(cluster_id: UUID) -> QuerySet[Node]:
     return Node.objects.filter(cluster=cluster_id, ready=True).order_by()
 
 
-def free(cluster: Cluster) -> Room:
-    """What is left beside the workloads that are there."""
+def occupying(cluster: Cluster) -> list[Workload]:
+    """The workloads that are there, with what is asked of each: project, department and ranks."""
+    there = _occupying(cluster.pk)
+    prefetch_related_objects(there, "ranks")
+    return there
+
+
+@prepared
+def _occupying(cluster_id: UUID) -> QuerySet[Workload]:
+    rows = Workload.objects.occupying().filter(cluster=cluster_id)
+    return rows.select_related("project__department")
+
+
+def free(cluster: Cluster, there: Iterable[Workload]) -> Room:
+    """What is left beside these workloads."""
     room = whole(cluster)
-    there = Workload.objects.occupying().filter(cluster=cluster).prefetch_related("ranks")
     for workload in there:
         placement = {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
         try:

@@ -8,10 +8,11 @@ behind them says so, in words that need no change as the line moves.
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import BooleanField, ExpressionWrapper, F, Q, Window
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from clusters.models import Cluster
+from core.database.prepared import prepared
 from spec.phases import Reason
 from workloads.models import Workload, WorkloadQuerySet
 
@@ -22,8 +23,19 @@ BEHIND = "Waiting behind others of its project that request the same and were su
 KEPT = (Reason.PREEMPTED, Reason.REFUSED)
 
 
-def judged(cluster: Cluster) -> WorkloadQuerySet:
+def judged(cluster: Cluster) -> list[Workload]:
     """Those that are judged, first come first. What cannot be read holds up no line."""
+    few = _first_waiting(cluster.pk, count=EACH + 1)
+    return few if len(few) <= EACH else _first_of_each_line(cluster)
+
+
+@prepared
+def _first_waiting(cluster_id: UUID, *, count: int) -> QuerySet[Workload]:
+    waiting = Workload.objects.waiting().filter(cluster=cluster_id)
+    return waiting.select_related("project__department")[:count]
+
+
+def _first_of_each_line(cluster: Cluster) -> list[Workload]:
     place = Window(
         RowNumber(),
         partition_by=[
@@ -35,7 +47,7 @@ def judged(cluster: Cluster) -> WorkloadQuerySet:
     waiting = Workload.objects.waiting().filter(cluster=cluster)
     first = waiting.order_by().annotate(place=place).filter(place__lte=EACH)
     chosen = waiting.filter(pk__in=list(first.values_list("pk", flat=True)))
-    return chosen.select_related("project__department")
+    return list(chosen.select_related("project__department"))
 
 
 def silent(cluster: Cluster, before: Iterable[UUID]) -> WorkloadQuerySet:

@@ -1,8 +1,12 @@
 """Rows of a cluster as the order of starts reads them: who waits, who has a place, who may what."""
 
 from dataclasses import replace
+from uuid import UUID
+
+from django.db.models import QuerySet
 
 from clusters.models import Cluster
+from core.database.prepared import prepared
 from projects.models import Project
 from projects.quotas import Demand, quota_of, quota_of_department
 from projects.ranks import ProjectRank
@@ -46,7 +50,7 @@ def tenant(workload: Workload, device_memory: int) -> Tenant:
 
 def allowances(cluster: Cluster) -> dict[str, Allowance]:
     """Of each project, and of each department that has any of its own or is never passed."""
-    projects = list(Project.objects.filter(cluster=cluster).select_related("department"))
+    projects = _projects(cluster.pk)
     each = {
         _of_project(project.pk): Allowance(
             project.name, quota_of(project), strict=not project.over_quota
@@ -61,6 +65,11 @@ def allowances(cluster: Cluster) -> dict[str, Allowance]:
                 f"the department {department}", quota, strict=not department.over_quota
             )
     return each
+
+
+@prepared
+def _projects(cluster_id: UUID) -> QuerySet[Project]:
+    return Project.objects.filter(cluster=cluster_id).select_related("department").order_by()
 
 
 def _unread(workload: Workload) -> Contender:

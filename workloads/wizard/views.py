@@ -54,6 +54,7 @@ def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
     draft = Draft.objects.visible_to(request.user).filter(pk=pk).first()
     if draft is None:
         return _submitted(request, pk)
+    draft.owner = request.user
     if step not in PAGES:
         raise Http404("No such page")
     try:

@@ -77,6 +77,6 @@ def test_a_longer_line_costs_no_more_queries_and_is_told_once(project: Project) 
 
 def test_a_summary_foresees_the_place_behind_a_long_line(project: Project) -> None:
     line = [waiting(project, f"w{number}", gpus=4) for number in range(6)]
-    verdict = admission.foresee(project.cluster, project, line[0].spec)
+    verdict = admission.foresee(project.cluster, project, line[0].spec, [])
     assert not verdict.starts
     assert "behind" in verdict.message

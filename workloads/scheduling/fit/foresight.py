@@ -34,8 +34,9 @@ def look_ahead(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresi
         ground = ground_of(cluster, spec, project)
         return Foresight(judge(spec, ground), ground)
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
-    room = capacity.free(cluster)
-    verdict = admission.foresee(cluster, project, spec)
+    there = capacity.occupying(cluster)
+    room = capacity.free(cluster, there)
+    verdict = admission.foresee(cluster, project, spec, there)
     ground = this_machine(cluster, room, accounts_of([project])[project.pk], device_memory)
     fit = admitted(
         judge(spec, ground),
@@ -62,11 +63,12 @@ def repairs_that_hold(
         return offered
     if not can_try(cluster):
         return []
+    there = capacity.occupying(cluster)
     return [
         repair
         for repair in offered
         if repair.answer is not Answer.NOW
-        or admission.foresee(cluster, project, repair.spec).starts
+        or admission.foresee(cluster, project, repair.spec, there).starts
     ]
 
 
