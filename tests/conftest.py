@@ -19,6 +19,25 @@ from tests.settings import TEST_HOME
 from tests.waiting import wait_for
 
 LAST_LINES = 40
+DATABASE = "--database"
+#: Fixtures that ask one, also of tests without pytest-django's mark.
+DATABASES = frozenset({"db", "transactional_db", "running_trainyard"})
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(DATABASE, action="store_true", help="only tests that ask a database")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A second database tells nothing new to a test that asks none."""
+    if config.getoption(DATABASE):
+        config.hook.pytest_deselected(items=[it for it in items if not _asks_database(it)])
+        items[:] = filter(_asks_database, items)
+
+
+def _asks_database(item: pytest.Item) -> bool:
+    fixtures = getattr(item, "fixturenames", ())
+    return item.get_closest_marker("django_db") is not None or not DATABASES.isdisjoint(fixtures)
 
 
 @pytest.hookimpl(wrapper=True)

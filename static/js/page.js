@@ -12,10 +12,14 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
   announce(event.detail.elt);
 });
 
-// A table whose columns all fit needs no box of its own to scroll in: its head sticks to the page's.
+// A table whose columns all fit needs no box of its own to scroll in: its head sticks to the page's. Others can be
+// scrolled by keys, too.
 const fitting = new ResizeObserver((entries) => {
   for (const wrap of new Set(entries.map(({ target }) => target.closest(".table-wrap")))) {
-    wrap?.toggleAttribute("data-fits", wrap.firstElementChild.offsetWidth <= wrap.clientWidth);
+    if (!wrap) continue;
+    const fits = wrap.firstElementChild.offsetWidth <= wrap.clientWidth;
+    wrap.toggleAttribute("data-fits", fits);
+    fits ? wrap.removeAttribute("tabindex") : wrap.setAttribute("tabindex", "0");
   }
 });
 function watchTables() {
