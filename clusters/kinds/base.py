@@ -116,6 +116,7 @@ class ClusterKind:
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     runs_batch_scripts: bool = False  # of Slurm, as they stand
     calls: int = 8  # at the same time, when workloads are handed over
+    keeps_stopped: bool = False  # the job of a stopped workload stays there, with its volumes
     pulls_images: bool = False  # from registries, with the passwords that it is given
     #: Why pods there cannot have what is mounted.
     storage: Callable[["Cluster", Storage], Iterator[str]] = no_objections

@@ -43,13 +43,16 @@ def follow(workload: Workload) -> None:
 
 
 def note_gone(workload: Workload, observation: Observation) -> None:
+    """Its cluster has just lost it."""
+    if observation.phase is None and workload.phase == Phase.STOPPED and not workload.deleted_at:
+        say_gone(workload, observation.run, observation.message)
+
+
+def say_gone(workload: Workload, run: int, why: str = "") -> None:
     """A stopped workload stays one when the cluster loses it, for it can run again: that is said,
     with what it lost."""
-    if observation.phase is not None or workload.phase != Phase.STOPPED or workload.deleted_at:
-        return
-    why = observation.message or f"{workload.cluster.name} no longer has its job."
-    text = f"{why} {RUNS_ANEW}"
-    stopped = Workload.objects.filter(pk=workload.pk, run=observation.run, phase=Phase.STOPPED)
+    text = f"{why or f'{workload.cluster.name} no longer has its job.'} {RUNS_ANEW}"
+    stopped = Workload.objects.filter(pk=workload.pk, run=run, phase=Phase.STOPPED)
     with transaction.atomic():
         if stopped.update(message=text):
             events.note(workload, text, source="engine")

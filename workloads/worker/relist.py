@@ -7,7 +7,7 @@ from django.db.models import F, Prefetch
 
 from clusters.models import Cluster
 from engines.base import Observation
-from spec.phases import HANDED_OVER
+from spec.phases import HANDED_OVER, Phase
 from workloads import reconcile
 from workloads.history import causes, progress
 from workloads.models import Cause, Workload
@@ -28,19 +28,24 @@ def changed(cluster: Cluster, listed: Sequence[Observation]) -> Iterator[Observa
 
 
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
-    """What was handed over in this run and is not there any more is lost."""
+    """What was handed over in this run and is not there any more is lost. A stopped workload, whose
+    job may have been deleted while nobody watched, stays one and says so."""
+    phases = HANDED_OVER | ({Phase.STOPPED} if cluster.definition.keeps_stopped else set())
     rows = Workload.objects.filter(
         cluster=cluster,
-        phase__in=HANDED_OVER,
+        phase__in=phases,
         deleted_at=None,
         observed_run=F("run"),
-    )
+    ).exclude(phase=Phase.STOPPED, message__endswith=drift.RUNS_ANEW)
     there = {observation.workload_id for observation in listed}
     missing = [pk for pk in rows.values_list("pk", flat=True) if pk not in there]
     whole = rows.select_related("project", "cluster").standing()
     for start in range(0, len(missing), AT_ONCE):
         for workload in whole.filter(pk__in=missing[start : start + AT_ONCE]):
-            reconcile.lost(workload)
+            if workload.phase == Phase.STOPPED:
+                drift.say_gone(workload, workload.run)
+            else:
+                reconcile.lost(workload)
 
 
 def is_known(row: Workload, observation: Observation) -> bool:

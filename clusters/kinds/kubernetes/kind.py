@@ -137,6 +137,7 @@ KUBERNETES = ClusterKind(
     names=names.offered,
     claims=names.claims,
     has_secrets=True,
+    keeps_stopped=True,
     pulls_images=True,
     external_urls=external_urls,
     namespace=namespace,

@@ -16,11 +16,10 @@ from typing import Self
 
 from engines.kubernetes.logs import rotation
 
-STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
-LINE = re.compile(rb"^(" + STAMP + rb") ([^\n]*\n)", re.MULTILINE)
+LINE = re.compile(rb"^(" + rotation.STAMP + rb") ([^\n]*\n)", re.MULTILINE)
 ZONE = re.compile(rb"(?:Z|[+-]\d\d:\d\d)$")
 ANY_LINE = re.compile(rb"[^\n]*\n")
-TIME = re.compile(rb"(" + STAMP + rb") ")
+TIME = re.compile(rb"(" + rotation.STAMP + rb") ")
 LONGEST = 40  # bytes of a time
 HELD = 1024  # bytes of an unfinished line that wait for what comes next
 #: What a kubelet appends to an answer that it cannot go on with, not always on a line of its own.
@@ -100,12 +99,14 @@ class Reader:
         self._gap = b""  # what stands before the next record
         self.connect()
 
-    def connect(self, *, was_away: bool = True, began: str = "") -> None:
+    def connect(
+        self, *, was_away: bool = True, beginning: rotation.Beginning | None = None
+    ) -> None:
         """A new answer begins, with a stretch that is known. ``was_away``: nobody read for long
-        enough that the node may have rotated away what nobody saw. ``began``: when the container
-        was started, where that may be so for the first lines."""
+        enough that the node may have rotated away what nobody saw. ``beginning``: of the container,
+        which says the same of the first lines."""
         self._was_away, self.is_doubtful = was_away, False
-        self._began = "" if self.cursor.stamp else began
+        self._beginning = None if self.cursor.stamp else beginning
         self._rest = b""
         self._in_line = self._is_junk = self.was_odd = False
         self._seeking = bool(self.cursor.stamp)  # is the record of the latest time yet to come?
@@ -121,19 +122,11 @@ class Reader:
         """What is new. ``cursor`` is then right behind it."""
         data = self._rest + data
         end = data.rfind(b"\n") + 1
-        head, parts = self._head(data, end), self._lines(data[:end])
+        parts = self._lines(data[:end])
         self._rest = b""
         if end < len(data):
             parts += self._walk(data[end:], keep=LONGEST)
-        return head + b"".join(parts)
-
-    def _head(self, data: bytes, end: int) -> bytes:
-        first = TIME.match(data) if self._began else None
-        if first is None:
-            return b""
-        began, self._began = self._began, ""
-        lines = LINE.findall(data, 0, end)
-        return rotation.head(began, first[1], lines[-1][0] if lines else first[1], len(data))
+        return b"".join(parts)
 
     def pause(self) -> bytes:
         """What is new now that the answer is over: what could have become a time is none."""
@@ -212,10 +205,12 @@ class Reader:
     @property
     def _is_watchful(self) -> bool:
         """Whether each line is looked at by itself, for what may be missing before it."""
-        return self._is_behind or self.is_doubtful
+        return self._is_behind or self.is_doubtful or self._beginning is not None
 
     def _begin(self, stamp: bytes) -> None:
         before, self._stamp = self._stamp, stamp
+        if self._beginning is not None:
+            self._gap, self._beginning = self._beginning.notice(stamp), None
         if self.is_doubtful and before and rotation.seconds(before, stamp) > rotation.SKIPPED:
             self._gap = rotation.ROTATED
         if self._seeking and stamp >= self.cursor.stamp:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Condition
 from uuid import UUID
 
@@ -186,7 +186,7 @@ class Follower:
         try:
             with self._open(api, reader, follows=not over) as response:
                 if self._is_ours(api):
-                    self._begin(reader, response)
+                    self._begin(api, reader, response)
                     tell()  # its node answers
                     try:
                         self._bring(reader, response, tell)
@@ -242,14 +242,16 @@ class Follower:
             raise NotFound("It was restarted twice.")
         return now == before
 
-    def _begin(self, reader: Reader, response: BaseHTTPResponse) -> None:
+    def _begin(self, api: Api, reader: Reader, response: BaseHTTPResponse) -> None:
         """Its node answers."""
         with self.lock:
             self._response, self._brought, self._late, self._stalled = response, 0, "", 0.0
             self._opened = self._heard = time.monotonic()
-            began = rotation.unread_start(self.pod, self.container, self.log.start)
+            of, previous = (self.pod, self.container), self.log.start < self._restarts
+            stretch = partial(source.first_stretch, api, *of, previous=previous)
+            beginning = rotation.beginning(*of, self.log.start, stretch)
             written = self._over or self._opened  # until when there was something to rotate
-            reader.connect(was_away=written - self._left > UNREAD, began=began)
+            reader.connect(was_away=written - self._left > UNREAD, beginning=beginning)
 
     def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
         with answered():

@@ -4,17 +4,23 @@ A node looks at the logs of its containers every ten seconds by default, and beg
 one has grown to 10 MB. The API hands out the newest file only.
 """
 
-from datetime import UTC, datetime, timedelta
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from engines.base import Manifest
 from engines.kubernetes.status.conditions import moment
 
+STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
+STAMPS = re.compile(rb"^(" + STAMP + rb") ", re.MULTILINE)
 LOOK = 10.0  # seconds between two looks of a node
-#: Seconds after its start in which a container hardly fills a file. So whoever reads from then on
-#: has its first lines, and a log that begins then has lost none.
-EARLY = 5.0
-PROMPT = 2.0  # the same, for one that fills a file as fast as it can
+#: Seconds after the start of a container from which on a first line is late, and in which the
+#: fastest program fills no file. Starts are told in whole seconds, rounded down.
+EARLY, PROMPT = 5.0, 1.0
+SLACK = 1.0  # seconds by which the clock of a node may differ from ours
 FILE_BYTES = 5 * 1000**2  # half of what is rotated by default
+STRETCH = 1024**2  # bytes by which the pace of a program is judged
 #: Seconds between two lines that may stand in two files with one between them. Such a one was begun
 #: at one look and left at another; programs pause meanwhile.
 SKIPPED = LOOK / 2
@@ -27,13 +33,47 @@ BEHEADED = (
 )
 
 
-def unread_start(pod: Manifest, container: str, start: int) -> str:
-    """When this start of the container was, if it is long enough ago that its first lines may be
-    gone; else empty."""
+@dataclass(frozen=True)
+class Beginning:
+    """A container of which nothing was read yet: it began ``at`` a time, and had run for ``age``
+    seconds when it was first asked for. ``stretch`` gives the first of what its node has, up to
+    :data:`STRETCH` bytes, or nothing where the node does not answer.
+    """
+
+    at: str
+    age: float
+    stretch: Callable[[], bytes]
+
+    def notice(self, first: bytes) -> bytes:
+        """What to say before a log that begins with a line of the time ``first``. One that begins
+        early lost something only if a file was full by then, and what was written after it was
+        asked for is not lost."""
+        late = seconds(self.at.encode(), first)
+        if late > EARLY and self.age > EARLY:
+            return BEHEADED % late
+        may_be_lost = PROMPT < late <= self.age + SLACK
+        return BEHEADED % late if may_be_lost and fills_file(self.stretch(), first, late) else b""
+
+
+def beginning(
+    pod: Manifest, container: str, start: int, stretch: Callable[[], bytes]
+) -> Beginning | None:
+    """Of this start of the container; ``None`` where its node does not say when it was."""
     state = _state(pod, container, start)
     at = str((state.get("running") or state.get("terminated") or {}).get("startedAt") or "")
-    is_early = at and datetime.now(UTC) - moment(at) <= timedelta(seconds=EARLY)
-    return "" if is_early else at
+    return Beginning(at, (datetime.now(UTC) - moment(at)).total_seconds(), stretch) if at else None
+
+
+def fills_file(text: bytes, first: bytes, within: float) -> bool:
+    """Whether a program fills a file in so many seconds at the pace of ``text``, which it wrote
+    from the time ``first`` on. A short text is all that it wrote up to now."""
+    stamps = STAMPS.findall(text)
+    if not stamps:
+        return True  # the node does not answer, or has begun another file already
+    span = seconds(first, stamps[-1])
+    if len(text) < STRETCH:
+        span = max(span, (datetime.now(UTC) - _moment(first)).total_seconds())
+    return within * len(text) > FILE_BYTES * max(span, 0.001)
 
 
 def end(pod: Manifest, container: str, start: int) -> str:
@@ -47,15 +87,6 @@ def _state(pod: Manifest, container: str, start: int) -> Manifest:
     status: Manifest = next((one for one in statuses if one["name"] == container), {})
     ago = int(status.get("restartCount", 0)) - start
     return status.get({0: "state", 1: "lastState"}.get(ago, "")) or {}
-
-
-def head(began: str, first: bytes, last: bytes, size: int) -> bytes:
-    """What to say before a log of which nothing was read: by the times of its first line and of the
-    last that came with it, ``size`` bytes together. One that begins early lost something only if
-    it was written fast enough to fill a file before."""
-    late, span = seconds(began.encode(), first), max(seconds(first, last), 0.001)
-    may_have_filled = late > PROMPT and late * size / span > FILE_BYTES
-    return BEHEADED % late if late > EARLY or may_have_filled else b""
 
 
 def is_cut_off(stamp: bytes, ended: str) -> bool:

@@ -2,8 +2,9 @@
 
 from urllib3.response import BaseHTTPResponse
 
-from engines.base import Manifest
+from engines.base import EngineError, Manifest
 from engines.kubernetes.client.api import Api, NotFound
+from engines.kubernetes.logs import rotation
 
 PATIENCE = 300.0  # seconds without a byte until the connection is made anew
 
@@ -18,11 +19,24 @@ def open_log(
 ) -> BaseHTTPResponse:
     """What it printed ``since`` a time, and what it prints where one ``follows``; ``previous`` is
     that of its last start but one."""
-    query = {"container": container, "timestamps": "true"}
+    query = _query(container, previous=previous)
     query |= {"follow": "true"} if follows else {}
-    query |= {"previous": "true"} if previous else {}
     query |= {"sinceTime": since} if since else {}
     return api.follow(f"{path(pod)}/log", query, silence=PATIENCE)
+
+
+def first_stretch(api: Api, pod: Manifest, container: str, *, previous: bool) -> bytes:
+    """Of what its node has; nothing where it does not answer."""
+    try:
+        query = _query(container, previous=previous)
+        return api.text(f"{path(pod)}/log", **query, limitBytes=rotation.STRETCH)
+    except EngineError:
+        return b""
+
+
+def _query(container: str, *, previous: bool) -> dict[str, str]:
+    query = {"container": container, "timestamps": "true"}
+    return query | ({"previous": "true"} if previous else {})
 
 
 def restarts(api: Api, pod: Manifest, container: str) -> int | None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from clusters.models import Cluster
 from engines.base import EngineRefused, RankState
 from engines.fake import FakeEngine
 from spec.phases import Phase, RankPhase, Reason
@@ -173,3 +174,23 @@ def test_a_stopped_workload_whose_job_is_gone_says_so_and_can_run_again(
     services.resume(after, by=None)
     engine.submit(launch_of(now(workload)))
     assert [launch.run for launch in engine.launches] == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["kubernetes", "slurm", "local"])
+def test_a_job_deleted_while_nobody_watched_is_missed_where_stopped_workloads_keep_theirs(
+    engine: FakeEngine, workload: Workload, kind: str
+) -> None:
+    Cluster.objects.update(kind=kind)
+    stopped = engine.show(workload.handle, Phase.STOPPED)
+    monitor.observed(stopped)
+    cluster = now(workload).cluster
+    relist.forget_missing(cluster, [stopped])
+    assert now(workload).message == ""
+    for _ in range(2):
+        relist.forget_missing(cluster, [])
+    after = now(workload)
+    said = (
+        f"{cluster.name} no longer has its job. {drift.RUNS_ANEW}" if kind == "kubernetes" else ""
+    )
+    assert (after.phase, after.message) == (Phase.STOPPED, said)
+    assert after.events.filter(message__endswith=drift.RUNS_ANEW).count() == bool(said)

@@ -20,8 +20,9 @@ LINE = b"2026-01-01T00:00:00.000000000Z hello\n"
 class Answer:
     """Hands out a text; one that ``follows`` then says nothing until it is shut down."""
 
-    def __init__(self, text: bytes, *, follows: bool) -> None:
+    def __init__(self, text: bytes, *, follows: bool, block: int) -> None:
         self.text, self.follows, self.over, self.sent = text, follows, Event(), 0
+        self.block = block
 
     def __enter__(self) -> "Answer":
         return self
@@ -30,7 +31,7 @@ class Answer:
         self.over.set()
 
     def stream(self, size: int) -> Iterator[bytes]:
-        while block := self.text[self.sent : self.sent + size]:
+        while block := self.text[self.sent : self.sent + min(size, self.block)]:
             self.sent += len(block)
             yield block
         if self.follows:
@@ -43,12 +44,14 @@ class Answer:
 class Nodes:
     """Plays the API: pods of nodes that are ``away`` have no logs. Counts what is asked of each.
 
-    ``text`` is what each pod's log holds by now, ``answers`` what was handed out of it.
+    ``log`` is what each pod's log holds by now, ``answers`` what was handed out of it, in blocks of
+    ``block`` bytes at most. All containers ``started`` at one time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, started: str = AT) -> None:
+        self.started = started
         self.pods: dict[str, dict[str, Any]] = {}
-        self.text = LINE
+        self.log, self.block = LINE, 65_536
         self.answers: list[Answer] = []
         self.away: set[str] = set()
         self.asked: list[str] = []
@@ -68,8 +71,11 @@ class Nodes:
             if node in self.away:
                 self.slow.wait(10)
                 raise EngineUnavailable("dial tcp: no route to host")
-        self.answers.append(Answer(self.text, follows="follow" in query))
+        self.answers.append(Answer(self.log, follows="follow" in query, block=self.block))
         return self.answers[-1]
+
+    def text(self, path: str, *, limitBytes: int, **query: object) -> bytes:
+        return self.log[:limitBytes]
 
     @contextmanager
     def _counted(self, node: str) -> Iterator[None]:
@@ -101,13 +107,19 @@ class Nodes:
             pod = self._pod(f"{node}-{index}", node, index, label)
             if ended:
                 pod["status"]["phase"] = "Succeeded"
-                end = {"terminated": {"startedAt": AT, "finishedAt": ended, "exitCode": 0}}
+                end = {
+                    "terminated": {"startedAt": self.started, "finishedAt": ended, "exitCode": 0}
+                }
                 pod["status"]["containerStatuses"][0]["state"] = end
             snapshot.take_pod("ADDED", pod)
         return snapshot
 
     def _pod(self, name: str, node: str, index: int, label: dict[str, str]) -> dict[str, Any]:
-        running = {"name": "pytorch", "state": {"running": {"startedAt": AT}}, "restartCount": 0}
+        running = {
+            "name": "pytorch",
+            "state": {"running": {"startedAt": self.started}},
+            "restartCount": 0,
+        }
         self.pods[name] = {
             "metadata": {
                 "name": name,

@@ -47,7 +47,7 @@ def test_a_log_is_waited_for_until_the_last_look_after_the_end(nodes: Nodes) -> 
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)
     assert reading.piece().awaited, "it runs"
-    nodes.text = LINE + LINE.replace(b"hello\n", b"no newline")
+    nodes.log = LINE + LINE.replace(b"hello\n", b"no newline")
     streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
     nodes.answers[-1].shutdown()
     wait_for(lambda: reading.piece() and len(nodes.asked) > 1)

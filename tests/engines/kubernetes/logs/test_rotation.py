@@ -1,12 +1,14 @@
 """What a node rotated away is told by a line, and little of it is. No cluster."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
 from engines.kubernetes.logs import ahead
 from engines.kubernetes.logs.cursor import LogCursor, Reader
-from engines.kubernetes.logs.rotation import BEHEADED, ROTATED
+from engines.kubernetes.logs.rotation import BEHEADED, ROTATED, Beginning
 from engines.kubernetes.logs.streams import LogStreams
 from engines.logs import Log
 from tests.engines.kubernetes.logs.nodes import AT, Nodes, read, streams_of
@@ -15,6 +17,16 @@ from tests.waiting import wait_for
 
 def line(seconds: int, text: bytes) -> bytes:
     return b"2026-01-01T00:00:%02d.000000000Z %s\n" % (seconds, text)
+
+
+def stamp(started: str, seconds: int) -> bytes:
+    """Before a line of so many seconds later."""
+    at = datetime.fromisoformat(started) + timedelta(seconds=seconds)
+    return b"%s.000000000Z" % at.strftime("%Y-%m-%dT%H:%M:%S").encode()
+
+
+def ago(seconds: int) -> str:
+    return f"{datetime.now(UTC) - timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def collected(
@@ -35,19 +47,16 @@ def collected(
 
 def test_a_log_that_begins_long_after_its_container_says_that_its_head_may_be_missing() -> None:
     nodes, uid = Nodes(), uuid4()
-    nodes.text = line(31, b"step 900,001")
+    nodes.log = line(31, b"step 900,001")
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
     told = collected(streams, uid, {}, until=b"step")
     assert told == BEHEADED % 31 + b"step 900,001\n"
 
 
-def test_a_log_that_was_read_from_the_start_says_nothing_however_late_it_begins(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.rotation.EARLY", 10**9)
-    nodes, uid = Nodes(), uuid4()
-    nodes.text = line(31, b"loaded")
+def test_a_log_that_was_read_from_the_start_says_nothing_however_late_it_begins() -> None:
+    nodes, uid = Nodes(started=ago(1)), uuid4()
+    nodes.log = b"%s loaded\n" % stamp(nodes.started, 30)
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
     assert collected(streams, uid, {}, until=b"loaded") == b"loaded\n"
@@ -55,23 +64,40 @@ def test_a_log_that_was_read_from_the_start_says_nothing_however_late_it_begins(
 
 def test_a_log_that_begins_with_its_container_lost_nothing() -> None:
     reader = Reader(LogCursor())
-    reader.connect(began=AT)
-    assert reader.feed(line(2, b"one") + line(50, b"two")) == b"one\ntwo\n"
+    reader.connect(beginning=Beginning(AT, 60, bytes))
+    assert reader.feed(line(1, b"one") + line(50, b"two")) == b"one\ntwo\n"
     later = Reader(LogCursor.of(str(reader.cursor)))
-    later.connect(began=AT)
+    later.connect(beginning=Beginning(AT, 60, bytes))
     assert later.feed(line(50, b"two") + line(55, b"three")) == b"three\n"
 
 
-@pytest.mark.parametrize(("size", "is_told"), [(100, False), (40_000, True)])
+@pytest.mark.parametrize("age", [4, 20])
+@pytest.mark.parametrize(("copies", "is_lost"), [(1, False), (40, False), (20_000, True)])
+@pytest.mark.parametrize("block", [64, 65_536])
 def test_a_log_that_begins_early_lost_something_only_if_it_was_written_fast(
-    size: int, is_told: bool
+    age: int, copies: int, is_lost: bool, block: int
 ) -> None:
-    reader = Reader(LogCursor())
-    reader.connect(began=AT)
-    text = (b"x" * 30 + b"\n") * (size // 30)
-    stamped = b"".join(b"2026-01-01T00:00:04.000000000Z " + one for one in text.splitlines(True))
-    told = reader.feed(stamped)
-    assert told == (BEHEADED % 4 if is_told else b"") + text
+    """However early it was asked for, and however little of it came at first. What a program prints
+    at once, after some seconds of loading, is no sign of more."""
+    nodes, uid = Nodes(started=ago(age)), uuid4()
+    nodes.log, nodes.block = b"%s %s\n" % (stamp(nodes.started, 3), b"x" * 60), block
+    nodes.log *= copies
+    streams = streams_of(nodes)
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    told = collected(streams, uid, {}, until=b"x\n")
+    assert told.startswith(BEHEADED % 3) == is_lost
+    assert told.startswith(b"x") != is_lost
+
+
+def test_what_is_written_after_a_log_was_asked_for_is_not_lost() -> None:
+    first = stamp(AT, 3)
+    beginning = Beginning(AT, 1, lambda: b"%s x\n" % first * 100_000)
+    assert beginning.notice(first) == b""
+    assert replace(beginning, age=2.5).notice(first) == BEHEADED % 3
+
+
+def test_where_a_node_does_not_say_how_fast_a_log_is_written_it_may_have_lost_something() -> None:
+    assert Beginning(AT, 20, bytes).notice(stamp(AT, 3)) == BEHEADED % 3
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
@@ -81,13 +107,13 @@ def test_a_tail_that_was_rotated_away_is_told_once(
     monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 0.05)
     nodes, uid = Nodes(), uuid4()
     whole = line(1, b"one")[:-1] + end
-    nodes.text = whole
+    nodes.log = whole
     streams, cursors = streams_of(nodes), dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 1))
     read(streams, uid, cursors)
     wait_for(lambda: nodes.answers and nodes.answers[0].sent == len(whole))
     told = collected(streams, uid, cursors, until=b"one\n") if end else b""
-    nodes.text = b""  # the rest of it is in files that were rotated away
+    nodes.log = b""  # the rest of it is in files that were rotated away
     streams.on_change(uid, nodes.snapshot("up", 1, ended="2026-01-01T00:00:40Z"))
     nodes.answers[0].shutdown()
     told += collected(streams, uid, cursors)
@@ -100,7 +126,7 @@ def test_a_tail_that_was_rotated_away_is_told_once(
 def test_a_tail_that_is_still_there_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 0.05)
     nodes, uid = Nodes(), uuid4()
-    nodes.text = line(1, b"one") + line(2, b"the end")[:-1]
+    nodes.log = line(1, b"one") + line(2, b"the end")[:-1]
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1, ended=AT))
     assert collected(streams, uid, {}) == b"one\nthe end"
@@ -137,12 +163,12 @@ def test_a_file_that_a_node_left_out_while_it_was_kept_waiting_is_told(
 
 def test_a_burst_is_read_before_anybody_takes_it() -> None:
     nodes, uid = Nodes(), uuid4()
-    nodes.text = line(1, b"x" * 100) * 80_000
-    assert len(nodes.text) > 10 * ahead.OWN_BYTES
+    nodes.log = line(1, b"x" * 100) * 80_000
+    assert len(nodes.log) > 10 * ahead.OWN_BYTES
     streams, cursors = streams_of(nodes), dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 1))
     read(streams, uid, cursors)
-    wait_for(lambda: nodes.answers and nodes.answers[0].sent == len(nodes.text))
+    wait_for(lambda: nodes.answers and nodes.answers[0].sent == len(nodes.log))
     streams._close()
     assert streams._ahead.held == 0
 
@@ -150,7 +176,7 @@ def test_a_burst_is_read_before_anybody_takes_it() -> None:
 def test_logs_that_nobody_takes_hold_no_more_than_all_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "SHARED_BYTES", 2 * 1024**2)
     nodes, uid = Nodes(), uuid4()
-    nodes.text = line(1, b"x" * 100) * 40_000
+    nodes.log = line(1, b"x" * 100) * 40_000
     streams, cursors = streams_of(nodes), dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 3))
     read(streams, uid, cursors)
