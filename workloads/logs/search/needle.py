@@ -2,7 +2,8 @@
 
 A line matches by what a page shows of it. Where that is what was printed, a whole block is searched
 at once. Where there are colours, control characters or progress bars that write over themselves,
-all lines of a block are first brought into the form that a page shows, together.
+all lines of a block are first brought into the form that a page shows, together. That is dear, so a
+block is passed over where even without all characters that colors are made of nothing matches.
 """
 
 import re
@@ -18,6 +19,9 @@ BREAK = re.compile(rb"\n")
 ESCAPE = re.compile(ESCAPES.pattern.encode())
 LOWER = bytes(range(256)).lower()
 UNSHOWN = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
+PARAMETERS = b"0123456789;:"  # of what sets colors, as ESC [ 1 ; 31 m does
+COLORING = UNSHOWN + b"\r[m" + PARAMETERS
+USELESS = 8  # blocks that may match after all, until blocks are no longer passed over
 Finder = Callable[[bytes, int], int]
 
 
@@ -28,12 +32,42 @@ class Needle:
         self.text = text.lower()
         self._find = _literally(text) if text.isascii() else _letter_by_letter(text)
         self._reach = 4 * len(text)  # bytes that a match may take at most
+        rest = self.text.encode().translate(None, COLORING)
+        self._rest = rest if text.isascii() else b""
+        self._passed = self._tried = 0  # blocks that were looked at from afar
+
+    def count(self, block: bytes, base: int, start: int, stop: int) -> int:
+        """How many lines match that begin from ``start`` to ``stop``."""
+        lines = block[start - base : stop - base]
+        if not lines.endswith(b"\n") or _cuts(lines, start):
+            return sum(1 for _ in self.matches(block, base, start, stop))
+        if b"\x1b" in lines:
+            text = b"" if self._lacks(lines) else _shown(lines)
+        else:
+            text = lines.translate(LOWER, UNSHOWN)
+            text = _shown(lines) if len(text) != len(lines) or _goes_back(lines) else text
+        if self._find(text, 0) < 0:
+            return 0
+        return sum([self._find(line, 0) >= 0 for line in text.split(b"\n")])
+
+    def _lacks(self, lines: bytes) -> bool:
+        """Whether no line can match, as far as that is cheap to tell. What colors are made of is
+        left out of lines and of what is looked for, wherever it is: nothing that matches is missed
+        so, unless a sequence has other characters."""
+        if not self._rest or self._passed > max(USELESS, self._tried // 2):
+            return False
+        self._tried += 1
+        if self._rest in lines.translate(LOWER, COLORING):
+            self._passed += 1
+            return False
+        bare = lines.translate(None, PARAMETERS)
+        return bare.count(b"\x1b[m") == bare.count(b"\x1b")
 
     def matches(self, block: bytes, base: int, start: int, stop: int) -> Iterator[int]:
         """Of each line that begins from ``start`` to ``stop`` an offset where it matches. Both are
         where lines begin, in a block that begins at ``base``."""
         near = block[start - base : stop - base + self._reach]
-        if b"\x1b" not in near and not BACK.search(near):
+        if b"\x1b" not in near and not _goes_back(near):
             text = near.translate(LOWER, UNSHOWN)
             if len(text) == len(near):
                 return self._as_printed(text, start, stop, block, base)
@@ -74,10 +108,15 @@ def _cuts(lines: bytes, start: int) -> list[int]:
     ]
 
 
+def _goes_back(lines: bytes) -> bool:
+    """Whether one writes over itself."""
+    return b"\r" in lines and BACK.search(lines) is not None
+
+
 def _shown(lines: bytes) -> bytes:
     """As ``text.shown``, of many lines at once, in small letters."""
     text = b"".join(ESCAPE.split(lines))
-    if BACK.search(text):
+    if _goes_back(text):
         text = b"\n".join(line.rstrip(b"\r").rpartition(b"\r")[2] for line in text.split(b"\n"))
     return text.translate(LOWER, UNSHOWN + b"\r")
 

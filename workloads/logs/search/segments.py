@@ -46,7 +46,7 @@ class Segments:
         if (number + 1) * SEGMENT <= self.start:
             return 0  # it was cut
         block, base, start, stop = self._read(number)
-        return sum(1 for _ in self._needle.matches(block, base, start, stop))
+        return self._needle.count(block, base, start, stop)
 
     def lines(self, number: int) -> Iterator[tuple[int, bytes]]:
         """Those that match, with where each begins."""
