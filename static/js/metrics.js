@@ -1,19 +1,13 @@
 // Charts of a workload's metrics. The library is loaded when the first one is drawn.
-import { moment, tick } from "./times.js";
+import { allowsLog, range, short, ticks } from "./chart-axes.js";
+import { read, restore, smooth } from "./chart-options.js";
+import { moment } from "./times.js";
 
 const COLOURS = 8;
 const LEAST_MS = 1000; // between two fetches while numbers stream in
 const HEIGHT = 210;
 
 const style = (name, element = document.documentElement) => getComputedStyle(element).getPropertyValue(name).trim();
-const UNITS = ["", "k", "M", "G", "T"];
-
-function short(value) {
-  if (value === null || value === undefined) return "–";
-  const power = Math.min(Math.floor(Math.log10(Math.max(Math.abs(value), 1)) / 3), 4);
-  return `${Number((value / 1000 ** power).toPrecision(4))}${UNITS[power]}`;
-}
-
 function rankColour(number) {
   const probe = document.createElement("i");
   probe.className = `rank-${number % COLOURS}`;
@@ -23,17 +17,14 @@ function rankColour(number) {
   return colour;
 }
 
-// uPlot hands over the seconds between two ticks as its last argument.
-const ticks = (_, at, axis, space, step) => at.map((seconds) => tick(new Date(seconds * 1000), step));
-
-function options(chart, width) {
+function options(chart, width, isLog) {
   const axis = { stroke: style("--ty-text-soft"), grid: { stroke: style("--ty-line"), width: 1 }, ticks: { show: false } };
   return {
     width,
     height: HEIGHT,
     cursor: { sync: { key: chart.x } },
-    scales: { x: { time: chart.x === "time" } },
-    axes: [{ ...axis, size: 32, ...(chart.x === "time" && { values: ticks }) }, { ...axis, size: 56, values: (_, ticks) => ticks.map(short) }],
+    scales: { x: { time: chart.x === "time" }, y: isLog ? { distr: 3 } : { range } },
+    axes: [{ ...axis, size: 32, ...(chart.x === "time" && { values: ticks }) }, { ...axis, size: 56, values: (_, ticks) => ticks.map((one) => (one === null ? "" : short(one))) }],
     series: [
       { label: chart.x, ...(chart.x === "time" && { value: (_, seconds) => (seconds ? moment(new Date(seconds * 1000)) : "–") }) },
       ...chart.lines.map((label, number) => ({
@@ -51,6 +42,7 @@ class Charts {
     this.last = 0;
     section.addEventListener("live", () => this.soon());
     section.querySelector("[data-chart-run]")?.addEventListener("change", () => this.load());
+    restore(section, () => this.redraw());
     new ResizeObserver(() => this.resize()).observe(section);
     this.load();
   }
@@ -75,7 +67,10 @@ class Charts {
 
   draw(uPlot, group, charts) {
     const holder = this.section.querySelector(`[data-chart-group=${group}]`);
-    const names = charts.map((chart) => chart.name + chart.lines.join());
+    const chosen = read(this.section);
+    const weight = group === "training" ? chosen.smoothing : 0;
+    const isSingle = ({ columns }) => columns[0].length === 1;
+    const names = charts.map((chart) => chart.name + chart.lines.join() + isSingle(chart));
     if (holder.dataset.names !== names.join("|")) {
       holder.dataset.names = names.join("|");
       holder.replaceChildren();
@@ -84,8 +79,10 @@ class Charts {
     for (const chart of charts) {
       const key = `${group} ${chart.name}`;
       const known = this.plots.get(key);
-      if (known?.root.isConnected) {
-        known.setData(chart.columns);
+      const [x, ...lines] = chart.columns;
+      const columns = weight ? [x, ...lines.map((line) => smooth(line, weight))] : chart.columns;
+      if (known?.root?.isConnected) {
+        known.setData(columns);
         continue;
       }
       const card = document.createElement("figure");
@@ -94,8 +91,22 @@ class Charts {
       card.append(title);
       card.setAttribute("aria-label", `${chart.label}: last ${chart.columns.slice(1).map((line) => short(line.at(-1))).join(", ")}`);
       holder.append(card);
-      this.plots.set(key, new uPlot(options(chart, card.clientWidth - 26), chart.columns, card));
+      if (isSingle(chart)) {
+        this.single(card, chart);
+        continue;
+      }
+      const isLog = chosen.log && allowsLog(lines);
+      const how = [weight && "smoothed", isLog && "log scale"].filter(Boolean).join(", ");
+      if (how) title.append(Object.assign(document.createElement("span"), { className: "soft", textContent: ` ${how}` }));
+      this.plots.set(key, new uPlot(options(chart, card.clientWidth - 26, isLog), columns, card));
     }
+  }
+
+  // One number is no chart.
+  single(card, { x, columns: [[at], ...values] }) {
+    const shown = values.map(([value]) => short(value)).join(", ");
+    const where = x === "step" ? `at step ${at}` : `at ${moment(new Date(at * 1000))}`;
+    card.append(Object.assign(document.createElement("p"), { className: "nums", textContent: `${shown} ${where}` }));
   }
 
   resize() {

@@ -1,5 +1,6 @@
 // The workload whose drawer is open beside the table has an address: ?sel=<id>&tab=<tab>, with all
 // that the table has there. A reload opens it again, Back closes it, j and k lead to its neighbours.
+import { single } from "./keys.js";
 import { row } from "./rows.js";
 
 const OWN = /^(sel|tab)=/;
@@ -103,11 +104,27 @@ dialog.addEventListener("click", (event) => {
   const button = event.target.closest("[data-step]");
   if (button) step(Number(button.dataset.step));
 });
+// Without a drawer the keys walk from name to name; Enter is the link's own.
+const rows = () => [...document.querySelectorAll("[data-rows-body] > tr")];
+const focused = () => document.activeElement?.closest("[data-rows-body] > tr");
+
+function walk(by) {
+  const all = rows();
+  const at = all.indexOf(focused());
+  const next = at < 0 ? all[0] : all[Math.max(0, Math.min(at + by, all.length - 1))];
+  next?.querySelector('a[id^="n-"]').focus();
+}
+
 document.addEventListener("keydown", (event) => {
-  const by = dialog.open && { j: 1, k: -1 }[event.key];
-  if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (!head() || event.target.closest("input, textarea, select, [contenteditable]")) return;
+  const key = single(event);
+  const by = { j: 1, k: -1 }[key];
+  const isOpen = dialog.open && head();
+  const line = isOpen ? row(head().dataset.sel) : focused();
+  if (by && isOpen) step(by);
+  else if (by && rows().length) walk(by);
+  else if (key === "l" && line) open(line.id.slice(2), "logs");
+  else if (key === "x" && line) line.querySelector("input[name=id]")?.click();
+  else return;
   event.preventDefault();
-  step(by);
 });
 follow();

@@ -94,11 +94,6 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
   added.clear();
   countPicked();
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.closest("input, textarea, select, [contenteditable]")) return;
-  event.preventDefault();
-  document.getElementById("search")?.focus();
-});
 // A menu that just got its entries is larger than it was: its place is found again.
 document.body.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target?.matches(".action-menu")) dispatchEvent(new Event("resize"));

@@ -32,6 +32,7 @@ TABLE = r"""
 1+++++ 555555 /environments/export.csv
 1+++++ 555555 /templates/export.csv
 1+++++ 111111 /accounts/logout/
+1+++++ 155555 /palette/
 1+++++ 155555 /workloads/
 1+++++ 155555 /workloads/filter/
 1+++++ 155555 /workloads/new/

@@ -20,8 +20,10 @@ from spec.phases import RankPhase
 from workloads.detail import cause, lifecycle, spec
 from workloads.detail.exit_codes import exit_in_words
 from workloads.detail.outlook import outlook
+from workloads.detail.ranks import RankFilter
 from workloads.http import find_kept
 from workloads.logs.choice import Choice
+from workloads.metrics import curve
 from workloads.models import Rank, SampleKind, Workload
 from workloads.scheduling.fit import score
 from workloads.table.columns import shown_metrics
@@ -104,7 +106,10 @@ def _overview(request: Request, workload: Workload) -> dict[str, Any]:
         "causes": causes,
         "ranks": ranks,
         "foreseen": score.in_words(workload),
-        "last_metrics": shown_metrics(workload, ("step", "loss", "accuracy")),
+        "last_metrics": [
+            (name, value, workload.curves.get(name, ()))
+            for name, value in shown_metrics(workload, ("step", *curve.NAMES))
+        ],
     }
 
 
@@ -113,6 +118,7 @@ def _ranks(request: Request, workload: Workload) -> dict[str, Any]:
     nothing = {"cpu": None, "memory": None, "gpu": None, "gpu_memory": None}
     pods = () if workload.spec_fault else workload.spec.pods
     asked = {pod.rank: pod.replica.compute for pod in pods}
+    choice = RankFilter.of(list(workload.ranks.all()), request.GET)
     rows = [
         (
             rank,
@@ -120,9 +126,10 @@ def _ranks(request: Request, workload: Workload) -> dict[str, Any]:
             nothing | usage.get(rank.rank, {}),
             _gpus(rank, asked.get(rank.rank)),
         )
-        for rank in workload.ranks.all()
+        for rank in choice.shown
     ]
-    return {"rows": rows}
+    here = address(workload, "ranks")
+    return {"rows": rows, "choice": choice, "here": f"{here}?{choice.query}".rstrip("?")}
 
 
 def _gpus(rank: Rank, compute: Compute | None) -> str:

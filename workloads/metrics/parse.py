@@ -15,7 +15,7 @@ from core.text import cleaned
 from workloads import logs
 from workloads.history import events
 from workloads.logs.store import Index
-from workloads.metrics import downsample
+from workloads.metrics import curve, downsample
 from workloads.models import Attempt, Sample, SampleKind, Workload
 
 LONGEST_LINE = 16 * 1024
@@ -142,14 +142,16 @@ def _keep(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
 
 
 def _remember_last(workload: Workload, samples: list[Sample]) -> None:
-    """The newest value of each number: the last sample alone may be a test without a loss."""
+    """The newest value of each number, for the last sample alone may be a test without a loss, and
+    how some of them went."""
     kept = dict(workload.last_metrics)
     for sample in samples:
         kept |= {**sample.values, "step": sample.step}
         if len(kept) > MOST_VALUES:
             kept = {**sample.values, "step": sample.step}
-    Workload.objects.filter(pk=workload.pk).update(last_metrics=kept)
-    workload.last_metrics = kept
+    curves = curve.continued(workload.curves, samples)
+    Workload.objects.filter(pk=workload.pk).update(last_metrics=kept, curves=curves)
+    workload.last_metrics, workload.curves = kept, curves
 
 
 def _is_number(value: object) -> bool:

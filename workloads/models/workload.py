@@ -119,8 +119,9 @@ class Workload(Foreseen):
     # Why it failed, as its log tells (workloads.diagnosis), and the line that decided it.
     failure_class = models.CharField(max_length=40, blank=True)
     failure_line = SaidJSON(default=dict, blank=True)
-    # The last sample of the training's own metrics.
+    # The last sample of the training's own metrics, and how a few went (workloads.metrics.curve).
     last_metrics = SaidJSON(default=dict, blank=True)
+    curves = SaidJSON(default=dict, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
 

@@ -26,7 +26,7 @@ MOST_COUNTED = 1_000
 # What a row needs. The spec and the draft are large, so they stay where they are.
 FIELDS = (
     *"name phase reason message phase_updated_at kind framework architecture image".split(),
-    *"created_by num_pods running_pods gpus cpu_cores memory_bytes last_metrics".split(),
+    *"created_by num_pods running_pods gpus cpu_cores memory_bytes last_metrics curves".split(),
     *"created_at completed_at pending_seconds running_seconds run attempt logs_complete".split(),
     "failure_class",
     "deleted_at",
@@ -51,6 +51,7 @@ class Row:
     deleted_at: datetime | None
     kept_until: datetime | None
     metrics: tuple[tuple[str, str], ...]
+    loss: tuple[tuple[float, float], ...]  # by step
     is_own: bool
     is_settled: bool
     texts: tuple[tuple[str, str], ...]  # by the key of their column, in its order
@@ -71,6 +72,7 @@ class Row:
             deleted_at=workload.deleted_at,
             kept_until=workload.kept_until,
             metrics=tuple(shown_metrics(workload)),
+            loss=tuple((step, value) for step, value in workload.curves.get("loss", ())),
             is_own=workload.created_by_id == user.pk,
             is_settled=workload.is_settled,
             texts=tuple((one.key, "" if one.cell else one.text(workload)) for one in columns),

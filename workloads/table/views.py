@@ -19,7 +19,8 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.http import Request
 from core.web.http import render_partial
 from core.web.query import uuids
-from workloads.models import SavedView
+from projects.models import Project
+from workloads.models import SavedView, Workload
 from workloads.table import export
 from workloads.table.columns import BY_KEY, COLUMNS, Column
 from workloads.table.filters import OPERATORS
@@ -30,6 +31,7 @@ from workloads.wizard import drafts
 
 FILTERABLE = tuple(column for column in COLUMNS if column.filters)
 LONGEST_QUERY = 2000
+LISTED = 8  # of each kind in the palette
 UNCOMMITTED = timedelta(seconds=5)  # for which a new workload may be dated and not yet be there
 
 
@@ -86,6 +88,20 @@ def filter_form(request: Request) -> HttpResponse:
     """Operators and values that suit the chosen column."""
     context = _filter_form(request.GET.get("fc", ""))
     return render(request, "workloads/_filter_fields.html", context)
+
+
+@login_required
+@require_safe
+def palette(request: Request) -> HttpResponse:
+    """Workloads, the newest first, and projects that have a text in their name."""
+    text = request.GET.get("q", "").strip()
+    workloads = Workload.objects.visible_to(request.user).select_related("project")
+    projects = Project.objects.visible_to(request.user)
+    context = {
+        "workloads": workloads.filter(name__icontains=text).order_by("-created_at")[:LISTED],
+        "projects": projects.filter(name__icontains=text).order_by("name")[:LISTED],
+    }
+    return render(request, "workloads/_palette.html", context if text else {})
 
 
 async def workload_csv(request: Request) -> HttpResponse | StreamingHttpResponse:

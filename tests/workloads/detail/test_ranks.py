@@ -5,6 +5,8 @@ from django.test import Client
 
 from assets.compute.card import devices_words
 from spec.parts.compute import Compute
+from spec.phases import RankPhase
+from spec.workload import Role
 from workloads.models import Rank, Workload
 
 
@@ -30,3 +32,52 @@ def test_gpus_are_named_with_what_of_them_is_had(
     devices: list[int], asked: dict[str, object], words: str
 ) -> None:
     assert devices_words(devices, Compute.model_validate(asked)) == words
+
+
+@pytest.fixture
+def many(workload: Workload) -> Workload:
+    """64 ranks on 8 nodes, of which rank 17 failed."""
+    workload.ranks.all().delete()
+    Rank.objects.bulk_create(
+        Rank(
+            workload=workload,
+            rank=rank,
+            role=Role.WORKER,
+            index=rank,
+            phase=RankPhase.FAILED if rank == 17 else RankPhase.RUNNING,
+            node=f"node-{rank // 8}",
+        )
+        for rank in range(64)
+    )
+    return workload
+
+
+@pytest.mark.parametrize(
+    ("query", "ranks"),
+    [
+        ("", range(64)),
+        ("phase=Failed", [17]),
+        ("phase=Running&q=16-18", [16, 18]),
+        ("q=0-3,8", [0, 1, 2, 3, 8]),
+        ("q=NODE-2", range(16, 24)),
+        ("q=worker-63", [63]),
+        ("q=nowhere", []),
+        ("phase=Melted", range(64)),
+    ],
+)
+def test_ranks_are_filtered_by_phase_number_pod_and_node(
+    client: Client, many: Workload, query: str, ranks: list[int]
+) -> None:
+    response = client.get(f"/workloads/{many.pk}/ranks/?{query}")
+    assert [rank.rank for rank, *_ in response.context["rows"]] == [*ranks]
+    assert ("No rank matches" in response.content.decode()) == (not ranks)
+
+
+def test_phases_of_ranks_are_counted_and_their_pills_keep_the_text(
+    client: Client, many: Workload
+) -> None:
+    page = client.get(f"/workloads/{many.pk}/ranks/?q=node-2").content.decode()
+    assert all(label in page for label in (">All 8<", ">Running 7<", ">Failed 1<"))
+    assert f"/workloads/{many.pk}/ranks/?phase=Failed&amp;q=node-2" in page
+    alone = client.get(f"/workloads/{many.pk}/ranks/?phase=Failed").content.decode()
+    assert f'hx-get="/workloads/{many.pk}/ranks/?phase=Failed" hx-trigger="live"' in alone

@@ -68,6 +68,7 @@ def test_the_author_sees_that_it_is_theirs(
         {"phase": "Failed"},
         {"failure_class": "cuda-out-of-memory"},
         {"last_metrics": {"step": 9}},
+        {"curves": {"loss": [[1, 2.0], [2, 1.0]]}},
         {"running_seconds": 7200},
         {"logs_complete": True},
         {"name": "letters"},

@@ -65,7 +65,9 @@ def test_the_last_metrics_are_the_newest_of_each_name(
 ) -> None:
     lines = ['{"step": 1, "loss": 0.5}', '{"step": 2, "loss": 0.1}', '{"step": 2, "test": 0.9}']
     engine.print(workload.handle, 0, "\n".join(lines) + "\n")
-    assert once(engine, workload).last_metrics == {"step": 2, "loss": 0.1, "test": 0.9}
+    after = once(engine, workload)
+    assert after.last_metrics == {"step": 2, "loss": 0.1, "test": 0.9}
+    assert after.curves == {"loss": [[1, 0.5], [2, 0.1]]}
 
 
 @pytest.mark.parametrize("where", ["before", "within"])
