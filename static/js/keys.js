@@ -3,7 +3,7 @@
 const KEPT = "single-keys";
 const NEXT_MS = 1000; // the second key of two follows within
 const PAGES = { w: "/workloads/", t: "/templates/", p: "/projects/", c: "/clusters/" };
-const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], .xterm, .show";
+const TYPING = "input, textarea, select, [contenteditable], .xterm, .show";
 const DRAWER = "#drawer-dialog"; // the only dialog whose content has shortcuts
 const sheet = document.getElementById("keys");
 const choice = sheet.querySelector("[data-single-keys]");
