@@ -57,7 +57,7 @@ DAMAGED = Trouble(
 )
 FAILING = Trouble(
     "failing",
-    "The disk does not answer as it should",
+    "The disk reports errors",
     "Some of what was saved cannot be read, or nothing can be saved. Running trainings continue.",
     "Check the system log for errors of the disk that holds {place}.",
 )

@@ -11,7 +11,7 @@ from trainyard_cli.notes import LogLevel
 
 TRUE, FALSE = {"true", "t", "1"}, {"false", "f", "0"}
 FORMATS = {f"--{it}": f"--output={it}" for it in ("json", "yaml", "table")}
-QUIET = "Errors and results alone: no notes on standard error."
+QUIET = "Only errors and results: no notes on standard error."
 LEVEL = "What to print on standard error: debug, info, warn or error."
 DEBUG = "Print each request on standard error."
 

@@ -98,13 +98,13 @@ class AuditListing(AuditTime, Sorted):
     sort_by: str = "timestamp"
     sort_order: Literal["asc", "desc"] = "desc"
     offset: int = Field(0, ge=0)
-    number_of_samples: int = Field(50, ge=1, le=500, description="The most that are answered")
+    number_of_samples: int = Field(50, ge=1, le=500, description="The most entries in the answer")
 
 
 class AuditFile(AuditTime):
     file_type: Literal["csv", "json"] = "json"
     number_of_samples: int = Field(
-        MOST_IN_A_FILE, ge=1, le=MOST_IN_A_FILE, description="The most that the file has"
+        MOST_IN_A_FILE, ge=1, le=MOST_IN_A_FILE, description="The most entries in the file"
     )
 
 

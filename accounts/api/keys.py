@@ -29,7 +29,7 @@ class KeyIn(Closed):
 
 
 class KeyOut(Wire):
-    """``lastLogin`` is when it got a token last."""
+    """``lastLogin`` is when it last got a token."""
 
     id: str
     name: str

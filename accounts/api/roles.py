@@ -170,7 +170,7 @@ def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesA
     "/authorization/me/access-rules/count", response=Count, operation_id="count_own_access_rules"
 )
 def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) -> Count:
-    """How many they are."""
+    """How many roles there are."""
     return Count(count=len(narrowing.rules(request.user)))
 
 

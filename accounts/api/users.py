@@ -106,7 +106,7 @@ def list_users(request: ApiRequest, listing: Query[UserListing]) -> list[UserOut
 
 @router.get("/users/count", response=Count, by_alias=True)
 def count_users(request: ApiRequest, narrowing: Query[UserNarrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     access.require(request.user, "users.read")
     return Count(count=narrowing.rows().count())
 

@@ -57,9 +57,9 @@ class WaitingOut(Wire):
 def create_device_sign_in(request: HttpRequest, body: DeviceSignInIn) -> Status[DeviceSignInOut]:
     """Begin to sign in a program without a password. It ends after ten minutes."""
     if not consume(request, action="device_sign_in"):
-        message = "Too many sign-ins were begun from this address."
+        message = "Too many sign-ins were started from this address."
         raise ApiError(429, message, retry_after=RETRY_SECONDS)
-    with judged("The sign-in cannot begin."):
+    with judged("The sign-in cannot be started."):
         sign_in, secret = sign_ins.begin(body.name)
     page = request.build_absolute_uri(reverse("device"))
     return Status(

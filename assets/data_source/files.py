@@ -10,8 +10,8 @@ from spec.formats.documents import to_yaml
 FILES = "files"
 EXAMPLE = "train.yaml: |\n  lr: 0.1"
 HOW = (
-    "Write names with their texts: train.yaml: |, and below it the text, each line behind two "
-    "spaces."
+    "Write each name with its text: train.yaml: |, and below it the text, each line indented by "
+    "two spaces."
 )
 
 

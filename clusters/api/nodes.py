@@ -131,5 +131,5 @@ def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
 
 @router.get("/nodes/count", response=Count, by_alias=True)
 def count_nodes(request: ApiRequest, narrowing: Query[NodeNarrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     return Count(count=narrowing.rows(request.user).count())

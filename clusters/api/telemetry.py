@@ -93,7 +93,7 @@ def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[Pages]) 
     operation_id="count_nodes_of_cluster",
 )
 def count_nodes_of(request: ApiRequest, cluster_id: UUID, narrowing: Query[Filtered]) -> Count:
-    """How many nodes of one cluster pass the filters."""
+    """How many nodes of one cluster match the filters."""
     cluster_of(request, cluster_id)
     asked = NodeNarrowing.model_validate({**narrowing.model_dump(), "cluster_id": cluster_id})
     return Count(count=asked.rows(request.user).count())

@@ -46,7 +46,7 @@ from spec.problems.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0
-NOBODY = "Jobs of this cluster run under people's own names, and nobody's key is at hand."
+NOBODY = "Jobs of this cluster run under people's own names, and no key is available."
 OWNERS = "Its owner's SSH key for this cluster is needed to end it; or end it there, with scancel."
 NODES_SECONDS = 25.0  # Slurm itself takes minutes to find out that a node is gone
 KILL_SECONDS = 20.0  # for killed jobs to leave their nodes, before a deletion is tried again

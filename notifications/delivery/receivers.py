@@ -109,7 +109,7 @@ def _fault_of_ip(address: IPAddress) -> str:
     if inner.is_global and not (inner.is_multicast or any(inner in it for it in INNER)):
         return ""
     return (
-        f"points to {address}, which is no public address; whoever runs Trainyard can allow it "
+        f"points to {address}, which is not a public address; whoever runs Trainyard can allow it "
         "in TRAINYARD_WEBHOOK_NETWORKS"
     )
 

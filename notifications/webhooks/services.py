@@ -115,10 +115,10 @@ def _judge(webhook: Webhook) -> None:
     if webhook.url and (fault := receivers.fault_of(webhook.url)):
         wrong["url"] = ValidationError(f"The address {fault}.", code="invalid")
     if unknown := [it for it in webhook.events if it not in dict(events.choices())]:
-        text = f"{unknown[0]} is no event. Choose from {', '.join(dict(events.choices()))}."
+        text = f"{unknown[0]} is not an event. Choose from {', '.join(dict(events.choices()))}."
         wrong["events"] = ValidationError(text, code="invalid_choice")
     elif not webhook.events:
-        wrong["events"] = ValidationError("Choose one event at least.", code="required")
+        wrong["events"] = ValidationError("Choose at least one event.", code="required")
     webhook.events = events.in_order(webhook.events)
     try:
         webhook.full_clean(exclude=["events", *(["url"] if "url" in wrong else [])])

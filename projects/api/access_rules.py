@@ -143,7 +143,7 @@ def list_access_rules(request: ApiRequest, listing: Query[RuleListing]) -> Acces
 
 @router.get("/authorization/access-rules/count", response=Count)
 def count_access_rules(request: ApiRequest, narrowing: Query[RuleNarrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     return Count(count=len(narrowing.rules(request.user)))
 
 

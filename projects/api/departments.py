@@ -137,7 +137,7 @@ def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> 
 
 @router.get("/org-unit/departments/count", response=Count, by_alias=True)
 def count_departments(request: ApiRequest, narrowing: Query[DepartmentNarrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     _check(request, "departments.read")
     return Count(count=narrowing.rows().count())
 

@@ -86,7 +86,7 @@ def give(body: AccessRuleIn, by: User) -> AccessRule:
             raise ApiError(409, REFUSED, details=f"{user} is a member of {project} already.")
         return next(rules(Q(pk__in=[]), Q(project=project, user=user)))
     if user.role == access.ADMINISTRATOR.name:
-        raise ApiError(409, REFUSED, details=f"{user} is an administrator already.")
+        raise ApiError(409, REFUSED, details=f"{user} is already an administrator.")
     _put(user, access.ADMINISTRATOR, by)
     return next(rules(Q(pk=user.pk), Q(pk__in=[])))
 

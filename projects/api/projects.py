@@ -158,7 +158,7 @@ def list_projects(request: ApiRequest, listing: Query[ProjectListing]) -> Projec
 
 @router.get("/org-unit/projects/count", response=Count, by_alias=True)
 def count_projects(request: ApiRequest, narrowing: Query[ProjectNarrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     return Count(count=narrowing.rows(request.user).count())
 
 

@@ -15,7 +15,7 @@ FILE = re.compile(r"[A-Za-z0-9_.-]+")  # a key of a Secret or ConfigMap
 
 def _file(name: str) -> str:
     if not FILE.fullmatch(name) or name.startswith("..") or name == ".":
-        raise ValueError(f"{name!r} is no name of a file; use letters, digits, hyphens, dots and _")
+        raise ValueError(f"{name!r} is not a file name; use letters, digits, hyphens, dots and _")
     return name
 
 
@@ -52,7 +52,7 @@ class ConfigMapVolume(Part):
     def _files_of_one_folder(self) -> Self:
         names = [file.name for file in self.files]
         if twice := {name for name in names if names.count(name) > 1}:
-            raise ValueError(f"files: {', '.join(sorted(twice))} is there twice")
+            raise ValueError(f"files: {', '.join(sorted(twice))} is listed twice")
         if sum(len(file.content.encode()) for file in self.files) > MOST_DATA:
             raise ValueError(f"files: hold more than {MOST_DATA // 1000} KB; use a volume or Git")
         if self.files and self.sub_path and self.sub_path not in names:

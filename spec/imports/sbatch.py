@@ -73,7 +73,7 @@ def _count(script: ImportedScript, options: dict[str, Directive], name: str, def
         return default
     if option.value.isdigit() and int(option.value):
         return int(option.value)
-    script.notes.append(Note(option.line, f"--{name}={option.value} is no number", blocks=True))
+    script.notes.append(Note(option.line, f"--{name}={option.value} is not a number", blocks=True))
     return default
 
 
@@ -89,7 +89,9 @@ def _gpus(script: ImportedScript, options: dict[str, Directive], ranks: int, on_
 def _shared(script: ImportedScript, option: Directive, tasks: int) -> int:
     last = option.value.split(",")[0].rpartition(":")[2]
     if option.name == "gres" and not option.value.startswith("gpu"):
-        script.notes.append(Note(option.line, f"{option.value} is left out: GPUs alone are asked."))
+        script.notes.append(
+            Note(option.line, f"{option.value} is left out: only GPUs are requested.")
+        )
         return 0
     count = int(last) if last.isdigit() else 1
     if count % tasks:
@@ -106,7 +108,7 @@ def _memory(
         if option := options.get(name):
             size = mebibytes(option.value)
             if size is None and option.value != "0":
-                text = f"--{name}={option.value} is no size"
+                text = f"--{name}={option.value} is not a size"
                 script.notes.append(Note(option.line, text, blocks=True))
             return int(size * factor) if size else None
     return None
@@ -126,7 +128,7 @@ def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None
         case "time" if (limit := seconds(value)) is not None:
             script.spec["timeLimitSeconds"] = limit
         case "time":
-            script.notes.append(Note(option.line, f"--time={value} is no time", blocks=True))
+            script.notes.append(Note(option.line, f"--time={value} is not a time", blocks=True))
         case "chdir":
             script.spec["workingDir"] = value
         case "constraint":

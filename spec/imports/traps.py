@@ -61,7 +61,7 @@ def of_conversion(text: str) -> Iterator[Note]:
     for number, line in _lines(text):
         for name in sorted(set(OF_SLURM.findall(line))):
             if not set_by_trainyard(line.strip()):
-                yield Note(number, f"{name} has a value on Slurm alone.")
+                yield Note(number, f"{name} only has a value on Slurm.")
 
 
 def of_slurm(text: str, options: Mapping[str, Directive], tasks: int) -> Iterator[Note]:

@@ -114,7 +114,7 @@ def test_a_pull_credential_that_cannot_be_used_is_told_at_its_place(
     user: User, project: Project
 ) -> None:
     CredentialFactory.create(home=project, name="hub", entered={"token": "t"})
-    for name, words in (("hub", "is no docker registry"), ("gone", "cannot be used in")):
+    for name, words in (("hub", "is not a Docker registry"), ("gone", "cannot be used in")):
         named = [{"name": name, "credential": True}]
         (problem,) = plan(draft(project, imagePullSecrets=named), by=user).problems
         assert problem.path == ("worker", "imagePullSecrets", 0, "name")

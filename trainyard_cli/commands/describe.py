@@ -1,4 +1,4 @@
-"""One workload in full: what it is, its pods, what happened, and the line that submits it again."""
+"""One workload in full: what it is, its pods, its events, and the command that submits it."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -46,7 +46,7 @@ def describe(
     containers: Annotated[bool, typer.Option(hidden=True)] = True,  # each pod has one
     output: Output = None,
 ) -> None:
-    """Show a workload: its state, its pods, its events, and the line that submits it again."""
+    """Show a workload: its state, its pods, its events, and the command that submits it again."""
     invocation = of(context)
     row = lookup.find(invocation, name, project)
     whole = invocation.client.get(f"/workloads/{row['id']}", expand=PARTS)

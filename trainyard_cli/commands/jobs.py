@@ -48,7 +48,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
 
 
 def add_verbs(group: typer.Typer) -> None:
-    """What there is to do with workloads that are there."""
+    """Work with existing workloads."""
     group.command("list")(workloads.list_every)
     group.command("describe")(describe.describe)
     group.command("export")(describe.export)

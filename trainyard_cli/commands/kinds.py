@@ -53,7 +53,7 @@ def _workspace(_: Sequence[str]) -> typer.Typer:
 
 
 def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer.Typer:
-    """Submitting such workloads, and what there is to do with those that are there."""
+    """Submit such workloads, and work with existing ones."""
 
     def narrow(context: typer.Context) -> None:
         of(context).filters = filters or to.filters

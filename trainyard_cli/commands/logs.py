@@ -40,7 +40,7 @@ def logs(
     instance: Annotated[str, typer.Option("--instance", "-i", hidden=True)] = "",  # as --pod
     container: Annotated[str, typer.Option("--container", "-c", hidden=True)] = "",  # it has one
     tail: Annotated[
-        int | None, typer.Option("--tail", "-t", min=-1, help="The last lines, so many.")
+        int | None, typer.Option("--tail", "-t", min=-1, help="Only so many of the last lines.")
     ] = None,
     since: Annotated[str, typer.Option(help="Lines of the last 30s, 5m, 2h.")] = "",
     since_time: Annotated[str, typer.Option(help="Lines since a time in ISO 8601.")] = "",
@@ -106,7 +106,7 @@ def _pattern(text: str) -> re.Pattern[str] | None:
     try:
         return re.compile(text) if text else None
     except re.error as error:
-        raise wrong_use(f"--grep: {text!r} is no regular expression: {error}.") from error
+        raise wrong_use(f"--grep: {text!r} is not a regular expression: {error}.") from error
 
 
 def _since(text: str) -> str:

@@ -13,8 +13,8 @@ from trainyard_cli.rest.destinations import Destination
 
 #: Words of Run:ai that are understood, and what to use instead.
 REFUSED = {
-    "--mig-profile": "MIG profiles are gone; use --gpu-portion-request or --gpu-memory-request.",
-    "--pvc": "It is gone; use --existing-pvc or --new-pvc.",
+    "--mig-profile": "No MIG profiles; use --gpu-portion-request or --gpu-memory-request.",
+    "--pvc": "It was removed; use --existing-pvc or --new-pvc.",
     "--parallelism": "A standard training is one pod; use --workers of a distributed one.",
     "--runs": "Submit each run, such as in a loop of your shell.",
     "--privileged": "Privileged containers are not supported; add a --capability.",

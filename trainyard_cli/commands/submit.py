@@ -131,9 +131,11 @@ def read_body(file: Path) -> Body:
     except (OSError, UnicodeDecodeError) as error:
         raise wrong_use(f"{file} cannot be read: {error}") from error
     except yaml.YAMLError as error:
-        raise wrong_use(f"{file} is no YAML: {error}") from error
+        raise wrong_use(f"{file} is not valid YAML: {error}") from error
     if not isinstance(body, dict) or not isinstance(body.get("spec"), dict):
-        raise wrong_use(f"{file} is no request: it needs spec, as the wizard's summary shows it.")
+        raise wrong_use(
+            f"{file} is not a request: it needs spec, as the wizard's summary shows it."
+        )
     return body
 
 

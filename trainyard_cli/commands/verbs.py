@@ -13,14 +13,14 @@ Names = Annotated[list[str], typer.Argument(help="Names or ids of workloads.")]
 
 
 def delete(context: typer.Context, names: Names, project: ProjectName = "") -> None:
-    """Delete workloads, running ones too."""
+    """Delete workloads, including running ones."""
     for workload in lookup.find_all(of(context), names, project):
         answer = of(context).client.delete(lookup.path_of(workload))
         note(answer["message"])
 
 
 def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> None:
-    """Stop workloads. What defines them stays, and so do their checkpoints."""
+    """Stop workloads. Their definitions and checkpoints are kept."""
     _act(of(context), names, project, "suspend")
 
 

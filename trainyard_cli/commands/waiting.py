@@ -17,7 +17,7 @@ MOST_PODS = 500
 
 
 def watch(context: typer.Context, name: Name, project: ProjectName = "") -> None:
-    """Tell each change of a workload until it ends; the result is that of the workload."""
+    """Print each change of a workload until it ends, and exit with its result."""
     invocation = of(context)
     workload = lookup.find(invocation, name, project)
     conclude(invocation, last_of(invocation, workload["id"]))

@@ -66,7 +66,7 @@ def create(
     project: ProjectName = "",
     output: Output = None,
 ) -> None:
-    """Tell an address of the workloads of a project. The secret is printed this once."""
+    """Send messages about a project's workloads to an address. The secret is printed only once."""
     invocation = of(context)
     body = {"name": name, "url": url, "events": event or [EVERY_EVENT], "scope": "project"}
     body["projectId"] = invocation.project(project)["id"]

@@ -28,7 +28,7 @@ def _volume(text: str, nfs_server: str) -> tuple[str, str]:
         : max(4, text.count(":") + 1)
     ]
     if more or not (source and target) or mode not in {"", "ro", "rw"} or "," in text:
-        raise BadValue(f"--volume: {text!r} is no volume; {VOLUME}")
+        raise BadValue(f"--volume: {text!r} is not a volume; {VOLUME}")
     suffix = "" if mode == "ro" else ",readwrite"
     if server := host or nfs_server:
         return "nfs", f"path={source},server={server},mountpath={target}{suffix}"

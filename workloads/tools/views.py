@@ -26,7 +26,7 @@ from workloads.tools.headers import COOKIE
 PAST_US = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER}
 UNREACHABLE = (
     "Each tool has its own address, and your browser could not find it. Set a domain for "
-    "them by TOOLS_DOMAIN, with a wildcard DNS entry that points to Trainyard."
+    "them with TOOLS_DOMAIN, with a wildcard DNS entry that points to Trainyard."
 )
 
 

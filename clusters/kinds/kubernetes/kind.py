@@ -42,7 +42,7 @@ NO_PRIORITIES = (
 KEPT_PREFIX = (
     "The namespaces of projects have this prefix, so it cannot change while there are any."
 )
-LOST = "What connects to this cluster cannot be read; give its kubeconfig again."
+LOST = "The stored kubeconfig of this cluster can no longer be read; enter it again."
 
 
 def connect(cluster: "Cluster") -> Engine:

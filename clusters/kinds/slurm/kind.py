@@ -27,7 +27,7 @@ from spec.problems.errors import Problem
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
-LOST = "What connects to this cluster cannot be read; give its private key again."
+LOST = "The stored private key of this cluster can no longer be read; enter it again."
 NO_PRIORITIES = (
     "The user of the cluster has none of the QOS "
     f"{PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH}."

@@ -12,7 +12,7 @@ from engines.slurm.client.ssh import Login
 from engines.slurm.client.transport import SlurmPrograms
 from engines.slurm.script.site import APPTAINER, NO_CONTAINERS, PYXIS, SINGULARITY, SlurmSite
 
-NO_KEY = "This is no private key. Paste the whole file, with its lines BEGIN and END."
+NO_KEY = "This is not a private key. Paste the whole file, with its lines BEGIN and END."
 PROTECTED = "This key has a passphrase, which nobody could type. Use one without."
 host_rule = RegexValidator(
     r"^[A-Za-z0-9]([-A-Za-z0-9.:]*[A-Za-z0-9])?\Z",

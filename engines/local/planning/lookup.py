@@ -77,7 +77,7 @@ def _folder(replica: Replica, role: str) -> Iterator[Lack]:
         return
     way_out = "or leave the field empty for a folder of the rank's own"
     if not Path(folder).is_absolute():
-        said = f"{folder} is no full path; enter one that starts with /, {way_out}"
+        said = f"{folder} is not a full path; enter one that starts with /, {way_out}"
         yield Lack(f"{role}.workingDir", said)
     elif not _is_folder(folder):
         said = f"{folder} is not a folder on this machine; create it, {way_out}"

@@ -78,6 +78,6 @@ def refusal(said: str) -> EngineRefused | EngineUnavailable:
         return EngineUnavailable(f"Slurm does not accept the job now: {said}")
     field = next((place for sign, place in REFUSALS if sign.lower() in said.lower()), "")
     if "job submit limit" in said or "MaxSubmit" in said:
-        return EngineUnavailable(f"The account has as many jobs as it may have: {said}")
+        return EngineUnavailable(f"The account has reached its limit of jobs: {said}")
     text = said.replace("sbatch: error: ", "").replace("Batch job submission failed: ", "")
     return EngineRefused(f"Slurm refuses it: {text}", reason=Reason.REFUSED, field=field)

@@ -10,7 +10,7 @@ WAIT = "Wait, or ask for fewer or smaller pods."
 EDIT = "It will not start as it is. Copy & edit it"
 #: By how the reason begins: kind, what it means and what to do.
 CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
-    ("Resources", CauseKind.CAPACITY, "The nodes that would do are in use", WAIT),
+    ("Resources", CauseKind.CAPACITY, "The nodes that fit are in use", WAIT),
     ("Priority", CauseKind.CAPACITY, "Jobs with a higher priority come first", WAIT),
     ("None", CauseKind.CAPACITY, "Slurm has not looked at it yet", "It does so within seconds."),
     ("BeginTime", CauseKind.CAPACITY, "Slurm starts it again after a delay", "Wait a moment."),
@@ -60,7 +60,12 @@ CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
     ),
     ("PartitionDown", CauseKind.NODES, "The partition is down", "Ask the administrators."),
     ("PartitionInactive", CauseKind.NODES, "The partition is inactive", "Ask the administrators."),
-    ("BadConstraints", CauseKind.NODES, "No node is as it asks", f"{EDIT} with another node type."),
+    (
+        "BadConstraints",
+        CauseKind.NODES,
+        "No node matches its request",
+        f"{EDIT} with another node type.",
+    ),
     ("Reservation", CauseKind.CAPACITY, "The nodes are reserved", "Wait until it ends."),
     ("Licenses", CauseKind.CAPACITY, "A license that it needs is in use", "Wait."),
     (
@@ -121,5 +126,5 @@ def cause_of(reason: str, start: datetime | None = None) -> Cause:
         if reason.startswith(sign):
             own = Reason.NEVER_FITS if todo.startswith(EDIT) else Reason.NONE
             return Cause(kind, title, f"{todo}{when}", said=reason, own_reason=own)
-    todo = "The reason is Slurm's own; the administrators of the cluster know it." + when
-    return Cause(CauseKind.OTHER, f"Slurm lets it wait: {reason}", todo, said=reason)
+    todo = "Slurm gives no more than this reason; ask the administrators of the cluster." + when
+    return Cause(CauseKind.OTHER, f"Slurm keeps it waiting: {reason}", todo, said=reason)

@@ -125,7 +125,7 @@ WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
         "files.0.name",
         "no name of a file",
     ),
-    (storage("configMapVolume", files=[A, A], mountPath="/c"), "files", "a is there twice"),
+    (storage("configMapVolume", files=[A, A], mountPath="/c"), "files", "a is listed twice"),
     (storage("configMapVolume", files=[A, BIG, B], mountPath="/c"), "files", "500 KB"),
     (storage("configMapVolume", files=[A], subPath="b", mountPath="/c"), "subPath", "no file b"),
     (storage("emptyDirVolume", path="/t", medium="Tape"), "medium", "must be one of"),

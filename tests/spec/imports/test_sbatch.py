@@ -83,10 +83,10 @@ def test_the_traps_of_the_tutorials_script_are_named_by_their_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("#SBATCH --nodes=many\nsrun a", 1, "is no number"),
+        ("#SBATCH --nodes=many\nsrun a", 1, "is not a number"),
         ("#SBATCH -n 2 --gpus=3\nsrun a", 1, "not the same for each"),
-        ("#SBATCH --time=soon\nsrun a", 1, "is no time"),
-        ("#SBATCH --mem=much\nsrun a", 1, "is no size"),
+        ("#SBATCH --time=soon\nsrun a", 1, "is not a time"),
+        ("#SBATCH --mem=much\nsrun a", 1, "is not a size"),
         ("srun a\nsrun b", 2, "several steps"),
         ("python train.py", 1, "no srun"),
     ],

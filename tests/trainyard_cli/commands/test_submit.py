@@ -89,7 +89,7 @@ def test_flags_lay_over_a_file(terminal: Terminal, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1", "is no YAML"),
+        ("[1", "is not valid YAML"),
         ("name: a", "it needs spec"),
         (None, "cannot be read"),
     ],
@@ -132,7 +132,7 @@ def test_a_refusal_names_the_flag(terminal: Terminal) -> None:
         ("--set probes", "is not PATH=VALUE"),
         ("--mig-profile 1g.5gb", "use --gpu-portion-request"),
         ("--datavolume a", "use --datasource"),
-        ("-v data", "'data' is no volume; write SOURCE:TARGET"),
+        ("-v data", "'data' is not a volume; write SOURCE:TARGET"),
         ("-s lan --port 80", "'lan' is none of portforward"),
         ("-s ingress", "say which port"),
         ("--environment a --environment b", "has one environment"),

@@ -29,7 +29,7 @@ def test_volumes_are_of_the_node_or_of_an_nfs_server(
 
 @pytest.mark.parametrize("text", ["", "/a", ":/b", "/a:/b:rx", "/a:/b:ro:h:x", "/a,b:/c"])
 def test_a_text_that_is_no_volume_is_refused(text: str) -> None:
-    with pytest.raises(BadValue, match="is no volume"):
+    with pytest.raises(BadValue, match="is not a volume"):
         with_volumes({}, [text])
 
 

@@ -179,7 +179,7 @@ def test_the_spec_shows_where_values_come_from(client: Client, workload: Workloa
     )
     shown = page(client, workload, "spec/")
     assert "environment pytorch-dt" in shown
-    assert "Difference to base" in shown
+    assert "Difference from base" in shown
     assert "diff-removed" in shown
 
 

@@ -64,7 +64,7 @@ def list_workloads(
 
 @router.get("/count", response=Count, by_alias=True, operation_id="count_workloads")
 def count(request: ApiRequest, narrowing: Query[Narrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     return Count(count=narrowing.rows(request.user).count())
 
 

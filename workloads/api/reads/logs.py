@@ -46,7 +46,9 @@ class LogQuery(Which):
     attempt: int | None = Field(None, ge=0, le=MOST_ATTEMPTS)
     offset: int = Field(0, ge=0)
     limit: int = Field(LOG_LIMIT, ge=1)
-    tail: int | None = Field(None, ge=0, le=MOST_LINES, description="The last lines, so many")
+    tail: int | None = Field(
+        None, ge=0, le=MOST_LINES, description="Only so many of the last lines"
+    )
     since: datetime | None = Field(None, description="Lines that were collected then or later")
     timestamps: bool = Field(False, description="Each line begins with its time")
     previous: bool = Field(False, description="The attempt before the latest one with output")

@@ -56,7 +56,7 @@ def list_pods(request: ApiRequest, listing: Query[PodListing]) -> PodList:
 
 @router.get("/pods/count", response=Count, by_alias=True, operation_id="count_pods")
 def count_pods(request: ApiRequest, narrowing: Query[PodNarrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     return Count(count=narrowing.rows(request.user).count())
 
 

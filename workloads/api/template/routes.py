@@ -50,7 +50,7 @@ def list_templates(request: ApiRequest, listing: Query[TemplateListing]) -> Temp
 
 @router.get("/count", response=Count)
 def count_templates(request: ApiRequest, narrowing: Query[TemplateNarrowing]) -> Count:
-    """How many pass the filters."""
+    """How many match the filters."""
     return Count(count=ALL.narrowed(narrowing, request.user).count())
 
 

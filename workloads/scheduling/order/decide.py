@@ -23,7 +23,7 @@ from workloads.scheduling.order.records import (
 from workloads.scheduling.placement import Placement, Room, fit, lacks
 
 IN_QUOTA = "It is within the quota of {project}."
-OVER_QUOTA = "Over the quota of {project}: nobody with a better claim asks for what is free."
+OVER_QUOTA = "Over the quota of {project}: no one with a better claim needs what is free."
 FIRM = "{project}'s quota has no room for it, and it is non-preemptible, so it never goes over."
 
 
@@ -213,7 +213,7 @@ class StartOrder:
         if fit(gang.shape, self.capacity) is not None:
             return False
         lacking = "; ".join(lacks(gang.shape, self.capacity, gang.demand.gpus))
-        self._wait(gang, f"Not enough capacity, also when nothing runs: {lacking}.")
+        self._wait(gang, f"Not enough capacity, even when nothing else runs: {lacking}.")
         return True
 
     def _wait(

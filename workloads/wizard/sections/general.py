@@ -44,8 +44,8 @@ GENERAL = Section(
             "timeLimitSeconds",
             "Time limit",
             Input.DURATION,
-            hint="Running time in all, 1 sec to 365 days; waiting does not count. Then it is "
-            "stopped and has failed. Default: no limit.",
+            hint="Total running time, 1 sec to 365 days; waiting does not count. After that it is "
+            "stopped and counts as failed. Default: no limit.",
             unit="hours",
             placeholder="no limit",
         ),

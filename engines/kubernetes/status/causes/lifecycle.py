@@ -46,8 +46,8 @@ def node_away(pod: Manifest) -> Cause:
     """The cluster has not heard of the pod's node for a while."""
     title = f"The node {pod['spec']['nodeName']} does not answer"
     todo = (
-        "It is unknown whether the rank still runs, and no other pod replaces it before the "
-        f"node is back or removed from the cluster: {ADMINISTRATOR}, or Stop the workload."
+        "Whether the rank still runs is unknown, and no pod replaces it until the node is back or "
+        f"is removed from the cluster: {ADMINISTRATOR}, or Stop the workload."
     )
     return Cause(CauseKind.NODES, title, todo, own_reason=Reason.LOST)
 
