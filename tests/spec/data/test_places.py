@@ -123,7 +123,7 @@ WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
     (
         storage("configMapVolume", files=[{"name": "a/b", "content": ""}], mountPath="/c"),
         "files.0.name",
-        "no name of a file",
+        "not a file name",
     ),
     (storage("configMapVolume", files=[A, A], mountPath="/c"), "files", "a is listed twice"),
     (storage("configMapVolume", files=[A, BIG, B], mountPath="/c"), "files", "500 KB"),
