@@ -23,7 +23,7 @@ def test_a_long_training_keeps_points_all_along_its_course() -> None:
     assert max(after - before for before, after in pairwise(steps)) < 1000
 
 
-def test_what_is_done_again_takes_the_place_of_what_was() -> None:
+def test_a_step_that_is_done_again_takes_the_place_of_what_was() -> None:
     before = [[10.0, 3.0], [20.0, 2.0], [30.0, 9.0]]
     assert joined(before, [[20.0, 2.5]]) == [[10.0, 3.0], [20.0, 2.5]]
 

@@ -68,7 +68,6 @@ def test_the_author_sees_that_it_is_theirs(
         {"phase": "Failed"},
         {"failure_class": "cuda-out-of-memory"},
         {"last_metrics": {"step": 9}},
-        {"curves": {"loss": [[1, 2.0], [2, 1.0]]}},
         {"running_seconds": 7200},
         {"logs_complete": True},
         {"name": "letters"},
@@ -80,6 +79,14 @@ def test_a_row_that_looks_otherwise_is_drawn_anew(
     before = row_of(ended, member)
     Workload.objects.filter(pk=ended.pk).update(**change)
     assert row_of(ended, member) != before
+
+
+def test_a_row_shows_how_the_loss_went(ended: Workload, member: User) -> None:
+    rows = Workload.objects.filter(pk=ended.pk)
+    rows.update(last_metrics={"step": 2, "loss": 1.0}, curves={"loss": [[1, 2.0]]})
+    assert "<polyline" not in row_of(ended, member)
+    rows.update(curves={"loss": [[1, 2.0], [2, 1.0]]})
+    assert '<polyline points="1.5,1.5 62.5,16.5"/>' in row_of(ended, member)
 
 
 def test_other_columns_are_another_row(ended: Workload, member: User) -> None:

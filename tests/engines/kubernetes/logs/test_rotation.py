@@ -89,7 +89,7 @@ def test_a_log_that_begins_early_lost_something_only_if_it_was_written_fast(
     assert told.startswith(b"x") != is_lost
 
 
-def test_what_is_written_after_a_log_was_asked_for_is_not_lost() -> None:
+def test_output_that_came_after_a_log_was_asked_for_is_not_lost() -> None:
     first = stamp(AT, 3)
     beginning = Beginning(AT, 1, lambda: b"%s x\n" % first * 100_000)
     assert beginning.notice(first) == b""
