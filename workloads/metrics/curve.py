@@ -1,13 +1,11 @@
 """The course of a few numbers of a training, kept so small that a row of the table draws it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from workloads.models import Sample
 
 NAMES = ("loss", "accuracy", "samples_per_second")
 MOST = 40  # points of one
-WIDTH, HEIGHT = 64, 18  # of the drawing, whose line keeps off its edges
-MARGIN = 1.5
 Points = Sequence[Sequence[float]]  # of step and value
 Curves = dict[str, list[list[float]]]
 
@@ -38,20 +36,3 @@ def joined(old: Points, new: Points) -> list[list[float]]:
             gaps = [after[0] - before[0] for before, after in zip(points, points[2:], strict=False)]
             points.pop(1 + gaps.index(min(gaps)))
     return points
-
-
-def polyline(points: Points) -> str:
-    """As SVG has it; empty where there is no line to draw."""
-    if len(points) < 2:
-        return ""
-    across = _scale((x for x, _ in points), WIDTH)
-    down = _scale((-y for _, y in points), HEIGHT)
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
-
-
-def _scale(values: Iterable[float], room: float) -> list[float]:
-    numbers = list(values)
-    low, span = min(numbers), max(numbers) - min(numbers)
-    if not span:
-        return [room / 2] * len(numbers)
-    return [MARGIN + (one - low) / span * (room - 2 * MARGIN) for one in numbers]

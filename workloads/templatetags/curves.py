@@ -1,12 +1,16 @@
 """Small drawings of how a number went: ``{% curve points %}``."""
 
+from collections.abc import Iterable, Sequence
+
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from workloads.metrics.curve import HEIGHT, WIDTH, Points, polyline
-
 register = template.Library()
+
+WIDTH, HEIGHT = 64, 18  # of the drawing, whose line keeps off its edges
+MARGIN = 1.5
+Points = Sequence[Sequence[float]]  # of step and value
 
 
 @register.simple_tag
@@ -22,3 +26,20 @@ def curve(points: Points) -> SafeString | str:
         HEIGHT,
         line,
     )
+
+
+def polyline(points: Points) -> str:
+    """As SVG has it; empty where there is no line to draw."""
+    if len(points) < 2:
+        return ""
+    across = _scale((x for x, _ in points), WIDTH)
+    down = _scale((-y for _, y in points), HEIGHT)
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
+
+
+def _scale(values: Iterable[float], room: float) -> list[float]:
+    numbers = list(values)
+    low, span = min(numbers), max(numbers) - min(numbers)
+    if not span:
+        return [room / 2] * len(numbers)
+    return [MARGIN + (one - low) / span * (room - 2 * MARGIN) for one in numbers]

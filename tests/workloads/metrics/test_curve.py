@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from workloads.metrics.curve import MOST, continued, joined, polyline
+from workloads.metrics.curve import MOST, continued, joined
 from workloads.models import Sample
+from workloads.templatetags.curves import polyline
 
 
 def samples(*points: tuple[int, float], rank: int = 0) -> list[Sample]:
