@@ -38,8 +38,10 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-choice.checked = localStorage.getItem(KEPT) !== "off";
-choice.addEventListener("change", () => localStorage.setItem(KEPT, choice.checked ? "on" : "off"));
+try { choice.checked = localStorage.getItem(KEPT) !== "off"; } catch { choice.checked = true; /* storage is switched off */ }
+choice.addEventListener("change", () => {
+  try { localStorage.setItem(KEPT, choice.checked ? "on" : "off"); } catch { /* it lasts as long as the page */ }
+});
 for (const key of document.querySelectorAll("[data-mod]")) key.textContent = isMac ? "⌘" : "Ctrl";
 document.addEventListener("click", (event) => {
   if (event.target.closest?.("[data-keys]")) sheet.showModal();

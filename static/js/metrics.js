@@ -35,6 +35,23 @@ function options(chart, width, isLog) {
   };
 }
 
+// One number is no chart.
+class Single {
+  constructor(card, chart) {
+    this.x = chart.x;
+    this.root = Object.assign(document.createElement("p"), { className: "nums" });
+    card.append(this.root);
+    this.setData(chart.columns);
+  }
+
+  setData([[at], ...values]) {
+    const where = this.x === "step" ? `at step ${at}` : `at ${moment(new Date(at * 1000))}`;
+    this.root.textContent = `${values.map(([value]) => short(value)).join(", ")} ${where}`;
+  }
+
+  setSize() {} // it is as large as its words
+}
+
 class Charts {
   constructor(section) {
     this.section = section;
@@ -70,7 +87,8 @@ class Charts {
     const chosen = read(this.section);
     const weight = group === "training" ? chosen.smoothing : 0;
     const isSingle = ({ columns }) => columns[0].length === 1;
-    const names = charts.map((chart) => chart.name + chart.lines.join() + isSingle(chart));
+    const isLog = ({ columns }) => chosen.log && allowsLog(columns.slice(1));
+    const names = charts.map((chart) => [chart.name, chart.lines, isSingle(chart), isLog(chart)].join());
     if (holder.dataset.names !== names.join("|")) {
       holder.dataset.names = names.join("|");
       holder.replaceChildren();
@@ -81,7 +99,7 @@ class Charts {
       const known = this.plots.get(key);
       const [x, ...lines] = chart.columns;
       const columns = weight ? [x, ...lines.map((line) => smooth(line, weight))] : chart.columns;
-      if (known?.root?.isConnected) {
+      if (known?.root.isConnected) {
         known.setData(columns);
         continue;
       }
@@ -92,21 +110,13 @@ class Charts {
       card.setAttribute("aria-label", `${chart.label}: last ${chart.columns.slice(1).map((line) => short(line.at(-1))).join(", ")}`);
       holder.append(card);
       if (isSingle(chart)) {
-        this.single(card, chart);
+        this.plots.set(key, new Single(card, chart));
         continue;
       }
-      const isLog = chosen.log && allowsLog(lines);
-      const how = [weight && "smoothed", isLog && "log scale"].filter(Boolean).join(", ");
+      const how = [weight && "smoothed", isLog(chart) && "log scale"].filter(Boolean).join(", ");
       if (how) title.append(Object.assign(document.createElement("span"), { className: "soft", textContent: ` ${how}` }));
-      this.plots.set(key, new uPlot(options(chart, card.clientWidth - 26, isLog), columns, card));
+      this.plots.set(key, new uPlot(options(chart, card.clientWidth - 26, isLog(chart)), columns, card));
     }
-  }
-
-  // One number is no chart.
-  single(card, { x, columns: [[at], ...values] }) {
-    const shown = values.map(([value]) => short(value)).join(", ");
-    const where = x === "step" ? `at step ${at}` : `at ${moment(new Date(at * 1000))}`;
-    card.append(Object.assign(document.createElement("p"), { className: "nums", textContent: `${shown} ${where}` }));
   }
 
   resize() {
