@@ -40,7 +40,7 @@ def test_a_cluster_that_answers_is_added(
     assert cluster.capabilities.queues
     assert kubeconfig_of(cluster) == "token: s3cret"
     said = capsys.readouterr().out
-    assert "gpu: 1 nodes, 4 GPUs" in said
+    assert "gpu: 1 node, 4 GPUs" in said
     assert "s3cret" not in said
 
 

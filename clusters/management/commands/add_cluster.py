@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 
 from clusters import services
 from clusters.kinds import addable
@@ -43,7 +44,8 @@ class Command(BaseCommand):
     def _report(self, cluster: Cluster) -> None:
         nodes = list(cluster.nodes.all())
         gpus = sum(len(node.gpus) for node in nodes)
-        self.stdout.write(f"{cluster.name}: {len(nodes)} nodes, {gpus} GPUs")
+        count = f"{len(nodes)} node{pluralize(len(nodes))}, {gpus} GPU{pluralize(gpus)}"
+        self.stdout.write(f"{cluster.name}: {count}")
         for support in cluster.capabilities.frameworks:
             said = support.version if support.available else f"missing. {support.why}"
             self.stdout.write(f"  {support.framework.label}: {said}")
