@@ -5,13 +5,14 @@ running. One test at a time, for they share it.
 """
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 from config.run.install import ROOT
 from tests import browser, slurm_testbed
 from tests.__main__ import choose, marked, run
-from tests.slurm_testbed import TOOL, Testbed
+from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 
 ARGUMENTS = ["-m", "slurm"]
 #: All of them are in these: to collect every test takes longer than many of them.
@@ -19,6 +20,8 @@ PLACES = ["tests/engines/slurm", "tests/e2e/test_slurm.py"]
 #: Another release of Debian than this machine's, whose Slurm then runs beside the usual one.
 SUITE = os.environ.get("SLURM_SUITE", "")
 BESIDE = "6837"
+#: What some tests need on the nodes; those of another release have nothing of this machine's.
+EQUIPMENT = {"git": "git", "openmpi-bin": "mpirun"}
 HOW = f"""\
 There is no Slurm to test on, so nothing was tested: {TOOL} does not exist.
 SLURM_TESTBED names a program that starts one. See docs/slurm.md."""
@@ -52,7 +55,26 @@ def start() -> str:
         done = slurm_testbed.run(*words, check=False)
         if done.returncode:
             return f"`slurm {words[0]}` failed: {done.stderr.strip()[-500:]}"
+    if SUITE:
+        equip()
     return ""
+
+
+def equip() -> None:
+    """Once for a release; what cannot be had is told, and its tests are skipped."""
+    login = machines()["login"]
+    lacking = [
+        package
+        for package, program in EQUIPMENT.items()
+        if not as_root(login, "sh", "-c", f"command -v {program} || true")
+    ]
+    if not lacking:
+        return
+    getting = f"apt-get -q update && apt-get -q install -y --no-install-recommends {' '.join(lacking)}"
+    try:
+        as_root(login, "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", getting)
+    except subprocess.CalledProcessError as error:
+        print(f"{' '.join(lacking)} cannot be installed: {error.stderr[-500:]}", file=sys.stderr)
 
 
 def hidden(suite: str) -> list[Path]:

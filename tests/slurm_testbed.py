@@ -54,8 +54,12 @@ class Testbed:
 
     def give_up(self, node: str) -> None:
         """Slurm learns at once that a node is gone; else it takes a minute to find out."""
+        self.update(f"nodename={node}", "state=down", "reason=gone")
+
+    def update(self, *words: str) -> None:
+        """As an operator does it."""
         line = ["env", f"SLURM_CONF={self.programs.conf}", "scontrol", "update"]
-        as_root(machines()["login"], *line, f"nodename={node}", "state=down", "reason=gone")
+        as_root(machines()["login"], *line, *words)
 
 
 def machines() -> dict[str, str]:

@@ -73,7 +73,7 @@ class SlurmEngine:
         self._queue = QueueReader(transport, interval, site.directory if site.own_names else "")
         self._courier = Courier(self._person, site.directory, "007" if site.own_names else "077")
         self._looker = Looker(transport, site.directory, self._queue)
-        self._logs = LogReader(transport, site.directory)
+        self._logs = LogReader(transport, site.directory, site.own_names)
         self._usage = StepSampler(transport, site.directory if site.own_names else "")
         self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
@@ -84,13 +84,13 @@ class SlurmEngine:
         return SlurmEngine(self._transport, self._site, interval=self._interval, person=person)
 
     def capabilities(self) -> Capabilities:
-        return discovery.capabilities(self._transport)
+        return discovery.capabilities(self._transport, self.nodes())
 
     def nodes(self) -> tuple[NodeInfo, ...]:
         """As they were ``NODES_SECONDS`` ago, or later."""
         now = time.monotonic()
         if now - self._nodes[0] > NODES_SECONDS:
-            answer = self._transport.run(["scontrol", "--oneliner", "show", "node"])
+            answer = self._transport.run([*discovery.SHOW, "node"])
             self._nodes = now, nodes(answered(answer, "scontrol show node"))
         return self._nodes[1]
 
@@ -138,7 +138,12 @@ class SlurmEngine:
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
         folder = self._folder(handle)
-        there = files.latest_runs(self._transport, self._site.directory, folder.relative)
+        there = files.latest_runs(
+            self._transport,
+            self._site.directory,
+            folder.relative,
+            of_people=self._site.own_names,
+        )
         runs = int(there[0].rpartition("/")[2]) if there else 1
         names = [job_name(handle.workload_id, run + 1) for run in range(runs)]
         self._kill(folder, names)

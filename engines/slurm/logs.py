@@ -4,6 +4,7 @@ One look tells of all running ranks how long their logs are; a piece is fetched 
 grew.
 """
 
+import re
 import time
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -18,15 +19,18 @@ from engines.slurm.layout import SharedFolder
 LOOK_SECONDS = 2.0  # between two looks at the lengths of all logs
 LATE = "The shared directory does not show all of it yet."
 
-# Length and name of each log of the last runs. $1 directory, $2… workloads, or all with a bell.
+LENGTH = re.compile(r"([0-9]+) (workloads/([0-9a-f]{32})/.+)")
+NAME = re.compile(r"attempt-([0-9]{1,6})/rank-([0-9]{1,6})\.log")
+
+# Length and name of each log of the last runs. Asks for last_run. $1 directory, $2… workloads, or
+# all with a bell.
 LENGTHS = r"""
 cd "$1" 2>/dev/null || exit 0
 shift
 [ $# -gt 0 ] || set -- $(ls changed 2>/dev/null)
 for w; do
   w="workloads/$w"
-  [ -e "$w/run" ] || continue
-  read -r r < "$w/run"
+  last_run "$w" || continue
   find "$w/runs/$r" -mindepth 2 -maxdepth 2 -name '*.log' -printf '%s %p\n' 2>/dev/null
 done
 exit 0
@@ -57,6 +61,7 @@ exit 0
 class LogReader:
     transport: Transport
     directory: str
+    of_people: bool = False
     _lengths: dict[str, str] = field(default_factory=dict)
     _looked: float = 0.0
 
@@ -66,18 +71,17 @@ class LogReader:
         if now - self._looked < LOOK_SECONDS:
             return set()
         self._looked = now
-        answer = files.sh(self.transport, LENGTHS, self.directory)
-        rows = (line.split(" ", 1) for line in answer.out.splitlines())
-        lengths = {row[1]: row[0] for row in rows if len(row) == 2}
-        grown = {path for path, size in lengths.items() if self._lengths.get(path) != size}
-        self._lengths = lengths
-        return {UUID(path.split("/")[1]) for path in grown}
+        program = files.looking(LENGTHS, of_people=self.of_people)
+        answer = files.sh(self.transport, program, self.directory)
+        rows = [row for line in answer.out.splitlines() if (row := LENGTH.fullmatch(line))]
+        before, self._lengths = self._lengths, {row[2]: row[1] for row in rows}
+        return {UUID(row[3]) for row in rows if before.get(row[2]) != row[1]}
 
     def logs(self, folder: SharedFolder, run: int) -> Sequence[Log]:
         answer = files.sh(self.transport, LOGS, folder.path, str(run))
         paths = files.checked(answer, "The logs cannot be listed").split()
-        results = [path.removesuffix(".log").split("/rank-") for path in paths]
-        places = sorted((int(rank), int(head.removeprefix("attempt-"))) for head, rank in results)
+        names = (name for path in paths if (name := NAME.fullmatch(path)))
+        places = sorted((int(name[2]), int(name[1])) for name in names)
         return [Log(run, rank, attempt) for rank, attempt in places]
 
     def read(self, folder: SharedFolder, log: Log, offset: int, limit: int) -> LogChunk:

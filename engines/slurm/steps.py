@@ -56,5 +56,5 @@ def _bytes(text: str) -> int:
     number, unit = (text[:-1], text[-1]) if text[-1:] in UNITS and text else (text, "")
     try:
         return int(float(number) * UNITS[unit])
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0

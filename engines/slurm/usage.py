@@ -21,15 +21,16 @@ from engines.slurm.watch.poll import Glance
 
 AT = re.compile(r"[0-9]+(\.[0-9]+)?")
 AT_ONCE = 64  # jobs of one call, in turn
-# What jobs wrote down themselves, of those whose folders follow. No link is followed. $1 directory.
-WRITTEN = r"""
+# What jobs wrote down themselves, of those whose folders follow, indented: none speaks for another.
+# No link is followed. $1 directory.
+WRITTEN = files.ENTER + r"""
 cd -P "$1" 2>/dev/null || exit 0
 shared=$(pwd -P)
 shift
 for d; do
   echo "of $d"
-  (cd -P "$d" 2>/dev/null && [ "$(pwd -P)" = "$shared/$d" ] &&
-    dd if=usage iflag=nofollow,nonblock,count_bytes count=8000 status=none 2>/dev/null)
+  (enter "$d" && dd if=usage iflag=nofollow,nonblock,count_bytes count=8000 status=none 2>/dev/null |
+    sed 's/^/ /')
 done
 exit 0
 """
@@ -100,7 +101,7 @@ class StepSampler:
         for part in ("\n" + answer.out).split("\nof ")[1:]:
             folder, _, text = part.partition("\n")
             first, _, rows = text.partition("\n")
-            at, usages = first.removeprefix("at "), added_up(rows)
+            at, usages = first.removeprefix(" at "), added_up(rows.replace("\n ", "\n").strip())
             for job_id, _ranks in parts(folders[folder]) if folder in folders else ():
                 if job_id in usages and AT.fullmatch(at):
                     results[job_id] = float(at), usages[job_id]
@@ -143,7 +144,7 @@ def parts(glance: Glance) -> Iterator[tuple[str, Sequence[int]]]:
     workers', whose id is the next. A launcher is no task."""
     ranks = range(int(glance.facts.launcher), len(glance.facts.roles))
     number = glance.job.id if glance.job else ""
-    if glance.facts.parts == 1 or not number.isdigit():
+    if glance.facts.parts == 1 or not number.isdecimal():
         yield number, ranks
     else:
         yield number, ranks[:1]

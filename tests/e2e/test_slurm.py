@@ -126,6 +126,8 @@ def test_the_quickstart_trains_under_srun(
             expect(log.get_by_text(name, exact=True).first).to_be_visible()
             expect(log.get_by_text(f"Rank {rank} of 3")).to_be_visible()
         expect(log.get_by_text("Test accuracy: 0.")).to_be_visible()
+        page.goto(f"/workloads/{uid}/metrics/")
+        expect(page.get_by_text("Loss", exact=True)).to_be_visible()
         rest.delete(uid)
         gone = f"{directory(testbed)}/workloads/{uid.replace('-', '')}"
         wait_for(lambda: not Path(gone).exists(), 60, "its files to be gone", every=0.2)
@@ -200,10 +202,10 @@ def submit_on_page(page: Page, script: Path, name: str) -> None:
     page.wait_for_url("**/workloads/")
 
 
-def submit_by_command(trainyard: Trainyard, script: Path, name: str) -> None:
-    terminal = Terminal(trainyard.url, script.parent / "trainyard.json")
+def signed_in(trainyard: Trainyard, folder: Path) -> Terminal:
+    terminal = Terminal(trainyard.url, folder / "trainyard.json")
     terminal.sign_in(trainyard.username, trainyard.password)
-    assert f"Submitted {name}." in terminal(f"submit-sbatch {script} --name {name} -p physics").out
+    return terminal
 
 
 def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
@@ -214,19 +216,25 @@ def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
     example: str,
     tmp_path: Path,
 ) -> None:
-    """One after the other: the tutorial's port is fixed, and two of its jobs may share a node."""
-    scripts = {name: tmp_path / f"{name}.sh" for name in tutorial.PROGRAMS}
-    for name, path in scripts.items():
-        path.write_text(tutorial.settled(name, example))
-    page, (pictures, stand_in) = admin_page, scripts.values()
+    """Both examples of the tutorial, each in all three ways."""
+    page, terminal = admin_page, signed_in(running_trainyard, tmp_path)
     where = {"projectId": rest.project["id"], "clusterId": rest.project["clusterId"]}
-    body = where | {"name": "by-rest", "script": pictures.read_text()}
-    submit_on_page(page, pictures, "pictures")
-    follow_script(page, rest, directory(testbed), "pictures", pictures)
-    rest.send("POST", "/workloads/from-sbatch", body)
-    follow_script(page, rest, directory(testbed), "by-rest", pictures)
-    submit_by_command(running_trainyard, stand_in, "by-command")
-    follow_script(page, rest, directory(testbed), "by-command", stand_in)
+    submitted: dict[str, Path] = {}
+    for program in tutorial.PROGRAMS:
+        script = tmp_path / f"{program}.sh"
+        script.write_text(tutorial.settled(program, example))
+        by_page, by_rest, by_command = (
+            f"{program.lower()}-by-{way}" for way in ("page", "rest", "command")
+        )
+        submit_on_page(page, script, by_page)
+        rest.send(
+            "POST", "/workloads/from-sbatch", where | {"name": by_rest, "script": script.read_text()}
+        )
+        said = terminal(f"submit-sbatch {script} --name {by_command} -p physics").out
+        assert f"Submitted {by_command}." in said
+        submitted |= dict.fromkeys((by_page, by_rest, by_command), script)
+    for name, script in submitted.items():
+        follow_script(page, rest, directory(testbed), name, script)
 
 
 def follow_script(page: Page, rest: Rest, shared: str, name: str, script: Path) -> None:

@@ -1,9 +1,17 @@
-"""Files of the shared directory, by small programs that any POSIX shell runs."""
+"""Files of the shared directory, by small programs that any POSIX shell runs.
 
+Where jobs run under people's own names their files are theirs, who may put a link, a pipe or
+anything else there at any moment. Then each folder is entered before it is judged, and nothing is
+opened that is a link.
+"""
+
+import base64
+import binascii
 import io
 import re
 import tarfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from engines.base import EngineUnavailable
 from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
@@ -11,6 +19,8 @@ from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
 HEADER = re.compile(r"^==> (.*) <==$", re.MULTILINE)
 PACK = 400  # folders that are looked into by one command
 LONGEST_FACT = 4000  # bytes
+MOST_FACTS = 2**21  # bytes, packed, of one folder; a rank has two files of at most 1 KiB each
+RUN = re.compile(r"workloads/[0-9a-f]{32}/runs/[1-9][0-9]{0,3}")
 
 FACTS = r"""
 cd "$1" 2>/dev/null || exit 0
@@ -28,15 +38,57 @@ print 600 "$@" -maxdepth 1 -type f -name batch.log -size +0
 exit 0
 """.replace("LONGEST", str(LONGEST_FACT))
 
+#: Into a folder below ``$shared``, unless a link leads elsewhere. $1 folder.
+ENTER = r"""
+enter() { cd -P "$shared/$1" 2>/dev/null && [ "$(pwd -P)" = "$shared/$1" ]; }
+"""
+# The same, of people: for each folder a line with its name and its small files, packed so that
+# nothing of them can be taken for another's.
+FACTS_OF_PEOPLE = ENTER + r"""
+cd -P "$1" 2>/dev/null || exit 0
+shared=$(pwd -P)
+shift
+open() { dd iflag=nofollow,nonblock,count_bytes,skip_bytes status=none "$@" 2>/dev/null; }
+pack() {
+  find . -maxdepth 1 -type f -size -LONGESTc ! -name '*.log' ! -name '*.sh' ! -name '.*' -print0 |
+    tar --create --null --no-unquote --no-recursion --files-from=- 2>/dev/null | head -c MOST | base64 -w 0
+}
+for d; do
+  (
+    enter "$d" || exit
+    echo "$d $(pack)"
+    size=$(stat -c %s batch.log 2>/dev/null)
+    [ "${size:-0}" = 0 ] ||
+      echo "$d/batch.log $(open if=batch.log skip=$((size > 600 ? size - 600 : 0)) count=600 | base64 -w 0)"
+    a=$(open if=attempt count=9)
+    case $a in
+      ''|*[!0-9]*) ;;
+      *) enter "$d/attempt-$a" && echo "$d/attempt-$a $(pack)" ;;
+    esac
+  )
+done
+exit 0
+""".replace("LONGEST", str(LONGEST_FACT + 1)).replace("MOST", str(MOST_FACTS))
+
+#: The number of the latest run of a workload, as ``r``. $1 its folder.
+LAST_RUN = """
+last_run() { [ -f "$1/run" ] && read -r r < "$1/run"; }
+"""
+LAST_RUN_OF_PEOPLE = r"""
+last_run() {
+  r=$(dd if="$1/run" iflag=nofollow,nonblock,count_bytes count=9 status=none 2>/dev/null)
+  [ -n "$r" ]
+}
+"""
 # The latest run of one workload or, without any, of all; none that leads elsewhere.
 LATEST = r"""
 cd "$1" 2>/dev/null || exit 0
 shift
 [ $# -gt 0 ] || set -- workloads/*
 for w; do
-  [ -f "$w/run" ] && [ ! -L "$w" ] && [ ! -L "$w/run" ] && [ ! -L "$w/runs" ] || continue
-  read -r r < "$w/run" && echo "$w/runs/$r"
+  [ ! -L "$w" ] && [ ! -L "$w/run" ] && [ ! -L "$w/runs" ] && last_run "$w" && echo "$w/runs/$r"
 done
+exit 0
 """
 
 
@@ -70,29 +122,58 @@ def packed(contents: Mapping[str, str], *, shown: Collection[str] = ()) -> bytes
     return buffer.getvalue()
 
 
-def latest_runs(transport: Transport, directory: str, *workloads: str) -> list[str]:
+def looking(program: str, *, of_people: bool) -> str:
+    """A program that asks for ``last_run``."""
+    return (LAST_RUN_OF_PEOPLE if of_people else LAST_RUN) + program
+
+
+def latest_runs(
+    transport: Transport, directory: str, *workloads: str, of_people: bool = False
+) -> list[str]:
     """Their folders, relative to the directory."""
-    results: list[str] = []
+    program, results = looking(LATEST, of_people=of_people), list[str]()
     for start in range(0, max(len(workloads), 1), PACK):
-        answer = sh(transport, LATEST, directory, *workloads[start : start + PACK])
-        results += checked(answer, f"{directory} cannot be read").split()
+        answer = sh(transport, program, directory, *workloads[start : start + PACK])
+        lines = checked(answer, f"{directory} cannot be read").splitlines()
+        results += [line for line in lines if RUN.fullmatch(line)]
     return results
 
 
 def facts(
-    transport: Transport, directory: str, folders: Sequence[str]
+    transport: Transport, directory: str, folders: Sequence[str], *, of_people: bool = False
 ) -> dict[str, dict[str, str]]:
     """What is written in the folders, by folder and name of the file below it."""
+    program, unpack = (FACTS_OF_PEOPLE, unpacked) if of_people else (FACTS, _headed)
     results: dict[str, dict[str, str]] = {folder: {} for folder in folders}
     for start in range(0, len(folders), PACK):
-        answer = sh(transport, FACTS, directory, *folders[start : start + PACK])
-        out = checked(answer, f"{directory} cannot be read")
-        _, *parts = HEADER.split(out)
-        for path, text in zip(parts[::2], parts[1::2], strict=True):
+        answer = sh(transport, program, directory, *folders[start : start + PACK])
+        for path, text in unpack(checked(answer, f"{directory} cannot be read")):
             folder = next((it for it in _parents(path) if it in results), None)
             if folder:
                 results[folder][path.removeprefix(f"{folder}/")] = text.strip("\n")
     return results
+
+
+def _headed(out: str) -> Iterator[tuple[str, str]]:
+    """Path and text of each, as ``tail`` prints them."""
+    _, *parts = HEADER.split(out)
+    yield from zip(parts[::2], parts[1::2], strict=True)
+
+
+def unpacked(out: str) -> Iterator[tuple[str, str]]:
+    """The same of what people have; of a folder that is torn, the files before that."""
+    for line in out.splitlines():
+        place, _, text = line.partition(" ")
+        with suppress(binascii.Error, tarfile.TarError):
+            data = base64.b64decode(text)
+            if place.endswith("/batch.log"):
+                yield place, data.decode(errors="replace")
+                continue
+            with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+                for entry in archive:
+                    if file := archive.extractfile(entry) if entry.isfile() else None:
+                        name = entry.name.removeprefix("./")
+                        yield f"{place}/{name}", file.read().decode(errors="replace")
 
 
 def _parents(path: str) -> list[str]:

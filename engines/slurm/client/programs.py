@@ -1,6 +1,8 @@
 """The programs that change something on the cluster: each does its part in one call, and may be
 called twice. Their arguments are folders and names, never a value that somebody chose."""
 
+from engines.slurm.client import files
+
 # In an environment of its own, for a job is given that of whoever submits it. $1 a program, $2…
 # its arguments.
 ALONE = r"""
@@ -124,12 +126,12 @@ done
 exit 0
 """
 
-# Bells of what ended a while ago say nothing new. $1 directory.
+# Bells of what ended a while ago say nothing new. Asks for last_run. $1 directory.
 PRUNE = r"""
 cd "$1/changed" 2>/dev/null || exit 0
 find . -type f -mmin +10 -printf '%f\n' | while read -r w; do
   d="../workloads/$w"
-  [ -e "$d/run" ] && read -r r < "$d/run" && [ ! -e "$d/runs/$r/finished" ] &&
+  last_run "$d" && [ ! -e "$d/runs/$r/finished" ] &&
     [ ! -e "$d/runs/$r/ended" ] || rm -f "$w"
 done
 exit 0
@@ -144,11 +146,14 @@ rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 
 # What Slurm said of jobs at their end is kept, and their secrets go. $1 directory; a line for each,
 # with the folder of its run in front, comes on the standard input.
-WRITE_ENDS = r"""
-cd "$1" || exit 0
+WRITE_ENDS = files.ENTER + r"""
+cd -P "$1" || exit 0
+shared=$(pwd -P)
+set -C # a link that somebody put there is no place to write to
 while read -r d line; do
-  [ -d "$d" ] || continue
-  printf '%s\n' "$line" > "$d/.ended" && mv "$d/.ended" "$d/ended"
-  rm -rf "$d/environment.sh" "$d/keys" "$d/volumes"
+  enter "$d" || continue
+  rm -rf .ended environment.sh keys volumes
+  printf '%s\n' "$line" > .ended && mv -T .ended ended
 done
+exit 0
 """

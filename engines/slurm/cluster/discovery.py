@@ -1,18 +1,20 @@
 """What a Slurm cluster offers to workloads."""
 
+from collections.abc import Iterable
+
 from engines.base import Capabilities, FrameworkSupport
+from engines.nodes import NodeInfo
 from engines.partitions import Partition, SlurmAccount
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster.accounts import LIMITS, limits
 from engines.slurm.cluster.lines import lines
-from engines.slurm.cluster.nodes import nodes
 from engines.slurm.cluster.partitions import partitions
 from engines.slurm.script.rank.variables import RENDEZVOUS
 from spec.framework import Framework
 from spec.parts.scheduling import PriorityClass
 
-SHOW = ("scontrol", "--all", "--oneliner", "show")
+SHOW = ("scontrol", "--all", "--oneliner", "show")  # what is hidden, too
 ACCOUNTS = r"""
 sacctmgr -nP show user "$(id -un)" format=defaultaccount 2>/dev/null | sed 's/^/default /'
 sacctmgr -nP show assoc where user= format=account,LIMITS 2>/dev/null | sed 's/^/limit /'
@@ -27,15 +29,16 @@ done
 WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kubernetes cluster."
 
 
-def capabilities(transport: Transport) -> Capabilities:
-    """A priority is a QOS of that name which our user may have."""
+def capabilities(transport: Transport, nodes: Iterable[NodeInfo]) -> Capabilities:
+    """A priority is a QOS of that name which our user may have. ``nodes`` are those of the cluster,
+    for which Slurm was asked a moment ago."""
     version = transport.run(["sbatch", "--version"]).out.strip()
     return Capabilities(
         frameworks=tuple(_support(framework, version) for framework in Framework),
         queues=True,
         priority_classes=tuple(sorted(qos(transport) & set(PriorityClass))),
         terminal=True,
-        partitions=limits_of(transport),
+        partitions=limits_of(transport, nodes),
         accounts=accounts(transport),
         containers=containers(transport),
     )
@@ -54,12 +57,10 @@ def containers(transport: Transport) -> str:
     return transport.run(["sh", "-c", CONTAINERS]).out.strip()
 
 
-def limits_of(transport: Transport) -> tuple[Partition, ...]:
+def limits_of(transport: Transport, nodes: Iterable[NodeInfo]) -> tuple[Partition, ...]:
     """Of all partitions, hidden ones among them; none where Slurm does not say."""
-    answers = [transport.run([*SHOW, what]) for what in ("partition", "node")]
-    if any(answer.code for answer in answers):
-        return ()
-    return partitions(answers[0].out, nodes(answers[1].out))
+    answer = transport.run([*SHOW, "partition"])
+    return () if answer.code else partitions(answer.out, nodes)
 
 
 def qos(transport: Transport) -> set[str]:

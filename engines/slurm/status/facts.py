@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from engines.base import Launch
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.script.shape import has_launcher, tasks_of
-from spec.workload import Role
+from spec.workload import MAX_WORKERS, Role
+
+LAST_SECOND = 10**11  # since 1970
 
 
 @dataclass(frozen=True)
@@ -82,18 +85,20 @@ def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str
 
 
 def facts_of(files: Mapping[str, str]) -> RunFacts | None:
-    """``None`` where nothing was launched, or its line is torn."""
+    """``None`` where nothing was launched, or its line is torn, or makes no sense: whoever a job
+    runs as can write anything there."""
     try:
         report = json.loads(files["launch"])
-        master, count = bool(report["master"]), int(report["ranks"])
+        master, count = bool(report["master"]), _whole(report["ranks"], MAX_WORKERS + 1)
         roles = [(Role.MASTER, 0)] if master else []
         roles += [(Role.WORKER, index) for index in range(count - len(roles))]
-        attempt = int(files.get("attempt", "-1"))
+        attempt = _whole(files.get("attempt", "-1"))
+        limit = report["limit"]
         return RunFacts(
             roles=tuple(roles),
-            run=int(report["run"]),
+            run=_whole(report["run"]),
             created=_at(report["created"]),
-            time_limit=report["limit"],
+            time_limit=None if limit is None else _whole(limit),
             job=files.get("job", ""),
             claim=files.get("claim", ""),
             attempt=attempt,
@@ -102,36 +107,47 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             finished=_finished(files.get("finished", "")),
             asked=files.get("finished", "").endswith(" asked"),
             verdict=verdict_of(files.get("ended", "")),
-            ranks=_ranks(files, f"attempt-{attempt}/"),
+            ranks=_ranks(files, f"attempt-{attempt}/", len(roles)),
             batch_log=files.get("batch.log", ""),
-            parts=int(report.get("parts", 1)),
+            parts=_whole(report.get("parts", 1)),
             launcher=bool(report.get("launcher")),
             is_script=bool(report.get("script")),
             inside=tuple(tuple(map(str, it)) for it in report.get("inside", ())),
             stage=files.get("stage", ""),
             trouble=files.get("trouble", ""),
         )
-    except (KeyError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError):
         return None
+
+
+def _whole(value: Any, most: int = 2**31 - 1) -> int:
+    """``ValueError`` of a number that is none of ours."""
+    number = int(value)
+    if not -(2**31) <= number <= most:
+        raise ValueError(f"{number} is out of range")
+    return number
 
 
 def _finished(line: str) -> tuple[int, datetime] | None:
     with suppress(ValueError):
         _, code, at = line.split()[:3]
-        return signed(int(code)), _at(float(at))
+        return signed(_whole(code)), _at(float(at))
     return None
 
 
-def _ranks(files: Mapping[str, str], folder: str) -> dict[int, RankFact]:
+def _ranks(files: Mapping[str, str], folder: str, count: int) -> dict[int, RankFact]:
     results: dict[int, RankFact] = {}
     for path, text in files.items():
         name = path.removeprefix(folder)
         if not (path.startswith(folder) and name.endswith(".started")):
             continue
         rank = int(name.removesuffix(".started").removeprefix("rank-"))
+        if not 0 <= rank < count:
+            continue
         node, at = text.split()
         end = files.get(f"{folder}rank-{rank}.ended", "").split()
-        code, ns, size = (signed(int(end[0])), int(end[1]), int(end[2])) if end else (None, 0, 0)
+        code, ns, size = (signed(_whole(end[0])), int(end[1]), int(end[2])) if end else (None, 0, 0)
+        _at(ns / 1e9)
         results[rank] = RankFact(node, _at(float(at)), code, ns, size)
     return results
 
@@ -150,13 +166,17 @@ def verdict_line(job: BatchJob) -> str:
 
 
 def verdict_of(line: str) -> BatchJob | None:
-    with suppress(ValueError, TypeError, KeyError):
+    with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
         report = json.loads(line)
-        for name in ("start", "end", "submitted"):
-            report[name] = _at(report[name]) if report[name] else None
-        return BatchJob(**report)
+        stamps = {name: report.pop(name) for name in ("start", "end", "submitted")}
+        words = {name: str(text) for name, text in report.items()}
+        times = {name: _at(at) if at else None for name, at in stamps.items()}
+        return BatchJob(**words, **times)
     return None
 
 
 def _at(seconds: float) -> datetime:
+    """``ValueError`` of a time that is none of ours."""
+    if not 0 <= seconds < LAST_SECOND:
+        raise ValueError(f"{seconds} is no time")
     return datetime.fromtimestamp(seconds, UTC)

@@ -1,5 +1,6 @@
 """One look at a cluster: the queue, what changed on its shared directory, and what both mean."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from engines.slurm.status.observation import observe
 #: A job may be on its way into the queue, or out of it, when it is looked for.
 PATIENCE = timedelta(seconds=120)
 MISSED_FOR = timedelta(seconds=15)
+HEX = re.compile(r"[0-9a-f]{32}")
 EARLIER = timedelta(minutes=5)  # than our own clock a job may have been submitted by Slurm's
 
 # The names of all workloads follow where they are others than at the last look, at $2.
@@ -77,17 +79,18 @@ class Looker:
             name, _, rest = line.partition(" ")
             if name == "at":
                 at = rest
-            elif len(name) == 32 and rest:
+            elif HEX.fullmatch(name) and rest:
                 rung[UUID(name)] = rest
-            elif len(name) == 32:
+            elif HEX.fullmatch(name):
                 there.add(UUID(name))
         return Bells(rung, there if at != since else None, at)
 
     def all(self, jobs: Sequence[BatchJob]) -> list[Glance]:
         """Every workload that the directory has; ``jobs`` is the queue, which was just asked."""
         at = datetime.now(UTC)
-        files.sh(self.transport, programs.PRUNE, self.directory)
-        folders = files.latest_runs(self.transport, self.directory)
+        prune = files.looking(programs.PRUNE, of_people=self._of_people)
+        files.sh(self.transport, prune, self.directory)
+        folders = self._latest_runs()
         glances = list(self._glances(folders, jobs, at))
         self.last = {glance.uid: glance for glance in glances}
         return glances
@@ -100,12 +103,29 @@ class Looker:
         wanted = [SharedFolder(self.directory, uid).relative for uid in asked]
         if not wanted:
             return []
-        folders = files.latest_runs(self.transport, self.directory, *wanted)
+        folders = self._latest_runs(*wanted)
         at = datetime.now(UTC)
         if jobs is None:
             names = [job_name(*_place(folder)) for folder in folders]
             jobs = self.queue.named(*names) if names else []
         return list(self._glances(folders, jobs, at))
+
+    @property
+    def _of_people(self) -> bool:
+        return bool(self.queue.owners_in)
+
+    def _latest_runs(self, *workloads: str) -> list[str]:
+        return files.latest_runs(
+            self.transport, self.directory, *workloads, of_people=self._of_people
+        )
+
+    def _facts(self, folders: Sequence[str]) -> Iterator[tuple[str, RunFacts]]:
+        """Of those that say what they are."""
+        written = files.facts(self.transport, self.directory, folders, of_people=self._of_people)
+        for folder, texts in written.items():
+            facts = facts_of(texts)
+            if facts and facts.run == _place(folder)[1]:
+                yield folder, facts
 
     def _glances(
         self, folders: Sequence[str], jobs: Iterable[BatchJob], at: datetime
@@ -113,10 +133,9 @@ class Looker:
         """The facts are read after the queue: an end that the queue tells is written by then."""
         named = by_name(jobs)
         results: dict[str, tuple[RunFacts, BatchJob | None]] = {}
-        for folder, written in files.facts(self.transport, self.directory, folders).items():
-            if facts := facts_of(written):
-                job = chosen(named.get(job_name(*_place(folder)), ()), facts.claim or facts.job)
-                results[folder] = facts, job
+        for folder, facts in self._facts(folders):
+            job = chosen(named.get(job_name(*_place(folder)), ()), facts.claim or facts.job)
+            results[folder] = facts, job
         results |= self._accounted(results, at)
         earlier = self._queued_again(results)
         over = {
@@ -154,7 +173,7 @@ class Looker:
             return {}
         names = {job_name(*_place(folder)): folder for folder in asked}
         since = min(facts.created for facts in asked.values()) - EARLIER
-        of_all = bool(self.queue.owners_in)
+        of_all = self._of_people
         accounted = by_name(sacct(self.transport, list(names), since=since, of_all=of_all))
         return {
             folder: (asked[folder], latest(accounted.get(name, ()), asked[folder]) or guess(folder))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from threading import Event, Thread
 from uuid import UUID
 
-from engines.base import EngineError, Observation
+from engines.base import Observation
 from engines.slurm.layout import run_of
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status.observation import GONE
@@ -34,7 +34,7 @@ class QueueWatcher:
         self._states: dict[UUID, tuple[str, str]] = {}
 
     def watch(self) -> Generator[Observation | None]:
-        results: queue.SimpleQueue[list[Observation] | EngineError] = queue.SimpleQueue()
+        results: queue.SimpleQueue[list[Observation] | Exception] = queue.SimpleQueue()
         thread = Thread(target=self._look, args=(results,), daemon=True, name="slurm")
         thread.start()
         listed = False
@@ -46,7 +46,7 @@ class QueueWatcher:
                     if listed or not thread.is_alive():
                         yield None
                     continue
-                if isinstance(result, EngineError):
+                if isinstance(result, Exception):
                     raise result
                 yield from result
                 listed = True
@@ -54,12 +54,12 @@ class QueueWatcher:
         finally:
             self._closing.set()
 
-    def _look(self, results: "queue.SimpleQueue[list[Observation] | EngineError]") -> None:
+    def _look(self, results: "queue.SimpleQueue[list[Observation] | Exception]") -> None:
         look = self._list
         while not self._closing.wait(self.looker.queue.due):
             try:
                 results.put(list(look()))
-            except EngineError as error:
+            except Exception as error:
                 results.put(error)
                 return
             look = self._changes

@@ -98,6 +98,7 @@ def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submi
     assert "Slurm does not accept the job now" in said
     rig.submit_patiently(launched)
     assert rig.over(launched).phase is Phase.COMPLETED
+    assert jobs(rig, launched) == 1
     assert printed(rig.engine, launched) == b"hello\n"
 
 
@@ -113,7 +114,7 @@ def test_two_jobs_of_one_run_do_its_work_once(rig: SlurmRig, pages: Pages) -> No
     assert "Completed" in pages.text(launched)
 
 
-def test_a_lost_job_is_not_taken_for_the_one_that_got_its_number(
+def test_a_lost_job_is_not_taken_for_somebody_elses_that_got_its_number(
     rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(poll, "MISSED_FOR", timedelta(seconds=1))
@@ -121,13 +122,29 @@ def test_a_lost_job_is_not_taken_for_the_one_that_got_its_number(
     saved(rig)
     launched = rig.submit(rig.prints())
     pages.look(launched)
+    (lost,) = squeue(rig.transport, names=[job_name(launched.handle.workload_id, 1)])
     run("kill", "slurmctld")
     run("start", "slurmctld")
-    wait_for(lambda: rig.transport.run(["sbatch", "--wrap=sleep 1"]).code == 0, 60, every=0.5)
-    assert "lost its job before it started" in rig.seen(launched, Phase.UNKNOWN).message
-    assert "Stop it, then run it again." in pages.text(launched)
-    rig.engine.stop(launched.handle, run=1)
-    rig.over(launched)
+    with job_of_alice() as number:
+        assert number == lost.id
+        assert "lost its job before it started" in rig.seen(launched, Phase.UNKNOWN).message
+        assert "Stop it, then run it again." in pages.text(launched)
+        rig.engine.stop(launched.handle, run=1)
+        rig.over(launched)
+        rig.engine.delete(launched.handle)
+        left = run("as", "alice", "squeue", "--noheader", f"--jobs={number}", "--format=%T").stdout
+        assert left.strip() == "PENDING"
+
+
+@contextmanager
+def job_of_alice() -> Iterator[str]:
+    """The number of one that waits, as soon as Slurm takes it."""
+    words = ["as", "alice", "sbatch", "--parsable", "--hold", "--wrap=true"]
+    number = wait_for(lambda: run(*words, check=False).stdout.strip(), 60, "alice's job", every=0.5)
+    try:
+        yield number
+    finally:
+        run("as", "alice", "scancel", number)
 
 
 def test_ends_are_known_without_accounting(rig: SlurmRig, pages: Pages) -> None:
@@ -168,6 +185,31 @@ def test_a_preempted_job_waits_and_then_goes_on(rig: SlurmRig, pages: Pages) -> 
     assert "gave its nodes to a job with a better claim" in pages.text(low)
     assert rig.over(high).phase is Phase.COMPLETED
     assert followed(rig, low).phase is Phase.COMPLETED
+
+
+def test_a_time_limit_is_told_to_the_ranks_and_on_the_page(rig: SlurmRig, pages: Pages) -> None:
+    script = "trap 'echo saved; exit 0' TERM; while :; do sleep 0.1; done"
+    launched = rig.shell(script, time_limit_seconds=3, termination_grace_period_seconds=20)
+    shown = rig.over(rig.submit(launched))
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.DEADLINE_EXCEEDED)
+    assert printed(rig.engine, launched, 1) == b"saved\n"
+    assert "It reached its time limit of 3 s." in pages.text(launched)
+
+
+def test_a_script_that_slurm_ends_had_its_signal_before(rig: SlurmRig, pages: Pages) -> None:
+    """Slurm looks at time limits every 30 seconds, so that the end is set to be now."""
+    text = """#!/bin/sh
+#SBATCH --ntasks=1 --time=9 --signal=USR1@60
+srun bash -c 'trap "echo warned" USR1; echo ready; while :; do sleep 0.1; done'
+"""
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    assert printed(rig.engine, launched, 0, until=b"ready")
+    (job,) = squeue(rig.transport, names=[job_name(launched.handle.workload_id, 1)])
+    rig.testbed.update(f"jobid={job.id}", "endtime=now")
+    shown = rig.over(launched)
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.DEADLINE_EXCEEDED)
+    assert b"warned" in printed(rig.engine, launched, 0)
+    assert "It reached the time limit of its Slurm job." in pages.text(launched)
 
 
 def test_a_running_job_is_watched_through_a_restart_of_the_controller(

@@ -74,6 +74,10 @@ def test_a_connection_that_is_cut_every_two_seconds_loses_and_doubles_nothing(
     launched = rig.shell("for i in 1 2 3 4 5; do echo $i; sleep 1; done")
     with cut_every(2, rig.transport):
         rig.submit_patiently(launched)
+        with cut_every(0.02, rig.transport):
+            said = pages.text(launched)
+        assert "is disconnected. This is the last known state." in said
+        assert "the login node cannot be reached" in said
         phases: list[Phase] = []
 
         def is_over() -> bool:
@@ -107,19 +111,26 @@ def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig, pages:
     assert rig.over(launched).phase is Phase.COMPLETED
 
 
-def test_more_sessions_than_the_login_node_allows_wait_or_connect_anew(rig: SlurmRig) -> None:
+def test_more_sessions_than_the_login_node_allows_wait_or_connect_anew(
+    rig: SlurmRig, pages: Pages
+) -> None:
     """Processes of one server share the connection, which has ten sessions."""
+    launched = rig.submit(rig.endless())
+    rig.seen(launched, Phase.RUNNING)
     path = next(it for it in rig.transport.options if it.startswith("ControlPath="))
     folder = str(Path(path.removeprefix("ControlPath=")).parent)
     transports = [connected(rig, folder) for _ in range(3)]
-    rig.transport.run(["true"])
 
     def ask(number: int) -> str:
         words = ["sh", "-c", f"sleep 0.5; echo {number}"]
         return transports[number % 3].run(words).out.strip()
 
     with ThreadPoolExecutor(24) as threads:
-        assert list(threads.map(ask, range(24))) == [str(number) for number in range(24)]
+        answers = threads.map(ask, range(24))
+        said = pages.text(launched)
+        assert list(answers) == [str(number) for number in range(24)]
+    assert "Running" in said
+    assert "is disconnected" not in said
 
 
 def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig, pages: Pages) -> None:

@@ -17,7 +17,7 @@ SETTLED = {
     "--nodes=3": "--nodes=2",
     "--ntasks-per-node=8": "--ntasks-per-node=1",
     "--gres=gpu:8": "--gres=gpu:1",
-    "=12": "=1",
+    "=12": "=4",  # all of a node, for two jobs cannot have the port of the script on one
     "1792G": "1G",
     "WORLD_SIZE=24": "WORLD_SIZE=2",
     "[YOUR_CONDA_ENV]": "ddp",

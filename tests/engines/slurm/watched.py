@@ -2,6 +2,7 @@
 should, and every workload moves as it may."""
 
 import itertools
+import re
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,12 +11,14 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from uuid import UUID
 
-from engines.base import EngineUnavailable, Observation
+from engines.base import EngineUnavailable, Launch, Observation
 from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.watch.watcher import INTERVAL
 from spec.phases import MOVES, TERMINAL, Phase, Reason
+from tests.engines.contract import DEADLINE
 from tests.engines.slurm.rig import SlurmRig
+from tests.waiting import wait_for
 
 ANEW_SECONDS = 1.0  # after which a watch that failed begins again: sooner than a worker's
 
@@ -28,10 +31,14 @@ class Counting:
     asked: list[str] = field(default_factory=list)
     host: str = "counting"
 
+    def count(self, program: str) -> int:
+        """Of commands that run it, or have a shell run it."""
+        return sum(program in re.split(r"[^a-z_-]+", line) for line in self.asked)
+
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
     ) -> CommandResult:
-        self.asked.append(argv[0])
+        self.asked.append(" ".join(argv))
         return self.inner.run(argv, stdin=stdin, timeout=timeout)
 
     def terminal(self, argv: Sequence[str]) -> list[str]:
@@ -63,12 +70,21 @@ class WatchedSite:
                         break
             watch.close()
 
+    def seen(self, launched: Launch, phase: Phase) -> Observation:
+        """The first that tells of this phase."""
+        mark = launched.handle.workload_id, launched.run
+        return wait_for(
+            lambda: next((it for it in [*self._told[mark]] if it.phase is phase), None),
+            DEADLINE,
+            f"{phase}",
+        )
+
     def check(self) -> None:
         """Slurm was asked at most once in five seconds, and no phase went back."""
         seconds = time.monotonic() - self._began
         self._over.set()
         self._thread.join(TIMEOUT)
-        assert self.transport.asked.count("squeue") <= seconds / INTERVAL + 1
+        assert self.transport.count("squeue") <= seconds / INTERVAL + 1
         for observations in self._told.values():
             for before, now in itertools.pairwise(observations):
                 assert allowed(before, now), f"{before} {now}"

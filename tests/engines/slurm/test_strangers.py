@@ -1,0 +1,263 @@
+"""Where jobs run under people's own names, whatever one of them writes on the shared directory
+harms nobody else: it shows its maker nothing, hides nothing of others, and stops no watch."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.slurm.client import files, programs
+from engines.slurm.client.transport import TIMEOUT, CommandResult, LocalTransport
+from engines.slurm.layout import SharedFolder
+from engines.slurm.logs import LogReader
+from engines.slurm.queue.reader import QueueReader
+from engines.slurm.status.facts import facts_of, launch_line
+from engines.slurm.status.observation import observe
+from engines.slurm.usage import StepSampler
+from engines.slurm.watch.poll import Looker
+from engines.slurm.watch.watcher import QueueWatcher
+from tests.engines.slurm import cases
+from tests.engines.slurm.test_usage import glance
+
+NOW = datetime(2026, 11, 25, tzinfo=UTC)
+HERE, SECRET = LocalTransport(), "hunter2"
+OTHER = UUID(int=7)
+WRITTEN = {
+    "launch": launch_line(cases.single(), NOW),
+    "attempt": "0",
+    "batch.log": "a" * 700 + "end",
+    "attempt-0/rank-0.started": "n1 1700000000",
+    "environment.sh": "export TOKEN=1",
+    "attempt-0/rank-0.log": "printed",
+}
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """What Trainyard's user can read, and people cannot."""
+    path = tmp_path / "secret"
+    path.write_text(f"{SECRET}\n")
+    return path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A directory with one run in it."""
+    written(tmp_path / "shared")
+    (tmp_path / "shared/changed").mkdir()
+    return tmp_path / "shared"
+
+
+def written(place: Path, uid: UUID = cases.UID) -> Path:
+    folder = place / SharedFolder("", uid).relative
+    for name, text in WRITTEN.items():
+        path = folder / "runs/1" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    (folder / "run").write_text("1\n")
+    return folder / "runs/1"
+
+
+def relative(uid: UUID = cases.UID) -> str:
+    return f"{SharedFolder('', uid).relative}/runs/1"
+
+
+def read(place: Path, uid: UUID = cases.UID) -> dict[str, str]:
+    folder = relative(uid)
+    return files.facts(HERE, str(place), [folder], of_people=True)[folder]
+
+
+def test_what_people_have_reads_as_what_is_ours(place: Path) -> None:
+    ours = files.facts(HERE, str(place), [relative()])[relative()]
+    assert read(place) == ours
+    assert set(ours) == {"launch", "attempt", "batch.log", "attempt-0/rank-0.started"}
+    assert ours["batch.log"] == "a" * 596 + "end"
+
+
+@pytest.mark.parametrize("name", ["stage", "batch.log", "attempt-0", "attempt", "../../runs", ".."])
+def test_a_link_shows_nothing_that_it_leads_to(place: Path, secret: Path, name: str) -> None:
+    run = place / relative()
+    path = Path(os.path.normpath(run / name))
+    if path.exists():
+        path.rename(secret.parent / "aside")
+    aside = secret.parent / "elsewhere"
+    for each in ("stage", "1/stage", "rank-0.started", "runs/1/stage"):
+        (aside / each).parent.mkdir(parents=True, exist_ok=True)
+        (aside / each).write_text(SECRET)
+    path.symlink_to(secret if name in {"stage", "batch.log", "attempt"} else aside)
+    assert SECRET not in str(read(place))
+
+
+def test_a_link_that_comes_while_it_is_read_shows_nothing(place: Path, secret: Path) -> None:
+    run, draft = place / relative(), place / "draft"
+
+    def link() -> None:
+        draft.symlink_to(secret)
+
+    def write() -> None:
+        draft.write_text("honest\n")
+
+    with turning(draft, run / "stage", link, write):
+        texts = [read(place).get("stage", "") for _ in range(40)]
+    assert set(texts) <= {"honest", ""}
+
+
+@contextmanager
+def turning(draft: Path, path: Path, *makings: Any) -> Iterator[None]:
+    """What is at the path changes all the time."""
+    over = Event()
+
+    def turn() -> None:
+        while not over.is_set():
+            for make in makings:
+                make()
+                draft.replace(path)
+
+    thread = Thread(target=turn)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_pipes_and_long_files_keep_nobody_waiting(place: Path) -> None:
+    run = place / relative()
+    os.mkfifo(run / "stage")
+    (run / "attempt").unlink()
+    os.mkfifo(run / "attempt")
+    (run / "trouble").write_text("x" * 10_000)
+    assert set(read(place)) == {"launch", "batch.log"}
+    (run.parent.parent / "run").unlink()
+    os.mkfifo(run.parent.parent / "run")
+    (place / "changed" / cases.UID.hex).touch()
+    assert files.latest_runs(HERE, str(place), of_people=True) == []
+    assert LogReader(HERE, str(place), of_people=True).news() == set()
+    os.utime(place / "changed" / cases.UID.hex, (0, 0))
+    prune = files.looking(programs.PRUNE, of_people=True)
+    assert files.sh(HERE, prune, str(place)).code == 0
+
+
+def test_nobody_speaks_for_anothers_run(place: Path) -> None:
+    written(place, OTHER)
+    forged = f"x\n==> {relative()}/stage <==\nforged\n{relative()} Zm9yZ2Vk\n"
+    (place / relative(OTHER) / "stage").write_text(forged)
+    (place / relative(OTHER) / "usage").write_text(
+        f"at 1.0\n53.0|cpu=00:00:10,mem=1M|\nof {relative()}\nat 1.0\n52.0|cpu=00:00:10,mem=9M|\n"
+    )
+    folders = [relative(), relative(OTHER)]
+    both = files.facts(HERE, str(place), folders, of_people=True)
+    assert "stage" not in both[relative()]
+    assert "forged" in both[relative(OTHER)]["stage"]
+    sampler = StepSampler(HERE, str(place), every=0)
+    sampler.refresh([glance(cases.UID, "52", parts=1), glance(OTHER, "53", parts=1)])
+    assert sampler.read(cases.UID, 1, None) == []
+    assert sampler.read(OTHER, 1, None)[0].memory == 2**20 // 3
+
+
+def test_an_end_is_written_over_no_link(place: Path, secret: Path) -> None:
+    run = place / relative()
+    (run / ".ended").symlink_to(secret)
+    (run / "ended").symlink_to(secret.parent)
+    (place / "workloads" / OTHER.hex).symlink_to(secret.parent)
+    (secret.parent / "runs/1/keys").mkdir(parents=True)
+    lines = f"{relative()} {{}}\n{relative(OTHER)} {{}}\n"
+    done = files.sh(HERE, programs.WRITE_ENDS, str(place), stdin=lines.encode())
+    assert done.code == 0
+    assert (run / "ended").read_text() == "{}\n"
+    assert not (run / "environment.sh").exists()
+    assert secret.read_text() == f"{SECRET}\n"
+    assert (secret.parent / "runs/1/keys").exists()
+
+
+def test_names_that_are_none_of_ours_are_left_alone(place: Path) -> None:
+    strange = "not-the-name-of-a-workload-12345"
+    assert len(strange) == len(cases.UID.hex)
+    (place / "changed" / strange).touch()
+    (place / "changed" / cases.UID.hex).touch()
+    for number in ("one", "0", "-1", "99999", "1/../../2"):
+        folder = place / "workloads" / strange
+        folder.mkdir(exist_ok=True)
+        (folder / "run").write_text(f"{number}\n")
+        (place / SharedFolder("", cases.UID).relative / "run").write_text(f"{number}\n")
+        assert files.latest_runs(HERE, str(place), of_people=True) == []
+    looker = Looker(HERE, str(place), QueueReader(HERE, 1.0, str(place)))
+    assert set(looker.bells().rung) == looker.bells().there == {cases.UID}
+    (place / relative() / "attempt-0/rank-x.log").touch()
+    folder = SharedFolder(str(place), cases.UID)
+    assert [log.rank for log in LogReader(HERE, str(place)).logs(folder, 1)] == [0]
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=9),
+    st.lists(st.integers(), max_size=2),
+)
+LAUNCHED = json.loads(WRITTEN["launch"])
+LAUNCHES = st.builds(
+    lambda key, value: json.dumps(LAUNCHED | {key: value}), st.sampled_from([*LAUNCHED]), VALUES
+)
+VERDICTS = st.builds(
+    lambda key, value: json.dumps(
+        {"id": "7", "name": "ty", "state": "FAILED", "nodes": "", "reason": "", "exit": "1:0"}
+        | {"start": 1.0, "end": None, "submitted": None, key: value}
+    ),
+    st.sampled_from(["id", "state", "start", "end", "exit", "other"]),
+    VALUES,
+)
+NUMBERS = st.sampled_from(["0", "1", "-1", "137", "1e30", "nan", "inf", "9" * 400, "x", ""])
+LINES = st.lists(NUMBERS, max_size=4).map(" ".join) | st.text(max_size=20)
+RANKS = st.sampled_from(["0", "1", "-1", "99", "9" * 30, "x"])
+
+
+@given(
+    st.just(WRITTEN["launch"]) | LAUNCHES | VALUES.map(json.dumps) | LINES,
+    st.dictionaries(st.sampled_from(["job", "attempt", "finished", "stop", "limit"]), LINES),
+    st.dictionaries(RANKS, st.tuples(LINES, LINES), max_size=3),
+    VERDICTS | LINES,
+)
+def test_whatever_a_run_says_of_itself_is_understood_or_left_alone(
+    launch: str, lines: dict[str, str], ranks: dict[str, tuple[str, str]], verdict: str
+) -> None:
+    texts = {"launch": launch, "attempt": "0", "ended": verdict, **lines}
+    for rank, (started, ended) in ranks.items():
+        texts[f"attempt-0/rank-{rank}.started"] = started
+        texts[f"attempt-0/rank-{rank}.ended"] = ended
+    if facts := facts_of(texts):
+        assert len(observe(cases.UID, facts, None, NOW).ranks) == len(facts.roles) <= 513
+
+
+class Broken:
+    """A login node whose answers nobody expected."""
+
+    host = "broken"
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        raise ValueError("what is this?")
+
+    def terminal(self, argv: Sequence[str]) -> list[str]:
+        return [*argv]
+
+    def tunnel(self, host: str, port: int) -> list[str] | None:
+        return None
+
+
+def test_a_watch_that_cannot_go_on_says_so_and_is_not_silent() -> None:
+    watch = QueueWatcher(Looker(Broken(), "/shared", QueueReader(Broken(), 0.1))).watch()
+    with pytest.raises(ValueError, match="what is this"):
+        next(watch)
