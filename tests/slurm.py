@@ -70,7 +70,9 @@ def equip() -> None:
     ]
     if not lacking:
         return
-    getting = f"apt-get -q update && apt-get -q install -y --no-install-recommends {' '.join(lacking)}"
+    getting = (
+        f"apt-get -q update && apt-get -q install -y --no-install-recommends {' '.join(lacking)}"
+    )
     try:
         as_root(login, "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", getting)
     except subprocess.CalledProcessError as error:

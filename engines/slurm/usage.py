@@ -23,17 +23,19 @@ AT = re.compile(r"[0-9]+(\.[0-9]+)?")
 AT_ONCE = 64  # jobs of one call, in turn
 # What jobs wrote down themselves, of those whose folders follow, indented: none speaks for another.
 # No link is followed. $1 directory.
-WRITTEN = files.ENTER + r"""
+WRITTEN = r"""
+ENTER
 cd -P "$1" 2>/dev/null || exit 0
 shared=$(pwd -P)
 shift
 for d; do
   echo "of $d"
-  (enter "$d" && dd if=usage iflag=nofollow,nonblock,count_bytes count=8000 status=none 2>/dev/null |
+  (enter "$d" &&
+    dd if=usage iflag=nofollow,nonblock,count_bytes count=8000 status=none 2>/dev/null |
     sed 's/^/ /')
 done
 exit 0
-"""
+""".replace("ENTER", files.ENTER)
 
 Mark = tuple[UUID, int, int]  # workload, run, attempt
 Used = Mapping[str, tuple[float, StepUsage]]  # by the id of the job or part: when, and what

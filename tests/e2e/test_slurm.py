@@ -46,20 +46,28 @@ def prologue() -> str:
 
 @pytest.fixture(scope="module")
 def rest(testbed: Testbed, running_trainyard: Trainyard) -> Iterator[Rest]:
-    """With a cluster and a project on it, both added as the command line does it."""
-    files = running_trainyard.home / "slurm"
-    files.mkdir()
-    login = testbed.login()
-    words: dict[str, str] = {}
-    texts = {"private-key": login.key, "known-hosts": login.known_hosts, "prologue": prologue()}
-    for option, text in texts.items():
-        (files / option).write_text(text)
-        words[option] = str(files / option)
-    words |= {"login-node": login.host, "ssh-port": str(login.port), "login-user": login.user}
-    words |= {"directory": directory(testbed), "slurm-conf": testbed.programs.conf}
-    options = [f"--{name}={value}" for name, value in words.items()]
-    running_trainyard.manage("add_cluster", "hpc2", "--kind", "slurm", *options)
-    running_trainyard.manage("add_project", "physics", "--cluster", "hpc2")
+    """With a project on a cluster, which is the one of an earlier test or is added over REST."""
+    with Rest(running_trainyard) as there:
+        clusters = there.send("GET", "/clusters")
+        if not any(it["name"] == CLUSTER for it in clusters):
+            login = testbed.login()
+            there.send(
+                "POST",
+                "/clusters",
+                {
+                    "kind": "slurm",
+                    "name": CLUSTER,
+                    "host": login.host,
+                    "user": login.user,
+                    "port": str(login.port),
+                    "privateKey": login.key,
+                    "knownHosts": login.known_hosts,
+                    "directory": directory(testbed),
+                    "prologue": prologue(),
+                    "slurmConf": testbed.programs.conf,
+                },
+            )
+    running_trainyard.manage("add_project", "physics", "--cluster", CLUSTER)
     with Rest(running_trainyard, "physics") as rest:
         yield rest
 
@@ -103,7 +111,7 @@ def test_the_quickstart_trains_under_srun(
     begin(page, NAME, cluster=CLUSTER, project=PROJECT)
     make_environment(page, "trainer", "some/image")
     page.get_by_label("Command", exact=True).fill("python -m trainer mnist")
-    page.get_by_label("Arguments", exact=True).fill("--epochs 2")
+    page.get_by_label("Arguments", exact=True).fill("--epochs 1")
     page.get_by_label("Number of workers").fill("2")
     make_compute_resource(page)
     page.get_by_role("button", name="CONTINUE").click()
@@ -183,7 +191,7 @@ def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
 
 @pytest.fixture
 def example(testbed: Testbed) -> Iterator[str]:
-    with tutorial.followed(testbed.transport(), directory(testbed), epochs=1) as folder:
+    with tutorial.followed(testbed.transport(), directory(testbed)) as folder:
         yield folder
 
 
@@ -228,7 +236,9 @@ def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
         )
         submit_on_page(page, script, by_page)
         rest.send(
-            "POST", "/workloads/from-sbatch", where | {"name": by_rest, "script": script.read_text()}
+            "POST",
+            "/workloads/from-sbatch",
+            where | {"name": by_rest, "script": script.read_text()},
         )
         said = terminal(f"submit-sbatch {script} --name {by_command} -p physics").out
         assert f"Submitted {by_command}." in said
@@ -238,7 +248,7 @@ def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
 
 
 def follow_script(page: Page, rest: Rest, shared: str, name: str, script: Path) -> None:
-    """To its end, its bytes and its log."""
+    """To its end, its bytes, and its log, in which the loss falls."""
     page.goto("/workloads/")
     row = page.locator("tr[data-phase]").filter(has_text=name)
     expect(row).to_have_attribute("data-phase", "Completed", timeout=TRAINED)
@@ -250,5 +260,8 @@ def follow_script(page: Page, rest: Rest, shared: str, name: str, script: Path) 
     expect(log.get_by_text("conda activate ddp")).to_be_visible()
     for rank in range(2):
         expect(log.get_by_text(f"Rank {rank} of 2 (local rank 0) by srun")).to_be_visible()
+    losses = [float(it) for it in re.findall(r'"loss": ([0-9.]+)', rest.log(workload["id"]))]
+    assert losses[-1] < losses[0] / 1.2
+    assert len({pod["nodeName"] for pod in rest.pods(workload["id"])}) == 2
     rest.delete(workload["id"])
     page.goto("/workloads/")

@@ -39,27 +39,29 @@ exit 0
 """.replace("LONGEST", str(LONGEST_FACT))
 
 #: Into a folder below ``$shared``, unless a link leads elsewhere. $1 folder.
-ENTER = r"""
-enter() { cd -P "$shared/$1" 2>/dev/null && [ "$(pwd -P)" = "$shared/$1" ]; }
-"""
+ENTER = 'enter() { cd -P "$shared/$1" 2>/dev/null && [ "$(pwd -P)" = "$shared/$1" ]; }'
 # The same, of people: for each folder a line with its name and its small files, packed so that
 # nothing of them can be taken for another's.
-FACTS_OF_PEOPLE = ENTER + r"""
+FACTS_OF_PEOPLE = (
+    r"""
+ENTER
 cd -P "$1" 2>/dev/null || exit 0
 shared=$(pwd -P)
 shift
 open() { dd iflag=nofollow,nonblock,count_bytes,skip_bytes status=none "$@" 2>/dev/null; }
 pack() {
   find . -maxdepth 1 -type f -size -LONGESTc ! -name '*.log' ! -name '*.sh' ! -name '.*' -print0 |
-    tar --create --null --no-unquote --no-recursion --files-from=- 2>/dev/null | head -c MOST | base64 -w 0
+    tar --create --null --no-unquote --no-recursion --files-from=- 2>/dev/null |
+    head -c MOST | base64 -w 0
 }
 for d; do
   (
     enter "$d" || exit
     echo "$d $(pack)"
     size=$(stat -c %s batch.log 2>/dev/null)
+    last=$((size > 600 ? size - 600 : 0))
     [ "${size:-0}" = 0 ] ||
-      echo "$d/batch.log $(open if=batch.log skip=$((size > 600 ? size - 600 : 0)) count=600 | base64 -w 0)"
+      echo "$d/batch.log $(open if=batch.log skip=$last count=600 | base64 -w 0)"
     a=$(open if=attempt count=9)
     case $a in
       ''|*[!0-9]*) ;;
@@ -68,7 +70,10 @@ for d; do
   )
 done
 exit 0
-""".replace("LONGEST", str(LONGEST_FACT + 1)).replace("MOST", str(MOST_FACTS))
+""".replace("ENTER", ENTER)
+    .replace("LONGEST", f"{LONGEST_FACT + 1}")
+    .replace("MOST", f"{MOST_FACTS}")
+)
 
 #: The number of the latest run of a workload, as ``r``. $1 its folder.
 LAST_RUN = """

@@ -146,7 +146,8 @@ rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 
 # What Slurm said of jobs at their end is kept, and their secrets go. $1 directory; a line for each,
 # with the folder of its run in front, comes on the standard input.
-WRITE_ENDS = files.ENTER + r"""
+WRITE_ENDS = r"""
+ENTER
 cd -P "$1" || exit 0
 shared=$(pwd -P)
 set -C # a link that somebody put there is no place to write to
@@ -156,4 +157,4 @@ while read -r d line; do
   printf '%s\n' "$line" > .ended && mv -T .ended ended
 done
 exit 0
-"""
+""".replace("ENTER", files.ENTER)

@@ -26,10 +26,14 @@ for p in sbatch squeue scancel scontrol srun sacct; do
 done
 for p in tar find stat bash; do command -v $p > /dev/null || echo "lacks $p"; done
 echo "version $(sbatch --version 2>&1 | head -n 1)"
-scontrol ping 2>&1 | sed 's/^/ping /'
-scontrol show config 2>/dev/null |
-  grep -E '^(AccountingStorageType|EnforcePartLimits|JobAcctGatherType|PrivateData) ' |
-  sed 's/^/config /'
+ping=$(scontrol ping 2>&1)
+echo "$ping" | sed 's/^/ping /'
+case $ping in
+  *UP*) # else each question takes ten seconds
+    scontrol show config 2>/dev/null |
+      grep -E '^(AccountingStorageType|EnforcePartLimits|JobAcctGatherType|PrivateData) ' |
+      sed 's/^/config /' ;;
+esac
 sacctmgr --noheader --parsable2 show assoc user="$(id -un)" format=account,qos 2>/dev/null |
   sed 's/^/own /'
 sacctmgr --noheader --parsable2 show cluster format=cluster > /dev/null 2>&1 ||

@@ -10,6 +10,7 @@ from engines.slurm.client.transport import Transport
 from engines.slurm.cluster.accounts import LIMITS, limits
 from engines.slurm.cluster.lines import lines
 from engines.slurm.cluster.partitions import partitions
+from engines.slurm.queue.commands import answered
 from engines.slurm.script.rank.variables import RENDEZVOUS
 from spec.framework import Framework
 from spec.parts.scheduling import PriorityClass
@@ -58,9 +59,9 @@ def containers(transport: Transport) -> str:
 
 
 def limits_of(transport: Transport, nodes: Iterable[NodeInfo]) -> tuple[Partition, ...]:
-    """Of all partitions, hidden ones among them; none where Slurm does not say."""
+    """Of all partitions, hidden ones among them."""
     answer = transport.run([*SHOW, "partition"])
-    return () if answer.code else partitions(answer.out, nodes)
+    return partitions(answered(answer, "scontrol show partition"), nodes)
 
 
 def qos(transport: Transport) -> set[str]:

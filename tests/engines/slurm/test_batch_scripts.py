@@ -1,7 +1,5 @@
 """Batch scripts that run as they stand: both examples of the tutorial, and what is around them."""
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,33 +13,7 @@ from tests.engines.contract import launch
 from tests.engines.reading import printed
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig
-from tests.engines.slurm.tutorial import PROGRAMS, followed, settled
-from tests.waiting import wait_for
-
-
-@pytest.fixture
-def example(rig: SlurmRig) -> Iterator[str]:
-    with followed(rig.transport, rig.site.directory) as folder:
-        yield folder
-
-
-@pytest.mark.slurm
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_an_example_of_the_tutorial_runs_as_it_stands(
-    rig: SlurmRig, example: str, program: str
-) -> None:
-    text = settled(program, example)
-    launched = rig.submit(cases.as_written(text, launch("true").handle))
-    wait_for(lambda: rig.is_over(launched), 150, "its end", every=0.5)
-    shown = rig.over(launched)
-    log = printed(rig.engine, launched, 0).decode()
-    assert shown.phase is Phase.COMPLETED, log
-    trained = [float(loss) for loss in re.findall(r'"loss": ([0-9.]+)', log)]
-    assert trained[-1] < trained[0] / 1.2
-    assert "conda activate ddp" in log
-    assert "Rank 0 of 2 (local rank 0) by srun" in log
-    assert b"Rank 1 of 2 (local rank 0) by srun" in printed(rig.engine, launched, 1)
-    assert len({rank.node for rank in shown.ranks}) == 2
+from tests.engines.slurm.tutorial import settled
 
 
 def test_the_script_that_runs_is_the_one_that_was_given() -> None:

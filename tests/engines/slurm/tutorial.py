@@ -26,7 +26,7 @@ PREPARE = r"""
 mkdir -p "$1/example" && cd "$1/example" || exit 1
 for each in CIFAR10:cifar10 synthetic:synthetic; do
   echo "import runpy, sys
-sys.argv = ['trainer', '${each#*:}', '--epochs', '$4', '--log-interval', '20']
+sys.argv = ['trainer', '${each#*:}', '--epochs', '1', '--log-interval', '4']
 runpy.run_module('trainer', run_name='__main__')" > "train_ddp_test_${each%:*}.py"
 done
 [ ! -e ~/.bashrc ] || cp ~/.bashrc "$1/bashrc"
@@ -44,9 +44,9 @@ def settled(program: str, place: str) -> str:
 
 
 @contextmanager
-def followed(transport: Transport, directory: str, *, epochs: int = 3) -> Iterator[str]:
+def followed(transport: Transport, directory: str) -> Iterator[str]:
     """The folder of its programs; the home folder is as before afterwards."""
-    words = directory, str(Path(sys.executable).parent), str(ROOT), str(epochs)
+    words = directory, str(Path(sys.executable).parent), str(ROOT)
     files.checked(files.sh(transport, PREPARE, *words), "no example")
     try:
         yield f"{directory}/example"
