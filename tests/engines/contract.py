@@ -36,6 +36,7 @@ class Rig(ABC):
     """An engine, and how to make it run the three programs that the contract knows."""
 
     engine: Engine
+    pause = 0.005  # seconds between two looks; more where each costs something
 
     @abstractmethod
     def prints(self) -> Launch:
@@ -74,7 +75,7 @@ class Rig(ABC):
             found.extend([shown] if shown and right else [])
             return bool(right)
 
-        wait_for(ask, DEADLINE, f"{phases}", every=0.005)
+        wait_for(ask, DEADLINE, f"{phases}", every=self.pause)
         return found[0]
 
 

@@ -168,10 +168,10 @@ def verdict_line(job: BatchJob) -> str:
 def verdict_of(line: str) -> BatchJob | None:
     with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
         report = json.loads(line)
-        stamps = {name: report.pop(name) for name in ("start", "end", "submitted")}
-        words = {name: str(text) for name, text in report.items()}
-        times = {name: _at(at) if at else None for name, at in stamps.items()}
-        return BatchJob(**words, **times)
+        times = {name: report.pop(name) for name in ("start", "end", "submitted")}
+        fields: dict[str, Any] = {name: str(text) for name, text in report.items()}
+        fields |= {name: _at(at) if at else None for name, at in times.items()}
+        return BatchJob(**fields)
     return None
 
 

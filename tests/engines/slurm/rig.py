@@ -31,6 +31,8 @@ def tolerant(ask: Callable[[], T]) -> T | None:
 
 
 class SlurmRig(Rig):
+    pause = 0.1
+
     def __init__(self, testbed: Testbed) -> None:
         self.testbed, self.transport = testbed, testbed.transport()
         self.site = SlurmSite(testbed.directory)

@@ -194,8 +194,8 @@ def test_names_that_are_none_of_ours_are_left_alone(place: Path) -> None:
     looker = Looker(HERE, str(place), QueueReader(HERE, 1.0, str(place)))
     assert set(looker.bells().rung) == looker.bells().there == {cases.UID}
     (place / relative() / "attempt-0/rank-x.log").touch()
-    folder = SharedFolder(str(place), cases.UID)
-    assert [log.rank for log in LogReader(HERE, str(place)).logs(folder, 1)] == [0]
+    logs = LogReader(HERE, str(place)).logs(SharedFolder(str(place), cases.UID), 1)
+    assert [log.rank for log in logs] == [0]
 
 
 VALUES = st.one_of(

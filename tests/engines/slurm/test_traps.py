@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from engines.base import EngineRefused, EngineUnavailable
 from engines.findings import Level
+from engines.slurm.client import transport
+from engines.slurm.client.ssh import Login, connect
 from engines.slurm.client.transport import CommandResult
 from engines.slurm.cluster.checks import connection
 from engines.slurm.queue.commands import answered, refusal
@@ -156,6 +159,31 @@ def test_a_client_of_another_release_is_told_from_an_outage_by_advice() -> None:
     findings = {it.name: it for it in connection("login", report)}
     assert findings["slurmctld"].level is Level.ISSUE
     assert "has the same release" in findings["slurmctld"].text
+
+
+def test_who_is_turned_away_comes_again_and_a_wrong_key_is_not_tried_twice(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """OpenSSH takes only so many at once, and shuts out whoever comes with wrong keys."""
+    away = CommandResult(255, b"", "kex_exchange_identification: Connection closed by remote host")
+    refused = CommandResult(255, b"", "trainyard@login: Permission denied (publickey).")
+    silent = CommandResult(255, b"", "ssh: connect to host login port 22: Connection timed out")
+    answers: list[CommandResult] = []
+    monkeypatch.setattr(transport, "TURNED_AWAY", (0.0, 0.0))
+    monkeypatch.setattr(transport, "run_here", lambda *_, **__: answers.pop(0))
+    login = connect(Login("login", key="a key"), transport.SlurmPrograms(), tmp_path)
+    assert "IdentitiesOnly=yes" in login.options
+    answers += [away, away, CommandResult(0, b"there", "")]
+    assert login.run(["true"]).out == "there"
+    for answer, said in ((refused, "does not accept the key"), (silent, "does not answer")):
+        answers += [answer, CommandResult(0, b"", "")]
+        with pytest.raises(EngineUnavailable, match=said):
+            login.run(["true"])
+        assert len(answers) == 1
+        answers.clear()
+    answers += [away] * 3
+    with pytest.raises(EngineUnavailable, match="cannot be reached"):
+        login.run(["true"])
 
 
 @pytest.mark.parametrize("name", cases.CASES)

@@ -73,11 +73,11 @@ class WatchedSite:
     def seen(self, launched: Launch, phase: Phase) -> Observation:
         """The first that tells of this phase."""
         mark = launched.handle.workload_id, launched.run
-        return wait_for(
-            lambda: next((it for it in [*self._told[mark]] if it.phase is phase), None),
-            DEADLINE,
-            f"{phase}",
-        )
+
+        def those() -> list[Observation]:
+            return [it for it in (*self._told[mark],) if it.phase is phase]
+
+        return wait_for(those, DEADLINE, f"{phase}")[0]
 
     def check(self) -> None:
         """Slurm was asked at most once in five seconds, and no phase went back."""

@@ -2,34 +2,18 @@
 
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 
 import pytest
 
 from engines.slurm.client.terminal import session
+from tests.workloads.terminal.pipes import exchange
 from workloads.terminal import piped
 
 EVERY_BYTE = bytes(range(256)) * 100
 
 
 def run(argv: Sequence[str], data: bytes = b"", *, ends: bool = True) -> tuple[bytes, int | None]:
-    """What a program prints that gets ``data``, and its exit code."""
-    program, encoder = session(piped.around(argv)), piped.Encoder()
-    program.stream.settimeout(60)
-    printed = b""
-    try:
-        while piped.READY not in printed:
-            printed += program.stream.recv(65_536)
-        with suppress(OSError):  # it may have ended
-            program.stream.sendall(encoder.take(data) + (encoder.end() if ends else b""))
-        with suppress(ConnectionResetError):  # it ended before it had read all
-            while piece := program.stream.recv(65_536):
-                printed += piece
-    finally:
-        program.close()
-    before, _, after = printed.partition(piped.READY)
-    assert before == b""
-    return after, program.exit_code
+    return exchange(session(piped.around(argv)), data, ends=ends)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 3000, 3001, 25_600])
