@@ -2,20 +2,19 @@
 
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from config.run.install import ROOT
 from tests import slurm_testbed
+from tests.e2e import hpc
 from tests.e2e.walk import begin, make_environment
 from tests.engines.slurm import tutorial
 from tests.product import Trainyard
 from tests.rest import ENDS, Rest
-from tests.slurm_testbed import NO_SLURM, USER, Testbed
+from tests.slurm_testbed import NO_SLURM, Testbed
 from tests.trainyard_cli.terminal import Terminal
 from tests.waiting import wait_for
 
@@ -32,16 +31,7 @@ def testbed() -> Iterator[Testbed]:
     if found is None:
         pytest.skip(NO_SLURM)
     yield found
-    shutil.rmtree(directory(found), ignore_errors=True)
-
-
-def directory(testbed: Testbed) -> str:
-    return f"{testbed.told['users'][USER]['home']}/trainyard-e2e"
-
-
-def prologue() -> str:
-    """Ranks run the trainer of this repository by its interpreter."""
-    return f"export PATH={Path(sys.executable).parent}:$PATH PYTHONPATH={ROOT}"
+    shutil.rmtree(hpc.directory(found), ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
@@ -50,47 +40,10 @@ def rest(testbed: Testbed, running_trainyard: Trainyard) -> Iterator[Rest]:
     with Rest(running_trainyard) as there:
         clusters = there.send("GET", "/clusters")
         if not any(it["name"] == CLUSTER for it in clusters):
-            login = testbed.login()
-            there.send(
-                "POST",
-                "/clusters",
-                {
-                    "kind": "slurm",
-                    "name": CLUSTER,
-                    "host": login.host,
-                    "user": login.user,
-                    "port": str(login.port),
-                    "privateKey": login.key,
-                    "knownHosts": login.known_hosts,
-                    "directory": directory(testbed),
-                    "prologue": prologue(),
-                    "slurmConf": testbed.programs.conf,
-                },
-            )
+            there.send("POST", "/clusters", hpc.connecting(testbed, CLUSTER))
     running_trainyard.manage("add_project", "physics", "--cluster", CLUSTER)
     with Rest(running_trainyard, "physics") as rest:
         yield rest
-
-
-def add_cluster(page: Page, testbed: Testbed) -> None:
-    """As its administrator, who tests the connection before adding it."""
-    login = testbed.login()
-    page.goto("/clusters/new/?kind=slurm")
-    page.get_by_label("Cluster name").fill(CLUSTER)
-    page.get_by_label("Login node").fill(login.host)
-    page.get_by_label("User", exact=True).fill(login.user)
-    page.get_by_label("SSH port").fill(str(login.port))
-    page.get_by_label("SSH private key").fill(login.key)
-    page.get_by_label("Known hosts").fill(login.known_hosts)
-    page.get_by_label("Shared directory").fill(directory(testbed))
-    page.get_by_label("Prologue").fill(prologue())
-    page.get_by_label("Slurm's configuration").fill(testbed.programs.conf)
-    page.get_by_role("button", name="Test connection").click()
-    expect(page.get_by_text("reads and writes it")).to_be_visible(timeout=60_000)
-    expect(page.get_by_label("SSH private key")).to_have_value("")
-    page.get_by_role("button", name="Create cluster").click()
-    page.wait_for_url(re.compile(r"/clusters/[0-9a-f-]{36}/$"))
-    expect(page.get_by_text("Connected", exact=True).first).to_be_visible(timeout=60_000)
 
 
 def make_compute_resource(page: Page) -> None:
@@ -106,7 +59,7 @@ def test_the_quickstart_trains_under_srun(
     admin_page: Page, testbed: Testbed, running_trainyard: Trainyard
 ) -> None:
     page = admin_page
-    add_cluster(page, testbed)
+    hpc.add_cluster(page, testbed, CLUSTER)
     running_trainyard.manage("add_project", PROJECT, "--cluster", CLUSTER, "--gpus", "4")
     begin(page, NAME, cluster=CLUSTER, project=PROJECT)
     make_environment(page, "trainer", "some/image")
@@ -137,7 +90,7 @@ def test_the_quickstart_trains_under_srun(
         page.goto(f"/workloads/{uid}/metrics/")
         expect(page.get_by_text("Loss", exact=True)).to_be_visible()
         rest.delete(uid)
-        gone = f"{directory(testbed)}/workloads/{uid.replace('-', '')}"
+        gone = f"{hpc.directory(testbed)}/workloads/{uid.replace('-', '')}"
         wait_for(lambda: not Path(gone).exists(), 60, "its files to be gone", every=0.2)
 
 
@@ -191,7 +144,7 @@ def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
 
 @pytest.fixture
 def example(testbed: Testbed) -> Iterator[str]:
-    with tutorial.followed(testbed.transport(), directory(testbed)) as folder:
+    with tutorial.followed(testbed.transport(), hpc.directory(testbed)) as folder:
         yield folder
 
 
@@ -244,7 +197,7 @@ def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
         assert f"Submitted {by_command}." in said
         submitted |= dict.fromkeys((by_page, by_rest, by_command), script)
     for name, script in submitted.items():
-        follow_script(page, rest, directory(testbed), name, script)
+        follow_script(page, rest, hpc.directory(testbed), name, script)
 
 
 def follow_script(page: Page, rest: Rest, shared: str, name: str, script: Path) -> None:

@@ -150,7 +150,7 @@ WRITE_ENDS = r"""
 ENTER
 cd -P "$1" || exit 0
 shared=$(pwd -P)
-set -C # a link that somebody put there is no place to write to
+set -C # nothing is written to where a link leads
 while read -r d line; do
   enter "$d" || continue
   rm -rf .ended environment.sh keys volumes

@@ -17,6 +17,7 @@ from engines.base import EngineUnavailable
 from engines.slurm.client import ssh
 from engines.slurm.client.transport import SshTransport
 from engines.slurm.engine import SlurmEngine
+from engines.slurm.layout import SharedFolder
 from spec.phases import Phase
 from tests.engines.reading import printed
 from tests.engines.slurm.pages import Pages
@@ -93,7 +94,7 @@ def test_a_connection_that_is_cut_every_two_seconds_loses_and_doubles_nothing(
 
 
 def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig, pages: Pages) -> None:
-    launched = rig.submit(rig.shell("echo on; sleep 2"))
+    launched = rig.submit(rig.shell('until [ -e "$CHECKPOINT_DIR/go" ]; do sleep 0.2; done'))
     rig.seen(launched, Phase.RUNNING)
     pages.text(launched)
     (keys,) = Path(rig.testbed.programs.conf).parent.parent.rglob(f"authorized/{USER}")
@@ -108,6 +109,8 @@ def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig, pages:
         assert "the login node does not accept the key" in said
     finally:
         shutil.move(aside, keys)
+    folder = SharedFolder(rig.site.directory, launched.handle.workload_id)
+    rig.transport.run(["touch", f"{folder.checkpoints}/go"])
     assert rig.over(launched).phase is Phase.COMPLETED
 
 

@@ -1,9 +1,12 @@
 """What Slurm and the scripts say of a run, as an observation."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engines.base import Observation
 from engines.slurm.queue.jobs import BatchJob
@@ -174,3 +177,45 @@ def test_a_torn_file_is_no_run() -> None:
     assert facts_of({"launch": '{"run": 1'}) is None
     assert facts_of({}) is None
     assert verdict_of("{") is None
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=9),
+    st.lists(st.integers(), max_size=2),
+)
+LAUNCHED = json.loads(FILES["launch"])
+LAUNCHES = st.builds(
+    lambda key, value: json.dumps(LAUNCHED | {key: value}), st.sampled_from([*LAUNCHED]), VALUES
+)
+VERDICTS = st.builds(
+    lambda key, value: json.dumps(
+        {"id": "7", "name": "ty", "state": "FAILED", "nodes": "", "reason": "", "exit": "1:0"}
+        | {"start": 1.0, "end": None, "submitted": None, key: value}
+    ),
+    st.sampled_from(["id", "state", "start", "end", "exit", "other"]),
+    VALUES,
+)
+NUMBERS = st.sampled_from(["0", "1", "-1", "137", "1e30", "nan", "inf", "9" * 400, "x", ""])
+LINES = st.lists(NUMBERS, max_size=4).map(" ".join) | st.text(max_size=20)
+RANKS = st.sampled_from(["0", "1", "-1", "99", "9" * 30, "x"])
+
+
+@given(
+    st.just(FILES["launch"]) | LAUNCHES | VALUES.map(json.dumps) | LINES,
+    st.dictionaries(st.sampled_from(["job", "attempt", "finished", "stop", "limit"]), LINES),
+    st.dictionaries(RANKS, st.tuples(LINES, LINES), max_size=3),
+    VERDICTS | LINES,
+)
+def test_files_of_a_run_that_make_no_sense_are_left_alone(
+    launch: str, lines: dict[str, str], ranks: dict[str, tuple[str, str]], verdict: str
+) -> None:
+    texts = {"launch": launch, "attempt": "0", "ended": verdict, **lines}
+    for rank, (started, ended) in ranks.items():
+        texts[f"attempt-0/rank-{rank}.started"] = started
+        texts[f"attempt-0/rank-{rank}.ended"] = ended
+    if facts := facts_of(texts):
+        assert len(observe(UID, facts, None, NOW).ranks) == len(facts.roles) <= 513

@@ -161,7 +161,7 @@ def test_a_client_of_another_release_is_told_from_an_outage_by_advice() -> None:
     assert "has the same release" in findings["slurmctld"].text
 
 
-def test_who_is_turned_away_comes_again_and_a_wrong_key_is_not_tried_twice(
+def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """OpenSSH takes only so many at once, and shuts out whoever comes with wrong keys."""

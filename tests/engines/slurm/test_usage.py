@@ -2,27 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
 from engines.slurm.client.transport import TIMEOUT, CommandResult
-from engines.slurm.queue.jobs import BatchJob
-from engines.slurm.status.facts import RunFacts
 from engines.slurm.steps import added_up
 from engines.slurm.usage import AT_ONCE, StepSampler
-from engines.slurm.watch.poll import Glance
 from spec.parts.compute import Compute
 from spec.phases import Phase
-from spec.workload import Role
 from tests.engines.reading import listed
 from tests.engines.slurm.cases import UID
+from tests.engines.slurm.glances import glance
 from tests.engines.slurm.rig import SlurmRig
 from tests.waiting import wait_for
 
-NOW = datetime(2026, 11, 24, tzinfo=UTC)
-ROLES = ((Role.MASTER, 0), (Role.WORKER, 0), (Role.WORKER, 1))
 PRINTED = """\
 52.batch|cpu=00:00:09,mem=12488K|cpu=00:00:09
 52.0|cpu=00:00:10,energy=0,mem=63M,vmem=67728K|cpu=00:00:10,gres/gpuutil=40,gres/gpumem=3G
@@ -49,11 +43,6 @@ class Recorded:
 
     def tunnel(self, host: str, port: int) -> list[str] | None:
         return None
-
-
-def glance(uid: UUID = UID, job: str = "52", *, parts: int = 2, state: str = "RUNNING") -> Glance:
-    facts = RunFacts(ROLES, 1, NOW, job=job, attempt=0, parts=parts)
-    return Glance(uid, facts, BatchJob(job, "ty", state), NOW)
 
 
 def test_steps_are_added_up_by_job_without_the_batch_script() -> None:

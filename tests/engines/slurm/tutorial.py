@@ -24,11 +24,13 @@ SETTLED = {
 }
 PREPARE = r"""
 mkdir -p "$1/example" && cd "$1/example" || exit 1
-for each in CIFAR10:cifar10 synthetic:synthetic; do
+write() { # $1 program, $2 the trainer's name for it, $3 epochs: as many as its loss takes to fall
   echo "import runpy, sys
-sys.argv = ['trainer', '${each#*:}', '--epochs', '1', '--log-interval', '4']
-runpy.run_module('trainer', run_name='__main__')" > "train_ddp_test_${each%:*}.py"
-done
+sys.argv = ['trainer', '$2', '--epochs', '$3', '--log-interval', '4']
+runpy.run_module('trainer', run_name='__main__')" > "train_ddp_test_$1.py"
+}
+write CIFAR10 cifar10 1
+write synthetic synthetic 3
 [ ! -e ~/.bashrc ] || cp ~/.bashrc "$1/bashrc"
 printf 'conda() { echo "conda $*"; }\nexport PATH=%s:$PATH PYTHONPATH=%s\n' "$2" "$3" > ~/.bashrc
 """
