@@ -57,11 +57,12 @@ def test_a_time_limit_is_told_to_the_ranks_and_on_the_page(rig: SlurmRig, pages:
     assert "It reached its time limit of 3 s." in pages.text(launched)
 
 
-def test_a_script_that_slurm_ends_had_its_signal_before(rig: SlurmRig, pages: Pages) -> None:
-    """Slurm looks at time limits every 30 seconds, so that the end is set to be now."""
+def test_a_script_out_of_time_gets_its_signal_and_says_so(rig: SlurmRig, pages: Pages) -> None:
+    """Slurm looks at time limits every 30 seconds, so that the end is set to be now; the signal and
+    the end come at one look."""
     text = """#!/bin/sh
 #SBATCH --ntasks=1 --time=9 --signal=USR1@60
-srun bash -c 'trap "echo warned" USR1; echo ready; while :; do sleep 0.1; done'
+srun bash -c 'trap "echo warned" USR1; trap : TERM; echo ready; while :; do sleep 0.1; done'
 """
     launched = rig.submit(cases.as_written(text, launch("true").handle))
     assert printed(rig.engine, launched, 0, until=b"ready")
