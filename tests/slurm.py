@@ -1,45 +1,75 @@
 """``python -m tests.slurm``: what ``make test-slurm`` runs; see docs/slurm.md.
 
 The cluster is the one that ``SLURM_TESTBED`` starts, unless one runs already, which is then left
-running. One test at a time, for they share it.
+running. One test at a time, for they share it; those in a browser have a second cluster and go
+beside the others, for both wait most of the time.
 """
 
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from config.run.install import ROOT
 from tests import browser, slurm_testbed
-from tests.__main__ import choose, marked, run
+from tests.__main__ import NOTHING_COLLECTED, choose, run
 from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 
 ARGUMENTS = ["-m", "slurm"]
 #: All of them are in these: to collect every test takes longer than many of them.
-PLACES = ["tests/engines/slurm", "tests/e2e/test_slurm.py"]
+ENGINE, BROWSER = "tests/engines/slurm", "tests/e2e/test_slurm.py"
+PORT, APART = "SLURM_TESTBED_PORT", 40  # names a cluster, and how far the second one is
 #: Another release of Debian than this machine's, whose Slurm then runs beside the usual one.
 SUITE = os.environ.get("SLURM_SUITE", "")
-BESIDE = "6837"
+USUAL, BESIDE = "6817", "6837"
 #: What some tests need on the nodes; those of another release have nothing of this machine's.
 EQUIPMENT = {"git": "git", "openmpi-bin": "mpirun"}
 HOW = f"""\
 There is no Slurm to test on, so nothing was tested: {TOOL} does not exist.
 SLURM_TESTBED names a program that starts one. See docs/slurm.md."""
+DID_NOT_RUN = "\n==== THE TESTS ON SLURM DID NOT RUN: {}\n"
 
 
 def main() -> int:
-    if SUITE:
-        os.environ.setdefault("SLURM_TESTBED_PORT", BESIDE)
-    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "") or marked("slurm")
+    os.environ.setdefault(PORT, BESIDE if SUITE else USUAL)
     if not TOOL.exists():
         print(HOW, file=sys.stderr)
         return 0
+    if trouble := started("install"):
+        print(DID_NOT_RUN.format(trouble), file=sys.stderr)
+        return 0
+    return on_a_cluster(sys.argv[1]) if len(sys.argv) > 1 else side_by_side()
+
+
+def side_by_side() -> int:
+    """What is printed of the second comes at the end."""
+    beside = os.environ | {PORT: str(int(os.environ[PORT]) + APART)}
+    own_cache = f"-o cache_dir={ROOT / '.pytest_cache/slurm-browser'}"  # two cannot share one
+    beside["PYTEST_ADDOPTS"] = f"{beside.get('PYTEST_ADDOPTS', '')} {own_cache}"
+    with tempfile.TemporaryFile() as out:
+        line = [sys.executable, "-m", "tests.slurm", BROWSER]
+        second = subprocess.Popen(line, env=beside, cwd=ROOT, stdout=out, stderr=out)
+        try:
+            first = on_a_cluster(ENGINE)
+        finally:
+            codes = {second.wait()}
+            out.seek(0)
+            print(out.read().decode(errors="replace"), flush=True)
+        codes.add(first)
+    return max((code for code in codes if code != NOTHING_COLLECTED), default=NOTHING_COLLECTED)
+
+
+def on_a_cluster(only: str) -> int:
+    chosen = choose(only)
     was_up = Testbed.running() is not None
     if not was_up and (trouble := start()):
-        print(f"\n==== THE TESTS ON SLURM DID NOT RUN: {trouble}\n", file=sys.stderr)
+        print(DID_NOT_RUN.format(trouble), file=sys.stderr)
         return 0
     try:
-        places = PLACES if not chosen or "-k" in chosen else []
+        if SUITE and only != BROWSER:
+            equip()
+        places = [ENGINE, BROWSER] if "-k" in chosen else []
         return browser.main() or run([*ARGUMENTS, *places, *chosen])
     finally:
         if not was_up:
@@ -50,14 +80,13 @@ def start() -> str:
     """With what ranks need of this machine: the interpreter of this environment. Why it did not
     start, which is the machine's fault and no change's; empty where it did."""
     shares = [word for path in hidden(SUITE) for word in ("--share", str(path))]
+    return started("install") or started("up", *shares)
+
+
+def started(verb: str, *words: str) -> str:
     suite = ["--suite", SUITE] if SUITE else []
-    for words in (["install", *suite], ["up", *suite, *shares]):
-        done = slurm_testbed.run(*words, check=False)
-        if done.returncode:
-            return f"`slurm {words[0]}` failed: {done.stderr.strip()[-500:]}"
-    if SUITE:
-        equip()
-    return ""
+    done = slurm_testbed.run(verb, *suite, *words, check=False)
+    return f"`slurm {verb}` failed: {done.stderr.strip()[-500:]}" if done.returncode else ""
 
 
 def equip() -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from config.run.install import ROOT
 from tests import slurm, slurm_testbed
+from tests.__main__ import marked
 
 
 def test_make_test_slurm_says_why_nothing_was_tested(
@@ -22,3 +24,8 @@ def test_make_test_slurm_says_why_nothing_was_tested(
         monkeypatch.setattr(module, "TOOL", broken)
     assert slurm.main() == 0
     assert "DID NOT RUN: `slurm install` failed: no room" in capsys.readouterr().err
+
+
+def test_make_test_slurm_knows_where_its_tests_are() -> None:
+    places = [str(ROOT / place) for place in (slurm.ENGINE, slurm.BROWSER)]
+    assert [it for it in marked("slurm") if not it.startswith(tuple(places))] == []

@@ -137,8 +137,8 @@ def test_more_sessions_than_the_login_node_allows_wait_or_connect_anew(
 
 
 def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig, pages: Pages) -> None:
-    home = Path(rig.testbed.told["users"][USER]["home"])
-    greeting = home / ".bashrc"
+    greeting = Path(rig.testbed.told["users"][USER]["home"]) / ".ssh/rc"
+    greeting.parent.mkdir(exist_ok=True)
     greeting.write_text("echo '*** Welcome 42 ***'; echo maintenance on Friday >&2\n")
     greeting.chmod(0o644)
     try:
