@@ -28,16 +28,28 @@ QUIET = 60.0  # seconds of watching while nothing happens
 CHANGES = 40
 LONGEST = 600.0
 PEER, PEER_SECONDS = "alice", 5.0  # who asks for the queue, and how often
-SPENT = r"\b{}\s*\([^)]*\)\s*count:\d+\s*ave_time:\d+\s*total_time:(\d+)"
+SPENT = r"\b{}\s*\([^)]*\)\s*count:(\d+)\s*ave_time:\d+\s*total_time:(\d+)"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Of slurmctld by one user: requests, and its seconds for them. The seconds of a busy machine
+    have waiting in them, the requests do not."""
+
+    requests: int
+    seconds: float
+
+    def since(self, before: "Asked") -> "Asked":
+        return Asked(self.requests - before.requests, self.seconds - before.seconds)
 
 
 @dataclass(frozen=True)
 class QuietCost:
-    """CPU seconds of the worker; seconds of slurmctld for what Trainyard and the peer asked."""
+    """CPU seconds of the worker; what Trainyard and the peer asked."""
 
     cpu: float
-    asked: float
-    peer: float
+    ours: Asked
+    peer: Asked
 
 
 def rows(place: SlurmBench) -> Iterator[Measurement]:
@@ -56,12 +68,14 @@ def rows(place: SlurmBench) -> Iterator[Measurement]:
         peer_name=f"at {FEW}",
     )
     yield Measurement(
-        what=f"slurmctld's time for all that Trainyard asks meanwhile, {MANY:,} jobs",
-        ours=many.asked,
+        what=f"slurmctld's time for all {many.ours.requests} requests of Trainyard meanwhile, "
+        f"{MANY:,} jobs",
+        ours=many.ours.seconds,
         unit="s",
         limit=1.0,
-        peer=many.peer,
-        peer_name=f"one squeue every {PEER_SECONDS:g} s by someone else",
+        peer=many.peer.seconds,
+        peer_name=f"one squeue every {PEER_SECONDS:g} s by someone else, "
+        f"{many.peer.requests} requests",
     )
     yield Measurement(
         what=f"A job's change of state in Slurm to its row in the database, p95 of {CHANGES}, "
@@ -103,7 +117,7 @@ def _quiet(place: SlurmBench) -> QuietCost:
         cpu, ours, peer = _times(worker)
         time.sleep(QUIET)
         cpu_after, ours_after, peer_after = _times(worker)
-    return QuietCost(cpu_after - cpu, ours_after - ours, peer_after - peer)
+    return QuietCost(cpu_after - cpu, ours_after.since(ours), peer_after.since(peer))
 
 
 @contextmanager
@@ -117,12 +131,11 @@ def _asking(ask: Callable[[], None], over: Event) -> Iterator[None]:
         thread.join()
 
 
-def _times(worker: psutil.Process) -> tuple[float, float, float]:
-    """CPU seconds of the worker, and slurmctld's seconds for the calls of both users, as it adds
-    them up itself."""
+def _times(worker: psutil.Process) -> tuple[float, Asked, Asked]:
+    """CPU seconds of the worker, and what both users asked, as slurmctld adds it up itself."""
     times, said = worker.cpu_times(), as_user("sdiag")
-    spent = [re.search(SPENT.format(user), said) for user in (USER, PEER)]
-    ours, peer = (int(match[1]) / 1e6 if match else 0.0 for match in spent)
+    spent = (re.search(SPENT.format(user), said) for user in (USER, PEER))
+    ours, peer = (Asked(int(it[1]), int(it[2]) / 1e6) if it else Asked(0, 0.0) for it in spent)
     return times.user + times.system, ours, peer
 
 
