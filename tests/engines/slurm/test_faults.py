@@ -67,6 +67,7 @@ def saved(rig: SlurmRig) -> None:
     """The controller knows after a crash what it knows now: it saves that every few seconds."""
     state = Path(rig.testbed.programs.conf).parent.parent / "state" / "job_state"
     now = time.time()
+    rig.transport.run(["sbatch", "--hold", "--wrap=true"])  # where nothing changed it saves nothing
     wait_for(lambda: state.stat().st_mtime > now, 30, "the controller to save its state")
 
 
