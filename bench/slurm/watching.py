@@ -32,15 +32,15 @@ SPENT = r"\b{}\s*\([^)]*\)\s*count:(\d+)\s*ave_time:\d+\s*total_time:(\d+)"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requests:
     """Of slurmctld by one user: requests, and its seconds for them. The seconds of a busy machine
     have waiting in them, the requests do not."""
 
-    requests: int
+    count: int
     seconds: float
 
-    def since(self, before: "Asked") -> "Asked":
-        return Asked(self.requests - before.requests, self.seconds - before.seconds)
+    def since(self, before: "Requests") -> "Requests":
+        return Requests(self.count - before.count, self.seconds - before.seconds)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class QuietCost:
     """CPU seconds of the worker; what Trainyard and the peer asked."""
 
     cpu: float
-    ours: Asked
-    peer: Asked
+    ours: Requests
+    peer: Requests
 
 
 def rows(place: SlurmBench) -> Iterator[Measurement]:
@@ -68,14 +68,14 @@ def rows(place: SlurmBench) -> Iterator[Measurement]:
         peer_name=f"at {FEW}",
     )
     yield Measurement(
-        what=f"slurmctld's time for all {many.ours.requests} requests of Trainyard meanwhile, "
+        what=f"slurmctld's time for all {many.ours.count} requests of Trainyard meanwhile, "
         f"{MANY:,} jobs",
         ours=many.ours.seconds,
         unit="s",
         limit=1.0,
         peer=many.peer.seconds,
         peer_name=f"one squeue every {PEER_SECONDS:g} s by someone else, "
-        f"{many.peer.requests} requests",
+        f"{many.peer.count} requests",
     )
     yield Measurement(
         what=f"A job's change of state in Slurm to its row in the database, p95 of {CHANGES}, "
@@ -131,11 +131,13 @@ def _asking(ask: Callable[[], None], over: Event) -> Iterator[None]:
         thread.join()
 
 
-def _times(worker: psutil.Process) -> tuple[float, Asked, Asked]:
+def _times(worker: psutil.Process) -> tuple[float, Requests, Requests]:
     """CPU seconds of the worker, and what both users asked, as slurmctld adds it up itself."""
     times, said = worker.cpu_times(), as_user("sdiag")
     spent = (re.search(SPENT.format(user), said) for user in (USER, PEER))
-    ours, peer = (Asked(int(it[1]), int(it[2]) / 1e6) if it else Asked(0, 0.0) for it in spent)
+    ours, peer = (
+        Requests(int(it[1]), int(it[2]) / 1e6) if it else Requests(0, 0.0) for it in spent
+    )
     return times.user + times.system, ours, peer
 
 
