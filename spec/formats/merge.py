@@ -35,7 +35,10 @@ KEYS: dict[str, tuple[str, ...]] = {
 #: Objects whose values are laid one by one; any other object is one value.
 PARTS = frozenset({"compute", "probes", "security", "storage"})
 #: A part of a device, by its kind.
-PARTS_OF_A_GPU = ("gpuPortionRequest", "gpuPortionLimit", "gpuMemoryRequest", "gpuMemoryLimit")
+PARTS_OF_A_GPU = {
+    "portion": ("gpuPortionRequest", "gpuPortionLimit"),
+    "memory": ("gpuMemoryRequest", "gpuMemoryLimit"),
+}
 EXCLUDE = "exclude"
 USER = "user"  # the layer on top; the others are named after what they came from
 NOTHING: tuple[object, ...] = (None, "", [])
@@ -122,7 +125,13 @@ def superseded(compute: Values) -> Iterator[str]:
     if "gpuDevicesRequest" in compute:
         yield "gpuRequestType"
     if "gpuDevicesRequest" in compute or "gpuRequestType" in compute:
-        yield from PARTS_OF_A_GPU
+        yield from parts_of_a_gpu()
+
+
+def parts_of_a_gpu(*, but: Any = None) -> Iterator[str]:
+    """The fields of each kind of part ``but`` one."""
+    for kind, names in PARTS_OF_A_GPU.items():
+        yield from names if kind != but else ()
 
 
 def is_same(one: Any, other: Any, keys: tuple[str, ...]) -> bool:

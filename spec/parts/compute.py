@@ -45,15 +45,13 @@ class Compute(Part):
             raise ValueError(
                 "gpuDevicesRequest: a fraction of a GPU needs exactly 1 GPU device per pod"
             )
-        if (self.gpu_portion_request is not None) != (kind is GpuRequestType.PORTION):
-            raise ValueError(
-                "gpuPortionRequest: is required with gpuRequestType portion, and only "
-                "allowed with it"
-            )
-        if (self.gpu_memory_request is not None) != (kind is GpuRequestType.MEMORY):
-            raise ValueError(
-                "gpuMemoryRequest: is required with gpuRequestType memory, and only allowed with it"
-            )
+        for part, name, amount in (
+            (GpuRequestType.PORTION, "gpuPortionRequest", self.gpu_portion_request),
+            (GpuRequestType.MEMORY, "gpuMemoryRequest", self.gpu_memory_request),
+        ):
+            if (amount is not None) != (kind is part):
+                needed = "only allowed" if kind is not part else "required"
+                raise ValueError(f"{name}: is {needed} with gpuRequestType {part}")
         return self
 
     @model_validator(mode="after")

@@ -10,12 +10,14 @@ from accounts.models import User
 from assets.base import AssetKind
 from assets.kinds import KINDS
 from assets.models import Template
-from core.forms import read
+from core.forms import nested, read
 from core.forms.field import Input
 from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats.merge import parts_of_a_gpu
 from workloads.wizard.choices import rules
 from workloads.wizard.places import replica_of
 from workloads.wizard.sections.base import Question
+from workloads.wizard.sections.resources.requests import PART_OF_A_GPU
 from workloads.wizard.sections.table import questions
 
 DIFFERENT = "master-different"
@@ -31,9 +33,23 @@ def capture(draft: WorkloadDraft, posted: QueryDict, *, by: User) -> set[str]:
     if draft.is_template:
         rules.capture(draft, posted)
     asked = {name: question for name, question in questions().items() if name in posted}
+    parts = {role: _part_of_a_gpu(replica) for role, replica in draft.replicas.items()}
     for question in asked.values():
         _write(draft, question, posted, by)
+    for role, replica in draft.replicas.items():
+        if role in parts and _part_of_a_gpu(replica) != parts[role]:
+            _forget_other_parts(replica)
     return set(asked)
+
+
+def _part_of_a_gpu(replica: ReplicaDraft) -> Any:
+    return nested.get(replica.values, PART_OF_A_GPU)
+
+
+def _forget_other_parts(replica: ReplicaDraft) -> None:
+    """Another part of a GPU was chosen: how much there was to be of the one before says nothing."""
+    for name in parts_of_a_gpu(but=_part_of_a_gpu(replica)):
+        nested.put(replica.values, f"compute.{name}", None)
 
 
 def _differ(draft: WorkloadDraft, *, different: bool) -> None:

@@ -16,6 +16,7 @@ from workloads.models import Draft
 from workloads.plan import plan
 from workloads.wizard import as_yaml, drafts
 from workloads.wizard.pages import summary
+from workloads.wizard.pages.steps import all_problems
 
 OVERTAKEN = (
     "This draft was changed in another tab or window. Your text was not used; apply it again."
@@ -59,6 +60,6 @@ def _page(
         "bad": next((it.line for it in problems if it.line), 0),
         "summary": summary.of(planned, request.build_absolute_uri(summary.SUBMISSION)),
         "manifest": as_yaml.manifest_of(planned, request.user),
-        "left": len(planned.problems),
+        "left": all_problems(draft, planned),
     }
     return render(request, "workloads/wizard/yaml.html", context, status=status)

@@ -5,9 +5,10 @@ import pytest
 from projects.models import Project
 from spec.parts.compute import GpuRequestType
 from tests.factories import ComputeResourceFactory, EnvironmentFactory
-from tests.workloads.wizard.browser import Wizard
+from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
 
 pytestmark = pytest.mark.django_db
+PART = "worker-compute-gpuRequest"
 
 
 def test_the_image_is_changed_for_this_workload_only(wizard: Wizard) -> None:
@@ -83,6 +84,32 @@ def test_whole_gpus_take_the_place_of_a_part_of_one(wizard: Wizard) -> None:
     compute = plan.spec.worker.compute
     assert (compute.gpu_devices_request, compute.gpu_request_type) == (1, GpuRequestType.MEMORY)
     assert (compute.gpu_portion_request, compute.gpu_memory_request) == (None, "4G")
+
+
+def test_another_part_of_a_gpu_forgets_how_much_there_was_of_the_one_before(
+    wizard: Wizard,
+) -> None:
+    """As in a copy of a workload that had a fraction."""
+    half = {f"{PART}Type": "portion", "worker-compute-gpuPortionRequest": "0.5"}
+    wizard.ready().save(2, **half)
+    wizard.save(2, **{f"{PART}Type": "memory", "worker-compute-gpuMemoryRequest": "4G"})
+    compute = wizard.plan().ready().spec.worker.compute
+    assert (compute.gpu_portion_request, compute.gpu_memory_request) == (None, "4G")
+    wizard.save(2, **{f"{PART}Type": "", "worker-compute-gpuMemoryRequest": "4G"})
+    assert wizard.plan().ready().spec.worker.compute.gpu_portion_request == 0.1
+    page = wizard.save(2, **{"worker-compute-gpuMemoryRequest": "4G"})
+    wrong = "GPU memory per device is only allowed with “An amount of its memory” as the part"
+    assert wrong in page
+
+
+def test_the_section_is_answered_with_what_another_part_of_a_gpu_changed(wizard: Wizard) -> None:
+    half = {f"{PART}Type": "portion", "worker-compute-gpuPortionRequest": "0.5"}
+    wizard.ready().save(2, **half)
+    swaps = HTMX | {"HTTP_HX_TARGET": "requests"}
+    answer = wizard.client.post(wizard.at(2), {f"{PART}Type": "memory"}, **swaps)
+    inputs = Inputs(answer.content.decode()).values
+    assert (inputs[f"{PART}Type"], inputs["worker-compute-gpuPortionRequest"]) == ("memory", "")
+    assert 'id="requests" open>' in answer.content.decode()
 
 
 def test_another_compute_resource_takes_its_own_values_back(

@@ -119,6 +119,7 @@ def test_the_manifest_is_there_once_the_form_is_complete(wizard: Wizard) -> None
     assert (
         "There is one once the form is complete: 1 thing to fill in or fix." in opened(wizard).page
     )
+    assert f'<a href="{wizard.at(1)}#name">Name' in wizard.page
 
 
 def test_a_secret_stays_behind_its_mask(wizard: Wizard) -> None:

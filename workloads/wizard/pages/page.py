@@ -62,12 +62,16 @@ def answer(
 
 
 def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
-    """What htmx swaps: the page's fields, a gallery with a new asset, a list, or only notes."""
-    chosen = request.POST.get("gallery", "")
+    """What htmx swaps: the page's fields or a section of them, a gallery with a new asset, a list,
+    or only notes."""
+    chosen, target = request.POST.get("gallery", ""), request.htmx.target
+    fold = next((it for it in screen.folds if it.key == target), None)
     lists = (it for it in screen.inputs if it.field.is_list)
     rows = next((it for it in lists if it.name in {focus, request.POST.get("again")}), None)
-    if request.htmx.target == "wizard-page":
+    if target == "wizard-page":
         return f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
+    if fold:
+        return f"{FOLDER}/_fragment_fold.html", {"fold": fold}
     if chosen in galleries_of(screen):
         more = one_gallery(request, screen, chosen) | {"live": True}
         return f"{FOLDER}/_fragment_gallery.html", more

@@ -11,6 +11,7 @@ from spec.workload import MAX_GRACE_SECONDS
 from workloads.plan import Plan
 from workloads.wizard.places import locate, values_of
 from workloads.wizard.sections.base import Question
+from workloads.wizard.sections.resources.requests import PARTS
 from workloads.wizard.sections.table import questions
 
 Located = tuple[Question, Problem]
@@ -23,6 +24,10 @@ NEVER = ("asks for", "can never")
 HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": "The pod field"}
 HOLDERS |= {"credential": "The credential"}
 
+#: A choice, as it is called here.
+CHOICES = {
+    f"gpuRequestType {kind}": f"“{label}” as the part of a GPU" for kind, label in PARTS
+}
 #: Where the wizard asks by choice, "is required" says too little.
 CHOOSE = {"image": "select an environment"}
 #: What is a list in the document and a text here.
@@ -63,6 +68,8 @@ def sentence(question: Question, problem: Problem) -> str:
         message = CHOOSE[str(problem.path[-1])]
     if message == WORDS["tuple_type"] and problem.path[-1] in WRITTEN:
         return WRITTEN[str(problem.path[-1])]
+    for wire, label in CHOICES.items():
+        message = message.replace(wire, label)
     if question.input is Input.DURATION:
         message = _with_unit(message)
     if message.startswith(ABOUT_THE_WORKLOAD):

@@ -10,7 +10,7 @@ from spec.problems.errors import Path
 from spec.workload import Architecture
 from workloads.models import Draft
 from workloads.plan import Plan
-from workloads.wizard.pages.problems import Located, is_verdict, sentence
+from workloads.wizard.pages.problems import Located, is_verdict, problems, sentence
 from workloads.wizard.places import number_of
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import PAGES, SETUP, WORKERS, Question
@@ -84,6 +84,19 @@ def open_problems(
     now = [it for it in opened if it.shown or it.field.page <= page]
     later = {it.field.name: it for it in opened if it not in now}
     return now, list(later.values())
+
+
+def all_problems(draft: Draft, plan: Plan) -> list[Open]:
+    """Every problem in words, for a page that has none of the fields."""
+    return [
+        Open(
+            question,
+            sentence(question, problem),
+            address(draft, 0, question, problem.path, number_of(problem, question, plan)),
+            shown=True,
+        )
+        for question, problem in problems(plan)
+    ]
 
 
 def address(draft: Draft, page: int, question: Question, path: Path, number: int | None) -> str:

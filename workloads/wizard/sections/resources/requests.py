@@ -4,6 +4,12 @@ from core.forms.field import Input
 from spec.parts.compute import GpuRequestType
 from workloads.wizard.sections.base import FOLD, Question, Section
 
+PART_OF_A_GPU = "compute.gpuRequestType"
+PARTS = (
+    (GpuRequestType.PORTION, "A fraction of the device"),
+    (GpuRequestType.MEMORY, "An amount of its memory"),
+)
+
 
 def _question(key: str, label: str, kind: Input, hint: str = "", example: str = "") -> Question:
     return Question(f"compute.{key}", label, kind, hint, placeholder=example)
@@ -17,15 +23,12 @@ REQUESTS = Section(
     replica=(
         _question("gpuDevicesRequest", "GPU devices per pod", Input.WHOLE, "0 to 64 whole ones."),
         Question(
-            "compute.gpuRequestType",
+            PART_OF_A_GPU,
             "Part of a GPU",
             Input.SELECT,
             "A part needs exactly 1 device.",
-            options=(
-                ("", "As the compute resource"),
-                (GpuRequestType.PORTION, "A fraction of the device"),
-                (GpuRequestType.MEMORY, "An amount of its memory"),
-            ),
+            options=(("", "As the compute resource"), *PARTS),
+            sways=True,
         ),
         _question("gpuPortionRequest", "GPU fraction", Input.NUMBER, example="0.5"),
         _question("gpuPortionLimit", "GPU fraction limit", Input.NUMBER),
