@@ -35,6 +35,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),
             plain_jobs=data.get("plain_jobs", False),
             claims=_claims(data.get("claims")),
+            config_maps=_names(data.get("config_maps")),
             accounts=tuple(SlurmAccount(**row) for row in data.get("accounts", ())),
             containers=data.get("containers", ""),
         )

@@ -153,8 +153,7 @@ def refuse(complaints: Iterable[Problem], *, reason: Reason = Reason.REFUSED) ->
 
 
 class EngineUnavailable(EngineError):
-    """No answer; the same call may succeed later. ``cause`` is what a workload that waits for that
-    shows, where more is known than the message says."""
+    """No answer; the same call may succeed later. ``cause`` is for the page of what waits for it."""
 
     def __init__(self, message: str, *, cause: Cause | None = None) -> None:
         self.cause = cause
@@ -196,6 +195,7 @@ class Capabilities:
     partitions: tuple[Partition, ...] = ()
     plain_jobs: bool = False  # its own jobs run a single pod, see ``Site``
     claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None where nobody says
+    config_maps: tuple[str, ...] | None = None  # the same, each as its namespace/name
     accounts: tuple[SlurmAccount, ...] = ()
     containers: str = ""  # what starts images, where ranks are else programs of the nodes
 

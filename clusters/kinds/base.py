@@ -75,7 +75,7 @@ def no_names(cluster: "Cluster") -> dict[str, list[str]]:
     return {}
 
 
-def no_claims(cluster: "Cluster", project: str) -> Sequence[Claim] | None:
+def not_told(cluster: "Cluster", project: str) -> None:
     return None
 
 
@@ -111,7 +111,9 @@ class ClusterKind:
     withholds: Callable[["Cluster", str], str] = nothing
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
     #: Which claims a project has there, by its name; ``None`` where nobody says.
-    claims: Callable[["Cluster", str], Sequence[Claim] | None] = no_claims
+    claims: Callable[["Cluster", str], Sequence[Claim] | None] = not_told
+    #: The same of its ConfigMaps, by their names.
+    config_maps: Callable[["Cluster", str], Sequence[str] | None] = not_told
     bounds: Callable[["Cluster", str], str] = nothing  # its own limits of a project, by its name
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     runs_batch_scripts: bool = False  # of Slurm, as they stand

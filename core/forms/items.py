@@ -39,7 +39,7 @@ Offered = Mapping[str, list[Option]]
 @dataclass
 class ShownCell:
     """A cell with its value; ``id`` is also the name of its input. One that is ``hidden`` here is
-    asked of nobody. ``warnings`` refuse nothing. ``is_choice``: one of the ``options`` is chosen,
+    asked of nobody. ``warnings`` and the ``note`` refuse nothing. ``is_choice``: one of the ``options`` is chosen,
     whatever the cell is elsewhere; those that are ``barred`` are only seen."""
 
     cell: Cell
@@ -50,6 +50,7 @@ class ShownCell:
     options: list[Option] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    note: str = ""
     hidden: bool = False
     is_choice: bool = False
     barred: list[str] = field(default_factory=list)

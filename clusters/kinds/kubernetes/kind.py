@@ -136,6 +136,7 @@ KUBERNETES = ClusterKind(
     withholds=withholds,
     names=names.offered,
     claims=names.claims,
+    config_maps=names.config_maps,
     has_secrets=True,
     keeps_stopped=True,
     pulls_images=True,

@@ -2,7 +2,7 @@
 ports that it has given away.
 
 Only a plan is judged by them: what waits to go on may get back what was removed meanwhile. Secrets
-and ConfigMaps are not looked up, for Trainyard has no right to read them. Claims are offered and
+are not looked up, for Trainyard has no right to read them. Claims and ConfigMaps are offered and
 warned of, and not refused: one may be made in the minute until the cluster is looked at again.
 """
 
@@ -84,12 +84,25 @@ def offered(cluster: "Cluster") -> dict[str, list[str]]:
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
     """Those that the project's pods can mount."""
-    all_claims = cluster.capabilities.claims
+    everyones, space = cluster.capabilities.claims, _namespace(cluster, project)
+    if everyones is None or space is None:
+        return None
+    return [it for it in everyones if it.namespace == space]
+
+
+def config_maps(cluster: "Cluster", project: str) -> list[str] | None:
+    """The same of ConfigMaps."""
+    everyones, space = cluster.capabilities.config_maps, _namespace(cluster, project)
+    if everyones is None or space is None:
+        return None
+    return [it.partition("/")[2] for it in everyones if it.startswith(f"{space}/")]
+
+
+def _namespace(cluster: "Cluster", project: str) -> str | None:
     try:
-        space = namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+        return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
     except ValidationError:  # nothing is launched there until they are changed
         return None
-    return None if all_claims is None else [it for it in all_claims if it.namespace == space]
 
 
 def _there(names: Iterable[str]) -> str:

@@ -22,7 +22,9 @@ TOPOLOGIES = "kai.scheduler/v1alpha1"
 KAI_QUEUES, QUEUES = f"{KAI_GROUP}/v2", "queues"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
-CLAIMS, MOST_CLAIMS = "/api/v1/persistentvolumeclaims", 1000
+CLAIMS, CONFIG_MAPS = "/api/v1/persistentvolumeclaims", "/api/v1/configmaps"
+MOST_NAMES = 1000  # of claims, and of ConfigMaps, that are kept
+OWN_MAPS = {"kube-root-ca.crt", "openshift-service-ca.crt"}  # of every namespace
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL = "default"  # a namespace that every cluster has; nothing is made there
 LOSING = (1, 22), (1, 25)
@@ -47,6 +49,7 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
         node_ports=node_ports(_allowed(lambda: list(api.everything(SERVICES)))),
         plain_jobs=plain_jobs(api),
         claims=claims(api, prefix),
+        config_maps=config_maps(api, prefix),
     )
 
 
@@ -179,7 +182,7 @@ def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
             theirs = WORKLOAD in (meta.get("labels") or {})
             if theirs or not meta["namespace"].startswith(prefix):
                 continue
-            if len(free) == MOST_CLAIMS:
+            if len(free) == MOST_NAMES:
                 return None
             size = (spec.get("resources") or {}).get("requests", {}).get("storage", "")
             modes = ", ".join(spec.get("accessModes") or ())
@@ -187,6 +190,23 @@ def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
     except EngineRefused:
         return None
     return tuple(free)
+
+
+def config_maps(api: Api, prefix: str) -> tuple[str, ...] | None:
+    """Of the projects' namespaces, by name alone: what they hold is not read. ``None`` where we may
+    not look, which takes a right of its own, or there are too many to keep."""
+    names: list[str] = []
+    try:
+        for item in api.metadata(CONFIG_MAPS):
+            space, name = item["metadata"]["namespace"], item["metadata"]["name"]
+            if name in OWN_MAPS or not space.startswith(prefix):
+                continue
+            if len(names) == MOST_NAMES:
+                return None
+            names.append(f"{space}/{name}")
+    except EngineRefused:
+        return None
+    return tuple(names)
 
 
 def is_default(storage_class: Manifest) -> bool:

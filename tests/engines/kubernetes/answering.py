@@ -28,6 +28,7 @@ class Answering(ThreadingHTTPServer):
         self.answers: dict[str, Manifest | Refusal | list[bytes]] = {}
         self.asked: list[str] = []
         self.queries: list[dict[str, str]] = []
+        self.accepted: dict[str, str] = {}  # what answers of a path may be, as was last asked
         self.posted: list[str] = []
         self.awake = Event()  # while it is clear, requests are taken and not answered
         self.awake.set()
@@ -51,6 +52,7 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         self.server.asked.append(url.path)
         self.server.queries.append(dict(parse_qsl(url.query)))
+        self.server.accepted[url.path] = self.headers["Accept"]
         self.server.awake.wait(30)
         self._answer(url.path)
 

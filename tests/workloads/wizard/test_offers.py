@@ -9,7 +9,8 @@ from tests.workloads.wizard.browser import Inputs, Wizard, item
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
-CLAIMS = "worker-storage-claims"
+CLAIMS, MAPS = "worker-storage-claims", "worker-storage-configMapVolume"
+VARIABLES = "worker-environmentVariables"
 IMAGENET = {
     "namespace": "trainyard-team-a",
     "name": "imagenet",
@@ -65,12 +66,45 @@ def test_claims_of_the_project_are_suggested_and_another_is_warned_of(
     assert wizard.plan().submittable
 
 
-def test_nothing_is_said_of_claims_where_the_cluster_does_not_tell(
+def test_config_maps_of_the_project_are_suggested_and_another_is_warned_of(
+    wizard: Wizard, project: Project
+) -> None:
+    names = ["trainyard-team-a/settings", "trainyard-b/others"]
+    on(project, "kubernetes", schedulers=["kai-scheduler"], config_maps=names)
+    wizard.ready().save(2, **item(MAPS, 0, configMap="settings", mountPath="/conf"))
+    page = wizard.open(wizard.at(2)).page
+    assert '<option value="settings">settings</option>' in page
+    assert '<option value="others">' not in page
+    assert "Pods wait until there is one" not in page
+    wizard.save(2, **item(MAPS, 0, configMap="settigns", mountPath="/conf"))
+    page = wizard.open(wizard.at(2)).page
+    assert "The project&#x27;s namespace has settings. Pods wait until there is one." in page
+    assert wizard.plan().submittable
+
+
+def test_a_variable_is_offered_the_config_maps_too(wizard: Wizard, project: Project) -> None:
+    names = ["trainyard-team-a/settings"]
+    on(project, "kubernetes", schedulers=["kai-scheduler"], config_maps=names)
+    variable = {"name": "LR", "source": "configMap", "value": "settigns", "key": "lr"}
+    cells = {f"{VARIABLES}-0-{key}": value for key, value in variable.items()}
+    wizard.ready().save(2, **{VARIABLES: "rows", f"{VARIABLES}-0-rest": "", **cells})
+    page = wizard.open(wizard.at(2)).page
+    assert f'<datalist id="{VARIABLES}-0-value-list"><option value="settings">' in page
+    assert "The project&#x27;s namespace has settings. Pods wait until there is one." in page
+
+
+def test_what_the_cluster_does_not_tell_is_typed_and_the_page_says_why(
     wizard: Wizard, project: Project
 ) -> None:
     on(project, "kubernetes")
     wizard.ready().save(2, **item(CLAIMS, 0, claimName="imagnet", path="/data"))
-    assert "Pods wait until there is one" not in wizard.open(wizard.at(2)).page
+    wizard.save(2, **item(MAPS, 0, configMap="settings", mountPath="/conf"))
+    wizard.save(2, **item("worker-storage-secretVolume", 0, secret="keys", mountPath="/keys"))
+    page = wizard.open(wizard.at(2)).page
+    assert "Pods wait until there is one" not in page
+    for names in ("claims", "ConfigMaps"):
+        assert f"Trainyard may not list {names} on this cluster: enter the name." in page
+    assert "Trainyard lists no Secrets: enter the name." in page
 
 
 @pytest.mark.parametrize("kind", ["local", "slurm", "kubernetes"])

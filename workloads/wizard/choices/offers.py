@@ -98,6 +98,7 @@ class Offer:
                     f"data_sources{BARRED}", []
                 ),
                 "claims": lambda: [(it, f"{it} ({of})") for it, of in (self.claims or {}).items()],
+                "config_maps": lambda: [(it, it) for it in self.config_maps or ()],
                 "registries": lambda: own.registries if pulls else [],
                 "git_credentials": lambda: own.of_repositories,
                 "access_keys": lambda: own.of_buckets,
@@ -114,6 +115,14 @@ class Offer:
         if claims is None:
             return None
         return {it.name: ", ".join(filter(None, (it.size, it.modes))) for it in claims}
+
+    @cached_property
+    def config_maps(self) -> list[str] | None:
+        """Names of the project's ConfigMaps; ``None`` where nobody says."""
+        if not (self.cluster and self.project):
+            return None
+        names = self.cluster.definition.config_maps(self.cluster, self.project.name)
+        return None if names is None else list(names)
 
     @cached_property
     def _data_sources(self) -> dict[str, list[Option]]:

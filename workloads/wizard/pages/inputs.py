@@ -1,6 +1,6 @@
 """The inputs of a page: each question with its value, its errors, and where the value came from."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,13 +9,12 @@ from assets.kinds import KINDS
 from core.forms import nested, words
 from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
-from core.words import some
 from spec.draft import Values, WorkloadDraft
 from spec.framework import owner_of
 from spec.kind import kinds_of
 from spec.values.variable import MASK, looks_secret
 from workloads.plan import Plan
-from workloads.wizard.choices import people, rules
+from workloads.wizard.choices import people, rules, there
 from workloads.wizard.choices.offers import Offer
 from workloads.wizard.pages.problems import Located, sentence
 from workloads.wizard.places import number_of, replica_of, values_of
@@ -83,8 +82,8 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     if question.key == "environmentVariables":
         given = nested.items(values_of(content, question) or {}, question.key)
         _ask_sources(shown, given, offer)
-    if question.alias == "storage-claims" and offer.claims is not None:
-        _warn_of_claims(shown, offer.claims)
+    if question.is_list:
+        there.note(shown, offer)
     if question.key == "connections":
         people.warn(shown, offer.by)
     if question.key == "name":
@@ -116,15 +115,6 @@ def _withhold(shown: Shown, question: Question, offer: Offer) -> None:
             ]
 
 
-def _warn_of_claims(shown: Shown, there: Mapping[str, str]) -> None:
-    """One may be made until the workload starts, so that it is a warning and no error."""
-    for item in shown.items:
-        cell = item.by["claimName"]
-        if cell.value and cell.value not in there:
-            has = f"has {some(sorted(there))}" if there else "has none"
-            cell.warnings = [f"The project's namespace {has}. Pods wait until there is one."]
-
-
 def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
     """The items that the project gives to a list, where the cluster has it at all."""
     if not (question.of_project and plan.project):
@@ -149,8 +139,8 @@ def _ask_sources(shown: Shown, given: list[Any], offer: Offer) -> None:
             item.note = f"Hidden. The value is kept as long as the field says {MASK}."
         source = item.by["source"]
         source.hidden = item.by["key"].hidden = not (elsewhere or offer.sources - {VALUE})
-        there = offer.sources | {source.value}
-        source.options = [it for it in source.options if it[0] in there]
+        possible = offer.sources | {source.value}
+        source.options = [it for it in source.options if it[0] in possible]
     holds = shown.field.holds
     offer.credentials.ask(zip(shown.items, filter(holds, given), strict=True))
 

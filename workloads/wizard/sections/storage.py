@@ -127,7 +127,7 @@ SOURCES = (
                 placeholder=files.EXAMPLE,
                 strip=False,
             ),
-            _text("configMap", "Or existing ConfigMap"),
+            Cell("configMap", "Or existing ConfigMap", choices="config_maps"),
             _path("mountPath"),
             _text("subPath", "Single file", "train.yaml"),
         ),

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from engines.base import Capabilities, Claim
-from engines.kubernetes.cluster.discovery import CLAIMS, SERVICES, capabilities, kinds_here
+from engines.kubernetes.cluster.discovery import (
+    CLAIMS,
+    CONFIG_MAPS,
+    SERVICES,
+    capabilities,
+    kinds_here,
+)
 from engines.kubernetes.cluster.reviews import REVIEWS
 from engines.kubernetes.jobs import PLAIN, WORKLOAD
 from tests.engines.kubernetes.answering import Answering, answering
@@ -91,3 +97,21 @@ def test_without_the_right_to_look_nothing_is_said_of_claims() -> None:
     with answering() as server:
         server.answers[CLAIMS] = (403, "persistentvolumeclaims is forbidden")
         assert told(server).claims is None
+
+
+def config_map(name: str, space: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": space}}
+
+
+def test_config_maps_of_projects_are_known_by_their_names_alone() -> None:
+    there = [
+        config_map("settings", "runai-vision"),
+        config_map("kube-root-ca.crt", "runai-vision"),
+        config_map("shop", "shop"),
+    ]
+    with answering() as server:
+        server.answers[CONFIG_MAPS] = {"metadata": {}, "items": there}
+        assert told(server).config_maps == ("runai-vision/settings",)
+        assert "as=PartialObjectMetadataList" in server.accepted[CONFIG_MAPS]
+        server.answers[CONFIG_MAPS] = (403, "configmaps is forbidden")
+        assert told(server).config_maps is None

@@ -1,0 +1,59 @@
+"""Names of what is in the project's namespace already: offered, and one that is not there warned of,
+where the cluster tells what it has. Elsewhere they are typed, and the page says why."""
+
+from collections.abc import Collection
+
+from core.forms.items import ShownCell, ShownItem
+from core.forms.shown import Shown
+from core.words import some
+from workloads.wizard.choices.offers import Offer
+
+UNSEEN = "Trainyard may not list {} on this cluster: enter the name."
+CLAIMS, MAPS = UNSEEN.format("claims"), UNSEEN.format("ConfigMaps")
+SECRETS = "Trainyard lists no Secrets: enter the name."
+#: Of the items of a list, the cell with the name of a Secret.
+OF_SECRETS = {
+    "imagePullSecrets": "name",
+    "storage-secretVolume": "secret",
+    "storage-git": "secretRef-name",
+    "storage-s3": "accessKeySecret",
+}
+
+
+def note(shown: Shown, offer: Offer) -> None:
+    """Of a list whose items may name such things."""
+    of = shown.field.name.removeprefix(f"{shown.field.within}-")
+    for item in shown.items if offer.cluster and offer.cluster.definition.has_secrets else ():
+        if of == "storage-claims":
+            _note(item.by["claimName"], offer.claims, CLAIMS)
+        elif of == "storage-configMapVolume":
+            _note(item.by["configMap"], offer.config_maps, MAPS)
+        elif of in OF_SECRETS:
+            item.by[OF_SECRETS[of]].note = SECRETS
+        elif of == "environmentVariables":
+            _note_variable(item, offer)
+
+
+def _note(cell: ShownCell, there: Collection[str] | None, why_typed: str) -> None:
+    if there is None:
+        cell.note = why_typed
+    elif cell.value and cell.value not in there:
+        cell.warnings = [_missing(there)]
+
+
+def _missing(there: Collection[str]) -> str:
+    """One may be made until the workload starts, so that it is a warning and no error."""
+    has = f"has {some(sorted(there))}" if there else "has none"
+    return f"The project's namespace {has}. Pods wait until there is one."
+
+
+def _note_variable(item: ShownItem, offer: Offer) -> None:
+    source, value = item.by["source"].value, item.by["value"]
+    if source == "secret":
+        item.note = SECRETS
+    elif source == "configMap" and offer.config_maps is None:
+        item.note = MAPS
+    elif source == "configMap":
+        value.options = offer.choices["config_maps"]
+        if value.value and value.value not in (offer.config_maps or ()):
+            item.note = _missing(offer.config_maps or ())
