@@ -21,6 +21,7 @@ from spec.draft import Values
 from spec.formats import documents
 from spec.formats.documents import Document
 from spec.formats.stored import fault_of
+from spec.kind import KindTraits
 from spec.problems.errors import Problem
 
 A = TypeVar("A", bound=Asset)
@@ -48,6 +49,10 @@ class Panel(StrEnum):
 
 def nothing_against(asset: Any, framework: str) -> str:
     return ""
+
+
+def all_alike(asset: Any, kind: KindTraits, framework: str) -> int:
+    return 0
 
 
 def no_complaints(asset: Any, given: Values) -> Iterator[Problem]:
@@ -138,6 +143,8 @@ class AssetKind(Generic[A]):
     #: Why a workload of a framework cannot use it, and what of the pod's own values it rules out.
     unfit: Callable[[A, str], str] = nothing_against
     complaints: Callable[[A, Values], Iterator[Problem]] = no_complaints
+    #: How near it is to what workloads of a kind and a framework want; the least is offered first.
+    distance: Callable[[A, KindTraits, str], int] = all_alike
 
     def address(self, page: str, *args: Any) -> str:
         return reverse(f"{self.slug}-{page}", args=args)

@@ -20,6 +20,7 @@ from spec.framework import Framework
 from spec.kind import WorkloadKind
 
 OF_A_PROJECT = "complyToProject: is required with complyToWorkloadType and complyToReplicaType"
+OF_A_GANG = "complyToReplicaType: is for complyToWorkloadType=distributed; others have one pod"
 
 
 def info_of(
@@ -27,6 +28,9 @@ def info_of(
 ) -> Mapping[UUID, dict[str, Any]]:
     """By asset, in a fixed number of queries."""
     info: dict[UUID, dict[str, Any]] = {it.pk: {} for it in assets}
+    gang = asked.comply_to_workload_type is WorkloadKind.DISTRIBUTED
+    if asked.comply_to_replica_type and asked.comply_to_project is not None and not gang:
+        raise ApiError(400, OF_A_GANG)
     if asked.usage_info:
         for pk, users in users_of(kind.slug, info, user).items():
             info[pk]["used_by"] = users

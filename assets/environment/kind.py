@@ -63,6 +63,7 @@ ENVIRONMENT = AssetKind(
     ),
     copied=card.copied,
     unfit=Environment.unfit_for,
+    distance=Environment.distance,
     issues=refusals(layer, KEPT),
     complaints=complaints,
 )

@@ -8,6 +8,7 @@ from core.database.choices import Choices
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.formats.stored import mapping
 from spec.framework import Framework
+from spec.kind import KindTraits
 from spec.parts import environment
 from spec.parts.environment import UidGidSource
 
@@ -50,6 +51,13 @@ class Environment(Asset):
         if self.framework in {"", framework}:
             return ""
         return f"for {Framework(self.framework).label}"
+
+    def distance(self, kind: KindTraits, framework: str) -> int:
+        """A workspace wants tools in an image that meets nobody; a gang its own framework."""
+        if kind.is_gang:
+            return int(self.framework != framework)
+        has_tools = bool(mapping(self.spec_json).get("connections"))
+        return 2 * (has_tools == kind.completes) + int(self.distributed)
 
     @property
     def spec(self) -> environment.Environment:

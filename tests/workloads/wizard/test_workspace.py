@@ -1,10 +1,12 @@
 """A workspace through the wizard: what a standard training asks, under its own name."""
 
+import re
+
 import pytest
 
 from assets.models import Template
 from projects.models import Project
-from tests.factories import TemplateFactory, WorkloadFactory
+from tests.factories import EnvironmentFactory, TemplateFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.models import Workload
 from workloads.wizard.pages import summary
@@ -74,3 +76,27 @@ def test_a_workspace_begins_with_templates_of_workspaces(wizard: Wizard, project
     assert wizard.draft.content.kind == "workspace"
     page = wizard.ready("other", kind="training").open(wizard.at(1)).page
     assert ("desk" in page, "gang" in page) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "order"),
+    [
+        ("workspace", ["lab", "env-train", "jax"]),
+        ("training", ["env-train", "jax", "lab"]),
+        ("distributed", ["torch", "env-train"]),
+    ],
+)
+def test_what_such_a_workload_wants_is_offered_first(
+    wizard: Wizard, project: Project, kind: str, order: list[str]
+) -> None:
+    wizard.ready(kind=kind)
+    port = {"name": "Lab", "containerPort": 8888}
+    lab = EnvironmentFactory(home=project, name="lab")
+    lab.spec_json |= {"connections": [port]}
+    lab.save()
+    EnvironmentFactory(home=project, name="jax", framework="JAX")
+    EnvironmentFactory(home=project, name="torch", framework="PyTorch")
+    page = wizard.open(wizard.at(2)).page
+    titles = re.findall(r'id="worker-environment-[\w-]+-title">([^<]+)<', page)
+    places = [titles.index(name) for name in order]
+    assert places == sorted(places), titles

@@ -177,10 +177,15 @@ def templates(user: User, project: Project | None, draft: WorkloadDraft) -> Iter
 
 
 def assets(
-    kind: AssetKind[Any], user: User, project: Project, framework: str, replica: ReplicaDraft
+    kind: AssetKind[Any], user: User, project: Project, draft: WorkloadDraft, replica: ReplicaDraft
 ) -> list[Card]:
-    """Every asset of the project; those for something else say why not."""
-    chosen = replica.assets.get(kind.slug)
+    """Every asset of the project, what such a workload is likely to want first; those for something
+    else say why not."""
+    chosen, framework = replica.assets.get(kind.slug), draft.met_by
+
+    def distance(pair: tuple[Any, AssetCard]) -> int:
+        return kind.distance(pair[0], draft.traits, framework)
+
     offered = [
         _asset(
             asset,
@@ -189,7 +194,7 @@ def assets(
             asset.pk == chosen,
             why_not=card.why_not or _capital(kind.unfit(asset, framework)),
         )
-        for asset, card in _usable(kind, user, project)
+        for asset, card in sorted(_usable(kind, user, project), key=distance)
     ]
     facts = kind.copied(replica.values)
     if facts and not chosen:

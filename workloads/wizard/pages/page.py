@@ -153,7 +153,7 @@ def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[g
     replica = content.replicas.get(screen.role)
     if project is None or replica is None:
         return []
-    return galleries.assets(kind, user, project, content.met_by, replica)
+    return galleries.assets(kind, user, project, content, replica)
 
 
 def drafts_context(request: Request) -> Context:
