@@ -99,7 +99,8 @@ def test_an_environment_says_which_kinds_of_workloads_of_a_project_can_use_it(
 
     def complies(row: Environment, kind: str) -> Any:
         asked = f"complyToProject={project.pk}&complyToWorkloadType={kind}"
-        status, answer = call("GET", f"{PATH}/{row.pk}?{asked}&complyToReplicaType=Worker")
+        asked += "&complyToReplicaType=Master" if kind == "distributed" else ""
+        status, answer = call("GET", f"{PATH}/{row.pk}?{asked}")
         assert status == 200, answer
         return answer["compliance"]
 
@@ -120,6 +121,15 @@ def test_a_kind_of_workload_is_asked_of_a_project_and_must_be_one(call: Caller, 
     status, answer = call("GET", f"{PATH}?{asked}")
     assert status == 400
     assert "complyTo" in str(answer)
+
+
+def test_workers_and_masters_are_of_a_distributed_workload(call: Caller, project: Project) -> None:
+    of = f"{PATH}?complyToProject={project.pk}&complyToReplicaType=Worker"
+    assert call("GET", f"{of}&complyToWorkloadType=distributed")[0] == 200
+    for asked in (of, f"{of}&complyToWorkloadType=workspace"):
+        status, answer = call("GET", asked)
+        assert status == 400
+        assert "others have one pod" in str(answer)
 
 
 def test_secrets_in_variables_of_an_environment_are_not_answered(call: Caller, meta: Meta) -> None:
