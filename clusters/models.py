@@ -82,6 +82,7 @@ class Cluster(models.Model):
     memory = models.BigIntegerField(default=0)  # bytes
     # Bytes of the smallest GPU, by which a request for GPU memory becomes a portion.
     gpu_memory = models.BigIntegerField(default=0)
+    counted_at = models.DateTimeField(null=True, blank=True)  # what is held of them, where we know
     has_virtual_gpus = models.BooleanField(default=False)
     settings_json = models.JSONField(default=dict, blank=True)  # as its kind has them
     # Grows with each change of how the cluster is reached, so that every process notices.

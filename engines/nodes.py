@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Condition:
 class NodeInfo:
     """A machine with what it can give: ``cpu`` in cores, ``memory`` in bytes.
 
-    ``allocated`` is ``None`` where the engine does not know what others hold of it; ``resources``
-    names what pods may ask for beside CPU and memory.
+    ``allocated`` is ``None`` where the engine does not know what others hold of it, else what they
+    did at ``counted_at``; ``resources`` names what pods may ask for beside CPU and memory.
     """
 
     name: str
@@ -61,3 +62,4 @@ class NodeInfo:
     conditions: tuple[Condition, ...] = ()
     resources: tuple[str, ...] = ()
     allocated: Allocation | None = None
+    counted_at: datetime | None = None

@@ -11,6 +11,7 @@ SEEN = (
     "ready message cpu memory gpus_json gpu_count labels_json taints_json conditions_json "
     "allocated_cpu allocated_memory allocated_gpus pool"
 ).split()
+TOTALS = ["gpu_count", "cpu", "memory", "gpu_memory", "has_virtual_gpus", "counted_at"]
 
 
 def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
@@ -44,7 +45,8 @@ def total(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
     cluster.memory = sum(node.memory for node in ready)
     cluster.gpu_memory = min((gpu.memory for gpu in gpus), default=0)
     cluster.has_virtual_gpus = any(gpu.virtual for gpu in gpus)
-    cluster.save(update_fields=["gpu_count", "cpu", "memory", "gpu_memory", "has_virtual_gpus"])
+    cluster.counted_at = max((it.counted_at for it in nodes if it.counted_at), default=None)
+    cluster.save(update_fields=TOTALS)
 
 
 def sort(cluster: Cluster) -> None:

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence, Set
-from datetime import datetime
+from datetime import UTC, datetime
 from threading import Thread
 from uuid import UUID
 
@@ -90,8 +90,9 @@ class SlurmEngine:
         """As they were ``NODES_SECONDS`` ago, or later."""
         now = time.monotonic()
         if now - self._nodes[0] > NODES_SECONDS:
+            at = datetime.now(UTC)
             answer = self._transport.run([*discovery.SHOW, "node"])
-            self._nodes = now, nodes(answered(answer, "scontrol show node"))
+            self._nodes = now, nodes(answered(answer, "scontrol show node"), at)
         return self._nodes[1]
 
     def check(self) -> tuple[Finding, ...]:

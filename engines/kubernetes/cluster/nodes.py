@@ -4,6 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import UTC, datetime
 from threading import Lock
 
 from engines.base import EngineError, EngineRefused, Manifest
@@ -32,7 +33,7 @@ class Inventory:
         self._nodes: tuple[NodeInfo, ...] = ()
         self._stale = 0.0
         self._held: Held | None = None
-        self._again = 0.0
+        self._again, self._counted_at = 0.0, datetime.now(UTC)
         self._reading = Lock()
 
     def nodes(self) -> tuple[NodeInfo, ...]:
@@ -41,7 +42,7 @@ class Inventory:
             if time.monotonic() >= self._stale:
                 held = self._allocations()
                 items = self._api.everything("/api/v1/nodes")
-                self._nodes = tuple(node(item, held) for item in items)
+                self._nodes = tuple(node(item, held, self._counted_at) for item in items)
                 self._stale = time.monotonic() + FRESH
             return self._nodes
 
@@ -58,6 +59,7 @@ class Inventory:
         started = time.monotonic()
         if started < self._again:
             return self._held
+        self._counted_at = datetime.now(UTC)
         try:
             self._held = allocations(self._api, self._ours())
         except EngineRefused:
@@ -80,8 +82,8 @@ def allocations(api: Api, ours: Iterable[Manifest] | None = None) -> Held:
     return {name: total(parts) for name, parts in parts_by_node.items()}
 
 
-def node(item: Manifest, held: Held | None = None) -> NodeInfo:
-    """A node with what pods may have of it."""
+def node(item: Manifest, held: Held | None = None, at: datetime | None = None) -> NodeInfo:
+    """A node with what pods may have of it, and what they held of it ``at`` a time."""
     room, labels = item["status"].get("allocatable") or {}, item["metadata"].get("labels") or {}
     ready, message = _readiness(item)
     name = item["metadata"]["name"]
@@ -102,6 +104,7 @@ def node(item: Manifest, held: Held | None = None) -> NodeInfo:
         ),
         conditions=tuple(_condition(one) for one in item["status"].get("conditions") or ()),
         allocated=None if held is None else held.get(name, Allocation(0, 0, 0)),
+        counted_at=None if held is None else at,
     )
 
 

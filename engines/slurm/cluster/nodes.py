@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 
 from engines.nodes import Allocation, Condition, Gpu, NodeInfo
 from engines.slurm.script.site import FEATURE, PARTITION
@@ -19,18 +20,19 @@ def fields(line: str) -> dict[str, str]:
     return {key: value.strip() for key, value in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def nodes(text: str) -> tuple[NodeInfo, ...]:
-    return tuple(_nodes(text))
+def nodes(text: str, at: datetime | None = None) -> tuple[NodeInfo, ...]:
+    """``at`` it was printed."""
+    return tuple(_nodes(text, at))
 
 
-def _nodes(text: str) -> Iterator[NodeInfo]:
+def _nodes(text: str, at: datetime | None) -> Iterator[NodeInfo]:
     for line in text.splitlines():
         report = fields(line)
         if "NodeName" in report:
-            yield _node(report)
+            yield _node(report, at)
 
 
-def _node(report: dict[str, str]) -> NodeInfo:
+def _node(report: dict[str, str], at: datetime | None) -> NodeInfo:
     state, reason = report.get("State", ""), report.get("Reason", "")
     ready = not any(sign in state.upper() for sign in AWAY) and not state.endswith("*")
     gpus, features = _gpus(report.get("Gres", "")), _list(report.get("ActiveFeatures", ""))
@@ -53,6 +55,7 @@ def _node(report: dict[str, str]) -> NodeInfo:
             int(report.get("AllocMem", "0")) * MIB,
             float(taken.get("gres/gpu", "0")),
         ),
+        counted_at=at,
     )
 
 

@@ -1,6 +1,7 @@
 """Nodes as rows: what was seen is kept, in few statements, and sorted into node pools."""
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from clusters import services
@@ -57,6 +58,14 @@ def test_all_that_was_seen_of_a_node_is_kept(cluster: Cluster) -> None:
     assert row.taints_json == [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]
     assert row.conditions_json[0]["kind"] == "Ready"
     assert row.allocated_gpus is None
+
+
+def test_a_cluster_knows_when_what_its_nodes_hold_was_counted(cluster: Cluster) -> None:
+    now = timezone.now()
+    store.store(cluster, [NodeInfo("n", 8.0, 10**9, counted_at=now), NodeInfo("m", 8.0, 10**9)])
+    assert Cluster.objects.get(pk=cluster.pk).counted_at == now
+    store.store(cluster, many(2))
+    assert Cluster.objects.get(pk=cluster.pk).counted_at is None
 
 
 def test_nodes_are_in_the_pool_of_their_label(cluster: Cluster) -> None:

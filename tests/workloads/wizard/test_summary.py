@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 import yaml
+from django.utils import timezone
 
 from core.rest import curl
 from projects.models import Project
@@ -26,6 +27,16 @@ def test_the_summary_says_that_a_training_starts_at_once(wizard: Wizard) -> None
     assert (found.pods, found.world_size) == ("3 = 1 master + 2 workers", 3)
     assert found.ranks == [("0", "master-0"), ("1", "worker-0"), ("2", "worker-1")]
     assert found.meters[0].text == "0.3 · leaves 1.7 of 2"
+
+
+def test_the_summary_says_as_of_when_it_judges_a_cluster_that_is_read_now_and_then(
+    wizard: Wizard, on_kubernetes: Project
+) -> None:
+    cluster = on_kubernetes.cluster
+    cluster.counted_at = timezone.now()
+    cluster.save()
+    assert of(wizard.ready()).as_of == cluster.counted_at
+    assert "Judged by what the nodes held at" in wizard.open(wizard.at(2)).page
 
 
 def test_the_summary_says_that_a_training_will_wait_for_quota(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from math import inf
 from typing import Any
@@ -57,7 +58,8 @@ class QuotaForecast:
 @dataclass
 class Summary:
     """``tone``: info, success, warning, danger or neutral. ``todo`` is what people can do about it,
-    ``shares`` what rules out how many of the ``nodes``."""
+    ``shares`` what rules out how many of the ``nodes``. It judges by what was held ``as_of`` then,
+    where that is a while ago."""
 
     tone: str = "info"
     headline: str = "Not ready yet"
@@ -65,6 +67,7 @@ class Summary:
     todo: str = ""
     shares: list[BarShare] = field(default_factory=list)
     nodes: int = 0
+    as_of: datetime | None = None
     largest: str = ""
     repairs: list[Repair] = field(default_factory=list)
     pods: str = "–"
@@ -190,6 +193,8 @@ def _judge(summary: Summary, plan: Plan) -> None:
     else:
         summary.tone, summary.headline = ANSWERS[plan.fit.answer]
         _explain(summary, plan.fit)
+    if plan.fit and plan.cluster and plan.submittable and plan.cluster.capabilities.queues:
+        summary.as_of = plan.cluster.counted_at
     if plan.fit and plan.spec and plan.fit.answer is not Answer.NOW:
         summary.largest = largest_in_words(plan.fit, plan.spec)
 
