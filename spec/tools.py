@@ -1,10 +1,12 @@
-"""The tools of a workload: what its first master, or its first worker, serves on ports."""
+"""The tools of a workload: what its first master, or its first worker, serves on ports, and pages
+elsewhere that belong to it."""
 
 import re
 from dataclasses import dataclass
 
-from spec.parts.environment import ToolConnection
-from spec.workload import Pod, WorkloadSpec
+from spec.parts.environment import TOOLS, ToolConnection
+from spec.values.variable import fill_in, filled_in, looks_secret
+from spec.workload import Pod, Replica, WorkloadSpec
 
 LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it is a DNS label
 
@@ -20,12 +22,47 @@ class Tool:
     pod: Pod
     field: str
 
+    @property
+    def port(self) -> int:
+        return self.connection.container_port or 0  # which what is served has
+
+
+@dataclass(frozen=True)
+class Link:
+    """A page elsewhere. ``unknown`` are variables in its address whose values nobody knows here."""
+
+    name: str
+    kind: str
+    url: str
+    unknown: tuple[str, ...] = ()
+
+
+def links_of(spec: WorkloadSpec) -> tuple[Link, ...]:
+    """External tools, each once, and the related URLs."""
+    replicas = [spec.worker, *([spec.master] if spec.master else [])]
+    tools = (_link(replica, it) for replica in replicas for it in replica.connections)
+    related = (
+        Link(it.name or TOOLS.get(it.type, it.type), it.type, it.url) for it in spec.related_urls
+    )
+    return tuple(dict.fromkeys([*filter(None, tools), *related]))
+
+
+def _link(replica: Replica, tool: ToolConnection) -> Link | None:
+    if not tool.is_external:
+        return None
+    variables = replica.environment_variables
+    values = {it.name: it.value for it in variables if it.value and not looks_secret(it.name)}
+    url = fill_in(tool.external_url or "", values)
+    return Link(tool.name, TOOLS[tool.tool_type], url, tuple(sorted(filled_in(url))))
+
 
 def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
     """A rank of each kind of replica serves its tools: what all workers would serve, one does."""
     tools: list[Tool] = []
     for part, pod in _servers(spec):
         for number, connection in enumerate(pod.replica.connections):
+            if connection.is_external:
+                continue
             slug = _slug(connection.name, {tool.slug for tool in tools})
             tools.append(Tool(len(tools), slug, connection, pod, f"{part}.connections[{number}]"))
     return tuple(tools)

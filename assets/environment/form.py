@@ -193,7 +193,9 @@ class EnvironmentForm(AssetForm):
         return first.value
 
     def _leave_out_urls(self, item: ShownItem) -> None:
-        """Where nobody has them, but for a tool that has one."""
+        """Where nobody has them, but for a tool that has one; and what is not asked of a tool that
+        is elsewhere."""
+        tools.leave_out(item)
         cell, url = item.by["connection_type"], ConnectionType.EXTERNAL_URL.value
         if not self.offers_urls and cell.value != url:
             cell.options = [option for option in cell.options if option[0] != url]

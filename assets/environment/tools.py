@@ -1,7 +1,8 @@
 """Tools in a form: how each is reached, and who may."""
 
 from core.forms.field import Cell, Input, Repack, Values
-from spec.parts.environment import TOOLS, Access, ConnectionType
+from core.forms.items import ShownItem
+from spec.parts.environment import EXTERNAL_TOOLS, TOOLS, Access, ConnectionType
 
 ACCESS = (
     ("", "Anyone with access to the workload"),
@@ -16,6 +17,7 @@ CELLS = (
         Input.SELECT,
         options=(("", "Select a tool"), *TOOLS.items()),
         also=("toolType",),
+        sways=True,
     ),
     Cell("name", "Name", fills=False),
     Cell(
@@ -52,11 +54,16 @@ WIRE = {
     "external_url": "externalUrl",
     "access": "authorizationType",
 }
+#: What is not asked of a tool that is elsewhere.
+OF_SERVED = ("connection_type", "container_port", "node_port", "access", "who")
+ADDRESS = "Where its pages are. ${NAME} stands for a variable: https://wandb.ai/team/${PROJECT}."
 NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
 KEPT = "kept"  # names with a comma, among the cells: they are not to be split at it
 
 
 def pack(cells: Values) -> Values:
+    if cells.get("tool_type") in EXTERNAL_TOOLS:
+        cells |= dict.fromkeys(OF_SERVED, "")
     tool, who = cells.pop("tool_type", ""), str(cells.pop("who", ""))
     item = {wire: cells.pop(cell, "") for cell, wire in WIRE.items()}
     item["name"] = item["name"] or TOOLS.get(tool, "")
@@ -78,6 +85,14 @@ def unpack(item: Values) -> Values:
     return rest | cells | {"tool_type": item.get("toolType", "custom"), "who": _joined(who)}
 
 
+def leave_out(item: ShownItem) -> None:
+    """What is not asked of a tool that is elsewhere."""
+    if item.by["tool_type"].value in EXTERNAL_TOOLS:
+        for slug in OF_SERVED:
+            item.by[slug].hidden = True
+        item.by["external_url"].note = ADDRESS
+
+
 def split(who: str) -> list[str]:
     return [name.strip() for name in who.split(",") if name.strip()]
 
@@ -89,6 +104,8 @@ def _joined(names: list[str]) -> str:
 def words(item: Values) -> str:
     """A tool in a line: ``External URL, port 8888, All signed-in users``."""
     cells = unpack(item)
+    if item.get("toolType") in EXTERNAL_TOOLS:
+        return f"{EXTERNAL_TOOLS[item['toolType']]}, {cells['external_url']}"
     port = f"port {cells['container_port']}"
     reached = dict(CONNECTIONS).get(cells["connection_type"], "")
     who = dict(ACCESS).get(cells["access"] or "", "")

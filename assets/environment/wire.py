@@ -1,6 +1,7 @@
 """An environment over REST: rights beside the image, and tools as Run:ai nests them."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from assets.wire import NOT_HERE, AssetWire, Given, Supported, WireType, without, without_in_items
@@ -8,7 +9,7 @@ from spec.formats.described import schema_of
 from spec.formats.documents import Document, ordered
 from spec.formats.stored import mapping
 from spec.framework import Framework
-from spec.parts.environment import Environment, Security, ToolConnection
+from spec.parts.environment import EXTERNAL_TOOLS, Environment, Security, ToolConnection
 from spec.problems.errors import WORDS, Path, Problem
 
 TOOLS, INSIDE, OVERRIDE = "connections", "internalToolInfo", "overrideUidGidInWorkspace"
@@ -25,7 +26,11 @@ NESTED = {
 }
 LACKS = {"security": WORDS["extra_forbidden"]}
 FLAG = {"type": "boolean"}
-TOOL_LACKS = {"isExternal": NOT_HERE, "externalToolInfo": NOT_HERE, "exclude": NOT_HERE}
+OUTSIDE, IS_EXTERNAL = "externalToolInfo", "isExternal"
+NOT_EXTERNAL = f"is for tools with {IS_EXTERNAL}"
+TOOL_LACKS = {IS_EXTERNAL: NOT_HERE, OUTSIDE: NOT_EXTERNAL, "exclude": NOT_HERE}
+EXTERNAL_LACKS = {INSIDE: f"is for tools without {IS_EXTERNAL}", "exclude": NOT_HERE}
+ELSEWHERE = ("toolType", "externalUrl")
 EVERYWHERE = "cannot be false: standard workloads can use every environment; leave it out"
 
 
@@ -43,13 +48,15 @@ def _read(spec: Document, asset: Any) -> Given:
         document[TOOLS] = [_tool(item, (TOOLS, n), problems) for n, item in enumerate(items)]
         wrong += problems
     columns = {"override_uid_gid": override is True}
-    return Given(document, columns, (*wrong, *excluded), _place)
+    return Given(document, columns, (*wrong, *excluded), partial(_place, document))
 
 
 def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
     """One of our connections. What is no object stays for the spec to refuse."""
     if not isinstance(item, dict):
         return item
+    if item.get(IS_EXTERNAL) is True:
+        return _external(item, at, wrong)
     outer, problems = without(item, TOOL_LACKS, at)
     name, inner = outer.pop("name", None), mapping(outer.pop(INSIDE, None))
     inner, missing = without(inner, {"servingPortInfo": NOT_HERE}, (*at, INSIDE))
@@ -68,6 +75,21 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
     return tool | ({} if name is None else {"name": name})
 
 
+def _external(item: Document, at: Path, wrong: list[Problem]) -> Document:
+    """One that is elsewhere."""
+    outer, problems = without(item, EXTERNAL_LACKS, at)
+    name, info = outer.pop("name", None), dict(mapping(outer.pop(OUTSIDE, None)))
+    strays = [(*at, key) for key in outer if key != IS_EXTERNAL]
+    strays += [(*at, OUTSIDE, key) for key in info if key not in ELSEWHERE]
+    wrong += [*problems, *(Problem(path, WORDS["extra_forbidden"]) for path in strays)]
+    tool = {key: info[key] for key in ELSEWHERE if info.get(key) is not None}
+    if tool.get("toolType") not in EXTERNAL_TOOLS:
+        message = f"must be one of {', '.join(EXTERNAL_TOOLS)}"
+        wrong.append(Problem((*at, OUTSIDE, "toolType"), message))
+        tool["toolType"] = next(iter(EXTERNAL_TOOLS))  # the rest is judged all the same
+    return tool | ({} if name is None else {"name": name})
+
+
 def _parts() -> Iterator[str]:
     yield from (part for part, _ in NESTED.values())
 
@@ -80,11 +102,14 @@ def _write(asset: Any) -> Document:
 
 
 def _tool_out(item: Mapping[str, Any]) -> Document:
+    if item.get("toolType") in EXTERNAL_TOOLS:
+        info = {key: item[key] for key in ELSEWHERE if key in item}
+        return {"name": item.get("name"), IS_EXTERNAL: True, OUTSIDE: info}
     inner = {key: item[key] for key in PLAIN if key in item}
     for ours, (part, flag) in NESTED.items():
         value = item.get(ours)
         inner[part] = {flag: value is not None} | ({} if value is None else {ours: value})
-    return {"name": item.get("name"), "isExternal": False, INSIDE: inner}
+    return {"name": item.get("name"), IS_EXTERNAL: False, INSIDE: inner}
 
 
 def _schema() -> Document:
@@ -94,18 +119,26 @@ def _schema() -> Document:
     inner = {key: tool[key] for key in PLAIN}
     for ours, (part, flag) in NESTED.items():
         inner[part] = {"type": "object", "properties": {flag: FLAG, ours: tool[ours]}}
-    outer = {"name": tool["name"], INSIDE: {"type": "object", "properties": inner}}
+    outside = {"toolType": tool["toolType"], "externalUrl": tool["externalUrl"]}
+    outer = {
+        "name": tool["name"],
+        IS_EXTERNAL: FLAG,
+        INSIDE: {"type": "object", "properties": inner},
+        OUTSIDE: {"type": "object", "properties": outside},
+    }
     tools = {"type": "array", "items": {"type": "object", "properties": outer}}
     rights = schema_of(Security)["properties"]
     return whole | {"properties": own | rights | {TOOLS: tools, OVERRIDE: FLAG}}
 
 
-def _place(path: Path) -> Path:
+def _place(document: Document, path: Path) -> Path:
     if path[:1] == ("security",):
         return path[1:]
     if path[:1] != (TOOLS,) or len(path) < 3 or path[2] == "name":
         return path
     head, field, rest = path[:2], path[2], path[3:]
+    if mapping(document[TOOLS][head[1]]).get("toolType") in EXTERNAL_TOOLS:
+        return (*head, OUTSIDE, field, *rest)
     if field in NESTED:
         return (*head, INSIDE, NESTED[str(field)][0], field, *rest)
     return (*head, INSIDE, field, *rest)

@@ -12,7 +12,13 @@ from pydantic.alias_generators import to_camel
 from spec.part import Flag, Part, Whole
 from spec.parts.probes import Probes
 from spec.values.patterns import NUMBERS
-from spec.values.variable import EnvironmentVariable, Text, from_credentials, references
+from spec.values.variable import (
+    EnvironmentVariable,
+    Text,
+    filled_in,
+    from_credentials,
+    references,
+)
 
 IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
 LONGEST_COMMAND = 10_000
@@ -142,6 +148,8 @@ class Access(StrEnum):
         }[self]
 
 
+#: Services elsewhere, where what the workload reports is looked at.
+EXTERNAL_TOOLS = {"wandb": "Weights & Biases", "comet": "Comet"}
 TOOLS = {
     "jupyter-notebook": "Jupyter",
     "pycharm": "PyCharm",
@@ -152,16 +160,19 @@ TOOLS = {
     "matlab": "MATLAB",
     "chatbot-ui": "Chatbot UI",
     "custom": "Custom",
+    **EXTERNAL_TOOLS,
 }
+SERVED_ALONE = "is for tools that the image serves; leave it out"
 
 
 class ToolConnection(Part):
-    """A tool that the image serves, how people reach it and who may."""
+    """A tool that the image serves, how people reach it and who may; or one that is elsewhere, with
+    its address, in which ``${NAME}`` stands for the value of a variable."""
 
     name: str = Field(min_length=1, max_length=63)
     tool_type: str = "custom"
     connection_type: ConnectionType = ConnectionType.EXTERNAL_URL
-    container_port: Whole = Field(ge=1, le=65_535)
+    container_port: Whole | None = Field(None, ge=1, le=65_535)
     node_port: Whole | None = Field(None, ge=30_000, le=32_767)
     external_url: str | None = Field(None, max_length=2_000)
     authorization_type: Access | None = None
@@ -181,6 +192,23 @@ class ToolConnection(Part):
             raise ValueError("externalUrl: must start with http:// or https://")
         return self
 
+    @property
+    def is_external(self) -> bool:
+        return self.tool_type in EXTERNAL_TOOLS
+
+    @model_validator(mode="after")
+    def _has_what_its_type_needs(self) -> Self:
+        if not self.is_external:
+            if self.container_port is None:
+                raise ValueError("containerPort: is required")
+            return self
+        if self.external_url is None:
+            raise ValueError("externalUrl: is required, such as https://wandb.ai/team/${PROJECT}")
+        for name, default in SERVED:
+            if getattr(self, name) != default:
+                raise ValueError(f"{to_camel(name)}: {SERVED_ALONE}")
+        return self
+
     @model_validator(mode="after")
     def _names_who_may(self) -> Self:
         for access, field in (
@@ -197,6 +225,15 @@ class ToolConnection(Part):
                     f"{to_camel(field)}: is only allowed with authorizationType {access}"
                 )
         return self
+
+
+#: What says how people reach a tool of the image, and what it is where it says nothing.
+SERVED = (
+    ("container_port", None),
+    ("node_port", None),
+    ("connection_type", ConnectionType.EXTERNAL_URL),
+    ("authorization_type", None),
+)
 
 
 class Container(Part):
@@ -228,6 +265,12 @@ class Container(Part):
                     f"{field}: must not name $({shown[0]}), which holds the value of a credential: "
                     "everyone on a machine can read command lines; let the program read the "
                     "variable"
+                )
+        for number, tool in enumerate(self.connections):
+            if shown := sorted(hidden & filled_in(tool.external_url or "")):
+                raise ValueError(
+                    f"connections[{number}].externalUrl: must not name {shown[0]}, which holds the "
+                    "value of a credential: addresses are seen by others"
                 )
         if self.tty and not self.stdin:
             raise ValueError("tty: a terminal needs stdin too")

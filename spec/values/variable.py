@@ -1,8 +1,9 @@
 """Environment variables: a value, or the place to take it from. Fields are Run:ai's."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Self
+from urllib.parse import quote
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, model_validator
@@ -13,6 +14,7 @@ from spec.values.patterns import DATA_KEY, K8S_NAME
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
 SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs from the left
+HOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
 MASK = "***"  # is shown for the value of a variable whose name looks like a secret's
 
@@ -133,6 +135,16 @@ class EnvironmentVariable(Part):
 def references(text: str) -> set[str]:
     """The variables that ``$(NAME)`` stands for in it, as Kubernetes expands them."""
     return {match[1] for match in REFERENCE.finditer(text) if match[1]}
+
+
+def filled_in(text: str) -> set[str]:
+    """The variables that ``${NAME}`` stands for in an address."""
+    return {match[1] for match in HOLE.finditer(text)}
+
+
+def fill_in(text: str, values: Mapping[str, str]) -> str:
+    """With the values of the variables that are known; the others stay as they are written."""
+    return HOLE.sub(lambda match: quote(values.get(match[1], match[0]), safe="${}/"), text)
 
 
 def from_credentials(variables: Iterable[EnvironmentVariable]) -> set[str]:

@@ -176,8 +176,9 @@ class Workload(Foreseen):
 
     @property
     def has_tools(self) -> bool:
-        parts = (mapping(mapping(self.spec_json).get(role)) for role in ("worker", "master"))
-        return any(part.get("connections") for part in parts)
+        whole = mapping(self.spec_json)
+        parts = (mapping(whole.get(role)) for role in ("worker", "master"))
+        return bool(whole.get("relatedUrls")) or any(part.get("connections") for part in parts)
 
     @property
     def handle(self) -> Handle:

@@ -117,7 +117,7 @@ def _dial(secret: str, workload_id: UUID, slug: str) -> socket.socket:
     if why := access.why_closed(workload, tool):
         raise Refused(503, why)
     try:
-        rank, port = tool.pod.rank, tool.connection.container_port
+        rank, port = tool.pod.rank, tool.port
         return engine_for(workload.cluster).dial(workload.handle, rank=rank, port=port)
     except EngineError as error:
         raise Refused(502, f"The tool does not answer. {error}") from error

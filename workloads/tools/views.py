@@ -13,7 +13,7 @@ from clusters.connections import engine_for
 from core.web.http import render_partial
 from engines.base import EngineError
 from spec.parts.environment import ConnectionType
-from spec.tools import Tool
+from spec.tools import Tool, links_of
 from workloads.history import events
 from workloads.http import find
 from workloads.models import Workload
@@ -43,7 +43,9 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
         )
         for tool in access.tools(workload)
     ]
-    context = {"workload": workload, "rows": rows, "in_drawer": bool(request.htmx)}
+    links = () if workload.spec_fault else links_of(workload.spec)
+    context = {"workload": workload, "rows": rows, "links": links}
+    context["in_drawer"] = bool(request.htmx)
     return render_partial(request, "workloads/connect.html", "tools", context)
 
 

@@ -77,8 +77,8 @@ def service(launch: Launch, kind: JobKind, space: str, tool: Tool) -> Manifest:
     }
     port = {
         "name": "tool",
-        "port": connection.container_port,
-        "targetPort": connection.container_port,
+        "port": tool.port,
+        "targetPort": tool.port,
         "protocol": "TCP",  # servers before 1.21 apply no port without it
         "nodePort": connection.node_port,
     }
@@ -109,7 +109,7 @@ def selector(launch: Launch, kind: JobKind, tool: Tool) -> dict[str, str]:
 
 def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
     """The annotations have ingress-nginx ask Trainyard about each request."""
-    site, name, address = launch.site, host(launch, tool), tool.connection.container_port
+    site, name, address = launch.site, host(launch, tool), tool.port
     meta = metadata(launch, space, tool)
     here = f"{launch.handle.workload_id}/{tool.slug}/"
     meta["annotations"] |= {

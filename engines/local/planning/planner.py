@@ -125,7 +125,7 @@ class Planner:
 
 def _tool_ports(launch: Launch, pod: Pod) -> list[int]:
     served = (tool for tool in tools_of(launch.spec) if tool.pod.rank == pod.rank)
-    return sorted({tool.connection.container_port for tool in served})
+    return sorted({tool.port for tool in served})
 
 
 def _problem(lack: lookup.Lack) -> Problem:

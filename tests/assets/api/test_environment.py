@@ -123,6 +123,14 @@ def test_a_kind_of_workload_is_asked_of_a_project_and_must_be_one(call: Caller, 
     assert "complyTo" in str(answer)
 
 
+def test_a_tool_that_is_elsewhere_is_answered_as_it_was_sent(call: Caller, meta: Meta) -> None:
+    status, answer = call("POST", PATH, {"meta": meta(), "spec": SPEC | {"connections": [WANDB]}})
+    assert status == 202, answer
+    assert answer["spec"]["connections"] == [WANDB]
+    (tool,) = stored(answer).spec.connections
+    assert (tool.is_external, tool.external_url) == (True, "https://wandb.ai/a/${MODE}")
+
+
 def test_workers_and_masters_are_of_a_distributed_workload(call: Caller, project: Project) -> None:
     of = f"{PATH}?complyToProject={project.pk}&complyToReplicaType=Worker"
     assert call("GET", f"{of}&complyToWorkloadType=distributed")[0] == 200
@@ -147,6 +155,11 @@ def tool(**changes: Any) -> dict[str, Any]:
 
 INSIDE: dict[str, Any] = {"toolType": "custom", "containerPort": 80}
 AT = "spec.connections.0"
+WANDB: dict[str, Any] = {
+    "name": "Runs",
+    "isExternal": True,
+    "externalToolInfo": {"toolType": "wandb", "externalUrl": "https://wandb.ai/a/${MODE}"},
+}
 PROBE: dict[str, Any] = {"handler": {"httpGet": {"port": 80}}}
 PERIOD = "spec.probes.readiness.periodSeconds"
 VARIABLE = "spec.environmentVariables.0.exclude"
@@ -164,7 +177,13 @@ VARIABLE = "spec.environmentVariables.0.exclude"
         ({"overrideUidGidInWorkspace": "yes"}, "spec.overrideUidGidInWorkspace"),
         ({"imagePullSecrets": [{"name": "a"}]}, "spec.imagePullSecrets"),
         ({"environmentVariables": [{"name": "A", "exclude": True}]}, VARIABLE),
-        ({"connections": [TOOL | {"isExternal": True}]}, f"{AT}.isExternal"),
+        ({"connections": [TOOL | {"isExternal": True}]}, f"{AT}.internalToolInfo"),
+        ({"connections": [WANDB | {"externalToolInfo": {}}]}, f"{AT}.externalToolInfo.toolType"),
+        ({"connections": [WANDB | {"isExternal": False}]}, f"{AT}.externalToolInfo"),
+        (
+            {"connections": [WANDB | {"externalToolInfo": {"toolType": "wandb"}}]},
+            f"{AT}.externalToolInfo.externalUrl",
+        ),
         ({"connections": [TOOL | {"containerPort": 1}]}, f"{AT}.containerPort"),
         ({"connections": ["jupyter"]}, AT),
         ({"connections": [{"name": "a"}]}, f"{AT}.internalToolInfo.containerPort"),

@@ -152,3 +152,20 @@ def test_a_tool_is_in_the_review(served: Wizard) -> None:
     page = served.open(served.at(3)).page
     assert "Jupyter" in page
     assert "Node port, port 8888" in page
+
+
+def test_a_tool_that_is_elsewhere_asks_for_its_url_alone(served: Wizard) -> None:
+    url = "https://wandb.ai/team/${LR}"
+    runs = tool(tool_type="wandb", external_url=url, name="Runs", access="authorizedUsers")
+    page = served.save(2, **runs)
+    (connection,) = (it for it in served.plan().ready().spec.worker.connections if it.is_external)
+    assert (connection.name, connection.external_url) == ("Runs", url)
+    assert not connection.authorized_users
+    page = served.open(served.at(2)).page
+    assert f'name="{TOOLS}-0-external_url"' in page
+    for cell in ("container_port", "node_port", "connection_type", "access"):
+        assert f'name="{TOOLS}-0-{cell}"' not in page
+    assert "stands for a variable" in page
+    assert "Weights &amp; Biases, https://wandb.ai/team/${LR}" in served.open(served.at(3)).page
+    page = served.save(2, **tool(tool_type="comet", name="Runs"))
+    assert "Custom URL is required" in page

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assets.environment import tools
 from assets.environment.variables import VALUE
 from assets.kinds import KINDS
 from core.forms import nested, words
@@ -85,6 +86,8 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
     if question.is_list:
         there.note(shown, offer)
     if question.key == "connections":
+        for item in shown.items:
+            tools.leave_out(item)
         people.warn(shown, offer.by)
     if question.key == "name":
         shown.ok = _free_name(plan)

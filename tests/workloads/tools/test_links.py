@@ -1,0 +1,55 @@
+"""Pages elsewhere that belong to a workload: external tools, and related URLs."""
+
+import pytest
+from pydantic import ValidationError
+
+from accounts.models import User
+from spec.tools import Link, links_of
+from tests.web import signed_in
+from workloads.models import Workload
+from workloads.tools.access import tools
+
+pytestmark = pytest.mark.django_db
+RUNS = {"name": "Runs", "toolType": "wandb", "externalUrl": "https://wandb.ai/ada/${PROJECT}"}
+
+
+def belongs(workload: Workload, *, url: str = "", **variables: str) -> Workload:
+    worker = workload.spec_json["worker"]
+    worker["connections"] = [RUNS | ({"externalUrl": url} if url else {})]
+    worker["environmentVariables"] = [{"name": k, "value": v} for k, v in variables.items()]
+    workload.save()
+    return workload
+
+
+def test_variables_stand_in_the_address_of_a_tool_that_is_elsewhere(workload: Workload) -> None:
+    belongs(workload, PROJECT="big nets")
+    (link,) = links_of(workload.spec)
+    assert link == Link("Runs", "Weights & Biases", "https://wandb.ai/ada/big%20nets")
+    assert tools(workload) == (), "nothing serves it"
+
+
+def test_an_address_shows_no_secret_and_says_what_it_lacks(workload: Workload) -> None:
+    belongs(workload, url="https://comet.com/${TEAM}/${API_KEY}", API_KEY="zanzibar")
+    (link,) = links_of(workload.spec)
+    assert link.unknown == ("API_KEY", "TEAM")
+    assert "zanzibar" not in link.url
+
+
+def test_an_address_names_no_credential(workload: Workload) -> None:
+    belongs(workload)
+    named = {"name": "PROJECT", "credential": {"name": "hub", "key": "token"}}
+    workload.spec_json["worker"]["environmentVariables"] = [named]
+    with pytest.raises(ValidationError, match="holds the value of a credential"):
+        type(workload.spec).model_validate(workload.spec_json)
+
+
+def test_connect_leads_there_whatever_the_phase(workload: Workload, member: User) -> None:
+    related = {"url": "https://example.com/paper", "type": "paper", "name": "The paper"}
+    belongs(workload, PROJECT="digits").spec_json["relatedUrls"] = [related]
+    workload.save()
+    page = signed_in(member).get(f"/workloads/{workload.pk}/connect/").content.decode()
+    for url in ("https://wandb.ai/ada/digits", "https://example.com/paper"):
+        assert f'href="{url}" target="_blank"' in page
+    belongs(workload)
+    page = signed_in(member).get(f"/workloads/{workload.pk}/connect/").content.decode()
+    assert "Its address names PROJECT" in page
