@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.walk import IMAGE
+from tests.product import Trainyard
 
 pytestmark = pytest.mark.e2e
 MOST_STOPS = 80
@@ -47,9 +48,18 @@ def choose(page: Page, group: Locator, name: str) -> None:
     expect(radio).to_be_checked()
 
 
+def sign_in(page: Page, trainyard: Trainyard) -> None:
+    page.goto("/")
+    enter(page, page.get_by_label("Username"), trainyard.username)
+    enter(page, page.get_by_label("Password"), trainyard.password)
+    press(page, "Sign in")
+    go_to(page, page.get_by_role("link", name="Workloads", exact=True))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/workloads/")
+
+
 def set_up(page: Page) -> None:
     """The first page, from the table of workloads on."""
-    page.goto("/workloads/")
     press(page, "+NEW WORKLOAD")
     go_to(page, page.get_by_role("link", name="Training", exact=True), key="ArrowDown")
     page.keyboard.press("Enter")
@@ -90,8 +100,11 @@ def make_compute_resource(page: Page, drawer: Locator) -> None:
     expect(page.get_by_role("radio", name="keyboard-fraction", exact=True)).to_be_checked()
 
 
-def test_the_quickstart_is_done_by_keyboard_alone(admin_page: Page) -> None:
-    page = admin_page
+def test_the_quickstart_is_done_by_keyboard_alone(
+    page: Page, running_trainyard: Trainyard
+) -> None:
+    """From signing in to the end of its training: nothing is clicked, and no address entered."""
+    sign_in(page, running_trainyard)
     drawer = page.get_by_role("dialog")
     set_up(page)
     make_environment(page, drawer)
