@@ -1,6 +1,6 @@
 """``make pictures``: the pictures of README and docs, taken of the running product.
 
-Each page of the docs has one at its head. They are made by one walk through a fresh copy, so that
+Each page of the docs has one at its head, and some have more. They are made by one walk through a fresh copy, so that
 they show what a new user sees, and are true as long as this has been run.
 """
 
@@ -27,11 +27,13 @@ SLOWLY = "--epochs 40 --step-delay 0.05"
 
 @dataclass(frozen=True)
 class Picture:
-    """``document`` is the page that it heads, ``take`` what brings the browser there."""
+    """``document`` is the page that it heads, or stands ``within``; ``take`` what brings the browser
+    there."""
 
     name: str
     document: str
     take: Callable[[Page], None]
+    within: bool = False
 
 
 def _table(page: Page) -> None:
@@ -68,6 +70,33 @@ def _wizard(page: Page) -> None:
     page.evaluate("window.scrollTo(0, 0)")
 
 
+def _setup(page: Page) -> None:
+    _wizard(page)
+    page.get_by_role("link", name="1 Setup").click()
+    expect(page.get_by_role("radio", name="PyTorch")).to_be_visible()
+
+
+def _verdict(page: Page) -> None:
+    """More GPUs than are free, with what would make it start."""
+    _wizard(page)
+    page.get_by_label("Number of workers").fill("20")
+    page.get_by_role("radio", name="half-gpu", exact=True).check()
+    expect(page.locator(".repairs")).to_be_visible()
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def _yaml(page: Page) -> None:
+    _wizard(page)
+    page.get_by_role("button", name="As YAML").click()
+    page.wait_for_url("**/yaml/")
+
+
+def _credential(page: Page) -> None:
+    page.goto("/credentials/new/")
+    page.get_by_label("Type").select_option("Username & password")
+    page.get_by_label("Name").fill("forge")
+
+
 def _command_line(page: Page) -> None:
     _wizard(page)
     summary = page.get_by_role("complementary", name="Summary")
@@ -95,6 +124,11 @@ PICTURES = (
     Picture("history", "docs/benchmarks.md", _tab("digits", "Event history")),
     Picture("wizard", "docs/wizard.md", _wizard),
     Picture("data-source", "docs/assets.md", _data_source),
+    Picture("wizard-setup", "docs/wizard.md", _setup, within=True),
+    Picture("wizard-verdict", "docs/wizard.md", _verdict, within=True),
+    Picture("wizard-yaml", "docs/wizard.md", _yaml, within=True),
+    Picture("environments", "docs/assets.md", _at("/environments/"), within=True),
+    Picture("credential", "docs/assets.md", _credential, within=True),
     Picture("cluster", "docs/local-engine.md", _cluster),
     Picture("new-cluster", "docs/kubernetes.md", _at("/clusters/new/")),
     Picture("new-slurm-cluster", "docs/slurm.md", _at("/clusters/new/?kind=slurm")),
