@@ -47,10 +47,11 @@ def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator
     return cluster.definition.complaints(cluster, launch)
 
 
-def unused(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
-    """What of the spec makes no difference there, and why."""
-    if tell := cluster.definition.unused:
-        yield from tell(cluster, Launch(handle, 1, spec, site=site_of(cluster, spec)))
+def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
+    """What of the spec makes no difference there, or is to be made yet, and why."""
+    if tell := cluster.definition.warnings:
+        site = Site(containers=cluster.capabilities.containers)  # more of it makes no difference
+        yield from tell(cluster, Launch(handle, 1, spec, site=site))
 
 
 def engine_for(cluster: Cluster) -> Engine:

@@ -20,7 +20,7 @@ from assets.credential.injection.binding import bind
 from assets.links import Reference
 from assets.models import Template
 from assets.template import rulings
-from clusters.connections import complaints, unused
+from clusters.connections import complaints, warnings
 from clusters.models import Cluster
 from core.database.prepared import prepared
 from engines.base import Handle
@@ -71,8 +71,8 @@ class Plan:
     document: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    #: What of the spec makes no difference on the cluster, and why.
-    unused: list[Problem] = field(default_factory=list)
+    #: What of the spec makes no difference on the cluster, or waits for what is not there yet.
+    warnings: list[Problem] = field(default_factory=list)
     #: What the template rules, by the dotted path of a field.
     fields: dict[str, FieldRuling] = field(default_factory=dict)
     #: What was chosen, by kind of pod and kind of asset.
@@ -284,7 +284,7 @@ def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
 def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     """Demand against machines: what can never start is a problem, what waits is not."""
     plan.problems += _engine_problems(plan, spec, cluster)
-    plan.unused += unused(cluster, _handle(plan), spec)
+    plan.warnings += warnings(cluster, _handle(plan), spec)
     plan.problems += own_keys.complaints(cluster, plan.by)
     plan.problems += ports.complaints(cluster, spec)
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0

@@ -93,8 +93,8 @@ class ClusterKind:
     label: str
     connect: Callable[["Cluster"], Engine]
     complaints: Callable[["Cluster", Launch], Iterator[Problem]]
-    #: What of a spec makes no difference there, by its place, and why.
-    unused: Callable[["Cluster", Launch], Iterator[Problem]] | None = None
+    #: What of a spec makes no difference there, or is to be made yet, by its place, and why.
+    warnings: Callable[["Cluster", Launch], Iterator[Problem]] | None = None
     settings: type[ConnectionSettings] = ConnectionSettings
     secret: type[ConnectionSecret] = ConnectionSecret
     form: "type[ConnectionForm] | None" = None  # without one nobody adds or changes such a cluster

@@ -50,7 +50,7 @@ def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
 
 
-def unused(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+def warnings(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
         if replica and replica.image:
             yield Problem((role, "image"), NOT_PULLED if replica.command else STANDS_FOR_IT)
@@ -69,7 +69,7 @@ LOCAL = ClusterKind(
     label="This machine",
     connect=connect,
     complaints=complaints,
-    unused=unused,
+    warnings=warnings,
     storage=objections,
     withholds=withholds,
     permanent="This machine is a cluster as long as the local engine is on.",

@@ -1,16 +1,16 @@
-"""What of a request makes no difference on its cluster."""
+"""What of a request makes no difference on its cluster, or waits for what is not there yet."""
 
 from contextlib import suppress
 from typing import Self
 
-from clusters.connections import unused
+from clusters.connections import warnings
 from core.rest.api import Wire
 from spec.problems.errors import Problem, SpecError
 from workloads.models import Workload
 
 
 class WarningOut(Wire):
-    """Something that makes no difference on this cluster, and why."""
+    """Something that makes no difference on this cluster, or is not there yet, and why."""
 
     field: str
     details: str
@@ -24,7 +24,7 @@ class WarningOut(Wire):
 
 def warnings_of(workload: Workload) -> list[WarningOut]:
     with suppress(SpecError):  # it was written under other rules, and does not run again
-        if workload.cluster.definition.unused:
-            problems = unused(workload.cluster, workload.handle, workload.spec)
+        if workload.cluster.definition.warnings:
+            problems = warnings(workload.cluster, workload.handle, workload.spec)
             return [WarningOut.of(problem) for problem in problems]
     return []

@@ -122,6 +122,7 @@ KUBERNETES = ClusterKind(
     label="Kubernetes",
     connect=connect,
     complaints=complaints,
+    warnings=names.missing,
     settings=KubernetesSettings,
     secret=KubernetesSecret,
     form=KubernetesForm,

@@ -14,12 +14,14 @@ from pydantic import ValidationError
 
 from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import some
-from engines.base import Claim
+from engines.base import Claim, Launch
 from engines.kubernetes.labels import namespace_of
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, path_of
 from spec.tools import tools_of
 from spec.workload import Replica, WorkloadSpec
+
+CLAIM, CONFIG_MAP = "claim", "ConfigMap"
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -80,6 +82,37 @@ def offered(cluster: "Cluster") -> dict[str, list[str]]:
         "node_types": node_types(cluster),
         "topologies": sorted(cluster.capabilities.topologies or ()),
     }
+
+
+def missing(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    """Claims and ConfigMaps that pods would wait for: they may be made any time."""
+    for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
+        for place, kind, name in _named(replica) if replica else ():
+            names = _names_there(cluster, launch.handle.project, kind)
+            if names is not None and name not in names:
+                text = f"the project's namespace has no {kind} {name!r} yet; {_there(names)}"
+                yield Problem(path_of(f"{role}.{place}"), f"{text}. Pods wait until there is one")
+
+
+def _names_there(cluster: "Cluster", project: str, kind: str) -> list[str] | None:
+    if kind == CONFIG_MAP:
+        return config_maps(cluster, project)
+    its_claims = claims(cluster, project)
+    return None if its_claims is None else [it.name for it in its_claims]
+
+
+def _named(replica: Replica) -> Iterator[tuple[str, str, str]]:
+    """Place, kind and name of what is to be in the project's namespace."""
+    for number, claim in enumerate(replica.storage.pvc):
+        if claim.existing_pvc and claim.claim_name:
+            yield f"storage.pvc[{number}].claimName", CLAIM, claim.claim_name
+    for number, volume in enumerate(replica.storage.config_map_volume):
+        if volume.config_map:
+            yield f"storage.configMapVolume[{number}].configMap", CONFIG_MAP, volume.config_map
+    for number, variable in enumerate(replica.environment_variables):
+        if variable.config_map:
+            place = f"environmentVariables[{number}].configMap.name"
+            yield place, CONFIG_MAP, variable.config_map.name
 
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:

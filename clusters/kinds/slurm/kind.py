@@ -98,7 +98,7 @@ def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     yield from names.unknown(cluster, launch.spec)
 
 
-def unused(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+def warnings(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     with suppress(ValidationError):
         yield from containers.unused(launch, SlurmSettings.of(cluster).site)
 
@@ -136,7 +136,7 @@ SLURM = ClusterKind(
     label="Slurm",
     connect=connect,
     complaints=complaints,
-    unused=unused,
+    warnings=warnings,
     settings=SlurmSettings,
     secret=SlurmSecret,
     form=SlurmForm,

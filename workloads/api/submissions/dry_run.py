@@ -89,7 +89,7 @@ class DryRunOut(Wire):
         out = cls.refused(plan.draft.name, _problems(plan), field_of)
         if plan.spec:
             out.spec = documents.to_wire(documents.masked(documents.dump(plan.spec)))
-        out.warnings = [WarningOut.of(problem) for problem in plan.unused]
+        out.warnings = [WarningOut.of(problem) for problem in plan.warnings]
         if plan.fit:
             out.verdict = VerdictOut.of(plan.fit, repairs.offered(plan, by))
         return out

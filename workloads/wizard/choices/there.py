@@ -1,5 +1,5 @@
-"""Names of what is in the project's namespace already: offered, and one that is not there warned of,
-where the cluster tells what it has. Elsewhere they are typed, and the page says why."""
+"""Names of what is in the project's namespace already: one that is not there is warned of where the
+cluster tells what it has. Elsewhere they are typed, and the page says why."""
 
 from collections.abc import Collection
 

@@ -94,7 +94,7 @@ def of(plan: Plan, address: str = SUBMISSION) -> Summary:
     if spec:
         _describe(summary, spec)
         summary.cautions = () if summary.virtual else cautions(spec)
-    summary.cautions = (*dict.fromkeys(_unused(plan)), *summary.cautions)
+    summary.cautions = (*dict.fromkeys(_warnings(plan)), *summary.cautions)
     if spec and plan.project and plan.cluster:
         demand = Demand.of(spec, gpu_memory=plan.cluster.gpu_memory)
         summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
@@ -102,8 +102,8 @@ def of(plan: Plan, address: str = SUBMISSION) -> Summary:
     return summary
 
 
-def _unused(plan: Plan) -> Iterator[str]:
-    for it in plan.unused:
+def _warnings(plan: Plan) -> Iterator[str]:
+    for it in plan.warnings:
         yield sentence(locate(it, plan.document), it)
 
 

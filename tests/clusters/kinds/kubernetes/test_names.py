@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from clusters.connections import complaints
+from clusters.connections import complaints, warnings
 from clusters.models import Cluster, Node, NodePool
 from engines.base import Handle
 from engines.kubernetes.jobs import KAI
@@ -88,3 +88,33 @@ def test_a_node_port_that_somebody_else_holds_is_a_problem_of_its_tool(cluster: 
         "worker.connections.0.nodePort": "30111 is held by a Service outside Trainyard; enter "
         "another, or leave it empty for any free one"
     }
+
+
+def test_a_claim_or_config_map_that_is_not_there_yet_is_a_warning(cluster: Cluster) -> None:
+    space = "trainyard-vision"
+    worker = {
+        "storage": {
+            "pvc": [{"path": "/a", "existingPvc": True, "claimName": "sets"}],
+            "configMapVolume": [{"mountPath": "/b", "configMap": "conf"}],
+        },
+        "environmentVariables": [{"name": "LR", "configMap": {"name": "conf", "key": "lr"}}],
+    }
+
+    def warned() -> dict[str, str]:
+        document = {"distributedFramework": "PyTorch", "worker": {"image": "x:1", **worker}}
+        spec = documents.load(document)
+        return {it.field: it.message for it in warnings(cluster, Handle(uuid4(), "m", "vision"), spec)}
+
+    assert warned() == {}, "nobody says what there is"
+    claims = [{"namespace": space, "name": "other"}, {"namespace": "x", "name": "sets"}]
+    cluster.capabilities_json = HAS | {"claims": claims, "config_maps": [f"{space}/conf"]}
+    assert warned() == {
+        "worker.storage.pvc.0.claimName": "the project's namespace has no claim 'sets' yet; it has "
+        "other. Pods wait until there is one"
+    }
+    cluster.capabilities_json = HAS | {"claims": None, "config_maps": []}
+    assert set(warned()) == {
+        "worker.storage.configMapVolume.0.configMap",
+        "worker.environmentVariables.0.configMap.name",
+    }
+    assert told(cluster, worker=worker) == {}, "no problem: it may be made any time"

@@ -10,7 +10,7 @@ from workloads.wizard.sections.base import Line, Section, replica_of
 def review(plan: Plan, role: str) -> Iterator[Line]:
     """An image that makes no difference is said to be none of what runs."""
     said = replica_of(plan, role).image or "none"
-    if plan.cluster and any(it.path == (role, "image") for it in plan.unused):
+    if plan.cluster and any(it.path == (role, "image") for it in plan.warnings):
         said = f"{said}, not used on {plan.cluster.name}"
     yield "Image", said, f"{role}.image"
 
