@@ -16,6 +16,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.framework import Framework, owner_of
 from spec.kind import GANG_FIELDS
+from spec.parts.environment import ToolConnection
 from spec.workload import WorkloadSpec
 
 Values = dict[str, Any]
@@ -29,6 +30,8 @@ TEXTS = (
     "#!/bin/bash\n#SBATCH --ntasks=2\n\nsrun hostname\n",
     *("jupyter-notebook", "IPC_LOCK", "NAME", "WANDB_API_KEY", "conf/train.yaml", "main"),
 )
+#: What most of a model need, though not all.
+NEEDED: dict[type[BaseModel], tuple[str, ...]] = {ToolConnection: ("container_port",)}
 NUMBERS = (0, 1, 2, 3, 30, 100, 300, 8888, 30001, 0.1, 0.5, 1.0, 2.5)
 
 
@@ -72,7 +75,8 @@ def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
         annotation: Any = field.annotation
         if field.metadata:
             annotation = Annotated[(annotation, *field.metadata)]
-        holder = required if field.is_required() else optional
+        needed = field.is_required() or name in NEEDED.get(model, ())
+        holder = required if needed else optional
         holder[field.alias or name] = values_of(annotation)
 
     @st.composite
