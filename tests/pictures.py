@@ -1,7 +1,7 @@
 """``make pictures``: the pictures of README and docs, taken of the running product.
 
-Each page of the docs has one at its head, and some have more. They are made by one walk through a fresh copy, so that
-they show what a new user sees, and are true as long as this has been run.
+Each page of the docs has one at its head, and some have more. They are made by one walk through a
+fresh copy, so that they show what a new user sees, and are true as long as this has been run.
 """
 
 import sys
@@ -27,7 +27,7 @@ SLOWLY = "--epochs 40 --step-delay 0.05"
 
 @dataclass(frozen=True)
 class Picture:
-    """``document`` is the page that it heads, or stands ``within``; ``take`` what brings the browser
+    """``document`` is the page that it heads, or stands ``within``; ``take`` brings the browser
     there."""
 
     name: str

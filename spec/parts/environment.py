@@ -266,11 +266,11 @@ class Container(Part):
                     "everyone on a machine can read command lines; let the program read the "
                     "variable"
                 )
-        for number, tool in enumerate(self.connections):
+        for tool in self.connections:
             if shown := sorted(hidden & filled_in(tool.external_url or "")):
                 raise ValueError(
-                    f"connections[{number}].externalUrl: must not name {shown[0]}, which holds the "
-                    "value of a credential: addresses are seen by others"
+                    f"connections: the URL of {tool.name} must not name {shown[0]}, which holds "
+                    "the value of a credential: others see it"
                 )
         if self.tty and not self.stdin:
             raise ValueError("tty: a terminal needs stdin too")

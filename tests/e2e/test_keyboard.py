@@ -100,9 +100,7 @@ def make_compute_resource(page: Page, drawer: Locator) -> None:
     expect(page.get_by_role("radio", name="keyboard-fraction", exact=True)).to_be_checked()
 
 
-def test_the_quickstart_is_done_by_keyboard_alone(
-    page: Page, running_trainyard: Trainyard
-) -> None:
+def test_the_quickstart_is_done_by_keyboard_alone(page: Page, running_trainyard: Trainyard) -> None:
     """From signing in to the end of its training: nothing is clicked, and no address entered."""
     sign_in(page, running_trainyard)
     drawer = page.get_by_role("dialog")

@@ -155,11 +155,18 @@ def tool(**changes: Any) -> dict[str, Any]:
 
 INSIDE: dict[str, Any] = {"toolType": "custom", "containerPort": 80}
 AT = "spec.connections.0"
+OUTSIDE = "externalToolInfo"
 WANDB: dict[str, Any] = {
     "name": "Runs",
     "isExternal": True,
     "externalToolInfo": {"toolType": "wandb", "externalUrl": "https://wandb.ai/a/${MODE}"},
 }
+
+
+def elsewhere(**info: Any) -> dict[str, Any]:
+    return {"connections": [WANDB | {OUTSIDE: info}]}
+
+
 PROBE: dict[str, Any] = {"handler": {"httpGet": {"port": 80}}}
 PERIOD = "spec.probes.readiness.periodSeconds"
 VARIABLE = "spec.environmentVariables.0.exclude"
@@ -177,13 +184,12 @@ VARIABLE = "spec.environmentVariables.0.exclude"
         ({"overrideUidGidInWorkspace": "yes"}, "spec.overrideUidGidInWorkspace"),
         ({"imagePullSecrets": [{"name": "a"}]}, "spec.imagePullSecrets"),
         ({"environmentVariables": [{"name": "A", "exclude": True}]}, VARIABLE),
-        ({"connections": [TOOL | {"isExternal": True}]}, f"{AT}.internalToolInfo"),
-        ({"connections": [WANDB | {"externalToolInfo": {}}]}, f"{AT}.externalToolInfo.toolType"),
-        ({"connections": [WANDB | {"isExternal": False}]}, f"{AT}.externalToolInfo"),
-        (
-            {"connections": [WANDB | {"externalToolInfo": {"toolType": "wandb"}}]},
-            f"{AT}.externalToolInfo.externalUrl",
-        ),
+        ({"connections": [WANDB | {"internalToolInfo": INSIDE}]}, f"{AT}.internalToolInfo"),
+        ({"connections": [TOOL | {OUTSIDE: WANDB[OUTSIDE]}]}, f"{AT}.{OUTSIDE}"),
+        (elsewhere(toolType="custom", externalUrl="https://a"), f"{AT}.{OUTSIDE}.toolType"),
+        (elsewhere(toolType="wandb"), f"{AT}.{OUTSIDE}.externalUrl"),
+        (elsewhere(toolType="wandb", externalUrl="ftp://a"), f"{AT}.{OUTSIDE}.externalUrl"),
+        (elsewhere(toolType="wandb", externalUrl="https://a", port=1), f"{AT}.{OUTSIDE}.port"),
         ({"connections": [TOOL | {"containerPort": 1}]}, f"{AT}.containerPort"),
         ({"connections": ["jupyter"]}, AT),
         ({"connections": [{"name": "a"}]}, f"{AT}.internalToolInfo.containerPort"),

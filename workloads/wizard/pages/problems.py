@@ -25,9 +25,7 @@ HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": 
 HOLDERS |= {"credential": "The credential"}
 
 #: A choice, as it is called here.
-CHOICES = {
-    f"gpuRequestType {kind}": f"“{label}” as the part of a GPU" for kind, label in PARTS
-}
+CHOICES = {f"gpuRequestType {kind}": f"“{label}” as the part of a GPU" for kind, label in PARTS}
 #: Where the wizard asks by choice, "is required" says too little.
 CHOOSE = {"image": "select an environment"}
 #: What is a list in the document and a text here.

@@ -103,7 +103,9 @@ def test_a_claim_or_config_map_that_is_not_there_yet_is_a_warning(cluster: Clust
     def warned() -> dict[str, str]:
         document = {"distributedFramework": "PyTorch", "worker": {"image": "x:1", **worker}}
         spec = documents.load(document)
-        return {it.field: it.message for it in warnings(cluster, Handle(uuid4(), "m", "vision"), spec)}
+        return {
+            it.field: it.message for it in warnings(cluster, Handle(uuid4(), "m", "vision"), spec)
+        }
 
     assert warned() == {}, "nobody says what there is"
     claims = [{"namespace": space, "name": "other"}, {"namespace": "x", "name": "sets"}]
