@@ -153,7 +153,7 @@ def refuse(complaints: Iterable[Problem], *, reason: Reason = Reason.REFUSED) ->
 
 
 class EngineUnavailable(EngineError):
-    """No answer; the same call may succeed later. ``cause`` is for the page of what waits for it."""
+    """No answer; the same call may succeed later. ``cause`` is for the page of what waits."""
 
     def __init__(self, message: str, *, cause: Cause | None = None) -> None:
         self.cause = cause

@@ -72,7 +72,7 @@ def _wizard(page: Page) -> None:
 
 def _setup(page: Page) -> None:
     _wizard(page)
-    page.get_by_role("link", name="1 Setup").click()
+    page.get_by_role("button", name="1 Setup").click()
     expect(page.get_by_role("radio", name="PyTorch")).to_be_visible()
 
 

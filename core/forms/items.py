@@ -39,8 +39,9 @@ Offered = Mapping[str, list[Option]]
 @dataclass
 class ShownCell:
     """A cell with its value; ``id`` is also the name of its input. One that is ``hidden`` here is
-    asked of nobody. ``warnings`` and the ``note`` refuse nothing. ``is_choice``: one of the ``options`` is chosen,
-    whatever the cell is elsewhere; those that are ``barred`` are only seen."""
+    asked of nobody. ``warnings`` and the ``note`` refuse nothing. ``is_choice``: one of the
+    ``options`` is chosen, whatever the cell is elsewhere; those that are ``barred`` are only seen.
+    """
 
     cell: Cell
     id: str

@@ -37,7 +37,8 @@ def htmx_config() -> SafeString:
 
 @register.inclusion_tag("layout/nav_item.html", takes_context=True)
 def nav_item(context: template.Context, route: str, label: str, icon: str) -> dict[str, Any]:
-    """One entry of the navigation. It is current on every page whose route starts like its own."""
+    """One entry of the navigation. It is current on every page whose route or address starts like
+    its own."""
     try:
         address = reverse(route)
     except NoReverseMatch:
@@ -45,7 +46,8 @@ def nav_item(context: template.Context, route: str, label: str, icon: str) -> di
     request = context.get("request")
     match = getattr(request, "resolver_match", None)
     here = (match.url_name or "") if match else ""
-    current = here.startswith(route.removesuffix("list"))
+    below = bool(address and request) and context["request"].path.startswith(address)
+    current = below or here.startswith(route.removesuffix("list"))
     return {"address": address, "label": label, "icon": icon, "current": current}
 
 

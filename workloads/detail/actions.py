@@ -54,16 +54,16 @@ VERBS = {
             "stop",
             "Stop",
             _stop,
-            "Every rank gets its grace period to save and then ends. The definition, the logs "
-            "and the checkpoints are kept; Run starts it again.",
+            "Every rank gets its grace period to save and then ends. The definition, the logs, "
+            "the checkpoints and persistent volumes are kept; Run starts it again.",
             "Stopping",
         ),
         Verb(
             "run",
             "Run",
             _run,
-            "The same definition starts again as the next run, from its last "
-            "checkpoint if the training supports it.",
+            "The same definition starts again as the next run, with its persistent volumes. A "
+            "training goes on from its last checkpoint if it supports that.",
             "Starting",
         ),
         Verb(

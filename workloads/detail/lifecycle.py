@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from spec.kind import WorkloadKind
 from spec.phases import ENDED, Phase
 from workloads.models import Event, Workload
 
@@ -72,8 +73,13 @@ def bar(workload: Workload, run: Iterable[Moment]) -> list[Stage]:
         for number, name in enumerate(STAGES)
     ]
     last = {Phase.COMPLETED: "good", Phase.FAILED: "bad", Phase.STOPPED: "stopped"}
-    name = str(phase) if ended else "Completed"
+    name = str(phase if ended else _end_of(workload))
     return [*stages, Stage(name, last[phase] if ended else "ahead", times.get(END))]
+
+
+def _end_of(workload: Workload) -> Phase:
+    """Where it goes if all is well: what never completes is stopped one day."""
+    return Phase.COMPLETED if WorkloadKind(workload.kind).traits.completes else Phase.STOPPED
 
 
 def _state(number: int, furthest: int, times: dict[int, datetime], *, ended: bool) -> str:

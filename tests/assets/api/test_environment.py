@@ -125,7 +125,7 @@ def test_a_kind_of_workload_is_asked_of_a_project_and_must_be_one(call: Caller, 
 
 def test_a_tool_that_is_elsewhere_is_answered_as_it_was_sent(call: Caller, meta: Meta) -> None:
     status, answer = call("POST", PATH, {"meta": meta(), "spec": SPEC | {"connections": [WANDB]}})
-    assert status == 202, answer
+    assert status == 201, answer
     assert answer["spec"]["connections"] == [WANDB]
     (tool,) = stored(answer).spec.connections
     assert (tool.is_external, tool.external_url) == (True, "https://wandb.ai/a/${MODE}")
