@@ -21,7 +21,7 @@ REMOVE = 'button[value^="remove:"]'
 LISTS = {"items", "rows"}
 #: A copy keeps what was entered, which rows of a third draft contradict: those are shown without a
 #: browser alone, as all rows are, by tests/workloads/wizard/sections/test_quickstart_fields.py.
-DRAFTS = 2
+DRAFTS = 3
 STORED = """
 import json
 from workloads.models import Workload

@@ -1,4 +1,4 @@
-"""What of a request makes no difference on its cluster, or waits for what is not there yet."""
+"""What of a request makes no difference on its cluster, or waits for what is still to be created."""
 
 from contextlib import suppress
 from typing import Self
@@ -10,7 +10,7 @@ from workloads.models import Workload
 
 
 class WarningOut(Wire):
-    """Something that makes no difference on this cluster, or is not there yet, and why."""
+    """Something that makes no difference on this cluster, or is still to be created, and why."""
 
     field: str
     details: str

@@ -63,7 +63,7 @@ VERBS = {
             "Run",
             _run,
             "The same definition starts again as the next run, with its persistent volumes. A "
-            "training goes on from its last checkpoint if it supports that.",
+            "training continues from its last checkpoint if it supports that.",
             "Starting",
         ),
         Verb(

@@ -95,6 +95,9 @@ def test_another_part_of_a_gpu_forgets_how_much_there_was_of_the_one_before(
     wizard.save(2, **{f"{PART}Type": "memory", "worker-compute-gpuMemoryRequest": "4G"})
     compute = wizard.plan().ready().spec.worker.compute
     assert (compute.gpu_portion_request, compute.gpu_memory_request) == (None, "4G")
+    page = wizard.open(wizard.at(2)).page
+    notes = page[page.index('id="worker-compute-gpuPortionRequest-notes"') :]
+    assert "Uses" not in notes[: notes.index("</div>")], "its fraction does not count"
     wizard.save(2, **{f"{PART}Type": "", "worker-compute-gpuMemoryRequest": "4G"})
     assert wizard.plan().ready().spec.worker.compute.gpu_portion_request == 0.1
     page = wizard.save(2, **{"worker-compute-gpuMemoryRequest": "4G"})

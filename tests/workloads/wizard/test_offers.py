@@ -93,7 +93,7 @@ def test_a_variable_is_offered_the_config_maps_too(wizard: Wizard, project: Proj
     assert "The project&#x27;s namespace has settings. Pods wait until there is one." in page
 
 
-def test_what_the_cluster_does_not_tell_is_typed_and_the_page_says_why(
+def test_names_that_the_cluster_does_not_tell_are_typed_and_the_page_says_why(
     wizard: Wizard, project: Project
 ) -> None:
     on(project, "kubernetes")

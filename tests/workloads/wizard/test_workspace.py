@@ -86,7 +86,7 @@ def test_a_workspace_begins_with_templates_of_workspaces(wizard: Wizard, project
         ("distributed", ["torch", "env-train"]),
     ],
 )
-def test_what_such_a_workload_wants_is_offered_first(
+def test_environments_that_suit_a_kind_of_workload_are_offered_first(
     wizard: Wizard, project: Project, kind: str, order: list[str]
 ) -> None:
     wizard.ready(kind=kind)

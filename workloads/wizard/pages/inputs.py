@@ -167,11 +167,12 @@ def _add_origin(shown: Shown, question: Question, plan: Plan) -> None:
     for (role, slug), asset in plan.assets.items():
         if role == question.role:
             kind = KINDS[slug]
-            _add_layer(shown, kind.layer(asset), f"{kind.noun} {asset.name}")
+            counts = nested.get(plan.document.get(role, {}), shown.field.key)
+            _add_layer(shown, kind.layer(asset), f"{kind.noun} {asset.name}", counts)
 
 
-def _add_layer(shown: Shown, layer: Values, source: str) -> None:
-    """What an asset brings to a question."""
+def _add_layer(shown: Shown, layer: Values, source: str, counts: Any) -> None:
+    """What an asset brings to a question, of which this ``counts``."""
     theirs = nested.get(layer, shown.field.key)
     if shown.field.input is Input.ROWS:
         _inherit(shown, theirs or [], source)
@@ -180,7 +181,8 @@ def _add_layer(shown: Shown, layer: Values, source: str) -> None:
     elif theirs not in nested.EMPTY and shown.field.input in OVERRIDES:
         shown.changed = shown.value not in nested.EMPTY
         verb = "Replaces" if shown.changed else "Uses"
-        shown.origin = f"{verb} {_label(shown, theirs)} from {source}."
+        if shown.changed or counts == theirs:  # else another field took its place
+            shown.origin = f"{verb} {_label(shown, theirs)} from {source}."
 
 
 def _label(shown: Shown, value: Any) -> str:

@@ -39,7 +39,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 TOOLS = Section(
     "tools",
     "Tools",
-    "Apps that the image serves: how each is reached in this workload, and who may open it.",
+    "Apps that the image serves, how each is reached in this workload, and who may open it; and "
+    "pages elsewhere.",
     template=FOLD,
     replica=(
         Question(
