@@ -1,4 +1,4 @@
-"""What of a request makes no difference on its cluster, or waits for what is still to be created."""
+"""What of a request makes no difference on its cluster, or is still to be created there."""
 
 from contextlib import suppress
 from typing import Self
