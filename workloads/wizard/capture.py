@@ -37,7 +37,9 @@ def capture(draft: WorkloadDraft, posted: QueryDict, *, by: User) -> set[str]:
     for question in asked.values():
         _write(draft, question, posted, by)
     for role, replica in draft.replicas.items():
-        if role in parts and _part_of_a_gpu(replica) != parts[role]:
+        chosen = _part_of_a_gpu(replica)
+        asks = bool(chosen) and f"{role}-{PART_OF_A_GPU.replace('.', '-')}" in asked
+        if asks or (role in parts and chosen != parts[role]):
             _forget_other_parts(replica)
     return set(asked)
 
@@ -47,7 +49,8 @@ def _part_of_a_gpu(replica: ReplicaDraft) -> Any:
 
 
 def _forget_other_parts(replica: ReplicaDraft) -> None:
-    """Another part of a GPU was chosen: how much there was to be of the one before says nothing."""
+    """How much there was to be of another part of a GPU than is chosen. A page asks for none of it,
+    unless it was sent while the answer to the choice was on its way."""
     for name in parts_of_a_gpu(but=_part_of_a_gpu(replica)):
         nested.put(replica.values, f"compute.{name}", None)
 

@@ -10,7 +10,8 @@ from assets.kinds import KINDS
 from core.forms import nested, words
 from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
-from spec.draft import Values, WorkloadDraft
+from spec.draft import Values
+from spec.formats.merge import parts_of_a_gpu
 from spec.framework import owner_of
 from spec.kind import kinds_of
 from spec.values.variable import MASK, looks_secret
@@ -21,6 +22,7 @@ from workloads.wizard.pages.problems import Located, sentence
 from workloads.wizard.places import number_of, replica_of, values_of
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import Question, Section
+from workloads.wizard.sections.resources.requests import PART_OF_A_GPU
 
 #: What a person may enter in the place of an asset's value.
 OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
@@ -32,18 +34,21 @@ def inputs(
     """Errors are shown of ``touched`` questions alone: those that the author left."""
     here = list(located)
     for question in table.on(page):
-        if _has(plan.draft, question, offer) and not rules.is_hidden(plan, question):
+        if _has(plan, question, offer) and not rules.is_hidden(plan, question):
             shown = _show(plan, question, offer)
             if question.name in touched:
                 _add_errors(shown, question, plan, here)
             yield shown
 
 
-def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
+def _has(plan: Plan, question: Question, offer: Offer) -> bool:
     """Whether the page shows a question that only some kinds, frameworks and clusters have; where
     they have it not, only to empty it. Lists are there to be filled by their buttons."""
+    content = plan.draft
     values = values_of(content, question) or {}
     given = nested.get(values, question.key)
+    if given is None and _is_of_another_part(plan, question):
+        return False
     if question.key in {"name", "template"} and content.is_template:
         return False  # it has its own name, and begins from none
     if not offer.asks(question) and not _is_begun(values, question):
@@ -57,6 +62,13 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
         return True
     fits = question.key in traits.shares or owner_of(question.key) in {None, content.framework}
     return fits and not offer.lacks(table.section(question.section))
+
+
+def _is_of_another_part(plan: Plan, question: Question) -> bool:
+    """How much of a GPU, of another part than the pod asks for."""
+    replica = plan.document.get(question.role, {})
+    others = parts_of_a_gpu(but=nested.get(replica, PART_OF_A_GPU))
+    return question.key.removeprefix("compute.") in others
 
 
 def _is_begun(values: Values, question: Question) -> bool:
