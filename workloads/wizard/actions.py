@@ -7,11 +7,11 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django_htmx.http import trigger_client_event
+from django_htmx.http import reswap, retarget, trigger_client_event
 
 from accounts.http import Request
 from accounts.models import User
-from assets.kinds import KINDS
+from assets.kinds import KINDS, for_each_pod
 from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
@@ -29,7 +29,7 @@ from workloads.wizard.choices import new_assets, rules
 from workloads.wizard.pages import problems
 from workloads.wizard.pages.page import answer
 from workloads.wizard.places import locate, values_of
-from workloads.wizard.sections.base import MASTER, SETUP, Question
+from workloads.wizard.sections.base import MASTER, ROLES, SETUP, Question
 from workloads.wizard.sections.table import on, questions
 
 Rows = list[Any]
@@ -41,6 +41,8 @@ def act(request: Request, draft: Draft, page: int) -> HttpResponse:
     action = request.POST.get("action", "")
     verb, _, about = action.partition(":")
     typing = "typing" in request.POST or (verb not in LEAVING and action != "")
+    chooses = request.htmx and _chooses_asset(request, page)
+    before = draft.content if chooses else None
     try:
         drafts.write(draft, request.POST, by=request.user, touch=not typing)
     except drafts.Overtaken:
@@ -49,7 +51,23 @@ def act(request: Request, draft: Draft, page: int) -> HttpResponse:
         verb = "save"
     if verb not in VERBS:
         raise Http404("No such action")
+    if before and _gave_way(before, draft.content):
+        whole = answer(request, draft, page, whole=True)
+        return retarget(reswap(whole, "outerHTML"), "#wizard-page")
     return VERBS[verb](request, draft, page, about)
+
+
+def _chooses_asset(request: Request, page: int) -> bool:
+    return any(f"{ROLES.get(page)}-{kind.slug}" in request.POST for kind in for_each_pod())
+
+
+def _gave_way(before: WorkloadDraft, after: WorkloadDraft) -> bool:
+    """Whether something entered gave way to an asset that was chosen: its field still shows it."""
+    return any(
+        old.assets != new.assets and not old.values.keys() <= new.values.keys()
+        for role, new in after.replicas.items()
+        if (old := before.replicas.get(role))
+    )
 
 
 def _overtaken(request: Request, draft: Draft, page: int) -> HttpResponse:

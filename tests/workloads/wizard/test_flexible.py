@@ -126,6 +126,19 @@ def test_another_compute_resource_takes_its_own_values_back(
     assert wizard.plan().ready().spec.worker.compute.cpu_core_request == 0.1
 
 
+def test_the_page_comes_anew_when_what_was_entered_gives_way_to_an_asset(
+    wizard: Wizard, project: Project
+) -> None:
+    wizard.ready().save(2, **{"worker-compute-cpuCoreRequest": "0.25"})
+    other = ComputeResourceFactory(home=project)
+    answer = wizard.client.post(wizard.at(2), {"worker-compute": str(other.pk)}, **HTMX)
+    assert (answer["HX-Retarget"], answer["HX-Reswap"]) == ("#wizard-page", "outerHTML")
+    assert Inputs(answer.content.decode()).values["worker-compute-cpuCoreRequest"] == ""
+    third = ComputeResourceFactory(home=project)
+    answer = wizard.client.post(wizard.at(2), {"worker-compute": str(third.pk)}, **HTMX)
+    assert "HX-Retarget" not in answer, "nothing was entered"
+
+
 def test_the_pull_policy_is_asked_where_images_are_pulled(
     wizard: Wizard, on_kubernetes: Project
 ) -> None:

@@ -10,7 +10,7 @@ from assets.kinds import KINDS
 from core.forms import nested, words
 from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
-from spec.draft import Values
+from spec.draft import Values, WorkloadDraft
 from spec.formats.merge import parts_of_a_gpu
 from spec.framework import owner_of
 from spec.kind import kinds_of
@@ -34,20 +34,19 @@ def inputs(
     """Errors are shown of ``touched`` questions alone: those that the author left."""
     here = list(located)
     for question in table.on(page):
-        if _has(plan, question, offer) and not rules.is_hidden(plan, question):
+        if _has(plan.draft, question, offer) and not rules.is_hidden(plan, question):
             shown = _show(plan, question, offer)
             if question.name in touched:
                 _add_errors(shown, question, plan, here)
             yield shown
 
 
-def _has(plan: Plan, question: Question, offer: Offer) -> bool:
+def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
     """Whether the page shows a question that only some kinds, frameworks and clusters have; where
     they have it not, only to empty it. Lists are there to be filled by their buttons."""
-    content = plan.draft
     values = values_of(content, question) or {}
     given = nested.get(values, question.key)
-    if given is None and _is_of_another_part(plan, question):
+    if given is None and _is_of_another_part(values, question):
         return False
     if question.key in {"name", "template"} and content.is_template:
         return False  # it has its own name, and begins from none
@@ -64,10 +63,10 @@ def _has(plan: Plan, question: Question, offer: Offer) -> bool:
     return fits and not offer.lacks(table.section(question.section))
 
 
-def _is_of_another_part(plan: Plan, question: Question) -> bool:
-    """How much of a GPU, of another part than the pod asks for."""
-    replica = plan.document.get(question.role, {})
-    others = parts_of_a_gpu(but=nested.get(replica, PART_OF_A_GPU))
+def _is_of_another_part(values: Values, question: Question) -> bool:
+    """How much of a GPU, of another part than was chosen."""
+    chosen = nested.get(values, PART_OF_A_GPU)
+    others = parts_of_a_gpu(but=chosen) if chosen else ()
     return question.key.removeprefix("compute.") in others
 
 

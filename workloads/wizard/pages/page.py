@@ -40,11 +40,13 @@ def answer(
     status: int = 200,
     focus: str = "",
     overtaken: bool = False,
+    whole: bool = False,
 ) -> HttpResponse:
     """The whole page; for htmx what it asked to swap, and with it all that follows from it.
 
     ``made`` is the plan of the draft, where there is one. ``focus``: ``problem`` for the first bad
     field, or the name of a list whose rows changed. ``overtaken``: what was posted is not in it.
+    ``whole``: htmx gets all the fields, whatever it asked to swap.
     """
     planned = planned or plan(draft.content, by=request.user)
     screen = screen_of(draft, planned, page, focus=focus == "problem")
@@ -57,7 +59,10 @@ def answer(
         context["review"] = review.of(screen)
     if not request.htmx or request.htmx.boosted:
         return render(request, PAGE, context | _galleries(request, screen), status=status)
-    template, more = _part(request, screen, focus)
+    if whole:
+        template, more = f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
+    else:
+        template, more = _part(request, screen, focus)
     return render(request, template, context | more | {"oob": True}, status=status)
 
 
