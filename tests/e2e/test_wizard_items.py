@@ -1,4 +1,5 @@
-"""Volumes and tolerations in the browser, for a Kubernetes cluster that nobody asks."""
+"""Fields in the browser that bring others or take them away: volumes and tolerations, for a
+Kubernetes cluster that nobody asks, and parts of GPUs."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -46,3 +47,23 @@ def test_a_volume_and_a_toleration_are_added(admin_page: Page, far: str) -> None
     wanted = ("size: 10G", "path: /data", "readWriteMany: true", "key: nvidia.com/gpu")
     for line in (*wanted, "operator: Exists"):
         expect(body).to_contain_text(line)
+
+
+def test_the_amount_of_the_chosen_part_of_a_gpu_is_asked_for_alone(admin_page: Page) -> None:
+    page = admin_page
+    begin(page, "part-of-one")
+    page.get_by_role("radio", name="cpu-only", exact=True).check()
+    page.locator("#requests > summary").click()
+    part, body = page.get_by_label("Part of a GPU"), page.get_by_label("The request body as YAML")
+    part.select_option("A fraction of the device")
+    page.get_by_label("GPU fraction", exact=True).fill("0.5")
+    expect(page.get_by_label("GPU memory per device")).to_have_count(0)
+    expect(body).to_contain_text("gpuPortionRequest: 0.5")
+    part.select_option("An amount of its memory")
+    page.get_by_label("GPU memory per device").fill("4G")
+    expect(page.get_by_label("GPU fraction", exact=True)).to_have_count(0)
+    expect(body).to_contain_text("gpuMemoryRequest: 4G")
+    expect(body).not_to_contain_text("gpuPortionRequest")
+    page.get_by_role("radio", name="one-gpu", exact=True).check()
+    expect(part).to_have_value("")
+    expect(body).not_to_contain_text("gpuMemoryRequest")
