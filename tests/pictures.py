@@ -79,7 +79,7 @@ def _setup(page: Page) -> None:
 def _verdict(page: Page) -> None:
     """More GPUs than are free, with what would make it start."""
     _wizard(page)
-    page.get_by_label("Number of workers").fill("20")
+    page.get_by_label("Number of workers").fill("7")
     page.get_by_role("radio", name="half-gpu", exact=True).check()
     expect(page.locator(".repairs")).to_be_visible()
     page.evaluate("window.scrollTo(0, 0)")
@@ -94,7 +94,7 @@ def _yaml(page: Page) -> None:
 def _credential(page: Page) -> None:
     page.goto("/credentials/new/")
     page.get_by_label("Type").select_option("Username & password")
-    page.get_by_label("Name").fill("forge")
+    page.locator("#id_name").fill("forge")
 
 
 def _command_line(page: Page) -> None:
