@@ -28,6 +28,7 @@ from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 from core.rest.api import CALLS
 
 SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
+SIGN_INS = {SIGN_IN, "/api/v2/token"}
 ROWS = "/workloads/rows/"  # which every open table asks for, whenever one of its workloads changes
 READS = {"GET", "HEAD", "OPTIONS"}
 LATE_SECONDS = 1.0  # so long nothing waits for a thread but when those before it wait for a lock
@@ -100,7 +101,7 @@ class Handler(ASGIHandler):
                 await run(threads, response.close)
 
     def threads_for(self, path: str, method: str) -> ThreadPoolExecutor:
-        if path == SIGN_IN:
+        if path in SIGN_INS:
             return self.sign_ins
         if path.startswith(CALLS):
             return self.calls if method in READS else self.call_changes

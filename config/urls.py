@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
+from accounts.api.oauth import create_token_by_form
 from config.health import health_notice, healthz
 from config.rest.api import api, nowhere
 from config.rest.reference import api_reference
@@ -15,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("health/notice/", health_notice, name="health-notice"),
     path("api/v1/", api.urls),
+    path("api/v2/token", create_token_by_form, name="oauth-token"),
     path("api-reference/", api_reference, name="api-reference"),
     re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(nowhere)),
     path("accounts/", include("allauth.urls")),

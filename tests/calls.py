@@ -34,6 +34,8 @@ def address(path: str) -> str:
         "user_id",
         "pod_id",
         "role_id",
+        "type_id",
+        "category_id",
         "rule_id",
     ):
         path = path.replace(f"{{{name}}}", "7")

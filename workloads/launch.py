@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import yaml
 
@@ -12,11 +13,12 @@ from assets.credential.model import Credential
 from clusters.connections import engine_for, site_of
 from clusters.models import Cluster
 from core.database.fields import Unreadable
-from engines.base import EngineError, EngineRefused, Launch
+from engines.base import EngineError, EngineRefused, Handle, Launch
 from projects.models import Project
 from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
+from workloads.plan import UNSAVED, Plan
 
 AGAIN = "Copy & edit starts it again."
 
@@ -57,6 +59,21 @@ def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
     return launch, pulls
 
 
+def planned_launch_of(planned: Plan, by: User) -> Launch | None:
+    """Of what is not submitted yet, without values; ``None`` while it cannot be submitted."""
+    if not (planned.submittable and planned.spec and planned.project and planned.cluster):
+        return None
+    spec, project, cluster = planned.spec, planned.project, planned.cluster
+    return Launch(
+        handle=Handle(UNSAVED, planned.draft.name, project.name),
+        run=1,
+        spec=spec,
+        submitted_by=by.username,
+        site=site_of(cluster, spec),
+        registries=registries.shown(pulled_with(spec, project, on=cluster, by=by)),
+    )
+
+
 def pulled_with(
     spec: WorkloadSpec, project: Project, *, on: Cluster, by: User | None
 ) -> list[Credential]:
@@ -64,13 +81,20 @@ def pulled_with(
     return registries.applied(spec, project, by) if on.definition.pulls_images else []
 
 
+def manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:
+    """What the engine hands over for a launch. Made here: no cluster is asked. ``EngineError``."""
+    documents: list[dict[str, Any]] = json.loads(
+        json.dumps(engine_for(cluster).render(launch), default=str)
+    )
+    return documents
+
+
 def manifest(cluster: Cluster, launch: Launch) -> str:
-    """What the engine hands over for a launch, as YAML. Made here: no cluster is asked."""
+    """The same as YAML; where there is none, a comment says why."""
     try:
-        rendered = engine_for(cluster).render(launch)
+        documents = manifests(cluster, launch)
     except EngineError as error:
         return f"# {error}"
-    documents = json.loads(json.dumps(rendered, default=str))
     return str(yaml.dump_all(documents, Dumper=ScriptDumper, sort_keys=False, width=100))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Schema
 from ninja.responses import NinjaJSONEncoder
@@ -12,8 +12,8 @@ from ninja.responses import NinjaJSONEncoder
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from audit.models import AuditEntry
-from core.rest.api import LAST_OFFSET, TENANT, Issue, Parameters, unreadable
-from core.rest.filters import DATE, TEXT, Fields, Sorted, narrow, order
+from core.rest.api import LAST_OFFSET, PAGE_LIMIT, TENANT, Issue, unreadable
+from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, order
 from core.rest.measures import Moment
 from core.web.sheets import line_writer
 
@@ -80,18 +80,19 @@ class AuditLogList(Schema):
     audit_logs: list[AuditLogOut]
 
 
-class AuditTime(Parameters):
-    """From ``start`` to before ``end``."""
+class AuditTime(Filtered):
+    """From ``start`` to before ``end``. ``search`` looks in the names of who did it and of what."""
 
     start: Moment
     end: Moment
-    filter_by: list[str] = Field([], max_length=20)
 
     def rows(self) -> QuerySet[AuditEntry]:
         if self.end <= self.start:
             raise unreadable([Issue(field="end", details="must be later than start")])
         between = AuditEntry.objects.filter(at__gte=self.start, at__lt=self.end)
-        return narrow(between, self.filter_by, FIELDS)
+        rows, text = narrow(between, self.filter_by, FIELDS), self.search
+        named = Q(by_name__icontains=text) | Q(target_name__icontains=text)
+        return rows.filter(named) if text else rows
 
 
 class AuditListing(AuditTime, Sorted):
@@ -99,6 +100,7 @@ class AuditListing(AuditTime, Sorted):
     sort_order: Literal["asc", "desc"] = "desc"
     offset: int = Field(0, ge=0)
     number_of_samples: int = Field(50, ge=1, le=500, description="The most entries in the answer")
+    limit: int | None = Field(None, ge=1, le=PAGE_LIMIT, description="The same")
 
 
 class AuditFile(AuditTime):
@@ -114,7 +116,7 @@ def list_audit_log(request: ApiRequest, listing: Query[AuditListing]) -> AuditLo
     access.require(request.user, "audit.read")
     rows = listing.rows()
     start = min(listing.offset, LAST_OFFSET)
-    end, total = start + listing.number_of_samples, rows.count()
+    end, total = start + (listing.limit or listing.number_of_samples), rows.count()
     return AuditLogList(
         total=total,
         next=end if end < total else None,

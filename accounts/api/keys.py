@@ -10,13 +10,23 @@ from pydantic import AwareDatetime
 from accounts import access, tokens
 from accounts.api.tokens import ApiRequest
 from accounts.models import AccessKey
-from core.rest.api import ApiError, Closed, Parameters, Wire, judged, not_found
+from core.rest.api import ApiError, Closed, Wire, judged, not_found
+from core.rest.filters import DATE, TEXT, Fields, Filtered, narrow, order
+from core.rest.rows import InItsOrder, Whole
 
 router = Router(tags=["Access"])
 
 REFUSED = "The access key cannot be saved."
 BY_KEY = "An access key cannot create or change keys. Use a token from a password."
 Permission = Annotated[str, Field(max_length=64)]
+FIELDS: Fields = {
+    "name": ("name", TEXT),
+    "clientId": ("client_id", TEXT),
+    "createdAt": ("created_at", DATE),
+    "expiresAt": ("expires_at", DATE),
+    "lastLogin": ("last_used_at", DATE),
+    "createdBy": ("user__username", TEXT),
+}
 
 
 class KeyIn(Closed):
@@ -54,10 +64,19 @@ class KeyList(Wire):
     access_keys: list[KeyOut]
 
 
+class KeyListing(Whole, InItsOrder, Filtered):
+    def among(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
+        """The newest first, unless another order is asked for."""
+        rows = narrow(rows, self.filter_by, FIELDS)
+        rows = rows.filter(name__icontains=self.search) if self.search else rows
+        return self.cut(order(rows, self, FIELDS))
+
+
 @router.get("/access-keys", response=KeyList, by_alias=True)
-def list_access_keys(request: ApiRequest) -> KeyList:
+def list_access_keys(request: ApiRequest, listing: Query[KeyListing]) -> KeyList:
     """Your own, the newest first."""
-    return KeyList(access_keys=[KeyOut.of(key) for key in request.user.access_keys.all()])
+    own = listing.among(request.user.access_keys.all())
+    return KeyList(access_keys=[KeyOut.of(key) for key in own])
 
 
 @router.post("/access-keys", response={201: NewKey}, by_alias=True)
@@ -103,7 +122,7 @@ class OwnedKeyList(Wire):
     access_keys: list[OwnedKey]
 
 
-class KeysOf(Parameters):
+class KeysOf(KeyListing):
     client_id: str | None = None
     created_by: str | None = Field(None, description="Only those of the user with this name")
 
@@ -117,8 +136,9 @@ class KeysOf(Parameters):
 def list_keys_of_all(request: ApiRequest, asked: Query[KeysOf]) -> OwnedKeyList:
     """Everyone's, for those who may change users."""
     access.require(request.user, "users.update")
-    keys = [OwnedKey(**_facts(key), created_by=key.user.username) for key in asked.rows()]
-    return OwnedKeyList(access_keys=keys)
+    keys = asked.among(asked.rows())
+    shown = [OwnedKey(**_facts(key), created_by=key.user.username) for key in keys]
+    return OwnedKeyList(access_keys=shown)
 
 
 @router.delete("/administration/access-keys/{int:key_id}", response={204: None})

@@ -10,7 +10,9 @@ from accounts import access
 from accounts.access import AccessRole
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest.api import TENANT, Closed, Count, Pages, Parameters, Wire, not_found
+from core.rest.api import TENANT, Closed, Count, Pages, Wire, not_found
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
+from core.rest.rows import InItsOrder, WholeListing, narrowed, ordered
 
 router = Router(tags=["Access"], by_alias=True)
 
@@ -35,6 +37,20 @@ RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 KINDS = {"cluster": "clusters", "department": "departments", "project": "projects"}
+OF_A_ROLE: Fields = {
+    "id": ("id", NUMBER),
+    "name": ("name", TEXT),
+    "createdAt": ("created_at", DATE),
+}
+OF_A_PERMISSION: Fields = {"resourceType": ("resource_type", TEXT), "groupId": ("group_id", TEXT)}
+OF_A_RULE: Fields = {
+    "roleId": ("role_id", NUMBER),
+    "roleName": ("role_name", TEXT),
+    "scopeType": ("scope_type", TEXT),
+    "scopeId": ("scope_id", TEXT),
+    "scopeName": ("scope_name", TEXT),
+    "clusterId": ("cluster_id", ID),
+}
 
 
 class PermissionOut(Wire):
@@ -104,23 +120,19 @@ class OwnRulesAnswer(Wire):
     access_rules: OwnRules
 
 
-class OwnRulesNarrowing(Parameters):
-    search: str = ""
-
+class OwnRulesNarrowing(Filtered):
     def rules(self, user: User) -> list[OwnRule]:
-        text = self.search.casefold()
-        named = ((it, f"{it.role_name} {it.scope_name}".casefold()) for it in _rules(user))
-        return [rule for rule, words in named if text in words]
+        return narrowed(_rules(user), self, OF_A_RULE, "role_name", "scope_name")
 
 
-class OwnRulesListing(Pages, OwnRulesNarrowing):
+class OwnRulesListing(Pages, InItsOrder, OwnRulesNarrowing):
     pass
 
 
 @router.get("/authorization/roles", response=list[RoleOut])
-def list_roles(request: ApiRequest) -> list[RoleOut]:
+def list_roles(request: ApiRequest, listing: Query[WholeListing]) -> list[RoleOut]:
     """All roles, with what each permits."""
-    return [_shown(number) for number in range(1, len(access.ROLES) + 1)]
+    return listing.of(map(_shown, range(1, len(access.ROLES) + 1)), OF_A_ROLE, "name")
 
 
 @router.get("/authorization/roles/{int:role_id}", response=RoleOut)
@@ -132,9 +144,10 @@ def get_role(request: ApiRequest, role_id: int) -> RoleOut:
 
 
 @router.get("/authorization/permissions", response=list[PermissionOut])
-def list_permissions(request: ApiRequest) -> list[PermissionOut]:
+def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[PermissionOut]:
     """All that a role can permit."""
-    return list(_permissions(access.PERMISSIONS))
+    every = _permissions(access.PERMISSIONS)
+    return listing.of(every, OF_A_PERMISSION, "resource_type", "display_name")
 
 
 @router.post(
@@ -161,7 +174,7 @@ def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAc
 def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesAnswer:
     """Your roles, and where you have each."""
     rules = listing.rules(request.user)
-    page, _ = listing.cut(rules)
+    page, _ = listing.cut(ordered(rules, listing, OF_A_RULE))
     shown = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
     return OwnRulesAnswer(access_rules=shown)
 

@@ -84,12 +84,18 @@ class Token(Wire):
 @router.post("/token", response=Token, auth=None, by_alias=True)
 def create_token(request: HttpRequest, body: TokenRequest) -> Token:
     """A token for the other calls, valid for 12 hours."""
-    granted = _granted(request, body)
-    if granted is None:
-        raise ApiError(401, "These credentials are wrong.", details=TRY[body.grant_type])
+    granted = grant_for(request, body)
     return Token(
         access_token=granted.access, refresh_token=granted.refresh, expires_in=granted.lives
     )
+
+
+def grant_for(request: HttpRequest, body: TokenRequest) -> Granted:
+    """``ApiError`` where there is nothing to grant."""
+    granted = _granted(request, body)
+    if granted is None:
+        raise ApiError(401, "These credentials are wrong.", details=TRY[body.grant_type])
+    return granted
 
 
 TRY = dict.fromkeys(GRANTS, "Check the name and the secret.") | {

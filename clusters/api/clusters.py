@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from ninja import Router, Status
+from ninja import Query, Router, Status
 
 from accounts import access
 from accounts.api.tokens import ApiRequest
@@ -20,15 +20,31 @@ from clusters.api.schemas import (
 )
 from clusters.models import Cluster, ConnectionTest
 from core.rest.api import judged, not_found
+from core.rest.filters import DATE, ID, TEXT, Fields, Filtered, narrow, order
+from core.rest.rows import InItsOrder, Whole
 
 router = Router(tags=["Clusters"])
+FIELDS: Fields = {
+    "uuid": ("pk", ID),
+    "name": ("name", TEXT),
+    "kind": ("kind", TEXT),
+    "state": ("state", TEXT),
+    "createdAt": ("created_at", DATE),
+    "checkedAt": ("checked_at", DATE),
+}
+
+
+class ClusterListing(Whole, InItsOrder, Filtered):
+    pass
 
 
 @router.get("/clusters", response=list[ClusterOut], by_alias=True)
-def list_clusters(request: ApiRequest) -> list[ClusterOut]:
+def list_clusters(request: ApiRequest, listing: Query[ClusterListing]) -> list[ClusterOut]:
     """The clusters with one of the caller's projects; administrators see all of them."""
-    visible = Cluster.objects.visible_to(request.user)
-    return [ClusterOut.of(cluster, request.user) for cluster in visible]
+    rows = narrow(Cluster.objects.visible_to(request.user), listing.filter_by, FIELDS)
+    rows = rows.filter(name__icontains=listing.search) if listing.search else rows
+    page = listing.cut(order(rows, listing, FIELDS))
+    return [ClusterOut.of(cluster, request.user) for cluster in page]
 
 
 @router.post("/clusters", response={201: ClusterOut}, by_alias=True)

@@ -13,11 +13,23 @@ from clusters.api.nodes import Amounts
 from clusters.models import Cluster, NodePool
 from clusters.nodes import pools
 from clusters.nodes.rows import PoolRow, pool_rows
-from core.rest.api import TENANT, Closed, Count, Parameters, Wire, judged, not_found, words
+from core.rest.api import TENANT, Closed, Count, Wire, judged, not_found, words
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
+from core.rest.rows import InItsOrder, Whole, narrowed, ordered
 
 router = Router(tags=["Nodes"])
 
 CANNOT = "The node pool cannot be saved."
+FIELDS: Fields = {
+    "name": ("name", TEXT),
+    "clusterId": ("cluster_id", ID),
+    "labelKey": ("label_key", TEXT),
+    "labelValue": ("label_value", TEXT),
+    "phase": ("phase", TEXT),
+    "nodes": ("nodes", NUMBER),
+    "createdAt": ("created_at", DATE),
+    "updatedAt": ("updated_at", DATE),
+}
 ANY = "*"
 
 
@@ -99,30 +111,33 @@ class PoolIn(PoolLabel):
     cluster_id: UUID
 
 
-class PoolListing(Parameters):
+class PoolNarrowing(Filtered):
     cluster_id: UUID | None = None
     name: str = ""
-    search: str = ""
 
     def rows(self, user: User) -> list[PoolOut]:
         clusters = Cluster.objects.visible_to(user)
         if self.cluster_id:
             clusters = clusters.filter(pk=self.cluster_id)
         rows = [PoolOut.of(cluster, row) for cluster in clusters for row in pool_rows(cluster)]
-        text = self.search.lower()
-        return [it for it in rows if self.name in {"", it.name} and text in it.name.lower()]
+        named = [it for it in rows if self.name in {"", it.name}]
+        return narrowed(named, self, FIELDS, "name")
+
+
+class PoolListing(Whole, InItsOrder, PoolNarrowing):
+    pass
 
 
 @router.get("/node-pools", response=PoolList, by_alias=True)
 def list_pools(request: ApiRequest, listing: Query[PoolListing]) -> PoolList:
     """Node pools of the clusters that you can see, the pool default included."""
-    return PoolList(nodepools=listing.rows(request.user))
+    return PoolList(nodepools=listing.cut(ordered(listing.rows(request.user), listing, FIELDS)))
 
 
 @router.get("/node-pools/count", response=Count, by_alias=True)
-def count_pools(request: ApiRequest, listing: Query[PoolListing]) -> Count:
+def count_pools(request: ApiRequest, narrowing: Query[PoolNarrowing]) -> Count:
     """How many there are, the pools default included."""
-    return Count(count=len(listing.rows(request.user)))
+    return Count(count=len(narrowing.rows(request.user)))
 
 
 @router.get("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)

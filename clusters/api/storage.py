@@ -6,12 +6,14 @@ from ninja import Query, Router, Schema
 
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
-from core.rest.api import Parameters
+from core.rest.filters import TEXT, Fields
+from core.rest.rows import WholeListing
 
 router = Router(tags=["Clusters"])
+FIELDS: Fields = {"storage_class_name": ("storage_class_name", TEXT)}
 
 
-class StorageClassQuery(Parameters):
+class StorageClassQuery(WholeListing):
     cluster_id: UUID
     name: str | None = None
 
@@ -37,4 +39,4 @@ def list_storage_classes(request: ApiRequest, asked: Query[StorageClassQuery]) -
         for name in names
         if asked.name in (None, name)
     ]
-    return StorageClassList(items=items)
+    return StorageClassList(items=asked.of(items, FIELDS, "storage_class_name"))

@@ -11,7 +11,7 @@ from clusters.api.nodes import NodeList, NodeListing, NodeNarrowing, list_nodes
 from clusters.models import Cluster
 from clusters.nodes.rows import NodeRow, rows_of
 from core.rest.api import Count, Pages, Parameters
-from core.rest.filters import Filtered
+from core.rest.filters import Filtered, Sorted
 from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
 
 router = Router(tags=["Nodes"])
@@ -78,8 +78,12 @@ def _keys(groups: list[str], cluster: Cluster, row: NodeRow) -> list[Key]:
     return [(name, *labels[name]) for name in groups]
 
 
+class NodesOfOne(Pages, Sorted, Filtered):
+    sort_by: str = "name"
+
+
 @router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)
-def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[Pages]) -> NodeList:
+def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[NodesOfOne]) -> NodeList:
     """The nodes of one cluster."""
     cluster_of(request, cluster_id)
     narrowed = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})

@@ -41,7 +41,7 @@ from projects.api.projects import router as projects
 from projects.api.telemetry import router as org_telemetry
 from spec.kind import WorkloadKind
 from spec.problems.errors import problem_of
-from workloads.api.priorities import router as workload_priorities
+from workloads.api.held import router as held
 from workloads.api.reads.expanded import router as expanded
 from workloads.api.reads.listing import router as workloads
 from workloads.api.reads.logs import router as logs
@@ -53,6 +53,7 @@ from workloads.api.submissions.distributed import router as distributed
 from workloads.api.submissions.one_pod import router_of
 from workloads.api.submissions.sbatch import router as batch_scripts
 from workloads.api.template.routes import router as templates
+from workloads.api.types import router as workload_types
 from workloads.queue.api import router as decisions
 
 log = logging.getLogger(__name__)
@@ -114,7 +115,8 @@ api.add_router("/workloads", watch)
 api.add_router("/workloads", measures)
 api.add_router("/workloads", pods)
 api.add_router("/workload-templates", templates)
-api.add_router("/workload-priorities", workload_priorities)
+api.add_router("", workload_types)
+api.add_router("", held)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

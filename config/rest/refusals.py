@@ -23,6 +23,7 @@ MAKES_ROOM = {
     "account_login",
     "account_logout",
     "api:create_token",
+    "oauth-token",
     "api:suspend",
     "api:batch",
     "workload-stop",

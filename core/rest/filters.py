@@ -5,10 +5,11 @@ A filter is ``field<op>value`` with ``==  !=  <=  >=  =@`` (contains) ``!@`` (do
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -66,45 +67,64 @@ class Sorted(Parameters):
     sort_order: Literal["asc", "desc"] = "asc"
 
 
+@dataclass(frozen=True)
+class Condition:
+    """One filter that was read: what a column is compared with, and how."""
+
+    column: str
+    kind: type | Mapping[str, str]
+    operator: str
+    wanted: Any
+
+    @classmethod
+    def read(cls, text: str, fields: Fields) -> Self:
+        parsed = GRAMMAR.match(text)
+        if not parsed:
+            example = "name==train or createdAt>=2026-01-31T00:00:00Z"
+            raise _wrong(text, "cannot be read", "format", f"Write {example}.")
+        name, operator, value = parsed.groups()
+        column, kind = _field(name, text, fields)
+        if operator in TEXT_ONLY and kind not in {TEXT, ListOfNames}:
+            raise _wrong(text, f"{operator} works on text only")
+        if kind is ListOfNames and operator not in IN_A_LIST:
+            raise _wrong(text, f"{operator} does not work on a list of names")
+        return cls(column, kind, operator, _value(value, kind, text))
+
+    def as_query(self) -> Q:
+        (lookup, negated), wanted = LOOKUPS[self.operator], self.wanted
+        if self.kind is ListOfNames:
+            lookup, pattern = IN_A_LIST[self.operator]
+            wanted = pattern.format(re.escape(wanted))
+        if self.kind is DATE and lookup in {"exact", "lte"}:
+            lookup, wanted = _within(lookup, wanted)
+        condition = Q(**{f"{self.column}__{lookup}": wanted})
+        return ~condition if negated else condition
+
+
+def conditions(filters: Iterable[str], fields: Fields) -> Iterator[Condition]:
+    """``ApiError`` 400 says which filter cannot be read."""
+    for text in chain.from_iterable(map(JOINED.split, filters)):
+        yield Condition.read(text, fields)
+
+
 def narrow(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
     """Rows that pass every filter. ``ApiError`` 400 says which one cannot be read."""
-    for text in chain.from_iterable(map(JOINED.split, filters)):
-        rows = rows.filter(_condition(text, fields))
+    for condition in conditions(filters, fields):
+        rows = rows.filter(condition.as_query())
     return rows
 
 
 def order(rows: Rows, by: Sorted, fields: Fields) -> Rows:
-    column, _ = _field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)
+    """As they are, where nothing is said and the list has an order of its own."""
+    if not (column := sorting(by, fields)):
+        return rows
     sign = "-" if by.sort_order == "desc" else ""
     return rows.order_by(f"{sign}{column}", f"{sign}pk")
 
 
-def _condition(text: str, fields: Fields) -> Q:
-    parsed = GRAMMAR.match(text)
-    if not parsed:
-        example = "name==train or createdAt>=2026-01-31T00:00:00Z"
-        raise _wrong(text, "cannot be read", "format", f"Write {example}.")
-    name, operator, value = parsed.groups()
-    column, kind = _field(name, text, fields)
-    if operator in TEXT_ONLY and kind not in {TEXT, ListOfNames}:
-        raise _wrong(text, f"{operator} works on text only")
-    lookup, negated = LOOKUPS[operator]
-    wanted: Any
-    if kind is ListOfNames:
-        lookup, wanted = _in_a_list(operator, value, text)
-    else:
-        wanted = _value(value, kind, text)
-    if kind is DATE and lookup in {"exact", "lte"}:
-        lookup, wanted = _within(lookup, wanted)
-    condition = Q(**{f"{column}__{lookup}": wanted})
-    return ~condition if negated else condition
-
-
-def _in_a_list(operator: str, name: str, whole: str) -> tuple[str, str]:
-    if operator not in IN_A_LIST:
-        raise _wrong(whole, f"{operator} does not work on a list of names")
-    lookup, pattern = IN_A_LIST[operator]
-    return lookup, pattern.format(re.escape(name))
+def sorting(by: Sorted, fields: Fields) -> str:
+    """The column by which a list is sorted; empty where nothing is said."""
+    return _field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)[0] if by.sort_by else ""
 
 
 def _within(lookup: str, moment: datetime) -> tuple[str, Any]:
@@ -152,3 +172,4 @@ def _moment(text: str) -> datetime:
 
 
 READERS: dict[type, Callable[[str], Any]] = {TEXT: str, NUMBER: _number, DATE: _moment, ID: UUID}
+READERS[ListOfNames] = str

@@ -13,7 +13,9 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from audit.models import AuditEntry
 from core.rest import correlation
-from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Parameters, Wire
+from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Wire
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
+from core.rest.rows import InItsOrder, narrowed, ordered
 from core.web.query import whole_number
 from projects.api.grants import (
     AccessRule,
@@ -31,6 +33,20 @@ from projects.api.grants import (
 
 router = Router(tags=["Access"], by_alias=True)
 MOST_AT_ONCE = 100
+FIELDS: Fields = {
+    "id": ("id", NUMBER),
+    "subjectId": ("subject_id", TEXT),
+    "subjectType": ("subject_type", TEXT),
+    "roleId": ("role_id", NUMBER),
+    "roleName": ("role_name", TEXT),
+    "scopeType": ("scope_type", TEXT),
+    "scopeId": ("scope_id", TEXT),
+    "scopeName": ("scope_name", TEXT),
+    "clusterId": ("cluster_id", ID),
+    "createdAt": ("created_at", DATE),
+    "updatedAt": ("updated_at", DATE),
+    "createdBy": ("created_by", TEXT),
+}
 
 
 class AccessRuleOut(Wire):
@@ -100,35 +116,32 @@ class AccessRulesDeleted(Wire):
     failed: list[RuleFailure]
 
 
-class RuleNarrowing(Parameters):
+class RuleNarrowing(Filtered):
     subject_type: str = ""
     subject_id_filter: str = Field("", description="A part of the user's name")
     scope_type: str = ""
     scope_id: str = ""
     cluster_id: UUID | None = None
     role_id: int | None = None
-    search: str = ""
 
-    def rules(self, user: User) -> list[AccessRule]:
+    def rules(self, user: User) -> list[AccessRuleOut]:
         access.require(user, "users.read")
-        return [rule for rule in rules(Q(), Q()) if self._holds(rule)]
+        shown = _shown(rule for rule in rules(Q(), Q()) if self._holds(rule))
+        return narrowed(shown, self, FIELDS, "subject_id", "role_name", "scope_name")
 
     def _holds(self, rule: AccessRule) -> bool:
         kind, scope = scope_of(rule)
-        name = rule.user.username.casefold()
-        words = f"{name} {rule.role.label} {rule.project or ''}".casefold()
         return (
             self.subject_type in {"", "user"}
-            and self.subject_id_filter.casefold() in name
+            and self.subject_id_filter.casefold() in rule.user.username.casefold()
             and self.scope_type in {"", kind}
             and self.scope_id in {"", scope}
             and self.role_id in {None, number_of(rule.role)}
             and (self.cluster_id is None or self.cluster_id == cluster_of(rule))
-            and self.search.casefold() in words
         )
 
 
-class RuleListing(Pages, RuleNarrowing):
+class RuleListing(Pages, InItsOrder, RuleNarrowing):
     pass
 
 
@@ -136,9 +149,8 @@ class RuleListing(Pages, RuleNarrowing):
 def list_access_rules(request: ApiRequest, listing: Query[RuleListing]) -> AccessRuleList:
     """Who has which role where, page by page, by user."""
     every = listing.rules(request.user)
-    page, _ = listing.cut(every)
-    shown = list(_shown(page))
-    return AccessRuleList(total_records=len(every), display_records=len(page), access_rules=shown)
+    page, _ = listing.cut(ordered(every, listing, FIELDS))
+    return AccessRuleList(total_records=len(every), display_records=len(page), access_rules=page)
 
 
 @router.get("/authorization/access-rules/count", response=Count)

@@ -1,13 +1,16 @@
 """REST: which projects go first. Run:ai calls a project's rank its priority."""
 
-from ninja import Router
+from ninja import Query, Router
 
 from accounts.api.tokens import ApiRequest
 from core.rest.api import Wire
+from core.rest.filters import NUMBER, TEXT, Fields
+from core.rest.rows import WholeListing
 from projects.models import Project
 from projects.ranks import ProjectRank
 
 router = Router(tags=["Projects"], by_alias=True)
+FIELDS: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
 
 
 class RankOut(Wire):
@@ -23,12 +26,11 @@ class RankList(Wire):
 
 
 @router.get("/org-unit/priorities", response=RankList)
-def list_project_ranks(request: ApiRequest) -> RankList:
+def list_project_ranks(request: ApiRequest, listing: Query[WholeListing]) -> RankList:
     """The ranks that a project can have, the last first."""
     default = Project._meta.get_field("rank").get_default()
-    return RankList(
-        priorities=[
-            RankOut(name=rank.value, value=rank.place, is_default=rank.value == default)
-            for rank in ProjectRank
-        ]
+    every = (
+        RankOut(name=rank.value, value=rank.place, is_default=rank.value == default)
+        for rank in ProjectRank
     )
+    return RankList(priorities=listing.of(every, FIELDS, "name"))

@@ -51,10 +51,20 @@ def published(replica: Document) -> Document:
         return replica
     lists: dict[str, list[Document]] = {URLS: [], PORTS: []}
     for item in replica["connections"]:
-        key = PORTS if item.get("connectionType") in WAYS else URLS
+        key = _list_of(item)
         fields = {k: v for k, v in item.items() if not (k in ABSENT[key] and v in ABSENT[key][k])}
         lists[key].append({_theirs(key).get(k, k): v for k, v in fields.items()})
     return {key: value for key, value in replica.items() if key != "connections"} | lists
+
+
+def published_at(replica: Document, number: int) -> tuple[str, int]:
+    """In which of the lists :func:`published` has this connection, and where."""
+    keys = [_list_of(item) for item in replica["connections"]]
+    return keys[number], keys[:number].count(keys[number])
+
+
+def _list_of(connection: Document) -> str:
+    return PORTS if connection.get("connectionType") in WAYS else URLS
 
 
 def _theirs(key: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 
 import pytest
 
@@ -10,6 +11,9 @@ from engines.session import Session
 from spec.phases import Phase
 from tests.engines.contract import Rig
 from tests.waiting import wait_for
+from workloads.terminal import piped
+
+BYTES = bytes(range(256)) * 500  # with each that a terminal would take for a key
 
 
 class TerminalContract:
@@ -41,6 +45,20 @@ class TerminalContract:
     def test_carries_much_without_losing_any(self, rig: Rig, running: Launch) -> None:
         with opened(rig, running, "yes 0123456789abcde | head -n 100000") as session:
             assert until_end(session).replace(b"\r\n", b"\n").count(b"0123456789abcde\n") == 100_000
+
+    def test_pipes_carry_every_byte_both_ways_and_tell_the_exit_code(
+        self, rig: Rig, running: Launch
+    ) -> None:
+        argv, encoder = piped.around(["sh", "-c", "cat; exit 3"]), piped.Encoder()
+        with opened(rig, running, argv=argv) as session:
+            _, _, shown = until(session, piped.READY).partition(piped.READY)
+            typed = encoder.take(BYTES) + encoder.end()
+            typing = Thread(target=session.stream.sendall, args=[typed])
+            typing.start()
+            shown += until_end(session)
+            typing.join()
+            assert shown == BYTES
+            assert session.exit_code == 3
 
     def test_hanging_up_ends_what_runs_in_it(self, rig: Rig, running: Launch) -> None:
         with opened(rig, running, "sleep 4321; true") as session:

@@ -7,7 +7,8 @@ from django.utils import timezone
 from runai import models
 
 from projects.models import Project
-from tests.factories import WorkloadFactory
+from spec.formats import documents
+from tests.factories import WorkloadFactory, workload_spec
 from tests.runapy.conftest import RunaiCaller
 from workloads.history import events
 
@@ -64,6 +65,16 @@ def _numbers(runai: RunaiCaller, project: Project) -> None:
         runai(call, "GPU_QUOTA", group_by=["ClusterId"], takes=answer)
         held = runai(call, "CPU_ALLOCATION", cluster_id=cluster, takes=answer)
         assert float(held["values"][0]["value"]) > 0
+    _past(runai, project)
+    types = "ListWorkloadTypes200Response"
+    assert len(runai("WorkloadPropertiesApi.list_workload_types", takes=types)["types"]) == 3
+    runai("WorkloadPropertiesApi.get_workload_type", "distributed", takes="WorkloadTypeConfig")
+    WorkloadFactory(
+        project=project, spec_json=documents.dump(workload_spec()) | {"category": "Nightly"}
+    )
+    sorted_into = "ListCategories200Response"
+    (one,) = runai("WorkloadPropertiesApi.list_categories", takes=sorted_into)["categories"]
+    runai("WorkloadPropertiesApi.get_category_by_id", one["id"], takes="WorkloadCategory")
     pool = runai(
         "NodePoolsApi.create_nodepool",
         models.NodepoolCreateFields(
@@ -73,3 +84,18 @@ def _numbers(runai: RunaiCaller, project: Project) -> None:
     change = models.NodepoolUpdateFields(label_value="p4")
     changed = runai("NodePoolsApi.patch_nodepool", pool["id"], change, takes="Nodepool")
     assert (changed["labelKey"], changed["labelValue"]) == ("gpu", "p4")
+
+
+def _past(runai: RunaiCaller, project: Project) -> None:
+    """What was allocated over a time."""
+    now, answer = timezone.now(), "MetricsResponse"
+    time: dict[str, Any] = {"start": now - timedelta(minutes=1), "end": now}
+    held = [models.OrgUnitMetricType.CPU_ALLOCATION_MILLICORES]
+    department = str(project.department_id)
+    for call, pk in (("Project", str(project.pk)), ("Department", department)):
+        name = f"{call}sApi.get_{call.lower()}_metrics"
+        told = runai(name, pk, metric_type=held, number_of_samples=6, takes=answer, **time)
+        assert float(told["measurements"][0]["values"][-1]["value"]) > 0
+    gpus = [models.MetricsType.ALLOCATED_GPU]
+    cluster = str(project.cluster_id)
+    runai("ClustersApi.get_cluster_metrics", cluster, metric_type=gpus, takes=answer, **time)

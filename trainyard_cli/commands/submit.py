@@ -28,6 +28,7 @@ OTHER_FLAGS = {
     "assets.environment": "--environment",
 }
 GENERATED = "job"  # how a name begins that nobody gave
+BY_HAND = "user"  # the source of a value that the request itself has
 
 
 def command_of(to: Destination) -> Callable[..., None]:
@@ -187,6 +188,9 @@ def rehearsed(answer: Any, output: Format | None) -> None:
         if (verdict := answer.get("verdict")) and not answer["complianceIssues"]:
             words = sentences(verdict["title"], verdict["nextStep"])
             print(f"# Starts: {verdict['answer']}. {words}".rstrip())
+        for field, source in answer.get("sources", {}).items():
+            if source != BY_HAND:
+                print(f"# {field} is from {source}.")
     warned(answer)
     if issues := answer["complianceIssues"]:
         raise refused_by(issues, "It would be refused.")

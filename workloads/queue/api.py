@@ -9,11 +9,21 @@ from ninja import Query, Router
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
 from core.rest.api import Pages, Wire, words
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, narrow, order
+from core.rest.rows import InItsOrder
 from workloads.models import Workload
 from workloads.queue.rounds import DecisionFilter, visible_in, with_others
 from workloads.scheduling.order.records import DecisionKind
 
 router = Router(tags=["Clusters"])
+FIELDS: Fields = {
+    "at": ("at", DATE),
+    "decision": ("kind", TEXT),
+    "why": ("why", TEXT),
+    "projectId": ("workload__project_id", NUMBER),
+    "workloadId": ("workload_id", ID),
+    "workloadName": ("workload__name", TEXT),
+}
 
 
 class WorkloadRef(Wire):
@@ -39,8 +49,7 @@ class DecisionList(Wire):
     next: int | None
 
 
-class DecisionListing(Pages):
-    search: str = ""
+class DecisionListing(Pages, InItsOrder, Filtered):
     project_id: int | None = None
     workload_id: UUID | None = None
 
@@ -53,8 +62,8 @@ def list_decisions(
     as far as you may see the workloads."""
     cluster = cluster_of(request, cluster_id)
     chosen = DecisionFilter(listing.search, listing.project_id, listing.workload_id)
-    page, following = listing.cut(chosen.apply(visible_in(cluster, request.user)).for_page())
-    rows = with_others(page, request.user)
+    rows = narrow(chosen.apply(visible_in(cluster, request.user)), listing.filter_by, FIELDS)
+    page, following = listing.cut(order(rows.for_page(), listing, FIELDS))
     decisions = [
         DecisionOut(
             at=row.at,
@@ -64,7 +73,7 @@ def list_decisions(
             why=row.why,
             other=_ref(other) if other else None,
         )
-        for row, other in rows
+        for row, other in with_others(page, request.user)
     ]
     return DecisionList(decisions=decisions, next=following)
 

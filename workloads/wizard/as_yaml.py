@@ -2,17 +2,14 @@
 
 from accounts.http import Request
 from accounts.models import User
-from assets.credential.injection import registries
 from assets.names import names_for
-from clusters.connections import site_of
 from core.forms import nested
-from engines.base import Handle, Launch
 from spec.draft import WorkloadDraft
 from spec.formats import draft_yaml
 from spec.formats.lines import LONGEST
-from workloads.launch import manifest, pulled_with
+from workloads.launch import manifest, planned_launch_of
 from workloads.models import Draft
-from workloads.plan import UNSAVED, Plan
+from workloads.plan import Plan
 from workloads.wizard import drafts
 from workloads.wizard.pages.problems import problems
 from workloads.wizard.places import values_of
@@ -64,15 +61,5 @@ def page_to_look_at(planned: Plan) -> int:
 
 def manifest_of(planned: Plan, by: User) -> str:
     """What the cluster would get; empty while the draft cannot be submitted."""
-    if not (planned.submittable and planned.spec and planned.project and planned.cluster):
-        return ""
-    spec, project, cluster = planned.spec, planned.project, planned.cluster
-    launch = Launch(
-        handle=Handle(UNSAVED, planned.draft.name, planned.project.name),
-        run=1,
-        spec=planned.spec,
-        submitted_by=by.username,
-        site=site_of(planned.cluster, planned.spec),
-        registries=registries.shown(pulled_with(spec, project, on=cluster, by=by)),
-    )
-    return manifest(planned.cluster, launch)
+    launch = planned_launch_of(planned, by)
+    return manifest(planned.cluster, launch) if launch and planned.cluster else ""

@@ -107,6 +107,7 @@ def test_a_dry_run_submits_nothing_and_says_what_would_happen(terminal: Terminal
     done = terminal(f"{PYTORCH} --workers 3 --dry-run")
     assert yaml.safe_load(done.out)["spec"]["numWorkers"] == 3
     assert "# Starts: now." in done.out
+    assert yaml.safe_load(done.out)["manifests"]
     answer = json.loads(terminal(f"{PYTORCH} --dry-run -o json").out)
     assert answer["valid"] is True
     refused = terminal(f"{PYTORCH} --workers 0 --dry-run", code=1)

@@ -3,14 +3,16 @@
 from typing import Literal
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest import correlation
+from core.rest import correlation, filters
 from core.rest.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_found
-from core.rest.filters import Filtered, Sorted, order
+from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, Sorted, order
+from core.rest.rows import InItsOrder
 from projects.models import Project
 from workloads import services
 from workloads.api.observed import EventOut, PodOut
@@ -19,10 +21,29 @@ from workloads.api.reads.filters import FIELDS, narrow
 from workloads.api.reads.why import with_cause
 from workloads.api.schemas import WorkloadOut
 from workloads.api.submissions.distributed import find, find_kept
-from workloads.models import Workload, WorkloadQuerySet
+from workloads.models import Event, Rank, Workload, WorkloadQuerySet
 from workloads.plan import name_problems
 
 router = Router(tags=["Workloads"])
+OF_AN_EVENT: Fields = {
+    "createdAt": ("at", DATE),
+    "phase": ("phase", TEXT),
+    "reason": ("reason", TEXT),
+    "message": ("message", TEXT),
+    "source": ("source", TEXT),
+    "actor": ("actor__username", TEXT),
+}
+OF_A_POD: Fields = {
+    "rank": ("rank", NUMBER),
+    "role": ("role", TEXT),
+    "nodeName": ("node", TEXT),
+    "k8sPhase": ("phase", TEXT),
+    "reason": ("reason", TEXT),
+    "restarts": ("restarts", NUMBER),
+    "exitCode": ("exit_code", NUMBER),
+    "startedAt": ("started_at", DATE),
+    "completedAt": ("finished_at", DATE),
+}
 
 
 class Narrowing(Filtered):
@@ -42,8 +63,23 @@ class Which(Parameters):
     deleted: bool = Field(False, description="One that was deleted, too, as long as it is kept")
 
 
-class PagesOfOne(Pages, Which):
-    pass
+class EventsOfOne(Pages, InItsOrder, Filtered, Which):
+    """What happened to one workload, the newest first unless another order is asked for."""
+
+    sort_by: str = "createdAt"
+    sort_order: Literal["asc", "desc"] = "desc"
+
+    def rows(self, workload: Workload) -> QuerySet[Event]:
+        events = filters.narrow(workload.events.all(), self.filter_by, OF_AN_EVENT)
+        events = events.filter(message__icontains=self.search) if self.search else events
+        return order(events, self, OF_AN_EVENT).select_related("actor")
+
+
+class PodsOfOne(Pages, InItsOrder, Filtered, Which):
+    def rows(self, workload: Workload) -> QuerySet[Rank]:
+        ranks = filters.narrow(workload.ranks.all(), self.filter_by, OF_A_POD)
+        ranks = ranks.filter(node__icontains=self.search) if self.search else ranks
+        return order(ranks, self, OF_A_POD)
 
 
 class WorkloadList(Wire):
@@ -134,10 +170,10 @@ class EventList(Wire):
     by_alias=True,
     operation_id="list_workload_events",
 )
-def list_events(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> EventList:
+def list_events(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> EventList:
     """Newest first."""
-    events = find_kept(request, workload_id, deleted=which.deleted).events.select_related("actor")
-    page, following = which.cut(events)
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    page, following = which.cut(which.rows(workload))
     return EventList(events=[EventOut.of(event) for event in page], next=following)
 
 
@@ -152,8 +188,8 @@ class PodList(Wire):
     by_alias=True,
     operation_id="list_workload_pods",
 )
-def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
+def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PodsOfOne]) -> PodList:
     """Its ranks, with node, phase, restarts and exit code."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
-    page, following = which.cut(workload.ranks.all())
+    page, following = which.cut(which.rows(workload))
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)

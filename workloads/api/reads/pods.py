@@ -12,7 +12,7 @@ from accounts.models import User
 from core.rest.api import Count, Pages, Wire
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 from workloads.api.observed import EventOut, PodOut
-from workloads.api.reads.listing import PagesOfOne, PodList
+from workloads.api.reads.listing import EventsOfOne, PodList
 from workloads.api.submissions.distributed import find_kept
 from workloads.api.words import EventType, PhaseWord
 from workloads.models import Event, Rank, Workload
@@ -102,8 +102,8 @@ class History(Wire):
     by_alias=True,
     operation_id="read_workload_history",
 )
-def workload_history(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> History:
+def workload_history(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> History:
     """Changes of phase and events, newest first; as ``/events``, in Run:ai's other form."""
-    events = find_kept(request, workload_id, deleted=which.deleted).events.select_related("actor")
-    page, following = which.cut(events)
+    workload = find_kept(request, workload_id, deleted=which.deleted)
+    page, following = which.cut(which.rows(workload))
     return History(records=[HistoryRecord.of(event) for event in page], next=following)

@@ -1,17 +1,28 @@
 """What a submission would meet, without submitting: ``dryRun=true``."""
 
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Annotated, Any, Self
+
+from django.core.exceptions import ObjectDoesNotExist
 
 from accounts.models import User
 from core.rest.api import Issue, Parameters, Wire, words
+from engines.base import EngineError
 from spec.formats import documents
+from spec.formats.published import PORTS, URLS, published_at
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem, SpecError
+from spec.problems.rulings import FieldRuling
+from spec.values.variable import MASK, looks_secret
+from spec.workload import Replica, WorkloadSpec
 from workloads.api.reads.why import ShareOut
 from workloads.api.spec_schemas import spec_of
 from workloads.api.warnings import WarningOut
-from workloads.api.words import AnyCause
+from workloads.api.words import AnyCause, MasterDocument
+from workloads.launch import manifests, planned_launch_of
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Fit
 from workloads.scheduling.fit.repairs import Repair
@@ -19,6 +30,9 @@ from workloads.wizard import repairs
 
 AnswerWord = Annotated[str, words("now", "later", "never", "unknown")]
 FieldOf = Callable[[Problem], str]
+ROOTS = {"worker": "spec", "master": "masterSpec"}
+CONNECTIONS = "connections"
+CONNECTION = re.compile(rf"{CONNECTIONS}\[(\d+)\]")
 
 
 class DryRun(Parameters):
@@ -71,10 +85,32 @@ class VerdictOut(Wire):
         )
 
 
+class RulingOut(Wire):
+    """What a template says of a field: what is locked stays as the template has it."""
+
+    field: str
+    locked: bool
+    required: bool
+    source: str
+    why: str
+
+    @classmethod
+    def of(cls, field: str, ruling: FieldRuling) -> Self:
+        return cls(
+            field=field,
+            locked=ruling.locked,
+            required=ruling.required,
+            source=ruling.source,
+            why=ruling.why,
+        )
+
+
 class DryRunOut(Wire):
     """``valid``: submitted now, it would be accepted. ``spec`` is the one that it would get, with
     what assets and its project give. It and ``verdict`` are null if the request is too incomplete
-    for them."""
+    for them. ``sources`` says by field where a value is from: ``user``, ``environment pytorch``,
+    ``template base``; what it does not name is from where the field is that holds it, or is a
+    default. ``manifests`` are what the cluster would be handed."""
 
     dry_run: bool = True
     name: str
@@ -82,13 +118,29 @@ class DryRunOut(Wire):
     compliance_issues: list[Issue]
     warnings: list[WarningOut] = []
     spec: Annotated[dict[str, Any] | None, spec_of(*WorkloadKind, null=True)] = None
+    master_spec: MasterDocument = None
+    sources: dict[str, str] = {}
+    rulings: list[RulingOut] = []
+    manifests: list[dict[str, Any]] = []
     verdict: VerdictOut | None
 
     @classmethod
     def of(cls, plan: Plan, field_of: FieldOf, by: User) -> "DryRunOut":
         out = cls.refused(plan.draft.name, _problems(plan), field_of)
         if plan.spec:
-            out.spec = documents.to_wire(documents.masked(documents.dump(plan.spec)))
+            whole = documents.masked(documents.dump(plan.spec))
+            out.spec, out.master_spec = documents.to_wire(whole), documents.master_to_wire(whole)
+            out.sources = {
+                field: source
+                for path, source in plan.origins.items()
+                for field in _fields(path, plan)
+            }
+        out.rulings = [
+            RulingOut.of(field, it)
+            for path, it in plan.fields.items()
+            for field in _fields(path, plan)
+        ]
+        out.manifests = _manifests(plan, by)
         out.warnings = [WarningOut.of(problem) for problem in plan.warnings]
         if plan.fit:
             out.verdict = VerdictOut.of(plan.fit, repairs.offered(plan, by))
@@ -107,6 +159,45 @@ class BatchDryRunOut(Wire):
     valid: bool
     compliance_issues: list[Issue]
     workloads: list[DryRunOut]
+
+
+def _fields(path: str, plan: Plan) -> Iterator[str]:
+    """A dotted path of the plan as the field of the request that it is; of connections there are
+    two."""
+    head, _, rest = path.partition(".")
+    root, inner = (ROOTS[head], rest) if head in ROOTS and rest else ("spec", path)
+    places = [inner]
+    if inner == CONNECTIONS:
+        places = [URLS, PORTS]
+    elif connection := CONNECTION.match(inner):
+        key, number = published_at(plan.document[head], int(connection[1]))
+        places = [f"{key}[{number}]{inner[connection.end() :]}"]
+    yield from (f"{root}.{it}".replace("[", ".").replace("]", "") for it in places)
+
+
+def _manifests(plan: Plan, by: User) -> list[dict[str, Any]]:
+    """None while it cannot be submitted, or where the engine says what keeps it from rendering."""
+    launch = planned_launch_of(plan, by)
+    if launch is None or plan.cluster is None:
+        return []
+    # The submission itself would tell it, and of a cluster that is being removed.
+    with suppress(EngineError, ObjectDoesNotExist):
+        return manifests(plan.cluster, replace(launch, spec=_masked(launch.spec)))
+    return []
+
+
+def _masked(spec: WorkloadSpec) -> WorkloadSpec:
+    """Without the values of variables that look secret, which answers never tell."""
+    master = _masked_replica(spec.master) if spec.master else None
+    return spec.model_copy(update={"worker": _masked_replica(spec.worker), "master": master})
+
+
+def _masked_replica(replica: Replica) -> Replica:
+    variables = tuple(
+        it.model_copy(update={"value": MASK}) if it.value and looks_secret(it.name) else it
+        for it in replica.environment_variables
+    )
+    return replica.model_copy(update={"environment_variables": variables})
 
 
 def _problems(plan: Plan) -> tuple[Problem, ...]:

@@ -78,6 +78,33 @@ def test_the_rules_of_the_template_hold_for_programs_too(
     assert (status, issues(tried)) == (200, wanted)
 
 
+def test_a_dry_run_says_where_values_are_from_what_is_ruled_and_what_the_cluster_gets(
+    call: Caller, seed_body: Body, template: Template
+) -> None:
+    secret = {"name": "HF_TOKEN", "value": "hunter2"}
+    port = {"name": "board", "containerPort": 80, "connectionType": "ClusterIP"}
+    shown = {"name": "page", "containerPort": 8080, "connectionType": "ExternalUrl"}
+    given = body(
+        seed_body, template.pk, environmentVariables=[secret], connections=[port, shown]
+    ) | {"masterSpec": {"image": "kubeflow/pytorch-dist-mnist:latest", "workingDir": "/tmp"}}
+    status, plan = call("POST", f"{CREATE}?dryRun=true", given)
+    assert (status, plan["complianceIssues"]) == (200, [])
+    sources = plan["sources"]
+    assert sources["spec.command"] == "template base"
+    assert sources["spec.workingDir"] == "user"
+    assert sources["spec.image"].startswith("environment ")
+    assert sources["spec.environmentVariables"] == "user"
+    assert sources["spec.exposedUrls"] == sources["spec.ports"] == "user"
+    assert sources["masterSpec.image"] == "user"
+    assert plan["masterSpec"]["image"] == given["masterSpec"]["image"]
+    rulings = {it["field"]: it for it in plan["rulings"]}
+    locked = {"locked": True, "required": False, "source": "template base", "why": "tested"}
+    assert rulings["spec.command"] == {"field": "spec.command"} | locked
+    assert rulings["spec.workingDir"]["required"]
+    assert "python train.py" in str(plan["manifests"])
+    assert "hunter2" not in str(plan)
+
+
 def test_a_template_that_is_not_theirs_or_of_another_kind_is_refused_by_name(
     call: Caller, seed_body: Body, template: Template
 ) -> None:

@@ -1,0 +1,62 @@
+"""``POST /api/v2/token``: the same tokens, asked for by a form as OAuth 2 has it."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+from pydantic.alias_generators import to_camel
+
+from accounts.api.tokens import GRANTS, TokenRequest, grant_for
+from core.rest.api import LONGEST, ApiError, Issue, unreadable
+from core.text import fault_of
+
+FIELDS = ("username", "password", "client_id", "client_secret", "refresh_token")
+REQUIRED = {
+    "password": ("username", "password"),
+    "refresh_token": ("refresh_token",),
+    "client_credentials": ("client_id", "client_secret"),
+    "app_token": ("client_id", "client_secret"),
+}
+
+
+@csrf_exempt  # a token, or what gets one, is in the request and in no cookie
+@require_POST
+def create_token_by_form(request: HttpRequest) -> HttpResponse:
+    try:
+        granted = grant_for(request, _read(request))
+    except ApiError as error:
+        response = JsonResponse(error.body(), status=error.code)
+        if error.retry_after:
+            response["Retry-After"] = str(error.retry_after)
+        return response
+    return JsonResponse(
+        {
+            "access_token": granted.access,
+            "token_type": "Bearer",
+            "expires_in": granted.lives,
+            "refresh_token": granted.refresh,
+        }
+    )
+
+
+def _read(request: HttpRequest) -> TokenRequest:
+    """``ApiError`` 400 with all that is wrong with the form."""
+    grant = request.POST.get("grant_type", "")
+    if grant not in GRANTS:
+        details = f"must be one of {', '.join(GRANTS)}"
+        raise unreadable([Issue(field="grant_type", details=details, rule="options")])
+    given = {name: request.POST.get(name, "") for name in FIELDS}
+    issues = [
+        Issue(field=name, details="is required", rule="required")
+        for name in REQUIRED[grant]
+        if not given[name]
+    ]
+    issues += [Issue(field=it, details=fault) for it in FIELDS if (fault := fault_of(given[it]))]
+    issues += [
+        Issue(field=name, details=f"has at most {LONGEST} characters", rule="max")
+        for name in FIELDS
+        if len(given[name]) > LONGEST
+    ]
+    if issues:
+        raise unreadable(issues)
+    wire = {to_camel(name): text for name, text in {**given, "grant_type": grant}.items()}
+    return TokenRequest.model_validate(wire)

@@ -1,0 +1,91 @@
+"""The same filters and order for lists that no table holds, on what each of their rows has."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from operator import ge, le
+from typing import Any, TypeVar
+from uuid import UUID
+
+from ninja import Field
+
+from core.rest.api import LAST_OFFSET, PAGE_LIMIT, Parameters
+from core.rest.filters import DATE, ID, Condition, Fields, Filtered, Sorted, conditions, sorting
+
+Row = TypeVar("Row")
+MILLISECOND = 1000  # in microseconds
+
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "==": lambda value, wanted: bool(value == wanted),
+    "!=": lambda value, wanted: bool(value != wanted),
+    "<=": le,
+    ">=": ge,
+    "=@": lambda value, wanted: wanted.casefold() in value.casefold(),
+    "!@": lambda value, wanted: wanted.casefold() not in value.casefold(),
+    "=^": lambda value, wanted: value.casefold().startswith(wanted.casefold()),
+    "=$": lambda value, wanted: value.casefold().endswith(wanted.casefold()),
+}
+NEGATED = {"!=", "!@"}
+
+
+class InItsOrder(Sorted):
+    """Of a list that has an order of its own, which it keeps where nothing is said."""
+
+    sort_by: str = ""
+
+
+class Whole(Parameters):
+    """Of a list that is short, and answered whole unless a ``limit`` is given."""
+
+    offset: int = Field(0, ge=0)
+    limit: int | None = Field(None, ge=1, le=PAGE_LIMIT)
+
+    def cut(self, rows: Any) -> list[Any]:
+        start = min(self.offset, LAST_OFFSET)
+        return list(rows[start : start + self.limit if self.limit else None])
+
+
+class WholeListing(Whole, InItsOrder, Filtered):
+    """All that a list takes."""
+
+    def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
+        """What is asked for of the rows. ``names`` are the texts in which ``search`` looks."""
+        return self.cut(ordered(narrowed(rows, self, fields, *names), self, fields))
+
+
+def narrowed(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
+    """Rows that pass every filter and have what is searched for in one of the texts ``names``."""
+    among, text = list(conditions(asked.filter_by, fields)), asked.search.casefold()
+    return [
+        row
+        for row in rows
+        if all(_passes(row, it) for it in among)
+        and (not text or any(text in str(getattr(row, it) or "").casefold() for it in names))
+    ]
+
+
+def ordered(rows: list[Row], by: Sorted, fields: Fields) -> list[Row]:
+    """What has no value counts as the largest, and of equal rows the first stays so."""
+    if not (column := sorting(by, fields)):
+        return rows
+
+    def place(row: Row) -> tuple[bool, Any]:
+        value = getattr(row, column)
+        return value is None, "" if value is None else value
+
+    return sorted(rows, key=place, reverse=by.sort_order == "desc")
+
+
+def _passes(row: Any, condition: Condition) -> bool:
+    value, wanted = getattr(row, condition.column), condition.wanted
+    if value is None:
+        return condition.operator in NEGATED
+    if condition.kind is ID:
+        value = UUID(str(value))
+    elif condition.kind is DATE and not wanted.microsecond % MILLISECOND:
+        value = _answered(value)
+    return COMPARED[condition.operator](value, wanted)
+
+
+def _answered(moment: datetime) -> datetime:
+    """As answers tell it, to the millisecond."""
+    return moment.replace(microsecond=moment.microsecond - moment.microsecond % MILLISECOND)

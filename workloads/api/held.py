@@ -1,0 +1,121 @@
+"""REST: what projects, departments and clusters held over a time, as the events of their workloads
+tell it."""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from ninja import Query, Router
+
+from accounts import access
+from accounts.api.tokens import ApiRequest
+from clusters.api.clusters import cluster_of
+from core.rest.api import judged, not_found
+from core.rest.measures import Measurements, MeasureQuery, measurement
+from projects.models import Department, Project
+from spec.phases import HOLDING
+from workloads.models import Event, Workload
+
+router = Router(tags=["Projects"], by_alias=True)
+
+CORE, MEGABYTE = 1000, 1000**2
+#: By Run:ai's word, the column of a workload and by what it is multiplied.
+OF_AN_ORGANIZATION = {
+    "GPU_ALLOCATION": ("gpus", 1.0),
+    "CPU_ALLOCATION_MILLICORES": ("cpu_cores", float(CORE)),
+    "CPU_MEMORY_ALLOCATION_MB": ("memory_bytes", 1 / MEGABYTE),
+}
+OF_A_CLUSTER = {"ALLOCATED_GPU": ("gpus", 1.0)}
+Measures = dict[str, tuple[str, float]]
+
+
+@router.get(
+    "/org-unit/projects/{int:project_id}/metrics",
+    response=Measurements,
+    operation_id="read_project_metrics",
+)
+def project_metrics(
+    request: ApiRequest, project_id: int, asked: Query[MeasureQuery]
+) -> Measurements:
+    """What its workloads held at each of so many moments. 501 for what is not known of the past."""
+    asked.check(OF_AN_ORGANIZATION)
+    project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
+    if project is None:
+        raise not_found("The project")
+    return _held(asked, Q(project=project), OF_AN_ORGANIZATION)
+
+
+@router.get(
+    "/org-unit/departments/{int:department_id}/metrics",
+    response=Measurements,
+    operation_id="read_department_metrics",
+)
+def department_metrics(
+    request: ApiRequest, department_id: int, asked: Query[MeasureQuery]
+) -> Measurements:
+    """The same of all projects of a department."""
+    asked.check(OF_AN_ORGANIZATION)
+    with judged("The department cannot be read."):
+        access.require(request.user, "departments.read")
+    department = Department.objects.filter(pk=department_id).first()
+    if department is None:
+        raise not_found("The department")
+    return _held(asked, Q(project__department=department), OF_AN_ORGANIZATION)
+
+
+@router.get(
+    "/clusters/{uuid:cluster_id}/metrics",
+    response=Measurements,
+    operation_id="read_cluster_metrics",
+)
+def cluster_metrics(
+    request: ApiRequest, cluster_id: UUID, asked: Query[MeasureQuery]
+) -> Measurements:
+    """The same of all workloads of a cluster."""
+    asked.check(OF_A_CLUSTER)
+    cluster = cluster_of(request, cluster_id)
+    return _held(asked, Q(cluster=cluster), OF_A_CLUSTER)
+
+
+def _held(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
+    moments = asked.moments()
+    names = dict.fromkeys(measures[name][0] for name in asked.metric_type)
+    held = {name: [0.0] * len(moments) for name in names}
+    for amounts, since, until in _times(asked, whose, list(names)):
+        first = bisect_left(moments, since)
+        last = len(moments) if until is None else bisect_left(moments, until)
+        for name, amount in amounts.items():
+            for moment in range(first, last):
+                held[name][moment] += amount
+    series = []
+    for name in asked.metric_type:
+        column, factor = measures[name]
+        values = (round(it * factor, 4) for it in held[column])
+        series.append(measurement(name, dict(zip(moments, values, strict=True))))
+    return Measurements(measurements=series)
+
+
+def _times(
+    asked: MeasureQuery, whose: Q, columns: list[str]
+) -> Iterable[tuple[dict[str, Any], datetime, datetime | None]]:
+    """What a workload holds, since when and until when: from one change of phase to the next."""
+    over = Q(completed_at__lt=asked.start) | Q(deleted_at__lt=asked.start)
+    workloads = Workload.objects.filter(whose, created_at__lt=asked.end).exclude(over)
+    amounts = {row.pop("pk"): row for row in workloads.order_by().values("pk", *columns)}
+    events = Event.objects.filter(workload__in=workloads, at__lt=asked.end).exclude(phase="")
+    rows = events.order_by("workload_id", "at", "pk").values_list("workload_id", "at", "phase")
+    for pk, changes in groupby(rows.iterator(), key=itemgetter(0)):
+        since: datetime | None = None
+        for _, at, phase in changes:
+            if phase in HOLDING:
+                since = since or at
+            elif since is not None:
+                yield amounts[pk], since, at
+                since = None
+        if since is not None:
+            yield amounts[pk], since, None

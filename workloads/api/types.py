@@ -1,0 +1,114 @@
+"""REST: the types and priorities of workloads, and the categories that people sort them into."""
+
+from collections.abc import Iterable
+from typing import Self
+from uuid import UUID, uuid5
+
+from ninja import Query, Router
+
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from core.rest.api import Wire, not_found
+from core.rest.filters import NUMBER, TEXT, Fields
+from core.rest.rows import WholeListing
+from spec.kind import WorkloadKind
+from spec.parts.scheduling import PriorityClass
+from workloads.models import Workload
+
+router = Router(tags=["Workloads"], by_alias=True)
+
+GROUP = "trainyard"
+CATEGORIES = UUID("6d1f9b54-2f0e-4f0c-9a6e-0d5b6a1c7f11")  # from which their ids are made
+FIELDS: Fields = {"id": ("id", TEXT), "name": ("name", TEXT)}
+OF_A_PRIORITY: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
+
+
+class WorkloadTypeOut(Wire):
+    """``name`` is what lists of workloads have as the type. A type has no category or priority of
+    its own, so their ids are empty: a workload says which it has."""
+
+    id: str
+    name: str
+    group: str = GROUP
+    description: str
+    category_id: str = ""
+    priority_id: str = ""
+
+    @classmethod
+    def of(cls, kind: WorkloadKind) -> Self:
+        traits = kind.traits
+        return cls(id=traits.path, name=traits.type, description=traits.label)
+
+
+class WorkloadTypeList(Wire):
+    types: list[WorkloadTypeOut]
+
+
+class CategoryOut(Wire):
+    id: str
+    name: str
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        return cls(id=str(uuid5(CATEGORIES, name)), name=name)
+
+
+class CategoryList(Wire):
+    categories: list[CategoryOut]
+
+
+class PriorityOut(Wire):
+    """``name`` is what ``priorityClass`` of a spec says; the higher ``value`` goes first."""
+
+    id: str
+    name: str
+    value: int
+
+
+class PriorityList(Wire):
+    priorities: list[PriorityOut]
+
+
+@router.get("/workload-types", response=WorkloadTypeList)
+def list_workload_types(request: ApiRequest, listing: Query[WholeListing]) -> WorkloadTypeList:
+    """The types of workloads. Each has a path of its own, by which they are submitted."""
+    return WorkloadTypeList(types=listing.of(map(WorkloadTypeOut.of, WorkloadKind), FIELDS, "name"))
+
+
+@router.get("/workload-types/{type_id}", response=WorkloadTypeOut)
+def get_workload_type(request: ApiRequest, type_id: str) -> WorkloadTypeOut:
+    """One of them."""
+    kind = next((it for it in WorkloadKind if it.traits.path == type_id), None)
+    if kind is None:
+        raise not_found("The type")
+    return WorkloadTypeOut.of(kind)
+
+
+@router.get("/workload-categories", response=CategoryList)
+def list_workload_categories(request: ApiRequest, listing: Query[WholeListing]) -> CategoryList:
+    """The categories of the workloads that you can see, by name. Any word can be one."""
+    return CategoryList(categories=listing.of(_categories(request.user), FIELDS, "name"))
+
+
+@router.get("/workload-categories/{category_id}", response=CategoryOut)
+def get_workload_category(request: ApiRequest, category_id: str) -> CategoryOut:
+    """One of them."""
+    category = next((it for it in _categories(request.user) if it.id == category_id), None)
+    if category is None:
+        raise not_found("The category")
+    return category
+
+
+@router.get("/workload-priorities", response=PriorityList)
+def list_workload_priorities(request: ApiRequest, listing: Query[WholeListing]) -> PriorityList:
+    """The priorities that a workload can have, the last first."""
+    every = (
+        PriorityOut(id=it.value, name=it.value, value=it.value_on_cluster) for it in PriorityClass
+    )
+    return PriorityList(priorities=listing.of(every, OF_A_PRIORITY, "name"))
+
+
+def _categories(user: User) -> Iterable[CategoryOut]:
+    rows = Workload.objects.visible_to(user).exclude(spec_json__category=None).order_by()
+    names = rows.values_list("spec_json__category", flat=True).distinct()
+    return map(CategoryOut.of, sorted(names))
