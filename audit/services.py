@@ -15,7 +15,7 @@ from django.db.models import DateTimeField, JSONField, Model
 
 from audit.models import AuditEntry
 from core.database.fields import EncryptedTextField
-from core.database.inserts import insert
+from core.database.inserts import insert_values
 
 Facts = Mapping[str, Any]
 
@@ -53,18 +53,21 @@ def record_each(
 ) -> None:
     """The same of several, in one query."""
     was, now = _changes(_flat(without_secrets(before or {})), _flat(without_secrets(after or {})))
-    insert(
-        AuditEntry(
-            by_id=by.pk if by else None,
-            by_name=str(by) if by else "",
-            verb=verb,
-            target_kind=str(target._meta.verbose_name),
-            target_id=str(target.pk),
-            target_name=str(target)[:200],
-            before=was,
-            after=now,
-        )
-        for target in targets
+    insert_values(
+        AuditEntry,
+        (
+            {
+                "by_id": by.pk if by else None,
+                "by_name": str(by) if by else "",
+                "verb": verb,
+                "target_kind": str(target._meta.verbose_name),
+                "target_id": str(target.pk),
+                "target_name": str(target)[:200],
+                "before": was,
+                "after": now,
+            }
+            for target in targets
+        ),
     )
 
 

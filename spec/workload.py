@@ -4,7 +4,7 @@ Field names are those of Run:ai's distributed creation request. Assets are copie
 submission, so that a later edit of an asset never changes a workload.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Self
@@ -258,13 +258,19 @@ class WorkloadSpec(Part):
     @property
     def pods(self) -> tuple[Pod, ...]:
         """Every rank in order: the master is rank 0, worker *i* follows (Kubeflow's numbering)."""
-        master = self.master_replica
-        head = (Pod(rank=0, role=Role.MASTER, index=0, replica=master),) if master else ()
-        workers = (
-            Pod(rank=len(head) + i, role=Role.WORKER, index=i, replica=self.worker)
-            for i in range(self.num_workers)
+        replicas = {Role.MASTER: self.master_replica or self.worker, Role.WORKER: self.worker}
+        return tuple(
+            Pod(rank=rank, role=role, index=index, replica=replicas[role])
+            for rank, role, index in self.places
         )
-        return (*head, *workers)
+
+    @property
+    def places(self) -> Iterator[tuple[int, Role, int]]:
+        """Of each of the :attr:`pods` its rank, role and index."""
+        heads = int(self.has_master)
+        if heads:
+            yield 0, Role.MASTER, 0
+        yield from ((heads + i, Role.WORKER, i) for i in range(self.num_workers))
 
     @property
     def asks_gpu_memory(self) -> bool:

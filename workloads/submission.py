@@ -16,7 +16,7 @@ from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
 from core.broker.enqueue import tell
-from core.database.inserts import insert, together
+from core.database.inserts import insert, insert_values, together
 from projects.models import project_to_submit_to
 from projects.quotas import Demand
 from spec.draft import WorkloadDraft
@@ -57,10 +57,13 @@ def create(
             for workload, planned in zip(workloads, plans, strict=True)
             for link in WorkloadAsset.of(workload, _references(planned))
         )
-        insert(
-            Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
-            for workload, own in zip(workloads, ready, strict=True)
-            for pod in own.spec.pods
+        insert_values(
+            Rank,
+            (
+                {"workload_id": workload.pk, "rank": rank, "role": role, "index": index}
+                for workload, own in zip(workloads, ready, strict=True)
+                for rank, role, index in own.spec.places
+            ),
         )
         events.submitted(workloads, actor=by)
         audit.record_each(by, "create", workloads)

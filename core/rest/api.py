@@ -205,6 +205,8 @@ def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(run)
     def noted(request: HttpRequest, *args: Any, **values: Any) -> Any:
+        if not request.GET:
+            return run(request, *args, **values)
         unknown = (name for name in request.GET if name not in taken)
         text = f"is not a parameter of this call; {takes}"
         issues = [Issue(field=name, details=text, rule="unknown") for name in unknown]

@@ -8,7 +8,7 @@ from accounts.models import User
 from core.broker import stream
 from core.broker.enqueue import PERIODIC, Look, send_once
 from core.broker.stream import News
-from core.database.inserts import insert
+from core.database.inserts import insert, insert_values
 from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
 
@@ -40,9 +40,12 @@ def announce_output(workload: Workload) -> None:
 
 def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
     """That these were made. Who has to know of them is told in one go (``news_of``)."""
-    insert(
-        Event(workload=workload, phase=workload.phase, verb="submit", actor=actor)
-        for workload in workloads
+    insert_values(
+        Event,
+        (
+            {"workload_id": it.pk, "phase": it.phase, "verb": "submit", "actor_id": actor.pk}
+            for it in workloads
+        ),
     )
 
 
