@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from spec.framework import owner_of
 
@@ -62,6 +63,7 @@ class KindTraits:
         gang = {} if self.is_gang else dict.fromkeys(GANG_FIELDS, GANGS)
         return gang | (dict.fromkeys(WORKSPACE_FIELDS, WORKSPACES) if self.completes else {})
 
+    @lru_cache(1000)  # noqa: B019 -- of the three rows below, which stay
     def may_have(self, field: str) -> bool:
         """Whether a workload of this kind has a field of the spec, of a gang by some framework."""
         owned = owner_of(field) and field not in self.shares

@@ -183,11 +183,9 @@ class WorkloadSpec(Part):
     def _fields_are_the_kinds(self) -> Self:
         if self.kind.is_gang and self.distributed_framework is None:
             raise ValueError("distributedFramework: is required")
-        lacks = self.kind.traits.lacks
-        for name, field in type(self).model_fields.items():
-            others = lacks.get(field.alias or name)
-            if others and getattr(self, name) != field.default:
-                raise ValueError(f"{field.alias}: only {others} have it; leave it out")
+        for name, wire, default, others in _lacking(self.kind):
+            if getattr(self, name) != default:
+                raise ValueError(f"{wire}: only {others} have it; leave it out")
         return self
 
     @model_validator(mode="after")
@@ -259,8 +257,8 @@ class WorkloadSpec(Part):
     def pods(self) -> tuple[Pod, ...]:
         """Every rank in order: the master is rank 0, worker *i* follows (Kubeflow's numbering)."""
         replicas = {Role.MASTER: self.master_replica or self.worker, Role.WORKER: self.worker}
-        return tuple(
-            Pod(rank=rank, role=role, index=index, replica=replicas[role])
+        return tuple(  # of what was judged: to judge it again for each rank takes the longest
+            Pod.model_construct(rank=rank, role=role, index=index, replica=replicas[role])
             for rank, role, index in self.places
         )
 
@@ -294,6 +292,15 @@ class WorkloadSpec(Part):
         """Over the gang: all workers ask for the same."""
         master = self.master_replica
         return of(self.worker.compute) * self.num_workers + (of(master.compute) if master else 0)
+
+
+@cache
+def _lacking(kind: WorkloadKind) -> tuple[tuple[str, str, object, str], ...]:
+    """The fields that only workloads of other kinds have: name, wire name and default of each, and
+    which workloads these are."""
+    lacks, fields = kind.traits.lacks, WorkloadSpec.model_fields.items()
+    named = ((name, field.alias or name, field.default) for name, field in fields)
+    return tuple((*it, lacks[it[1]]) for it in named if it[1] in lacks)
 
 
 @cache

@@ -73,7 +73,7 @@ def create(
 
 def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
     spec, demand = ready.spec, ready.demand
-    return Workload(
+    workload = Workload(
         name=planned.draft.name,
         project=ready.project,
         cluster=ready.project.cluster,
@@ -92,6 +92,8 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         **verdict_columns(planned.fit),
         **origin,
     )
+    workload.unused = planned.unused
+    return workload
 
 
 def _references(planned: Plan) -> Iterator[Reference]:

@@ -1,6 +1,7 @@
 """New rows that are written down and not asked about again. Django's ``bulk_create`` puts all their
 columns into SQL anew each time, and reads back the keys that the database gives."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -23,16 +24,18 @@ from django.db.models import (
     FloatField,
     ForeignKey,
     IntegerField,
+    JSONField,
     Model,
     TextField,
     UUIDField,
 )
 from django.utils import timezone
 
-PLACE = "%s"  # of a value in a statement
+from core.database import raw
+from core.database.raw import NATIVE, PLACE
+
 ATTRIBUTE = "inserts_that_wait"  # of a connection, which is a thread's own
 MOST_VALUES = 30_000  # of one statement: PostgreSQL takes 65,535
-NATIVE = "postgresql"  # which has types of its own for ids and times
 
 
 @dataclass(frozen=True)
@@ -115,12 +118,10 @@ def _send_at_once(database: Any, insertions: list[Insertion]) -> None:
     text = _one_statement(tuple(it.shape for it in insertions))
     values = [value for it in insertions for value in it.values]
     database.close_if_health_check_failed()
-    database.ensure_connection()
     if database.queries_logged:
         texts = (database.ops.compose_sql(it.text, it.values) for it in insertions)
         database.queries_log.append({"sql": "; ".join(texts), "time": ""})
-    with database.wrap_database_errors, database.Database.RawCursor(database.connection) as cursor:
-        cursor.execute(text, values)
+    raw.do(database, text, values)
 
 
 @lru_cache(256)
@@ -182,6 +183,7 @@ class FilledColumn:
     read: Callable[[Model], Any] | None
     kept: frozenset[type]
     is_text: bool
+    is_json: bool
 
     @classmethod
     def of(cls, field: "Field[Any, Any]", vendor: str) -> Self:
@@ -198,6 +200,7 @@ class FilledColumn:
             attrgetter(field.attname) if plain else None,
             next(kept, frozenset()),
             isinstance(field, CharField | TextField),
+            vendor == NATIVE and isinstance(field, JSONField),
         )
 
     def value(self, row: Model, database: BaseDatabaseWrapper) -> Any:
@@ -207,6 +210,8 @@ class FilledColumn:
     def prepared(self, value: Any, database: BaseDatabaseWrapper) -> Any:
         if type(value) in self.kept:
             return value
+        if self.is_json and value is not None and not value:
+            return json.dumps(value)  # as a text: of many a row it is there several times
         if self.is_text:
             if type(value) is str and not value:
                 return value  # whatever a field makes of texts, nothing stays nothing
@@ -222,7 +227,8 @@ class FilledColumn:
     def varies(self) -> bool:
         """Whether its default is another for each row."""
         default = self.field.default
-        return _is_clock(self.field) or (callable(default) and default not in {list, dict})
+        is_made = self.field.has_default() and callable(default) and default not in {list, dict}
+        return is_made or _is_clock(self.field)
 
 
 def _is_clock(field: "Field[Any, Any]") -> bool:

@@ -24,6 +24,7 @@ from django.db.models import Model, QuerySet, Value
 from django.db.models.query import get_related_populators
 from django.db.models.sql.compiler import SQLCompiler
 
+from core.database import raw
 from core.text import LARGEST
 
 P = ParamSpec("P")
@@ -120,6 +121,8 @@ class PreparedQuery:
         return self._ask(params)
 
     def _ask(self, params: Sequence[Any]) -> list[Any]:
+        if self.database.vendor == raw.NATIVE and not raw.is_watched(self.database):
+            return raw.ask(self.database, raw.numbered(self.sql), params)
         with self.database.cursor() as cursor:
             cursor.execute(self.sql, params)
             return list(cursor.fetchall())

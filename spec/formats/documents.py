@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from spec.formats.published import PORTS, URLS, connected, published
 from spec.formats.stored import mapping
-from spec.framework import owner_of
+from spec.framework import Framework, owner_of
 from spec.kind import WorkloadKind
 from spec.part import Part
 from spec.problems.errors import SpecError, problems
@@ -33,13 +33,20 @@ def dump(part: Part) -> Document:
     another kind is no value of a workload."""
     document: Document = part.model_dump(mode="json", by_alias=True)
     if isinstance(part, WorkloadSpec):
-        kind, frameworks = part.kind.traits, {None, part.distributed_framework}
-        return {
-            key: value
-            for key, value in document.items()
-            if kind.may_have(key) and (key in kind.shares or owner_of(key) in frameworks)
-        }
+        own = _own_fields(part.kind, part.distributed_framework)
+        return {key: value for key, value in document.items() if key in own}
     return document
+
+
+@cache
+def _own_fields(kind: WorkloadKind, framework: Framework | None) -> frozenset[str]:
+    """What a workload has values of."""
+    traits, frameworks = kind.traits, {None, framework}
+    return frozenset(
+        key
+        for key in WHOLE_FIELDS
+        if traits.may_have(key) and (key in traits.shares or owner_of(key) in frameworks)
+    )
 
 
 def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
@@ -119,7 +126,9 @@ def masked(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
     return {
-        key: [_masked(item) for item in value]
+        key: value
+        if not isinstance(value, dict | list)
+        else [_masked(item) for item in value]
         if key == VARIABLES and isinstance(value, list)
         else masked(value)
         for key, value in document.items()
