@@ -4,7 +4,7 @@ Field names are those of Run:ai's distributed creation request. Assets are copie
 submission, so that a later edit of an asset never changes a workload.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Self
@@ -183,9 +183,11 @@ class WorkloadSpec(Part):
     def _fields_are_the_kinds(self) -> Self:
         if self.kind.is_gang and self.distributed_framework is None:
             raise ValueError("distributedFramework: is required")
-        for name, wire, default, others in _lacking(self.kind):
-            if getattr(self, name) != default:
-                raise ValueError(f"{wire}: only {others} have it; leave it out")
+        lacks = self.kind.traits.lacks
+        for name, field in WorkloadSpec.model_fields.items() if lacks else ():
+            others = lacks.get(field.alias or name)
+            if others and getattr(self, name) != field.default:
+                raise ValueError(f"{field.alias}: only {others} have it; leave it out")
         return self
 
     @model_validator(mode="after")
@@ -256,19 +258,14 @@ class WorkloadSpec(Part):
     @property
     def pods(self) -> tuple[Pod, ...]:
         """Every rank in order: the master is rank 0, worker *i* follows (Kubeflow's numbering)."""
-        replicas = {Role.MASTER: self.master_replica or self.worker, Role.WORKER: self.worker}
-        return tuple(  # of what was judged: to judge it again for each rank takes the longest
-            Pod.model_construct(rank=rank, role=role, index=index, replica=replicas[role])
-            for rank, role, index in self.places
+        make = Pod.model_construct  # of replicas that were judged, not for each rank again
+        master = self.master_replica
+        head = (make(rank=0, role=Role.MASTER, index=0, replica=master),) if master else ()
+        workers = (
+            make(rank=len(head) + i, role=Role.WORKER, index=i, replica=self.worker)
+            for i in range(self.num_workers)
         )
-
-    @property
-    def places(self) -> Iterator[tuple[int, Role, int]]:
-        """Of each of the :attr:`pods` its rank, role and index."""
-        heads = int(self.has_master)
-        if heads:
-            yield 0, Role.MASTER, 0
-        yield from ((heads + i, Role.WORKER, i) for i in range(self.num_workers))
+        return (*head, *workers)
 
     @property
     def asks_gpu_memory(self) -> bool:
@@ -292,15 +289,6 @@ class WorkloadSpec(Part):
         """Over the gang: all workers ask for the same."""
         master = self.master_replica
         return of(self.worker.compute) * self.num_workers + (of(master.compute) if master else 0)
-
-
-@cache
-def _lacking(kind: WorkloadKind) -> tuple[tuple[str, str, object, str], ...]:
-    """The fields that only workloads of other kinds have: name, wire name and default of each, and
-    which workloads these are."""
-    lacks, fields = kind.traits.lacks, WorkloadSpec.model_fields.items()
-    named = ((name, field.alias or name, field.default) for name, field in fields)
-    return tuple((*it, lacks[it[1]]) for it in named if it[1] in lacks)
 
 
 @cache

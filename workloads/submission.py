@@ -60,9 +60,9 @@ def create(
         insert_values(
             Rank,
             (
-                {"workload_id": workload.pk, "rank": rank, "role": role, "index": index}
-                for workload, own in zip(workloads, ready, strict=True)
-                for rank, role, index in own.spec.places
+                {"workload_id": it.pk, "rank": pod.rank, "role": pod.role, "index": pod.index}
+                for it, own in zip(workloads, ready, strict=True)
+                for pod in own.spec.pods
             ),
         )
         events.submitted(workloads, actor=by)

@@ -188,10 +188,10 @@ class FilledColumn:
     @classmethod
     def of(cls, field: "Field[Any, Any]", vendor: str) -> Self:
         plain = type(field).pre_save is Field.pre_save or not _is_clock(field)
-        known = (*(KEPT_NATIVE if vendor == NATIVE else ()), *KEPT_AS_THEY_ARE)
+        tables = (*(KEPT_NATIVE if vendor == NATIVE else ()), *KEPT_AS_THEY_ARE)
         kept = (
             values
-            for base, values in known
+            for base, values in tables
             if isinstance(field, base) and _conversions(type(field)) == _conversions(base)
         )
         return cls(

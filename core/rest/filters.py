@@ -68,7 +68,7 @@ class Sorted(Parameters):
 
 
 @dataclass(frozen=True)
-class Condition:
+class FilterCondition:
     """One filter that was read: what a column is compared with, and how."""
 
     column: str
@@ -101,10 +101,10 @@ class Condition:
         return ~condition if negated else condition
 
 
-def conditions(filters: Iterable[str], fields: Fields) -> Iterator[Condition]:
+def conditions(filters: Iterable[str], fields: Fields) -> Iterator[FilterCondition]:
     """``ApiError`` 400 says which filter cannot be read."""
     for text in chain.from_iterable(map(JOINED.split, filters)):
-        yield Condition.read(text, fields)
+        yield FilterCondition.read(text, fields)
 
 
 def narrow(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:

@@ -9,7 +9,16 @@ from uuid import UUID
 from ninja import Field
 
 from core.rest.api import LAST_OFFSET, PAGE_LIMIT, Parameters
-from core.rest.filters import DATE, ID, Condition, Fields, Filtered, Sorted, conditions, sorting
+from core.rest.filters import (
+    DATE,
+    ID,
+    Fields,
+    FilterCondition,
+    Filtered,
+    Sorted,
+    conditions,
+    sorting,
+)
 
 Row = TypeVar("Row")
 MILLISECOND = 1000  # in microseconds
@@ -75,7 +84,7 @@ def ordered(rows: list[Row], by: Sorted, fields: Fields) -> list[Row]:
     return sorted(rows, key=place, reverse=by.sort_order == "desc")
 
 
-def _passes(row: Any, condition: Condition) -> bool:
+def _passes(row: Any, condition: FilterCondition) -> bool:
     value, wanted = getattr(row, condition.column), condition.wanted
     if value is None:
         return condition.operator in NEGATED

@@ -1,7 +1,6 @@
 """The workload: a spec that was submitted, and where its life stands."""
 
 import uuid
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,6 @@ from projects.models import Project
 from spec.formats import documents
 from spec.formats.stored import fault_of, mapping
 from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason
-from spec.problems.errors import Problem
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models.choices import (
     Source,
@@ -126,8 +124,7 @@ class Workload(Foreseen):
     curves = SaidJSON(default=dict, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
-    #: What of its spec makes no difference, where its plan just said so of this object.
-    unused: "Sequence[Problem] | None" = None
+    unused: Any = None  # what of its spec makes no difference, where a plan just said so
 
     if TYPE_CHECKING:
         assets: RelatedManager["WorkloadAsset"]

@@ -211,35 +211,6 @@ def test_the_hash_of_a_key_takes_no_time_and_old_ones_are_replaced(user: User) -
     assert user.access_keys.get().secret_hash == row.secret_hash
 
 
-def by_form(**form: str) -> tuple[int, Any]:
-    response = Client().post("/api/v2/token", form)
-    return response.status_code, json.loads(response.content)
-
-
-def test_a_form_as_oauth_has_it_gets_the_same_tokens(user: User) -> None:
-    key = key_of(user)
-    client = {"client_id": key["clientID"], "client_secret": key["clientSecret"]}
-    status, first = by_form(grant_type="client_credentials", **client)
-    assert (status, first["token_type"], first["expires_in"]) == (200, "Bearer", 12 * 3600)
-    status, second = by_form(grant_type="refresh_token", refresh_token=first["refresh_token"])
-    assert (status, read(second["access_token"])) == (200, 200)
-    status, _ = by_form(grant_type="password", username="mara", password=SECRET)
-    assert status == 200
-
-
-def test_a_form_that_gets_no_token_is_told_why_in_json(user: User) -> None:
-    for grant in ("authorization_code", ""):
-        status, refused = by_form(grant_type=grant, code="x")
-        assert (status, refused["complianceIssues"][0]["field"]) == (400, "grant_type")
-    status, refused = by_form(grant_type="client_credentials", client_id="x")
-    assert (status, refused["complianceIssues"][0]["field"]) == (400, "client_secret")
-    nul = {"username": "a\0", "password": "b"}
-    assert by_form(grant_type="password", **nul)[0] == 400
-    assert by_form(grant_type="password", username="mara", password="no")[0] == 401
-    answer = Client().get("/api/v2/token")
-    assert (answer.status_code, answer.json()["code"]) == (405, 405)
-
-
 def test_a_field_that_a_token_request_does_not_have_is_named(db: None) -> None:
     status, answer = ask(grantType="app_token", applicationId="x")
     assert status == 400

@@ -40,9 +40,9 @@ def test_a_dry_run_submits_nothing_and_the_parameters_of_a_list_are_named(
     status, answer = call("POST", "/workloads/distributed?dryRun=true", seed_body())
     assert (status, answer["dryRun"]) == (200, True)
     assert not Workload.objects.exists()
-    status, answer = call("GET", "/node-pools?filterBy=name==none&sortBy=x")
+    status, answer = call("GET", "/node-pools?filtered=name==none&sorted=x")
     assert status == 400
-    assert [issue["field"] for issue in answer["complianceIssues"]] == ["filterBy", "sortBy"]
+    assert [issue["field"] for issue in answer["complianceIssues"]] == ["filtered", "sorted"]
     assert "it accepts clusterId" in answer["details"]
 
 

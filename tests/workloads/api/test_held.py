@@ -44,7 +44,7 @@ def values(call: Caller, path: str, name: str) -> list[str]:
     return [it["value"] for it in series["values"]]
 
 
-def test_what_was_held_at_each_moment_is_a_sum_over_workloads(
+def test_allocated_gpus_of_the_past_are_summed_over_the_workloads_of_a_project(
     boss: Caller, vision: Project
 ) -> None:
     went(
@@ -65,7 +65,7 @@ def test_what_was_held_at_each_moment_is_a_sum_over_workloads(
     assert values(boss, project, "CPU_MEMORY_ALLOCATION_MB")[0] == "3300"
 
 
-def test_the_past_of_others_is_not_told(vision: Project) -> None:
+def test_metrics_of_a_project_are_not_told_to_strangers(vision: Project) -> None:
     someone: User = UserFactory.create()
     asked = urlencode({**ASKED, "metricType": "GPU_ALLOCATION"})
     for path, status in (("projects", 404), ("departments", 403)):
@@ -73,7 +73,7 @@ def test_the_past_of_others_is_not_told(vision: Project) -> None:
         assert Caller(someone)("GET", f"/org-unit/{path}/{pk}/metrics?{asked}")[0] == status
 
 
-def test_what_nobody_wrote_down_is_refused(boss: Caller, vision: Project) -> None:
+def test_quotas_of_the_past_are_refused_by_metrics(boss: Caller, vision: Project) -> None:
     asked = urlencode({**ASKED, "metricType": "GPU_QUOTA"})
     status, refused = boss("GET", f"/org-unit/projects/{vision.pk}/metrics?{asked}")
     assert (status, "GPU_ALLOCATION" in refused["details"]) == (501, True)

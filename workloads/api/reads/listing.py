@@ -75,7 +75,7 @@ class EventsOfOne(Pages, InItsOrder, Filtered, Which):
         return order(events, self, OF_AN_EVENT).select_related("actor")
 
 
-class PodsOfOne(Pages, InItsOrder, Filtered, Which):
+class PagesOfOne(Pages, InItsOrder, Filtered, Which):
     def rows(self, workload: Workload) -> QuerySet[Rank]:
         ranks = filters.narrow(workload.ranks.all(), self.filter_by, OF_A_POD)
         ranks = ranks.filter(node__icontains=self.search) if self.search else ranks
@@ -188,7 +188,7 @@ class PodList(Wire):
     by_alias=True,
     operation_id="list_workload_pods",
 )
-def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PodsOfOne]) -> PodList:
+def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
     """Its ranks, with node, phase, restarts and exit code."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
     page, following = which.cut(which.rows(workload))

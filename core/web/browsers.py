@@ -1,19 +1,54 @@
-"""What every answer to htmx needs, whatever the view did."""
+"""What only browsers need of requests and answers: who calls the API has a token and no session,
+and reads JSON."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import cast
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages import get_messages
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import resolve_url
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
+from django_htmx.middleware import HtmxMiddleware
 
+from core.rest.api import CALLS
 from core.web.http import HtmxRequest
 
 Next = Callable[[HttpRequest], HttpResponseBase]
+
+
+class ForPages:
+    """Lets calls pass."""
+
+    get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        if request.path.startswith(CALLS):
+            return self.get_response(request)
+        answer: HttpResponseBase | Awaitable[HttpResponseBase]
+        answer = super().__call__(request)  # type: ignore[misc]  # of what stands behind it
+        return answer
+
+
+class SessionsOfPages(ForPages, SessionMiddleware):  # type: ignore[misc]
+    pass
+
+
+class UsersOfPages(ForPages, AuthenticationMiddleware):  # type: ignore[misc]
+    pass
+
+
+class MessagesOfPages(ForPages, MessageMiddleware):  # type: ignore[misc]
+    pass
+
+
+class HtmxOfPages(ForPages, HtmxMiddleware):  # type: ignore[misc]
+    pass
 
 
 class HtmxAnswersMiddleware:
@@ -39,3 +74,7 @@ class HtmxAnswersMiddleware:
             shown = [{"text": str(m.message), "tone": m.level_tag} for m in messages]
             trigger_client_event(response, "toasts", {"shown": shown})
         return response
+
+
+class HtmxAnswersOfPages(ForPages, HtmxAnswersMiddleware):  # type: ignore[misc]
+    pass
