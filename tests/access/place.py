@@ -42,6 +42,8 @@ ORDINARY = {
     "name": "worker-compute",
     "rest": "v2/x",
     "key": "a",
+    "type_id": "distributed",
+    "category_id": "none-has-it",
     "uidb36": "a",
 }
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|{(\w+)}")
@@ -54,6 +56,9 @@ QUERIES = {
     "/api/v1/workloads/telemetry": "?telemetryType=WORKLOADS_COUNT&groupBy=ProjectId",
     "/api/v1/workloads/{workload_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
     "/api/v1/workloads/{workload_id}/pods/{pod_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
+    "/api/v1/org-unit/projects/{project_id}/metrics": f"?metricType=GPU_ALLOCATION{TIME}",
+    "/api/v1/org-unit/departments/{department_id}/metrics": f"?metricType=GPU_ALLOCATION{TIME}",
+    "/api/v1/clusters/{cluster_id}/metrics": f"?metricType=ALLOCATED_GPU{TIME}",
     "/api/v1/audit/log": f"?{TIME[1:]}",
     "/api/v1/audit/log/file": f"?{TIME[1:]}",
     "/api/v1/storage-classes": "?clusterId={clusters}",

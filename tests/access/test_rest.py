@@ -43,6 +43,9 @@ TABLE = """
 1+++++ 1 +++++ GET    /org-unit/projects/telemetry
 13333+ 1 3333+ GET    /org-unit/departments/telemetry
 144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes/count
+144+++ 1 44+++ GET    /clusters/{cluster_id}/metrics
+144+++ 1 44+++ GET    /org-unit/projects/{project_id}/metrics
+13333+ 1 3333+ GET    /org-unit/departments/{department_id}/metrics
 144+++ 1 44+++ GET    /workloads/{workload_id}/history
 144+++ 1 44+++ GET    /workloads/{workload_id}/metrics
 144+++ 1 44+++ GET    /workloads/{workload_id}/pods/{pod_id}/metrics
@@ -211,6 +214,10 @@ TABLE = """
 1+++++ 1 +++++ GET    /authorization/roles/{role_id}
 1+++++ 1 +++++ GET    /org-unit/priorities
 1+++++ 1 +++++ GET    /workload-priorities
+1+++++ 1 +++++ GET    /workload-types
+1+++++ 1 +++++ GET    /workload-types/{type_id}
+1+++++ 1 +++++ GET    /workload-categories
+144444 1 44444 GET    /workload-categories/{category_id}
 1+++++ 1 +++++ POST   /authorization/permitted-scopes
 111111 1 33333 POST   /me/password
 13333+ 1 3333+ DELETE /administration/access-keys/{key_id}
