@@ -13,12 +13,11 @@ from assets.credential.model import Credential
 from clusters.connections import engine_for, site_of
 from clusters.models import Cluster
 from core.database.fields import Unreadable
-from engines.base import EngineError, EngineRefused, Handle, Launch
+from engines.base import EngineError, EngineRefused, Launch
 from projects.models import Project
 from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
-from workloads.plan import UNSAVED, Plan
 
 AGAIN = "Copy & edit starts it again."
 
@@ -57,21 +56,6 @@ def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
         registries=registries.shown(pulls),
     )
     return launch, pulls
-
-
-def planned_launch_of(planned: Plan, by: User) -> Launch | None:
-    """Of what is not submitted yet, without values; ``None`` while it cannot be submitted."""
-    if not (planned.submittable and planned.spec and planned.project and planned.cluster):
-        return None
-    spec, project, cluster = planned.spec, planned.project, planned.cluster
-    return Launch(
-        handle=Handle(UNSAVED, planned.draft.name, project.name),
-        run=1,
-        spec=spec,
-        submitted_by=by.username,
-        site=site_of(cluster, spec),
-        registries=registries.shown(pulled_with(spec, project, on=cluster, by=by)),
-    )
 
 
 def pulled_with(

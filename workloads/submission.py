@@ -12,11 +12,14 @@ from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import User
+from assets.credential.injection import registries
 from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
+from clusters.connections import site_of
 from core.broker.enqueue import tell
 from core.database.inserts import insert, insert_values, together
+from engines.base import Handle, Launch
 from projects.models import project_to_submit_to
 from projects.quotas import Demand
 from spec.draft import WorkloadDraft
@@ -27,7 +30,7 @@ from workloads.history import events
 from workloads.launch import pulled_with
 from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
-from workloads.plan import Plan, Ready, contest, plan
+from workloads.plan import UNSAVED, Plan, Ready, contest, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
 
@@ -107,6 +110,21 @@ def _references(planned: Plan) -> Iterator[Reference]:
             yield "", CREDENTIAL.slug, pull.pk
     if planned.template:
         yield "", "template", planned.template.pk
+
+
+def planned_launch_of(planned: Plan, by: User) -> Launch | None:
+    """Of what is not submitted yet, without values; ``None`` while it cannot be submitted."""
+    if not (planned.submittable and planned.spec and planned.project and planned.cluster):
+        return None
+    spec, project, cluster = planned.spec, planned.project, planned.cluster
+    return Launch(
+        handle=Handle(UNSAVED, planned.draft.name, project.name),
+        run=1,
+        spec=spec,
+        submitted_by=by.username,
+        site=site_of(cluster, spec),
+        registries=registries.shown(pulled_with(spec, project, on=cluster, by=by)),
+    )
 
 
 class BatchError(ValueError):

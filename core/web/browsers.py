@@ -35,15 +35,15 @@ class ForPages:
         return answer
 
 
-class SessionsOfPages(ForPages, SessionMiddleware):  # type: ignore[misc]
+class SessionsOfPages(ForPages, SessionMiddleware):
     pass
 
 
-class UsersOfPages(ForPages, AuthenticationMiddleware):  # type: ignore[misc]
+class UsersOfPages(ForPages, AuthenticationMiddleware):
     pass
 
 
-class MessagesOfPages(ForPages, MessageMiddleware):  # type: ignore[misc]
+class MessagesOfPages(ForPages, MessageMiddleware):
     pass
 
 

@@ -7,9 +7,10 @@ from core.forms import nested
 from spec.draft import WorkloadDraft
 from spec.formats import draft_yaml
 from spec.formats.lines import LONGEST
-from workloads.launch import manifest, planned_launch_of
+from workloads.launch import manifest
 from workloads.models import Draft
 from workloads.plan import Plan
+from workloads.submission import planned_launch_of
 from workloads.wizard import drafts
 from workloads.wizard.pages.problems import problems
 from workloads.wizard.places import values_of

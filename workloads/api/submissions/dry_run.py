@@ -22,10 +22,11 @@ from workloads.api.reads.why import ShareOut
 from workloads.api.spec_schemas import spec_of
 from workloads.api.warnings import WarningOut
 from workloads.api.words import AnyCause, MasterDocument
-from workloads.launch import manifests, planned_launch_of
+from workloads.launch import manifests
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Fit
 from workloads.scheduling.fit.repairs import Repair
+from workloads.submission import planned_launch_of
 from workloads.wizard import repairs
 
 AnswerWord = Annotated[str, words("now", "later", "never", "unknown")]
