@@ -27,6 +27,8 @@ CHANCE = (
     (re.compile(r"\b(?:\d+[ms])+\b(?P<pad> ?) *"), r"<age>\g<pad>"),
     (re.compile(r"projectId: '\d+'"), "projectId: <number>"),
     (re.compile(r"http://[\w.]+:\d+"), "<server>"),
+    (re.compile(r"/\S+/engine/workloads"), "<home>/workloads"),
+    (re.compile(r"(node|NODE_NAME): \S+"), r"\1: <node>"),
 )
 
 
