@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from core.database.choices import Choices
+from core.database.prepared import prepared
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -181,6 +182,11 @@ def _memberships(user: Any) -> frozenset[str]:
     """Read once by object: a request, or a look from a connection that outlives it, has its own."""
     kept: frozenset[str] | None = user.__dict__.get("_memberships")
     if kept is None:
-        rows = user.projects.order_by().values_list("pk", flat=True)
-        kept = user.__dict__["_memberships"] = frozenset(key("project", pk) for pk in rows)
+        rows = _projects_of(user.pk, projects=user.projects.model)
+        kept = user.__dict__["_memberships"] = frozenset(key("project", it.pk) for it in rows)
     return kept
+
+
+@prepared
+def _projects_of(user: int, *, projects: type[Model]) -> QuerySet[Model]:
+    return projects._default_manager.filter(members=user).only("pk").order_by()

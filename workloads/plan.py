@@ -10,8 +10,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
@@ -22,7 +20,6 @@ from assets.models import Template
 from assets.template import rulings
 from clusters.connections import complaints, warnings
 from clusters.models import Cluster
-from core.database.prepared import prepared
 from engines.base import Handle
 from projects.models import Project, project_to_submit_to
 from projects.quotas import Demand
@@ -264,16 +261,10 @@ def _odd_name(name: str, workers: int) -> list[Problem]:
 
 
 def _taken(name: str, project: Project) -> list[Problem]:
-    if _of_that_name(project.pk, name):
+    if Workload.objects.filter(project=project, name=name, deleted_at=None).exists():
         message = f"{name!r} already exists in {project.name}; enter a different name"
         return [Problem(("name",), message, TAKEN)]
     return []
-
-
-@prepared
-def _of_that_name(project: int, name: str) -> QuerySet[Workload]:
-    named = Workload.objects.filter(project=project, name=name, deleted_at=None)
-    return named.only("pk").order_by()[:1]
 
 
 def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:

@@ -7,7 +7,6 @@ import uuid
 import workloads.models.choices
 import workloads.models.history.sample
 import workloads.models.history.traces
-import workloads.models.workload
 from django.conf import settings
 from django.db import migrations, models
 
@@ -43,7 +42,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=63)),
-                ('source', models.CharField(choices=workloads.models.workload.sources, default='form', max_length=10)),
+                ('source', models.CharField(choices=workloads.models.choices.sources, default='form', max_length=10)),
                 ('draft_id', models.UUIDField(blank=True, editable=False, null=True, unique=True)),
                 ('draft_json', models.JSONField(default=dict)),
                 ('spec_json', models.JSONField()),

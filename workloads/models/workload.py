@@ -22,15 +22,7 @@ from spec.formats import documents
 from spec.formats.stored import fault_of, mapping
 from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
-from workloads.models.choices import (
-    Source,
-    architectures,
-    frameworks,
-    kinds,
-    phases,
-    reasons,
-    sources,
-)
+from workloads.models import choices
 from workloads.models.history.foreseen import Foreseen, first_wait
 from workloads.models.history.traces import kept_in_words, kept_until, with_the_project
 from workloads.models.indexes import TABLE_INDEXES
@@ -71,7 +63,7 @@ class Workload(Foreseen):
     created_by = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"
     )
-    source = models.CharField(max_length=10, choices=sources, default=Source.FORM)
+    source = models.CharField(max_length=10, choices=choices.sources, default=choices.Source.FORM)
     # The draft it was made from: a second submission of one draft finds the first one's workload.
     draft_id = models.UUIDField(null=True, blank=True, unique=True, editable=False)
     draft_json = models.JSONField(default=dict)
@@ -84,8 +76,8 @@ class Workload(Foreseen):
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="copies"
     )
 
-    phase = models.CharField(max_length=20, choices=phases, default=Phase.CREATING)
-    reason = models.CharField(max_length=30, choices=reasons, blank=True, default="")
+    phase = models.CharField(max_length=20, choices=choices.phases, default=Phase.CREATING)
+    reason = models.CharField(max_length=30, choices=choices.reasons, blank=True, default="")
     message = SaidText(blank=True)
     phase_updated_at = models.DateTimeField(default=timezone.now)
     run = models.PositiveIntegerField(default=1)
@@ -105,9 +97,9 @@ class Workload(Foreseen):
     running_seconds = models.FloatField(default=0)
 
     # Copies of what the spec says, so that the table sorts and filters in SQL.
-    kind = models.CharField(max_length=20, choices=kinds, default="distributed")
-    framework = models.CharField(max_length=20, blank=True, choices=frameworks)
-    architecture = models.CharField(max_length=30, choices=architectures)
+    kind = models.CharField(max_length=20, choices=choices.kinds, default="distributed")
+    framework = models.CharField(max_length=20, blank=True, choices=choices.frameworks)
+    architecture = models.CharField(max_length=30, choices=choices.architectures)
     image = models.CharField(max_length=512)
     num_pods = models.PositiveIntegerField()
     running_pods = models.PositiveIntegerField(default=0)

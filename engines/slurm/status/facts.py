@@ -178,5 +178,5 @@ def verdict_of(line: str) -> BatchJob | None:
 def _at(seconds: float) -> datetime:
     """``ValueError`` of a time that is none of ours."""
     if not 0 <= seconds < LAST_SECOND:
-        raise ValueError(f"{seconds} is no time")
+        raise ValueError(f"{seconds} is not a time")
     return datetime.fromtimestamp(seconds, UTC)
