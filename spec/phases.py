@@ -63,6 +63,8 @@ ACTIVE = HOLDING | WAITING
 #: The cluster should have it. A cluster that queues for itself shows Pending too; elsewhere a
 #: pending workload has not been seen in its run yet.
 HANDED_OVER = HOLDING | {Phase.PENDING}
+#: And where a cluster keeps the job of a workload that was stopped.
+KEPT_THERE = HANDED_OVER | {Phase.STOPPED}
 #: Before and after all ranks of a run were there for the first time.
 GATHERING = frozenset({Phase.PENDING, Phase.INITIALIZING})
 AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})

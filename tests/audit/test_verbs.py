@@ -62,6 +62,7 @@ NO_VERBS = {
     "workloads.services.free_name": "reads",
     "workloads.submission.create": "a part of submit and submit_all",
     "workloads.submission.judge_all": "saves nothing",
+    "workloads.submission.planned_launch_of": "saves nothing",
 }
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -28,6 +29,8 @@ SHELLS = {
         ["fish"],
     ),
 }
+#: What a terminal is told besides its text.
+PAINT = re.compile(r"\x1b\[[\d;]*[A-Za-z]|[\x00\x0f]")
 PATIENCE = 30.0
 
 
@@ -44,7 +47,7 @@ class ShellTerminal:
     def wait_for(self, *texts: str) -> str:
         """Until each is shown; what was shown meanwhile."""
         ends, begin = time.monotonic() + PATIENCE, len(self.shown)
-        while not all(it in self.shown[begin:] for it in texts):
+        while not all(it in PAINT.sub("", self.shown[begin:]) for it in texts):
             if not select.select([self.handle], [], [], max(ends - time.monotonic(), 0))[0]:
                 pytest.fail(f"{texts} was not shown: {self.shown[begin:]!r}")
             self.shown += os.read(self.handle, 65536).decode(errors="replace")

@@ -7,7 +7,7 @@ from django.db.models import F, Prefetch
 
 from clusters.models import Cluster
 from engines.base import Observation
-from spec.phases import HANDED_OVER, Phase
+from spec.phases import HANDED_OVER, KEPT_THERE, Phase
 from workloads import reconcile
 from workloads.history import causes, progress
 from workloads.models import Cause, Workload
@@ -30,7 +30,7 @@ def changed(cluster: Cluster, listed: Sequence[Observation]) -> Iterator[Observa
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
     """What was handed over in this run and is not there any more is lost. A stopped workload, whose
     job may have been deleted while nobody watched, stays one and says so."""
-    phases = HANDED_OVER | ({Phase.STOPPED} if cluster.definition.keeps_stopped else set())
+    phases = KEPT_THERE if cluster.definition.keeps_stopped else HANDED_OVER
     rows = Workload.objects.filter(
         cluster=cluster,
         phase__in=phases,

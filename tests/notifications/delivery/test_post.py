@@ -103,7 +103,7 @@ def test_a_name_that_changes_its_address_in_between_is_connected_as_it_was_judge
     assert len(answers_in_turn) == 1, "asked once"
     settings.WEBHOOK_NETWORKS = []
     refused = post(receiver.url, "", {}, resolve=lambda host, port: ["127.0.0.1"])
-    assert "no public address" in refused.fault
+    assert "not a public address" in refused.fault
     assert len(receiver.received) == 1
 
 

@@ -16,7 +16,7 @@ from notifications.delivery.receivers import AddressRefused, fault_of, receiver_
     ],
 )
 def test_a_name_that_points_to_an_inner_address_is_refused(ip: str) -> None:
-    with pytest.raises(AddressRefused, match="no public address"):
+    with pytest.raises(AddressRefused, match="not a public address"):
         receiver_of("https://hooks.example.com/a", lambda host, port: [ip])
 
 
@@ -63,8 +63,8 @@ def test_networks_that_are_named_are_open(settings: Settings) -> None:
         ("https://exämple.com/", "beyond ASCII"),
         ("https://example.com/\r\nX: y", "neither spaces"),
         ("https://example.com/" + "a" * 500, "at most 500"),
-        ("http://127.0.0.1:8000/", "no public address"),
-        ("http://[::1]:8000/", "no public address"),
+        ("http://127.0.0.1:8000/", "not a public address"),
+        ("http://[::1]:8000/", "not a public address"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_before_it_is_saved(url: str, fault: str) -> None:
