@@ -21,15 +21,15 @@ from engines.slurm.watch.poll import Glance
 
 AT = re.compile(r"[0-9]+(\.[0-9]+)?")
 AT_ONCE = 64  # jobs of one call, in turn
-# What jobs wrote down themselves, of those whose folders follow, indented: none speaks for another.
-# No link is followed. $1 directory.
+# What jobs wrote down themselves, of those whose folders follow, indented: none speaks for another,
+# also where the last line has no end. No link is followed. $1 directory.
 WRITTEN = r"""
 ENTER
 cd -P "$1" 2>/dev/null || exit 0
 shared=$(pwd -P)
 shift
 for d; do
-  echo "of $d"
+  printf '\nof %s\n' "$d"
   (enter "$d" &&
     dd if=usage iflag=nofollow,nonblock,count_bytes count=8000 status=none 2>/dev/null |
     sed 's/^/ /')

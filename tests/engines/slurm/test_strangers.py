@@ -161,6 +161,16 @@ def test_a_file_speaks_for_no_run_of_others(place: Path) -> None:
     assert sampler.read(OTHER, 1, None)[0].memory == 2**20 // 3
 
 
+def test_a_torn_usage_hides_no_one_elses(place: Path) -> None:
+    written(place, OTHER)
+    (place / relative(OTHER) / "usage").write_text("at 1.0\n53.0|cpu=00:00:10,mem=1M|")
+    (place / relative() / "usage").write_text("at 1.0\n52.0|cpu=00:00:10,mem=3M|\n")
+    sampler = StepSampler(HERE, str(place), every=0)
+    sampler.refresh([glance(OTHER, "53", parts=1), glance(cases.UID, "52", parts=1)])
+    assert sampler.read(OTHER, 1, None)[0].memory == 2**20 // 3
+    assert sampler.read(cases.UID, 1, None)[0].memory == 2**20
+
+
 def test_an_end_is_written_over_no_link(place: Path, secret: Path) -> None:
     run = place / relative()
     (run / ".ended").symlink_to(secret)
