@@ -1,6 +1,7 @@
 """Statements that go to PostgreSQL as they are, with their values beside them: what the cursors of
 Django and of the client make of each takes longer than the answer."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import Any
 
 NATIVE = "postgresql"
 PLACE = "%s"  # of a value in a statement, as Django has it
+MARK = re.compile(r"%[%s]")  # a place, or a percent sign, which is written twice
 
 
 def ask(database: Any, text: str, values: Sequence[Any]) -> list[Any]:
@@ -42,6 +44,4 @@ def is_watched(database: Any) -> bool:
 def numbered(sql: str) -> str:
     """PostgreSQL's own places, ``$1`` and so on."""
     numbers = count(1)
-    first, *parts = sql.split(PLACE)
-    whole = first + "".join(f"${next(numbers)}{part}" for part in parts)
-    return whole.replace("%%", "%")
+    return MARK.sub(lambda it: f"${next(numbers)}" if it[0] == PLACE else "%", sql)

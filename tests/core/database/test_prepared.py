@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import active
 from core.database.prepared import prepared
+from core.database.raw import numbered
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory
 
@@ -84,3 +85,7 @@ def test_the_first_question_of_a_request_opens_a_connection_that_ended_anew(
     monkeypatch.setattr(own, "health_check_done", False)
     assert active(user.pk) == [user]
     assert connection.connection.info.backend_pid != number
+
+
+def test_a_percent_sign_before_an_s_is_no_place_of_a_value() -> None:
+    assert numbered("a LIKE '%%s%%' AND b = %s AND c = %s") == "a LIKE '%s%' AND b = $1 AND c = $2"
