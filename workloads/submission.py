@@ -95,7 +95,7 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         **verdict_columns(planned.fit),
         **origin,
     )
-    workload.unused = planned.warnings
+    workload.warnings = planned.warnings
     return workload
 
 

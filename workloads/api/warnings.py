@@ -23,8 +23,8 @@ class WarningOut(Wire):
 
 
 def warnings_of(workload: Workload) -> list[WarningOut]:
-    if workload.unused is not None:
-        return [WarningOut.of(problem) for problem in workload.unused]
+    if workload.warnings is not None:
+        return [WarningOut.of(problem) for problem in workload.warnings]
     with suppress(SpecError):  # it was written under other rules, and does not run again
         if workload.cluster.definition.warnings:
             problems = warnings(workload.cluster, workload.handle, workload.spec)

@@ -116,7 +116,7 @@ class Workload(Foreseen):
     curves = SaidJSON(default=dict, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
-    unused: Any = None  # what of its spec makes no difference, where a plan just said so
+    warnings: Any = None  # of the plan that it was just made of, and of no other
 
     if TYPE_CHECKING:
         assets: RelatedManager["WorkloadAsset"]
