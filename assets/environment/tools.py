@@ -17,7 +17,7 @@ CELLS = (
         Input.SELECT,
         options=(("", "Select a tool"), *TOOLS.items()),
         also=("toolType",),
-        sways=True,
+        redraws=True,
     ),
     Cell("name", "Name", fills=False),
     Cell(

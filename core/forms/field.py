@@ -47,8 +47,8 @@ class Cell:
     of a value that is not in it. ``initial`` is what holds where nothing is given, and what is
     therefore never kept. ``also`` are paths whose problems it shows beside its own. An item is
     blank while no cell that ``fills`` it holds anything. While someone types in it, the
-    page named ``suggests`` is asked how it may go on. One that ``sways`` changes others of its
-    item.
+    page named ``suggests`` is asked how it may go on. One that ``redraws`` has its item drawn
+    again when it changes, for other cells depend on it.
     """
 
     key: str
@@ -64,7 +64,7 @@ class Cell:
     fills: bool = True
     missing: str = ""
     suggests: str = ""
-    sways: bool = False
+    redraws: bool = False
 
     @property
     def slug(self) -> str:

@@ -25,8 +25,8 @@ class Question(Field):
     entered as text where the cluster does not tell what it has. One with a ``switch`` is asked
     where that general setting is on, or something was answered already. A list begins as the
     project has it in its column ``of_project``; its items choose assets of the kind that it
-    ``makes``, where a new one can be made as well. One that ``sways`` changes others of its
-    section."""
+    ``makes``, where a new one can be made as well. One that ``redraws`` has its section
+    drawn again when it changes, for other questions depend on it."""
 
     page: int = SETUP
     section: str = ""
@@ -36,7 +36,7 @@ class Question(Field):
     switch: str = ""
     of_project: str = ""
     makes: str = ""
-    sways: bool = False
+    redraws: bool = False
 
     @property
     def role(self) -> str:

@@ -28,7 +28,7 @@ REQUESTS = Section(
             Input.SELECT,
             "A part needs exactly 1 device.",
             options=(("", "As the compute resource"), *PARTS),
-            sways=True,
+            redraws=True,
         ),
         _question("gpuPortionRequest", "GPU fraction", Input.NUMBER, example="0.5"),
         _question("gpuPortionLimit", "GPU fraction limit", Input.NUMBER),
