@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spec.parts.environment import TOOLS, ToolConnection
 from spec.values.variable import fill_in, filled_in, looks_secret
-from spec.workload import Pod, Replica, WorkloadSpec
+from spec.workload import Pod, RelatedUrl, Replica, WorkloadSpec
 
 LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it is a DNS label
 
@@ -41,10 +41,13 @@ def links_of(spec: WorkloadSpec) -> tuple[Link, ...]:
     """External tools, each once, and the related URLs."""
     replicas = [spec.worker, *([spec.master] if spec.master else [])]
     tools = (_link(replica, it) for replica in replicas for it in replica.connections)
-    related = (
-        Link(it.name or TOOLS.get(it.type, it.type), it.type, it.url) for it in spec.related_urls
-    )
+    related = map(_related, spec.related_urls)
     return tuple(dict.fromkeys([*filter(None, tools), *related]))
+
+
+def _related(page: RelatedUrl) -> Link:
+    kind = TOOLS.get(page.type, page.type)  # named as the tool of that type is
+    return Link(page.name or kind, kind, page.url)
 
 
 def _link(replica: Replica, tool: ToolConnection) -> Link | None:

@@ -29,6 +29,12 @@ def test_variables_stand_in_the_address_of_a_tool_that_is_elsewhere(workload: Wo
     assert tools(workload) == (), "nothing serves it"
 
 
+def test_a_related_url_is_called_as_a_tool_of_its_type(workload: Workload) -> None:
+    workload.spec_json["relatedUrls"] = [{"url": "https://wandb.ai/ada", "type": "wandb"}]
+    name = "Weights & Biases"
+    assert links_of(workload.spec) == (Link(name, name, "https://wandb.ai/ada"),)
+
+
 def test_an_address_shows_no_secret_and_says_what_it_lacks(workload: Workload) -> None:
     belongs(workload, url="https://comet.com/${TEAM}/${API_KEY}", API_KEY="zanzibar")
     (link,) = links_of(workload.spec)
@@ -53,4 +59,4 @@ def test_connect_leads_there_whatever_the_phase(workload: Workload, member: User
         assert f'href="{url}" target="_blank"' in page
     belongs(workload)
     page = signed_in(member).get(f"/workloads/{workload.pk}/connect/").content.decode()
-    assert "Its address names PROJECT" in page
+    assert "Its URL needs PROJECT" in page
