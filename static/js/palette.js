@@ -43,7 +43,7 @@ function choose(at) {
 const chosen = () => options().findIndex((one) => one.getAttribute("aria-selected") === "true");
 
 // What is known here is shown at once; what the server has comes first, for it is what one types names of.
-async function search() {
+function search() {
   const text = input.value.trim();
   const number = ++asked;
   list.replaceChildren(...pages(text.toLowerCase().split(/\s+/)));
@@ -88,8 +88,9 @@ dialog.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
   if (event.target.closest?.("[data-palette]")) open();
 });
+// A browser that fills in a form sends key events without a key.
 document.addEventListener("keydown", (event) => {
-  const isAsked = event.key.toLowerCase() === "k" && (isMac ? event.metaKey : event.ctrlKey) && !event.shiftKey && !event.altKey;
+  const isAsked = event.key?.toLowerCase() === "k" && (isMac ? event.metaKey : event.ctrlKey) && !event.shiftKey && !event.altKey;
   if (!isAsked || event.target.closest(".xterm")) return;
   event.preventDefault();
   open();
