@@ -211,7 +211,7 @@ class FilledColumn:
         if type(value) in self.kept:
             return value
         if self.is_json and value is not None and not value:
-            return json.dumps(value)  # as a text: of many a row it is there several times
+            return json.dumps(value)  # as text, without an adapter: a row has several of these
         if self.is_text:
             if type(value) is str and not value:
                 return value  # whatever a field makes of texts, nothing stays nothing

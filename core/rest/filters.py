@@ -171,5 +171,10 @@ def _moment(text: str) -> datetime:
     return (moment if moment.tzinfo else timezone.make_aware(moment)).astimezone(UTC)
 
 
-READERS: dict[type, Callable[[str], Any]] = {TEXT: str, NUMBER: _number, DATE: _moment, ID: UUID}
-READERS[ListOfNames] = str
+READERS: dict[type, Callable[[str], Any]] = {
+    TEXT: str,
+    NUMBER: _number,
+    DATE: _moment,
+    ID: UUID,
+    ListOfNames: str,
+}

@@ -59,7 +59,7 @@ def test_rows_are_walked_opened_and_selected_by_keys_that_can_be_turned_off(
     expect(page.locator("#drawer-dialog")).to_be_hidden()
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
-    sheet.get_by_label("Shortcuts of a single key").uncheck()
+    sheet.get_by_label("Single-key shortcuts").uncheck()
     sheet.get_by_role("button", name="Close").click()
     page.keyboard.press("/")
     expect(page.locator("#search")).not_to_be_focused()

@@ -13,7 +13,7 @@ from trainyard_cli.rest.destinations import Destination
 
 #: Words of Run:ai that are understood, and what to use instead.
 REFUSED = {
-    "--mig-profile": "No MIG profiles; use --gpu-portion-request or --gpu-memory-request.",
+    "--mig-profile": "MIG is not supported; use --gpu-portion-request or --gpu-memory-request.",
     "--pvc": "It was removed; use --existing-pvc or --new-pvc.",
     "--parallelism": "A standard training is one pod; use --workers of a distributed one.",
     "--runs": "Submit each run, such as in a loop of your shell.",
