@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 EVERY = 30.0  # seconds between two samples; each asks the nodes of all jobs that are in it
 COLUMNS = "JobID,TRESUsageInTot,TRESUsageInAve"
-TIME = re.compile(r"(?:(\d+)-)?(\d+):(\d+):(\d+)")
+TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,6}):([0-9]{1,2}):([0-9]{1,2})")
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 ASIDE = {"batch", "extern"}  # steps that are no ranks
 

@@ -112,7 +112,9 @@ class StepSampler:
     def _samples(self, glance: Glance, used: Used, at: datetime) -> Iterator[UsageSample]:
         mark = (glance.uid, glance.facts.run, glance.facts.attempt)
         for job_id, ranks in parts(glance):
-            if job_id in used:
+            if (
+                ranks and job_id in used
+            ):  # whoever wrote down the run may have said that it has none
                 taken, usage = used[job_id]
                 cores, share = self._cores(mark, job_id, taken, usage), len(ranks)
                 cpu = None if cores is None else round(cores / share, 3)

@@ -92,6 +92,8 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
         master, count = bool(report["master"]), _whole(report["ranks"], MAX_WORKERS + 1)
         roles = [(Role.MASTER, 0)] if master else []
         roles += [(Role.WORKER, index) for index in range(count - len(roles))]
+        if not roles:
+            raise ValueError("a run without ranks")
         attempt = _whole(files.get("attempt", "-1"))
         limit = report["limit"]
         return RunFacts(

@@ -175,6 +175,8 @@ def test_reasons_are_told_by_how_they_begin(reason: str, kind: CauseKind, never:
 
 def test_a_torn_file_is_no_run() -> None:
     assert facts_of({"launch": '{"run": 1'}) is None
+    nobody = json.loads(FILES["launch"]) | {"master": False, "ranks": 0}
+    assert facts_of({"launch": json.dumps(nobody)}) is None
     assert facts_of({}) is None
     assert verdict_of("{") is None
 

@@ -4,6 +4,7 @@ harms nobody else: it shows its maker nothing, hides nothing of others, and stop
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
@@ -168,6 +169,21 @@ def test_a_torn_usage_hides_no_one_elses(place: Path) -> None:
     sampler = StepSampler(HERE, str(place), every=0)
     sampler.refresh([glance(OTHER, "53", parts=1), glance(cases.UID, "52", parts=1)])
     assert sampler.read(OTHER, 1, None)[0].memory == 2**20 // 3
+    assert sampler.read(cases.UID, 1, None)[0].memory == 2**20
+
+
+def test_a_run_that_says_it_has_no_ranks_ends_no_sampling(place: Path) -> None:
+    written(place, OTHER)
+    none = glance(OTHER, "53", parts=1)
+    none = replace(none, facts=replace(none.facts, launcher=True, roles=none.facts.roles[:1]))
+    sampler = StepSampler(HERE, str(place), every=0)
+    for second in (1, 2):
+        use = f"{'9' * 400}:00:00" if second == 2 else "00:00:00"
+        for uid, job in ((OTHER, 53), (cases.UID, 52)):
+            text = f"at {second}.0\n{job}.0|cpu=00:00:0{second},mem=3M|\n"
+            (place / relative(uid) / "usage").write_text(text + f"{job}.1|cpu={use}|\n")
+        sampler.refresh([none, glance(cases.UID, "52", parts=1)])
+    assert sampler.read(OTHER, 1, None) == []
     assert sampler.read(cases.UID, 1, None)[0].memory == 2**20
 
 
