@@ -20,7 +20,7 @@ ESCAPE = re.compile(ESCAPES.pattern.encode())
 LOWER = bytes(range(256)).lower()
 UNSHOWN = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 PARAMETERS = b"0123456789;:"  # of what sets colors, as ESC [ 1 ; 31 m does
-COLORING = UNSHOWN + b"\r[m" + PARAMETERS
+COLORING = UNSHOWN + b"\r[mM" + PARAMETERS  # both, for it is left out before letters are small
 USELESS = 8  # blocks that may match after all, until blocks are no longer passed over
 Finder = Callable[[bytes, int], int]
 

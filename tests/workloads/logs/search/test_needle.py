@@ -8,11 +8,29 @@ from workloads.logs.search.needle import Needle
 from workloads.logs.text import shown
 
 PIECES = [
-    *("ab", "a", "b", "m", "[m", "3", ";", " ", "\n", "\n", "\t", "\r", "\r\n", "\0", "\a"),
+    *(
+        "ab",
+        "a",
+        "b",
+        "m",
+        "AMB",
+        "M",
+        "[m",
+        "3",
+        ";",
+        " ",
+        "\n",
+        "\n",
+        "\t",
+        "\r",
+        "\r\n",
+        "\0",
+        "\a",
+    ),
     *("\x1b[31m", "\x1b[1;38:5:2m", "\x1b[m", "\x1b[K", "\x1b[2J", "\x1b7", "\x1b", "\x1b["),
     *("\x1b]0;ab\a", "\x1b(B", "Ä"),
 ]
-TEXTS = ["ab", "A", "ba", "bb", "m", "[m", "3", "b3a", "a;b", "ä", "\x1b7", "aba"]
+TEXTS = ["ab", "A", "ba", "bb", "m", "amb", "[m", "3", "b3a", "a;b", "ä", "\x1b7", "aba"]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -26,6 +44,11 @@ def test_lines_are_counted_as_a_page_shows_them(seed: int) -> None:
         needle = Needle(text)
         assert needle.count(block, 0, 0, len(block)) == expected, (seed, text)
         assert sum(1 for _ in needle.matches(block, 0, 0, len(block))) == expected, (seed, text)
+
+
+def test_capitals_of_a_letter_that_ends_color_codes_are_found() -> None:
+    block = b"\x1b[31mOUT OF MEMORY\x1b[0m\n"
+    assert Needle("memory").count(block, 0, 0, len(block)) == 1
 
 
 def test_a_block_of_colors_without_the_text_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
