@@ -100,7 +100,9 @@ class AuditListing(AuditTime, Sorted):
     sort_order: Literal["asc", "desc"] = "desc"
     offset: int = Field(0, ge=0)
     number_of_samples: int = Field(50, ge=1, le=500, description="The most entries in the answer")
-    limit: int | None = Field(None, ge=1, le=PAGE_LIMIT, description="The same")
+    limit: int | None = Field(
+        None, ge=1, le=PAGE_LIMIT, description="Another name for numberOfSamples"
+    )
 
 
 class AuditFile(AuditTime):
