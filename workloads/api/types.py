@@ -111,4 +111,5 @@ def list_workload_priorities(request: ApiRequest, listing: Query[WholeListing]) 
 def _categories(user: User) -> Iterable[CategoryOut]:
     rows = Workload.objects.visible_to(user).exclude(spec_json__category=None).order_by()
     names = rows.values_list("spec_json__category", flat=True).distinct()
-    return map(CategoryOut.of, sorted(names))
+    words = (name for name in names if isinstance(name, str))  # a spec of old rules may have more
+    return map(CategoryOut.of, sorted(words))

@@ -24,7 +24,6 @@ STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
 CLAIMS, CONFIG_MAPS = "/api/v1/persistentvolumeclaims", "/api/v1/configmaps"
 MOST_NAMES = 1000  # of claims, and of ConfigMaps, that are kept
-OWN_MAPS = {"kube-root-ca.crt", "openshift-service-ca.crt"}  # of every namespace
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL = "default"  # a namespace that every cluster has; nothing is made there
 LOSING = (1, 22), (1, 25)
@@ -199,7 +198,7 @@ def config_maps(api: Api, prefix: str) -> tuple[str, ...] | None:
     try:
         for item in api.metadata(CONFIG_MAPS):
             space, name = item["metadata"]["namespace"], item["metadata"]["name"]
-            if name in OWN_MAPS or not space.startswith(prefix):
+            if not space.startswith(prefix):
                 continue
             if len(names) == MOST_NAMES:
                 return None

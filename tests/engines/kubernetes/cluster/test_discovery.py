@@ -111,7 +111,8 @@ def test_config_maps_of_projects_are_known_by_their_names_alone() -> None:
     ]
     with answering() as server:
         server.answers[CONFIG_MAPS] = {"metadata": {}, "items": there}
-        assert told(server).config_maps == ("runai-vision/settings",)
+        of_the_project = ("runai-vision/settings", "runai-vision/kube-root-ca.crt")
+        assert told(server).config_maps == of_the_project
         assert "as=PartialObjectMetadataList" in server.accepted[CONFIG_MAPS]
         server.answers[CONFIG_MAPS] = (403, "configmaps is forbidden")
         assert told(server).config_maps is None
