@@ -155,7 +155,7 @@ def submit_on_page(page: Page, script: Path, name: str) -> None:
     page.get_by_role("link", name="From a batch script").click()
     page.get_by_label("From a file").set_input_files(script)
     expect(page.get_by_label("Batch script", exact=True)).to_have_value(script.read_text())
-    page.get_by_label("Project").select_option(label="physics")
+    page.get_by_label("Project", exact=True).select_option(label="physics")
     page.get_by_label("Workload name").fill(name)
     page.get_by_role("button", name="Read", exact=True).click()
     expect(page.get_by_text("Slurm runs it as it stands")).to_be_visible()

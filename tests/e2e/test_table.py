@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.e2e.held import HELD, SOON, let_go, rest
 from tests.product import Trainyard
 from tests.rest import Rest
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 __all__ = ["rest"]
@@ -211,10 +212,8 @@ def test_rows_are_one_line_each_as_long_as_that_is_wanted(admin_page: Page, rest
     button, row = page.get_by_role("button", name="Compact"), page.locator(f"#w-{workload}")
 
     def height() -> float:
-        expect(row).to_be_visible()
-        box = row.bounding_box()
-        assert box
-        return box["height"]
+        # None in the moment in which a change replaces the row
+        return wait_for(row.bounding_box, message="the row")["height"]
 
     tall = height()
     expect(button).to_have_attribute("aria-pressed", "false")

@@ -69,7 +69,7 @@ def test_a_job_that_waits_says_why_and_is_stopped_at_once(rig: SlurmRig, pages: 
     launched = rig.submit(rig.prints())
     shown = rig.seen(launched, Phase.PENDING, Phase.FAILED)
     assert shown.phase is Phase.PENDING
-    busy = "The nodes that would do are in use"
+    busy = "The nodes that fit are in use"
     wait_for(lambda: busy in pages.text(launched), 20, "the cause on the page", every=0.2)
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
