@@ -212,8 +212,9 @@ def test_rows_are_one_line_each_as_long_as_that_is_wanted(admin_page: Page, rest
     button, row = page.get_by_role("button", name="Compact"), page.locator(f"#w-{workload}")
 
     def height() -> float:
-        # None in the moment in which a change replaces the row
-        return wait_for(row.bounding_box, message="the row")["height"]
+        box = wait_for(row.bounding_box, message="the row")  # none while a change replaces it
+        assert box
+        return box["height"]
 
     tall = height()
     expect(button).to_have_attribute("aria-pressed", "false")
