@@ -2,7 +2,7 @@
 columns into SQL anew each time, and reads back the keys that the database gives."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
@@ -35,6 +35,7 @@ from core.database import raw
 from core.database.raw import NATIVE, PLACE
 
 ATTRIBUTE = "inserts_that_wait"  # of a connection, which is a thread's own
+Row = TypeVar("Row")
 MOST_VALUES = 30_000  # of one statement: PostgreSQL takes 65,535
 
 
@@ -59,11 +60,11 @@ class Insertion:
 def insert(rows: Iterable[Model]) -> None:
     """Rows of one table, in their order. A key that the database gives stays unknown. Many of them
     take several statements, so call it in a transaction."""
-    database, left = connections[DEFAULT_DB_ALIAS], list(rows)
-    while left:
-        columns, head = _columns(type(left[0]), database.vendor)
-        size = database.ops.bulk_batch_size([it.field for it in columns], left)
-        now, left = left[:size], left[size:]
+    database, every = connections[DEFAULT_DB_ALIAS], list(rows)
+    if not every:
+        return
+    columns, head = _columns(type(every[0]), database.vendor)
+    for now in _batches(database, columns, every):
         values = [column.value(row, database) for row in now for column in columns]
         _send(database, Insertion(head, len(columns), len(now), values))
         for row in now:
@@ -72,13 +73,13 @@ def insert(rows: Iterable[Model]) -> None:
 
 def insert_values(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
     """The same of rows of which nobody needs an object: each is what it does not leave to the
-    defaults, by the names of the columns' attributes."""
-    database, left = connections[DEFAULT_DB_ALIAS], list(rows)
+    defaults, by the names of the columns' attributes; ``TypeError`` of another name."""
+    database, every = connections[DEFAULT_DB_ALIAS], list(rows)
     columns, head = _columns(model, database.vendor)
     usual = _usual(model, database.vendor)
-    while left:
-        size = database.ops.bulk_batch_size([it.field for it in columns], left)
-        now, left = left[:size], left[size:]
+    if strange := set().union(*every) - {it.name for it in columns}:
+        raise TypeError(f"{model.__name__} has no {', '.join(sorted(strange))}")
+    for now in _batches(database, columns, every):
         values = [
             column.prepared(row[column.name], database)
             if column.name in row
@@ -91,11 +92,20 @@ def insert_values(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None
         _send(database, Insertion(head, len(columns), len(now), values))
 
 
+def _batches(database: Any, columns: Sequence[Any], rows: list[Row]) -> Iterator[list[Row]]:
+    """As many at a time as one statement of this database takes."""
+    size = max(database.ops.bulk_batch_size([it.field for it in columns], rows), 1)
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
 @contextmanager
 def together() -> Iterator[None]:
     """What is inserted within goes to the database at its end, on PostgreSQL in one statement.
-    Until then nothing can read it, and no row is refused."""
+    Until then nothing can read it, and no row is refused. One within another is a mistake."""
     database = connections[DEFAULT_DB_ALIAS]
+    if ATTRIBUTE in vars(database):
+        raise RuntimeError("What is inserted here goes together with what is around it already.")
     waiting: list[Insertion] = []
     vars(database)[ATTRIBUTE] = waiting
     try:

@@ -9,12 +9,13 @@ from django.db.models import Q
 from ninja import Field, Query, Router, Status
 
 from accounts import access
+from accounts.api.roles import OF_A_RULE
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from audit.models import AuditEntry
 from core.rest import correlation
 from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Wire
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
+from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered
 from core.rest.rows import InItsOrder, narrowed, ordered
 from core.web.query import whole_number
 from projects.api.grants import (
@@ -37,12 +38,7 @@ FIELDS: Fields = {
     "id": ("id", NUMBER),
     "subjectId": ("subject_id", TEXT),
     "subjectType": ("subject_type", TEXT),
-    "roleId": ("role_id", NUMBER),
-    "roleName": ("role_name", TEXT),
-    "scopeType": ("scope_type", TEXT),
-    "scopeId": ("scope_id", TEXT),
-    "scopeName": ("scope_name", TEXT),
-    "clusterId": ("cluster_id", ID),
+    **OF_A_RULE,
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
     "createdBy": ("created_by", TEXT),

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from django.forms import model_to_dict
 from django.test.utils import CaptureQueriesContext
 
-from core.database.inserts import insert, together, transaction_of_rows
+from core.database.inserts import insert, insert_values, together, transaction_of_rows
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
 from workloads.models import Event, Rank, Workload
@@ -124,3 +124,19 @@ def test_a_value_without_quotes_is_the_same_in_its_place(value: Any) -> None:
 def _columns_of(workload: Workload) -> dict[str, Any]:
     columns = {it.attname: getattr(workload, it.attname) for it in Workload._meta.concrete_fields}
     return columns | {"id": uuid4(), "name": "copy", "running_pods": 3, "observed_sequence": -5}
+
+
+def test_a_column_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(TypeError, match="Rank has no workload"):
+        insert_values(Rank, [{"workload": uuid4(), "rank": 0}])
+
+
+def test_no_rows_are_nothing_to_do() -> None:
+    insert([])
+    insert_values(Rank, [])
+    assert not Rank.objects.exists()
+
+
+def test_rows_go_together_once() -> None:
+    with together(), pytest.raises(RuntimeError, match="around it already"):
+        together().__enter__()
