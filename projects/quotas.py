@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
+from core.database.prepared import prepared
 from projects.models import Department, Project
 from spec.phases import HOLDING, Phase
 from spec.values.quantities import readable
@@ -60,24 +61,29 @@ def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -
     asked = [project.pk for project in projects]
     if not asked:
         return {}  # composing a query that finds nothing takes longer than many that find something
-    rows = (
-        Project.objects.filter(
-            pk__in=asked, workloads__phase__in=phases, workloads__deleted_at=None
-        )
-        .values_list("pk")
-        .annotate(
-            Sum("workloads__gpus"),
-            Sum("workloads__cpu_cores"),
-            Sum("workloads__memory_bytes"),
-            Count("workloads"),
-        )
-        .order_by()
-    )
+    rows: Iterable[Any] = _holders(*asked, phases=tuple(phases))
     usage = {
-        pk: Usage(Demand(round(gpus, 4), round(cpu, 4), memory), count)
-        for pk, gpus, cpu, memory, count in rows
+        it.pk: Usage(Demand(round(it.gpus, 4), round(it.cpu, 4), it.memory), it.count)
+        for it in rows
     }
     return {pk: usage.get(pk, Usage(Demand(), 0)) for pk in asked}
+
+
+@prepared
+def _holders(*projects: int, phases: tuple[Phase, ...]) -> QuerySet[Project]:
+    return (
+        Project.objects.filter(
+            pk__in=projects, workloads__phase__in=phases, workloads__deleted_at=None
+        )
+        .annotate(
+            gpus=Sum("workloads__gpus"),
+            cpu=Sum("workloads__cpu_cores"),
+            memory=Sum("workloads__memory_bytes"),
+            count=Count("workloads"),
+        )
+        .only("pk")
+        .order_by()
+    )
 
 
 def quota_of(project: Project) -> Quota:

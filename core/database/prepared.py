@@ -74,6 +74,7 @@ class PreparedQuery:
     model: type[Model]
     columns: slice
     names: list[str]
+    annotations: dict[str, int]
     converters: Any
     related: Any
 
@@ -91,6 +92,7 @@ class PreparedQuery:
             info["model"],
             columns,
             [column.target.attname for column, *_ in select[columns]],
+            compiler.annotation_col_map,
             compiler.get_converters([column for column, *_ in select]),
             get_related_populators(info, select, database.alias),  # type: ignore[call-arg]
         )
@@ -103,6 +105,8 @@ class PreparedQuery:
             one = self.model.from_db(self.database.alias, self.names, row[self.columns])
             for populator in self.related:
                 populator.populate(row, one)
+            for name, position in self.annotations.items():
+                setattr(one, name, row[position])
             yield one
 
     def _fetched(self, params: Sequence[Any]) -> list[Any]:

@@ -1,18 +1,19 @@
 """Queries that are put into SQL once answer as Django's do."""
 
+from typing import Any, cast
 from uuid import UUID
 
 import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import active
 from core.database.prepared import prepared
 from core.database.raw import numbered
 from projects.models import Project
-from tests.factories import ProjectFactory, UserFactory
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -89,3 +90,14 @@ def test_the_first_question_of_a_request_opens_a_connection_that_ended_anew(
 
 def test_a_percent_sign_before_an_s_is_no_place_of_a_value() -> None:
     assert numbered("a LIKE '%%s%%' AND b = %s AND c = %s") == "a LIKE '%s%' AND b = $1 AND c = $2"
+
+
+@prepared
+def counted(*pks: int) -> QuerySet[Project]:
+    return Project.objects.filter(pk__in=pks).annotate(count=Count("workloads")).only("pk")
+
+
+def test_a_row_has_what_the_query_counted() -> None:
+    held, empty = WorkloadFactory().project, ProjectFactory()
+    counts = {row.pk: row.count for row in cast(list[Any], counted(held.pk, empty.pk))}
+    assert counts == {held.pk: 1, empty.pk: 0}
