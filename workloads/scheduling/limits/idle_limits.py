@@ -7,17 +7,15 @@ not cover the time, nobody knows, and nothing is stopped.
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models.fields.json import KT
 from django.utils import timezone
 
-from clusters.models import State
 from spec.phases import Phase, Reason
 from spec.problems import time_limit
 from workloads import enqueue
 from workloads.history import causes, events
 from workloads.models import SampleKind, Workload
+from workloads.scheduling.limits.limited import limited
 
-KEY = "spec_json__idleLimitSeconds"
 CORES = 0.05  # a notebook server without work takes a tenth of it
 GPU_PERCENT = 1.0
 GAP = timedelta(minutes=2)  # between samples, at most, or the time is not covered
@@ -25,13 +23,10 @@ GAP = timedelta(minutes=2)  # between samples, at most, or the time is not cover
 
 def enforce() -> None:
     """Ask every workspace to end that was idle for its limit."""
-    running = Workload.objects.filter(phase=Phase.RUNNING, deleted_at=None).order_by()
-    heard = running.exclude(cluster__state=State.DISCONNECTED)
-    limited = heard.filter(**{f"{KEY}__isnull": False}).exclude(**{KEY: None})
-    limits = dict(limited.values_list("pk", KT(KEY)))
     now = timezone.now()
-    for workload in limited.only("phase", "phase_updated_at", "run"):
-        since = now - timedelta(seconds=float(limits.get(workload.pk, "inf")))
+    columns = ("phase", "phase_updated_at", "run")
+    for workload, seconds in limited("idleLimitSeconds", [Phase.RUNNING], *columns):
+        since = now - timedelta(seconds=seconds)
         if workload.phase_updated_at <= since and _idle(workload, since, now):
             end(Workload.objects.get(pk=workload.pk))
 

@@ -5,26 +5,20 @@ that holds the limit itself is a little earlier, and tells the same end.
 """
 
 from django.db import transaction
-from django.db.models.fields.json import KT
 
-from clusters.models import State
 from spec.phases import AT_WORK, Phase, Reason
 from spec.problems import time_limit
 from workloads import enqueue
 from workloads.history import causes, events
 from workloads.models import Workload
-
-KEY = "spec_json__timeLimitSeconds"
+from workloads.scheduling.limits.limited import limited
 
 
 def enforce() -> None:
     """Ask everything to end that is over its limit."""
-    running = Workload.objects.filter(phase__in=AT_WORK, deleted_at=None).order_by()
-    heard = running.exclude(cluster__state=State.DISCONNECTED)
-    limited = heard.filter(**{f"{KEY}__isnull": False}).exclude(**{KEY: None})
-    limits = dict(limited.values_list("pk", KT(KEY)))
-    for workload in limited.only("phase", "phase_updated_at", "running_seconds"):
-        if workload.running_total >= float(limits.get(workload.pk, "inf")):
+    columns = ("phase", "phase_updated_at", "running_seconds")
+    for workload, seconds in limited("timeLimitSeconds", AT_WORK, *columns):
+        if workload.running_total >= seconds:
             end(Workload.objects.get(pk=workload.pk))
 
 
