@@ -2,7 +2,8 @@
 
 The cluster is that of ``KUBECONFIG``, or a control plane made of the programs that
 ``KUBEBUILDER_ASSETS`` and the CRDs that ``KUBEBUILDER_CRDS`` names. One test at a time, for they
-share it.
+share it. Where ``KUBECONFIG_BESIDE`` names a second cluster, those of the engine run there, at the
+same time; the few that call a service by its address stay with the others.
 """
 
 import os
@@ -11,11 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+from config.run.install import ROOT
 from tests import browser
 from tests.__main__ import choose, marked, run
+from tests.beside import side_by_side
 from tests.controlplane import PROGRAMS, ControlPlane
 
 ARGUMENTS = ["-m", "kubernetes"]
+ENGINE = ROOT / "tests/engines/kubernetes"
+CALLS_SERVICES = ENGINE / "manifests/test_tools.py"
 HOW = """\
 There is no cluster to test on. Name one, with Kubeflow's training operator and no workload on it:
   make test-kubernetes KUBECONFIG=~/.kube/config
@@ -30,10 +35,13 @@ class NoCluster(Exception):
 
 
 def main() -> int:
-    chosen = choose(sys.argv[1] if len(sys.argv) > 1 else "") or marked("kubernetes")
+    only = sys.argv[1:]
+    chosen = (only if len(only) > 1 else choose("".join(only))) or marked("kubernetes")
     try:
         if given := os.environ.get("KUBECONFIG", "").strip():
-            return on(folder(given, "KUBECONFIG"), chosen)
+            kubeconfig = folder(given, "KUBECONFIG")
+            beside = "" if only else os.environ.get("KUBECONFIG_BESIDE", "").strip()
+            return on_two(kubeconfig, beside, chosen) if beside else on(kubeconfig, chosen)
         return on_control_plane(chosen)
     except NoCluster as error:
         print(error, file=sys.stderr)
@@ -43,6 +51,15 @@ def main() -> int:
 def on(kubeconfig: Path, chosen: list[str]) -> int:
     os.environ["KUBECONFIG"] = str(kubeconfig)
     return browser.main() or run([*ARGUMENTS, *chosen])
+
+
+def on_two(kubeconfig: Path, beside: str, chosen: list[str]) -> int:
+    engine = [it for it in chosen if Path(it).is_relative_to(ENGINE) and Path(it) != CALLS_SERVICES]
+    others = [it for it in chosen if it not in engine]
+    second = str(folder(beside, "KUBECONFIG_BESIDE"))
+    return side_by_side(
+        lambda: on(kubeconfig, others), "tests.kubernetes", *engine, KUBECONFIG=second
+    )
 
 
 def on_control_plane(chosen: list[str]) -> int:

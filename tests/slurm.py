@@ -8,12 +8,12 @@ beside the others, for both wait most of the time.
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from config.run.install import ROOT
 from tests import browser, slurm_testbed
-from tests.__main__ import NOTHING_COLLECTED, choose, run
+from tests.__main__ import choose, run
+from tests.beside import side_by_side
 from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 
 ARGUMENTS = ["-m", "slurm"]
@@ -39,25 +39,10 @@ def main() -> int:
     if trouble := started("install"):
         print(DID_NOT_RUN.format(trouble), file=sys.stderr)
         return 0
-    return on_a_cluster(sys.argv[1]) if len(sys.argv) > 1 else side_by_side()
-
-
-def side_by_side() -> int:
-    """What is printed of the second comes at the end."""
-    beside = os.environ | {PORT: str(int(os.environ[PORT]) + APART)}
-    own_cache = f"-o cache_dir={ROOT / '.pytest_cache/slurm-browser'}"  # two cannot share one
-    beside["PYTEST_ADDOPTS"] = f"{beside.get('PYTEST_ADDOPTS', '')} {own_cache}"
-    with tempfile.TemporaryFile() as out:
-        line = [sys.executable, "-m", "tests.slurm", BROWSER]
-        second = subprocess.Popen(line, env=beside, cwd=ROOT, stdout=out, stderr=out)
-        try:
-            first = on_a_cluster(ENGINE)
-        finally:
-            codes = {second.wait()}
-            out.seek(0)
-            print(out.read().decode(errors="replace"), flush=True)
-        codes.add(first)
-    return max((code for code in codes if code != NOTHING_COLLECTED), default=NOTHING_COLLECTED)
+    if len(sys.argv) > 1:
+        return on_a_cluster(sys.argv[1])
+    second = str(int(os.environ[PORT]) + APART)
+    return side_by_side(lambda: on_a_cluster(ENGINE), "tests.slurm", BROWSER, **{PORT: second})
 
 
 def on_a_cluster(only: str) -> int:

@@ -7,12 +7,18 @@ import pytest
 
 from tests import kubernetes
 
+NAMES = ("KUBECONFIG", "KUBECONFIG_BESIDE", "KUBEBUILDER_ASSETS", "KUBEBUILDER_CRDS")
+
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         ({}, "setup-envtest"),
         ({"KUBECONFIG": "/nowhere/config"}, "KUBECONFIG: there is no /nowhere/config."),
+        (
+            {"KUBECONFIG": ".", "KUBECONFIG_BESIDE": "/nowhere"},
+            "KUBECONFIG_BESIDE: there is no /nowhere.",
+        ),
         ({"KUBEBUILDER_ASSETS": "/nowhere"}, "KUBEBUILDER_CRDS="),
         (
             {"KUBEBUILDER_ASSETS": ".", "KUBEBUILDER_CRDS": "."},
@@ -29,7 +35,7 @@ def test_make_test_kubernetes_says_what_lacks(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["kubernetes"])
-    for name in ("KUBECONFIG", "KUBEBUILDER_ASSETS", "KUBEBUILDER_CRDS"):
+    for name in NAMES:
         monkeypatch.setenv(name, given.get(name, ""))
     assert kubernetes.main() == 1
     assert told in capsys.readouterr().err

@@ -1,0 +1,30 @@
+"""Two parts of the tests at the same time, for those that wait for a cluster most of theirs."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+
+from config.run.install import ROOT
+from tests.__main__ import NOTHING_COLLECTED
+
+
+def side_by_side(first: Callable[[], int], module: str, *arguments: str, **environment: str) -> int:
+    """``first`` here, and ``python -m module`` in a process of its own, whose output comes at the
+    end. The exit code of both: that of whichever failed."""
+    cache = ROOT / ".pytest_cache" / "beside" / module  # two cannot share one
+    options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -o cache_dir={cache}"
+    whole = os.environ | environment | {"PYTEST_ADDOPTS": options}
+    with tempfile.TemporaryFile() as out:
+        line = [sys.executable, "-m", module, *arguments]
+        second = subprocess.Popen(line, env=whole, cwd=ROOT, stdout=out, stderr=out)
+        try:
+            code = first()
+        finally:
+            codes = {second.wait()}
+            out.seek(0)
+            sys.stdout.write(out.read().decode(errors="replace"))
+            sys.stdout.flush()
+        codes.add(code)
+    return max((code for code in codes if code != NOTHING_COLLECTED), default=NOTHING_COLLECTED)
