@@ -61,6 +61,11 @@ class ShownCell:
     def units(self) -> tuple[Option, ...]:
         return UNITS if self.unit in dict(UNITS) else (*UNITS, (self.unit, self.unit))
 
+    @property
+    def is_noted(self) -> bool:
+        """Whether anything is to be said below it."""
+        return bool(self.errors or self.warnings or self.note)
+
 
 @dataclass
 class ShownItem:
@@ -82,6 +87,10 @@ class ShownItem:
     @property
     def errors(self) -> list[str]:
         return [error for cell in self.cells for error in cell.errors]
+
+    @property
+    def is_noted(self) -> bool:
+        return bool(self.errors or self.note)
 
     @property
     def is_blank(self) -> bool:

@@ -29,8 +29,29 @@ function markInvalid() {
   }
 }
 
+// An answer holds only the notes that say something.
+function emptyOthers(answer) {
+  if (!answer.includes('id="wizard-saved"')) return; // it is not about the draft as a whole
+  for (const part of wizard.querySelectorAll(".notes[data-for], [data-inherited]")) {
+    if (answer.includes(`id="${part.id}"`)) continue;
+    part.replaceChildren();
+    delete part.dataset.invalid;
+  }
+}
+
+// It holds only the outputs that are open, too; one that opens asks for its text as it is now.
+document.body.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.path !== wizard.dataset.save) return;
+  detail.parameters.shows = [...wizard.querySelectorAll("[data-shows][open]")].map((it) => it.dataset.shows);
+});
+wizard.addEventListener("toggle", ({ target }) => {
+  if (!target.open || !target.dataset.shows) return;
+  htmx.ajax("GET", wizard.dataset.save, { source: target, swap: "none" });
+}, true);
+
 document.body.addEventListener("htmx:afterRequest", (event) => {
   if (!event.detail.successful) return;
+  emptyOthers(event.detail.xhr.responseText);
   markInvalid();
   if (event.detail.requestConfig.verb === "post") document.getElementById("wizard-refused")?.remove();
   const left = event.detail.requestConfig.triggeringEvent?.type === "change" && event.detail.elt;

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.walk import begin
+from tests.e2e.walk import begin, output
 from tests.product import Trainyard
 
 pytestmark = pytest.mark.e2e
@@ -42,7 +42,7 @@ def test_a_variable_takes_its_value_from_a_credential(
     page.keyboard.press("Tab")
     expect(page.get_by_label("Key 1")).to_be_focused()
     page.get_by_label("Key 1").select_option("Password")
-    code = page.get_by_label("The request body as YAML")
+    code = output(page, "yaml")
     expect(code).to_contain_text("key: Password")
     chosen.select_option("hub (Generic secret, Project team-a)")
     expect(page.get_by_label("Key 1")).to_have_value("token")

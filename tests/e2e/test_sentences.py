@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.far import far
 from tests.e2e.sentences import ROWS, SENTENCES
-from tests.e2e.walk import begin
+from tests.e2e.walk import begin, output
 from tests.product import Trainyard
 
 __all__ = ["far"]
@@ -189,7 +189,7 @@ def test_a_data_source_is_made_chosen_and_mounted_elsewhere(admin_page: Page) ->
     expect(chosen.locator("option:checked")).to_have_text("images (NFS at /data)")
     source.get_by_label("Container path").fill("/models")
     source.get_by_label("Container path").blur()
-    expect(page.get_by_label("The request body as YAML")).to_contain_text("mountPath: /models")
+    expect(output(page, "yaml")).to_contain_text("mountPath: /models")
 
 
 @pytest.mark.usefixtures("far")
@@ -216,7 +216,7 @@ def test_the_master_is_set_up_as_the_workers_or_on_its_own(admin_page: Page) -> 
     page.get_by_label("Command", exact=True).fill("python work.py")
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
-    body = page.get_by_label("The request body as YAML")
+    body = output(page, "yaml")
     toggle = page.get_by_label("Define a different setup for the master")
     expect(toggle).not_to_be_checked()
     expect(body).not_to_contain_text("masterSpec")

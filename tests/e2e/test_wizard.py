@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.walk import begin
+from tests.e2e.walk import begin, output
 
 pytestmark = pytest.mark.e2e
 
@@ -21,6 +21,7 @@ def test_the_wizard_loses_nothing_typed_and_shows_errors_at_their_fields(admin_p
     expect(workers).to_have_attribute("aria-invalid", "true")
     workers.fill("3")
     expect(workers).not_to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".errorlist")).to_have_count(0)
     page.get_by_label("Arguments").press_sequentially("--epochs=3")
     page.reload()
     expect(page.get_by_label("Arguments")).to_have_value("--epochs=3")
@@ -40,6 +41,20 @@ def test_the_wizard_loses_nothing_typed_and_shows_errors_at_their_fields(admin_p
     page.goto("/workloads/")
     page.get_by_role("link", name="second-training").click()
     expect(workers).to_have_value("3")
+
+
+def test_an_output_that_is_open_follows_what_is_entered(admin_page: Page) -> None:
+    page = admin_page
+    begin(page, "followed")
+    workers = page.get_by_label("Number of workers")
+    workers.fill("2")
+    workers.blur()
+    request = output(page, "yaml")
+    expect(request).to_contain_text("numWorkers: 2")
+    workers.fill("3")
+    workers.blur()
+    expect(request).to_contain_text("numWorkers: 3")
+    expect(output(page, "line")).to_contain_text("--workers 3")
 
 
 def test_a_new_row_takes_the_cursor_once(admin_page: Page) -> None:
@@ -92,8 +107,9 @@ def test_choices_made_while_an_answer_is_on_its_way_are_kept(admin_page: Page) -
     page.get_by_role("radio", name="TensorFlow").check()
     page.get_by_role("radio", name="MPI").check()
     page.get_by_label("Name", exact=True).fill("chosen-meanwhile")
+    line = output(page, "line")
     held[0].continue_()
-    expect(page.get_by_role("complementary", name="Summary")).to_contain_text("training mpi submit")
+    expect(line).to_contain_text("training mpi submit")
     page.reload()
     for name in ("Workers only", "MPI"):
         expect(page.get_by_role("radio", name=name)).to_be_checked()

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.far import far
-from tests.e2e.walk import begin
+from tests.e2e.walk import begin, output
 
 __all__ = ["far"]
 pytestmark = pytest.mark.e2e
@@ -19,7 +19,7 @@ def test_a_volume_and_a_toleration_are_added(admin_page: Page, far: str) -> None
     volume = page.get_by_role("group", name="Volume 1")
     expect(volume.get_by_label("Storage class")).to_be_focused()
     volume.get_by_label("Storage class").select_option("fast")
-    expect(page.get_by_label("The request body as YAML")).to_contain_text("storageClass: fast")
+    expect(output(page, "yaml")).to_contain_text("storageClass: fast")
     expect(page.locator(".errorlist")).to_have_count(0)  # the rest of it was not left yet
     volume.get_by_label("Claim size", exact=True).fill("10")
     path = volume.get_by_label("Container path")
@@ -43,7 +43,7 @@ def test_a_volume_and_a_toleration_are_added(admin_page: Page, far: str) -> None
     expect(toleration.get_by_label("Operator")).to_have_value("Exists")
     expect(path).to_have_value("/data")
     expect(page.get_by_label("Read-write by many nodes")).to_be_checked()
-    body = page.get_by_label("The request body as YAML")
+    body = output(page, "yaml")
     wanted = ("size: 10G", "path: /data", "readWriteMany: true", "key: nvidia.com/gpu")
     for line in (*wanted, "operator: Exists"):
         expect(body).to_contain_text(line)
@@ -54,7 +54,7 @@ def test_the_amount_of_the_chosen_part_of_a_gpu_is_asked_for_alone(admin_page: P
     begin(page, "part-of-one")
     page.get_by_role("radio", name="cpu-only", exact=True).check()
     page.locator("#requests > summary").click()
-    part, body = page.get_by_label("Part of a GPU"), page.get_by_label("The request body as YAML")
+    part, body = page.get_by_label("Part of a GPU"), output(page, "yaml")
     part.select_option("A fraction of the device")
     page.get_by_label("GPU fraction", exact=True).fill("0.5")
     expect(page.get_by_label("GPU memory per device")).to_have_count(0)

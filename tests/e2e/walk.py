@@ -1,6 +1,6 @@
 """The steps of the quickstart, "Run your First Distributed Training", in the browser."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 
@@ -19,6 +19,14 @@ def begin(page: Page, name: str, *, cluster: str = "local", project: str = "team
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/2/")
+
+
+def output(page: Page, name: str) -> Locator:
+    """``yaml``, ``line`` or ``curl`` of the summary, open, for it follows what is entered then."""
+    fold = page.locator(f"[data-shows={name}]")
+    if fold.get_attribute("open") is None:
+        fold.locator("summary").click()
+    return page.locator(f"#summary-{name}")
 
 
 def make_environment(page: Page, name: str, image: str = IMAGE) -> None:

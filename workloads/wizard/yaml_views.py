@@ -15,7 +15,7 @@ from spec.formats.lines import LineProblem, YamlError
 from workloads.models import Draft
 from workloads.plan import plan
 from workloads.wizard import as_yaml, drafts
-from workloads.wizard.pages import summary
+from workloads.wizard.pages.outputs import SUBMISSION, Outputs
 from workloads.wizard.pages.steps import all_problems
 
 OVERTAKEN = (
@@ -58,7 +58,7 @@ def _page(
         "text": text,
         "problems": problems,
         "bad": next((it.line for it in problems if it.line), 0),
-        "summary": summary.of(planned, request.build_absolute_uri(summary.SUBMISSION)),
+        "outputs": Outputs(planned, request.build_absolute_uri(SUBMISSION)),
         "manifest": as_yaml.manifest_of(planned, request.user),
         "left": all_problems(draft, planned),
     }

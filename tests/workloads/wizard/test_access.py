@@ -48,10 +48,11 @@ def test_a_change_in_the_wizard_answers_with_the_parts_that_follow_from_it(
     wizard: Wizard, step: int
 ) -> None:
     wizard.ready()
-    page = wizard.save(step, name="other")
+    page = wizard.save(step, name="other", shows=["yaml"])
     assert "<html" not in page
     for part in ("wizard-rail", "wizard-summary", "summary-yaml-block", "wizard-saved"):
         assert f'id="{part}"' in page
+    assert "summary-line" not in page, "an output that is not open is not written"
     assert 'type="text"' not in page, "an input someone may be typing in is never swapped"
 
 

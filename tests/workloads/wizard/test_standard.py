@@ -12,6 +12,7 @@ from tests.factories import WorkloadFactory
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads.models import Workload
 from workloads.wizard.pages import summary
+from workloads.wizard.pages.outputs import Outputs
 
 pytestmark = pytest.mark.django_db
 
@@ -60,10 +61,11 @@ def test_a_draft_after_a_standard_training_is_one_too(wizard: Wizard, project: P
 
 def test_the_summary_submits_to_the_path_of_the_kind(wizard: Wizard) -> None:
     wizard.ready().open(wizard.at(1)).press("save", kind="training")
-    forecast = summary.of(wizard.plan())
+    planned = wizard.plan()
+    forecast, outputs = summary.of(planned), Outputs(planned)
     assert (forecast.pods, forecast.ranks) == ("1", [])
-    assert "/api/v1/workloads/trainings" in forecast.curl
-    spec = yaml.safe_load(forecast.yaml)["spec"]
+    assert "/api/v1/workloads/trainings" in outputs.curl
+    spec = yaml.safe_load(outputs.yaml)["spec"]
     assert not spec.keys() & {"kind", "numWorkers", "distributedFramework"}
 
 

@@ -12,6 +12,7 @@ from projects.models import Project
 from tests.factories import ComputeResourceFactory, ProjectFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.wizard.pages import summary
+from workloads.wizard.pages.outputs import Outputs
 from workloads.wizard.pages.summary import Summary
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +119,7 @@ def test_many_ranks_are_shortened(wizard: Wizard) -> None:
 
 
 def test_the_yaml_is_the_body_of_the_request(wizard: Wizard, project: Project) -> None:
-    body = yaml.safe_load(of(wizard.ready()).yaml)
+    body = yaml.safe_load(Outputs(wizard.ready().plan()).yaml)
     assert body == {
         "name": "train",
         "projectId": str(project.pk),
@@ -137,10 +138,10 @@ def test_the_yaml_is_the_body_of_the_request(wizard: Wizard, project: Project) -
 
 
 def test_the_curl_command_sends_the_body_of_the_request(wizard: Wizard) -> None:
-    forecast = summary.of(wizard.ready().plan(), "https://trainyard.example/api/")
-    words = shlex.split(forecast.curl)
+    outputs = Outputs(wizard.ready().plan(), "https://trainyard.example/api/")
+    words = shlex.split(outputs.curl)
     assert words[:3] == ["curl", "-sS", "https://trainyard.example/api/distributed"]
-    assert json.loads(words[words.index("-d") + 1]) == yaml.safe_load(forecast.yaml)
+    assert json.loads(words[words.index("-d") + 1]) == yaml.safe_load(outputs.yaml)
 
 
 def test_the_curl_command_is_safe_to_paste() -> None:
@@ -156,7 +157,7 @@ def test_the_page_shows_the_address_that_programs_submit_to(wizard: Wizard) -> N
 
 
 def test_the_command_line_says_the_same_as_the_request(wizard: Wizard) -> None:
-    line = of(wizard.ready()).line
+    line = Outputs(wizard.ready().plan()).line
     assert line.startswith("trainyard training pytorch submit train")
     assert "--project team-a" in line
     assert "--workers 2" in line

@@ -16,7 +16,7 @@ from tests.factories import (
     TemplateFactory,
 )
 from tests.workloads.wizard.browser import Wizard
-from workloads.wizard.pages import summary
+from workloads.wizard.pages.outputs import Outputs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 LIST = "worker-environmentVariables"
@@ -67,10 +67,10 @@ def test_the_request_of_a_draft_from_a_template_makes_the_workload_of_the_draft(
     wizard.save(1, name="mine")
     wizard.save(2, **typed)
     plan = wizard.plan()
-    told = summary.of(plan)
-    body = yaml.safe_load(told.yaml)
+    outputs = Outputs(plan)
+    body = yaml.safe_load(outputs.yaml)
     assert (body.get("templateId") == str(template.pk)) is names_it
-    assert ("--template base" in told.line) is ("templateId" in told.curl) is names_it
+    assert ("--template base" in outputs.line) is ("templateId" in outputs.curl) is names_it
     status, made = Caller(wizard.user)("POST", "/workloads/distributed?dryRun=true", body)
     if plan.spec is None:  # nothing to compare: its environment is gone
         assert status == 400

@@ -9,7 +9,7 @@ from projects.models import Project
 from tests.factories import EnvironmentFactory, TemplateFactory, WorkloadFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.models import Workload
-from workloads.wizard.pages import summary
+from workloads.wizard.pages.outputs import Outputs
 
 pytestmark = pytest.mark.django_db
 NEW = "/workloads/new/?kind=workspace"
@@ -64,7 +64,7 @@ def test_a_training_after_a_workspace_is_like_the_last_training(
 
 def test_the_summary_submits_to_the_path_of_workspaces(wizard: Wizard) -> None:
     wizard.ready(kind="workspace")
-    assert "/api/v1/workloads/workspaces" in summary.of(wizard.plan()).curl
+    assert "/api/v1/workloads/workspaces" in Outputs(wizard.plan()).curl
 
 
 def test_a_workspace_begins_with_templates_of_workspaces(wizard: Wizard, project: Project) -> None:

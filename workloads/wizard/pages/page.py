@@ -19,6 +19,7 @@ from workloads.plan import Plan, plan
 from workloads.wizard import drafts, repairs
 from workloads.wizard.choices import galleries
 from workloads.wizard.pages import review, summary
+from workloads.wizard.pages.outputs import SUBMISSION, Outputs
 from workloads.wizard.pages.screen import Screen, screen_of
 from workloads.wizard.sections.base import MASTER, SETUP
 
@@ -50,8 +51,10 @@ def answer(
     """
     planned = planned or plan(draft.content, by=request.user)
     screen = screen_of(draft, planned, page, focus=focus == "problem")
-    forecast = summary.of(planned, request.build_absolute_uri(summary.SUBMISSION))
+    forecast = summary.of(planned)
     context = {"screen": screen, "summary": forecast, "draft": draft, "focus": focus}
+    context["outputs"] = Outputs(planned, request.build_absolute_uri(SUBMISSION))
+    context["shows"] = (request.GET if request.method == "GET" else request.POST).getlist("shows")
     if not planned.draft.is_template:
         forecast.repairs = repairs.offered(planned, request.user)
     context["overtaken"] = overtaken

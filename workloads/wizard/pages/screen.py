@@ -86,6 +86,11 @@ class Screen:
         return {it.field.key: it for it in self.inputs if it.field.within}
 
     @property
+    def noted(self) -> list[Shown]:
+        """Those that may say something below them, or below one of their items."""
+        return [it for it in self.inputs if it.is_noted or it.items or it.inherited]
+
+    @property
     def size(self) -> list[Shown]:
         names = {it.name for section in (SIZE, PROCESSES) for it in section.on(self.page)}
         return [it for it in self.inputs if it.name in names]

@@ -1,4 +1,4 @@
-"""What the wizard's summary says of a plan: will it start, what it needs, what is submitted."""
+"""What the wizard's summary says of a plan: will it start, and what it needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,19 +7,13 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from assets.models import Template
-from assets.template.beginning import keeps
 from clusters.models import Cluster
-from core.rest import curl
 from projects.quotas import Account, Demand
 from spec.cautions import cautions
 from spec.formats import documents
-from spec.formats.merge import filled
-from spec.kind import WorkloadKind
 from spec.problems.errors import SpecError
 from spec.values.quantities import readable
 from spec.workload import Pod, WorkloadSpec
-from trainyard_cli.flags.line import command_line
 from workloads.history.causes import BarShare, bar
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Answer, Fit
@@ -29,7 +23,6 @@ from workloads.scheduling.quota import bounds_of
 from workloads.wizard.pages.problems import is_verdict, sentence
 from workloads.wizard.places import locate
 
-SUBMISSION = "/api/v1/workloads/"
 FEW = 8  # ranks listed one by one; of more, the first and the last
 NOT_YET = "to-be-selected"
 _ROLES = {"worker", "master"}
@@ -76,19 +69,10 @@ class Summary:
     meters: list[QuotaForecast] = field(default_factory=list)
     virtual: bool = False
     cautions: tuple[str, ...] = ()
-    yaml: str = ""
-    line: str = ""
-    curl: str = ""
 
 
-def of(plan: Plan, address: str = SUBMISSION) -> Summary:
-    """``address`` is where programs submit, up to the kind."""
-    body, kind = _body(plan), plan.draft.kind
-    template = plan.template.name if plan.template and "templateId" in body else ""
-    path = WorkloadKind(kind if kind in set(WorkloadKind) else "distributed").traits.path
-    summary = Summary(curl=curl.post(address + path, body), yaml=documents.to_yaml(body))
-    project = plan.project.name if plan.project else ""
-    summary.line = command_line(body, path, project, template=template)
+def of(plan: Plan) -> Summary:
+    summary = Summary()
     summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
     spec = plan.spec or _with_any_image(plan.document)
     if spec:
@@ -213,26 +197,3 @@ def _explain(summary: Summary, fit: Fit) -> None:
         summary.detail, summary.todo = cause.title.rstrip(".") + ".", cause.todo
         summary.shares = bar([(share.label, share.nodes) for share in cause.shares], cause.total)
         summary.nodes = cause.total
-
-
-def _body(plan: Plan) -> dict[str, Any]:
-    """The body of ``POST /api/v1/workloads/distributed``, or of another kind."""
-    whole = documents.dump(plan.spec) if plan.spec else plan.document
-    document = documents.masked(documents.brief(whole))
-    body: dict[str, Any] = {"name": plan.draft.name}
-    if template := _template(plan, document):
-        body["templateId"] = str(template.pk)
-    if plan.project:
-        body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
-    if document.get("architecture") == "workers_only":
-        body["noMaster"] = True
-    body["spec"] = filled(documents.to_wire(document))
-    if (master := documents.master_to_wire(document)) is not None:
-        body["masterSpec"] = filled(master)
-    return body
-
-
-def _template(plan: Plan, document: dict[str, Any]) -> Template | None:
-    """The one that the request names, so that its rules hold for it."""
-    template = None if plan.draft.is_template else plan.template
-    return template if template and keeps(template.draft, plan.draft, document) else None

@@ -1,0 +1,72 @@
+"""What submits a draft without the wizard: its request as YAML, the command line and curl."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from assets.models import Template
+from assets.template.beginning import keeps
+from core.rest import curl
+from spec.formats import documents
+from spec.formats.merge import filled
+from spec.kind import WorkloadKind
+from trainyard_cli.flags.line import command_line
+from workloads.plan import Plan
+
+SUBMISSION = "/api/v1/workloads/"
+
+
+@dataclass
+class Outputs:
+    """``address`` is where programs submit, up to the kind. Each text is written when it is read:
+    most answers show none of them."""
+
+    plan: Plan
+    address: str = SUBMISSION
+
+    @cached_property
+    def yaml(self) -> str:
+        return documents.to_yaml(self._body)
+
+    @cached_property
+    def line(self) -> str:
+        plan = self.plan
+        template = plan.template.name if plan.template and "templateId" in self._body else ""
+        project = plan.project.name if plan.project else ""
+        return command_line(self._body, self._path, project, template=template)
+
+    @cached_property
+    def curl(self) -> str:
+        return curl.post(self.address + self._path, self._body)
+
+    @cached_property
+    def _body(self) -> dict[str, Any]:
+        return _body(self.plan)
+
+    @property
+    def _path(self) -> str:
+        kind = self.plan.draft.kind
+        return WorkloadKind(kind if kind in set(WorkloadKind) else "distributed").traits.path
+
+
+def _body(plan: Plan) -> dict[str, Any]:
+    """The body of ``POST /api/v1/workloads/distributed``, or of another kind."""
+    whole = documents.dump(plan.spec) if plan.spec else plan.document
+    document = documents.masked(documents.brief(whole))
+    body: dict[str, Any] = {"name": plan.draft.name}
+    if template := _template(plan, document):
+        body["templateId"] = str(template.pk)
+    if plan.project:
+        body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
+    if document.get("architecture") == "workers_only":
+        body["noMaster"] = True
+    body["spec"] = filled(documents.to_wire(document))
+    if (master := documents.master_to_wire(document)) is not None:
+        body["masterSpec"] = filled(master)
+    return body
+
+
+def _template(plan: Plan, document: dict[str, Any]) -> Template | None:
+    """The one that the request names, so that its rules hold for it."""
+    template = None if plan.draft.is_template else plan.template
+    return template if template and keeps(template.draft, plan.draft, document) else None
