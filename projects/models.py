@@ -87,6 +87,10 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "projects.read")
 
+    def named(self, part: str) -> Self:
+        """Those with this in their name, by name."""
+        return self.filter(name__icontains=part).order_by("name", "pk")
+
     def for_list(self) -> Self:
         return self.select_related("cluster", "department").order_by("name", "pk")
 

@@ -32,7 +32,7 @@ def listing(request: Request) -> HttpResponse:
     text = search_text(request.GET)
     projects = Project.objects.visible_to(request.user).for_list()
     if text:
-        projects = projects.filter(name__icontains=text)
+        projects = projects.named(text)
     page = Paginator(projects, PROJECTS_A_PAGE).get_page(request.GET.get("page"))
     usage = usage_of(page)
     counts = dict(

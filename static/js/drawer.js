@@ -35,5 +35,5 @@ dialog.addEventListener("click", (event) => {
 // A dialog that is not modal leaves the key to us.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented || !dialog.matches(".docked[open]")) return;
-  if (!event.target.closest("input, textarea, select, .show, dialog:modal, .xterm")) dialog.close();
+  if (!event.target.closest?.("input, textarea, select, .show, dialog:modal, .xterm")) dialog.close();
 });

@@ -13,7 +13,7 @@ let wentAt = -Infinity; // when g was pressed
 // The key, where it is a shortcut: alone, and nobody types.
 export function single(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !choice.checked) return "";
-  const isAway = event.target.closest(TYPING) || document.querySelector(`dialog:modal:not(${DRAWER})`);
+  const isAway = event.target.closest?.(TYPING) || document.querySelector(`dialog:modal:not(${DRAWER})`);
   return isAway ? "" : event.key;
 }
 

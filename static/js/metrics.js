@@ -1,56 +1,9 @@
 // Charts of a workload's metrics. The library is loaded when the first one is drawn.
-import { allowsLog, range, short, ticks } from "./chart-axes.js";
+import { allowsLog, short } from "./chart-axes.js";
 import { read, restore, smooth } from "./chart-options.js";
-import { moment } from "./times.js";
+import { fit, isSingle, plot } from "./chart-plot.js";
 
-const COLOURS = 8;
 const LEAST_MS = 1000; // between two fetches while numbers stream in
-const HEIGHT = 210;
-
-const style = (name, element = document.documentElement) => getComputedStyle(element).getPropertyValue(name).trim();
-function rankColour(number) {
-  const probe = document.createElement("i");
-  probe.className = `rank-${number % COLOURS}`;
-  document.body.append(probe);
-  const colour = style("--rank", probe);
-  probe.remove();
-  return colour;
-}
-
-function options(chart, width, isLog) {
-  const axis = { stroke: style("--ty-text-soft"), grid: { stroke: style("--ty-line"), width: 1 }, ticks: { show: false } };
-  return {
-    width,
-    height: HEIGHT,
-    cursor: { sync: { key: chart.x } },
-    scales: { x: { time: chart.x === "time" }, y: isLog ? { distr: 3 } : { range } },
-    axes: [{ ...axis, size: 32, ...(chart.x === "time" && { values: ticks }) }, { ...axis, size: 56, values: (_, ticks) => ticks.map((one) => (one === null ? "" : short(one))) }],
-    series: [
-      { label: chart.x, ...(chart.x === "time" && { value: (_, seconds) => (seconds ? moment(new Date(seconds * 1000)) : "–") }) },
-      ...chart.lines.map((label, number) => ({
-        label, stroke: rankColour(number), width: 1.5, spanGaps: true,
-        points: { show: chart.columns[0].length < 40 }, value: (_, value) => short(value),
-      })),
-    ],
-  };
-}
-
-// One number is no chart.
-class Single {
-  constructor(card, chart) {
-    this.x = chart.x;
-    this.root = Object.assign(document.createElement("p"), { className: "nums" });
-    card.append(this.root);
-    this.setData(chart.columns);
-  }
-
-  setData([[at], ...values]) {
-    const where = this.x === "step" ? `at step ${at}` : `at ${moment(new Date(at * 1000))}`;
-    this.root.textContent = `${values.map(([value]) => short(value)).join(", ")} ${where}`;
-  }
-
-  setSize() {} // it is as large as its words
-}
 
 class Charts {
   constructor(section) {
@@ -77,30 +30,30 @@ class Charts {
       import("../vendor/uplot/uPlot.esm.js"),
       fetch(`${this.section.dataset.charts}?run=${run}`).catch(() => null),
     ]);
-    if (!answer?.ok) return;
-    const found = await answer.json();
-    for (const group of ["training", "usage"]) this.draw(library.default, group, found[group]);
+    if (!answer?.ok || !this.section.isConnected) return;
+    const charts = await answer.json();
+    for (const group of ["training", "usage"]) this.draw(library.default, group, charts[group]);
   }
 
   draw(uPlot, group, charts) {
     const holder = this.section.querySelector(`[data-chart-group=${group}]`);
     const chosen = read(this.section);
     const weight = group === "training" ? chosen.smoothing : 0;
-    const isSingle = ({ columns }) => columns[0].length === 1;
     const isLog = ({ columns }) => chosen.log && allowsLog(columns.slice(1));
     const names = charts.map((chart) => [chart.name, chart.lines, isSingle(chart), isLog(chart)].join());
     if (holder.dataset.names !== names.join("|")) {
       holder.dataset.names = names.join("|");
+      this.close(group);
       holder.replaceChildren();
       if (!charts.length) holder.append(this.section.querySelector(`[data-no-${group}]`).content.cloneNode(true));
     }
     for (const chart of charts) {
       const key = `${group} ${chart.name}`;
-      const known = this.plots.get(key);
+      const drawn = this.plots.get(key);
       const [x, ...lines] = chart.columns;
       const columns = weight ? [x, ...lines.map((line) => smooth(line, weight))] : chart.columns;
-      if (known?.root.isConnected) {
-        known.setData(columns);
+      if (drawn?.root.isConnected) {
+        drawn.setData(columns);
         continue;
       }
       const card = document.createElement("figure");
@@ -109,34 +62,40 @@ class Charts {
       card.append(title);
       card.setAttribute("aria-label", `${chart.label}: last ${chart.columns.slice(1).map((line) => short(line.at(-1))).join(", ")}`);
       holder.append(card);
-      if (isSingle(chart)) {
-        this.plots.set(key, new Single(card, chart));
-        continue;
-      }
       const how = [weight && "smoothed", isLog(chart) && "log scale"].filter(Boolean).join(", ");
-      if (how) title.append(Object.assign(document.createElement("span"), { className: "soft", textContent: ` ${how}` }));
-      this.plots.set(key, new uPlot(options(chart, card.clientWidth - 26, isLog(chart)), columns, card));
+      if (how && !isSingle(chart)) title.append(Object.assign(document.createElement("span"), { className: "soft", textContent: ` ${how}` }));
+      this.plots.set(key, plot(uPlot, card, chart, columns, isLog(chart)));
     }
   }
 
   resize() {
-    for (const plot of this.plots.values()) {
-      const card = plot.root.parentElement;
-      if (card?.isConnected && card.clientWidth) plot.setSize({ width: card.clientWidth - 26, height: HEIGHT });
-    }
+    for (const one of this.plots.values()) fit(one);
   }
 
   redraw() {
     for (const holder of this.section.querySelectorAll("[data-chart-group]")) {
       delete holder.dataset.names;
     }
-    this.plots.clear();
     this.load();
+  }
+
+  // The library lists every plot until it is told: its canvas and numbers would stay with it.
+  close(group = "") {
+    for (const [key, one] of this.plots) {
+      if (!key.startsWith(group)) continue;
+      one.destroy();
+      this.plots.delete(key);
+    }
   }
 }
 
-const known = new WeakMap();
+const known = new Map();
 function look() {
+  for (const [section, charts] of known) {
+    if (section.isConnected) continue;
+    charts.close();
+    known.delete(section);
+  }
   for (const section of document.querySelectorAll("[data-charts]")) {
     if (!known.has(section)) known.set(section, new Charts(section));
   }

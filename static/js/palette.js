@@ -91,7 +91,7 @@ document.addEventListener("click", (event) => {
 // A browser that fills in a form sends key events without a key.
 document.addEventListener("keydown", (event) => {
   const isAsked = event.key?.toLowerCase() === "k" && (isMac ? event.metaKey : event.ctrlKey) && !event.shiftKey && !event.altKey;
-  if (!isAsked || event.target.closest(".xterm")) return;
+  if (!isAsked || event.target.closest?.(".xterm")) return;
   event.preventDefault();
   open();
 });

@@ -52,6 +52,10 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         """Deleted ones that are kept, which someone may look at."""
         return self.within_reach(user).filter(deleted_at__isnull=False)
 
+    def named(self, part: str) -> Self:
+        """Those with this in their name, the newest first."""
+        return self.filter(name__icontains=part).order_by("-created_at", "-pk")
+
     def active(self) -> Self:
         """Neither finished nor stopped: the cluster has, or will have, something to do."""
         return self.filter(phase__in=ACTIVE, deleted_at=None)

@@ -98,8 +98,8 @@ def palette(request: Request) -> HttpResponse:
     workloads = Workload.objects.visible_to(request.user).select_related("project")
     projects = Project.objects.visible_to(request.user)
     context = {
-        "workloads": workloads.filter(name__icontains=text).order_by("-created_at")[:LISTED],
-        "projects": projects.filter(name__icontains=text).order_by("name")[:LISTED],
+        "workloads": workloads.named(text)[:LISTED],
+        "projects": projects.named(text)[:LISTED],
     }
     return render(request, "workloads/_palette.html", context if text else {})
 
