@@ -89,19 +89,19 @@ class Charts {
   }
 }
 
-const known = new Map();
+const all = new Map(); // sections, and what draws in them
 function look() {
-  for (const [section, charts] of known) {
+  for (const [section, charts] of all) {
     if (section.isConnected) continue;
     charts.close();
-    known.delete(section);
+    all.delete(section);
   }
   for (const section of document.querySelectorAll("[data-charts]")) {
-    if (!known.has(section)) known.set(section, new Charts(section));
+    if (!all.has(section)) all.set(section, new Charts(section));
   }
 }
 document.body.addEventListener("htmx:afterSettle", look);
 document.addEventListener("theme-changed", () => {
-  for (const section of document.querySelectorAll("[data-charts]")) known.get(section)?.redraw();
+  for (const section of document.querySelectorAll("[data-charts]")) all.get(section)?.redraw();
 });
 look();

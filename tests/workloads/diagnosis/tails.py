@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "corpus"
+PRODUCED = FOLDER / "produced"  # by running the programs of ``programs/``
 HELD_OUT = "held_out"
 NOTHING = "-"
 
@@ -17,25 +18,27 @@ class Tail:
     classes: frozenset[str]
     lines: tuple[str, ...]
     decisive: frozenset[int]
+    is_produced: bool
 
 
 def tails() -> list[Tail]:
-    return [tail for path in sorted(FOLDER.glob("*.txt")) for tail in _of(path)]
+    return [tail for path in sorted(FOLDER.rglob("*.txt")) for tail in _of(path)]
 
 
 def _of(path: Path) -> list[Tail]:
     parts = ("\n" + path.read_text()).split("\n=== ")[1:]
-    return [_tail(path.stem, part) for part in parts]
+    return [_tail(path, part) for part in parts]
 
 
-def _tail(file: str, part: str) -> Tail:
+def _tail(path: Path, part: str) -> Tail:
     head, _, body = part.partition("\n")
     classes, _, name = head.partition(" | ")
     lines = body.rstrip("\n").split("\n")
     return Tail(
         name=f"{classes} | {name}",
-        file=file,
+        file=path.stem,
         classes=frozenset(classes.split("/")),
         lines=tuple(line.removeprefix("» ") for line in lines),
         decisive=frozenset(n for n, line in enumerate(lines) if line.startswith("» ")),
+        is_produced=path.parent == PRODUCED,
     )
