@@ -11,7 +11,7 @@ __all__ = ["rest"]
 #: How many charts over steps the library still has.
 LISTED = """async () => {
   const names = performance.getEntriesByType("resource").map((entry) => entry.name);
-  const library = await import(names.find((name) => name.includes("uPlot")));
+  const library = await import(names.find((name) => name.includes("uPlot.esm")));
   return library.default.sync("step").plots.length;
 }"""
 PRINTS = """sh -c 'for s in 1 2 3 4; do

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workloads.diagnosis.base import FailureClass, Weight
-from workloads.diagnosis.classes import CLASSES
+from workloads.diagnosis.classes import BY_ID, CLASSES
 from workloads.diagnosis.reading import LONGEST, Utterance, progress, utterances
 
 GOES_ON = 3  # lines of progress after which an error was evidently dealt with
+EXCEPTION = "exception"
+RAISED = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: |\s*$)")
 ROOT = re.compile(r"Root Cause \(first observed failure\):.{0,200}?\brank\s*: (\d+)", re.DOTALL)
 
 
@@ -44,7 +46,10 @@ def _matches(lines: Sequence[str]) -> Iterator[Match]:
 
 
 def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureClass | None:
-    return next((one for one in likely if one.pattern.search(utterance.text)), None)
+    """What ends a traceback is an exception, whatever it is called."""
+    failure = next((one for one in likely if one.pattern.search(utterance.text)), None)
+    is_raised = utterance.block >= 0 and RAISED.match(utterance.text)
+    return failure or (BY_ID[EXCEPTION] if is_raised else None)
 
 
 def _uncaught(matches: list[Match]) -> list[Match]:

@@ -29,12 +29,18 @@ PROGRESS = re.compile(
 BEGINS = re.compile(r"^\W*(?:Original )?(?:Exception Group )?Traceback \(most recent call last\)")
 FRAME = re.compile(r'^\s+File ".*", line \d+')
 CHAINED = re.compile(r"^(?:During handling of|The above exception was)|^Original Traceback")
-ASIDE = re.compile(r"^(?:Exception ignored (?:in|on)|Error in (?:atexit|sys\.excepthook))")
+#: What came while the program ended, and a child that was not handed what it should run.
+ASIDE = re.compile(
+    r"^(?:Exception ignored (?:in|on)|Error in (?:atexit|sys\.excepthook))"
+    r"|^\s+self = reduction\.pickle\.load\(from_parent\)"
+)
+#: What stands before the lines of a group of exceptions, and of a box that a terminal draws.
+FRAMED = re.compile(r"^ +(?:\| ?)+|^[\u2502\u2503] ?")
 #: Exceptions of those who only tell that a child of theirs failed.
 WRAPPED = re.compile(
     r"^(?:\w+\.)*(?:ChildFailedError|CalledProcessError|ProcessRaisedException"
     r"|ProcessExitedException"
-    r"|RayTaskError\S*|SystemExit)\b"
+    r"|RayTaskError\S*|SystemExit|(?:Base)?ExceptionGroup)\b"
 )
 
 
@@ -67,6 +73,7 @@ def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
         prefix = SOURCE.match(line)
         name = prefix[0].strip() if prefix else ""
         text = line[len(prefix[0]) if prefix else 0 :]
+        text = FRAMED.sub("", text).rstrip("\u2502\u2503 ")
         at = sources.setdefault(name, _Source())
         if not _is_of_a_traceback(at, text, blocks):
             block, was_aside = (at.block, at.aside) if at.inside else (-1, False)

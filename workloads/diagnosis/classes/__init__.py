@@ -1,14 +1,14 @@
 """All classes, those first whose lines say most: of two that fit a line, the first counts."""
 
 from workloads.diagnosis.base import FailureClass
-from workloads.diagnosis.classes import access, cluster, device, files, gang, program
+from workloads.diagnosis.classes import access, cluster, device, files, gang, program, tensors
 
 CLASSES: tuple[FailureClass, ...] = (
     *device.CLASSES,
     *gang.CLASSES,
     *access.SERVICES,
     *access.NETWORK,
-    *program.TENSORS,
+    *tensors.CLASSES,
     *program.CODE,
     *files.CLASSES,
     *program.ANYTHING,

@@ -13,6 +13,7 @@ SERVICES = (
         says=(
             r"CERTIFICATE_VERIFY_FAILED|certificate verify failed"
             r"|server certificate verification failed",
+            r"[Cc]ertificate .*(?:is not trusted|doesn't have a known issuer)",
             r"x509: |SSL certificate problem|self[- ]signed certificate|certificate has expired",
             r"SSLError\(|ssl\.SSL\w*Error|WRONG_VERSION_NUMBER|TLS handshake (?:failed|timeout)",
         ),
@@ -76,7 +77,8 @@ SERVICES = (
         says=(
             r"fatal: (?:[Aa]uthentication failed|[Cc]ould not read (?:Username|Password"
             r"|from remote)|"
-            r"repository .* (?:not found|does not exist)|unable to access|[Rr]emote branch)",
+            r"repository .* (?:not found|does not exist)|[Rr]emote branch"
+            r"|unable to access (?!.*(?:error: (?:5\d\d|429)|connect to server|timed out)))",
             r"remote: (?:Repository not found|Invalid username|HTTP Basic: Access denied"
             r"|Permission to|Write access)",
             r"git@\S+: Permission denied|git-lfs.*(?:authentication|credentials)",
@@ -97,6 +99,7 @@ SERVICES = (
             r"|403).*(?:registry|docker|/v2/|pypi|simple/)",
             r"No matching distribution found|Could not find a version that satisfies"
             r"|ResolutionImpossible",
+            r"npm (?:error|ERR!) (?:code )?E?40[134]\b",
             r"PackagesNotFoundError|E: Unable to locate package",
         ),
     ),
@@ -127,7 +130,7 @@ NETWORK = (
         "try again later.",
         says=(
             r"\b429\b.*(?:Too Many|Client Error|rate|Requests)|Too [Mm]any [Rr]equests"
-            r"|toomanyrequests",
+            r"|toomanyrequests|returned error: 429",
             r"[Rr]ate ?limit(?:ed)?(?: (?:exceeded|reached|hit)|:)|API rate limit|SlowDown\b"
             r"|RequestLimitExceeded|ThrottlingException",
         ),
@@ -168,7 +171,10 @@ NETWORK = (
         "Nothing listens at the address that the program connects to.",
         "Check host and port, and whether what should listen there has started; inside the gang "
         "the master may have failed first.",
-        says=(r"[Cc]onnection refused|ECONNREFUSED|actively refused it|ConnectionRefusedError",),
+        says=(
+            r"[Cc]onnection refused|ECONNREFUSED|actively refused it|ConnectionRefusedError",
+            r"Failed to connect to .* port \d+ .*(?:Couldn't|Could not) connect to server",
+        ),
     ),
     FailureClass(
         "network-unreachable",

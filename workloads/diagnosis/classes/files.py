@@ -24,6 +24,7 @@ CLASSES = (
         "container more ephemeral storage.",
         says=(
             r"No space left on device|ENOSPC|[Dd]isk (?:is )?full|not enough (?:free )?disk space",
+            r"\d+ requested and \d+ written|[Ww]rote only \d+ of \d+ bytes",
             r"enforce fail at inline_container.*unexpected pos|PytorchStreamWriter failed writing",
             r"(?:ephemeral|local) storage .*(?:exceed|limit)|database or disk is full",
         ),
@@ -74,6 +75,7 @@ CLASSES = (
             r"|storage has wrong byte size)",
             r"(?:Safetensor|safetensors)\w*Error|HeaderTooLarge|MetadataIncompleteBuffer"
             r"|InvalidHeader",
+            r"EOFError: Ran out of input",
             r"Weights only load failed|WeightsUnpickler error|Unable to open file.*truncated",
             r"(?:DataLossError|DATA_LOSS).*(?:checkpoint|table)"
             r"|[Cc]heckpoint .*(?:is )?(?:corrupt|damaged|incomplete)",
@@ -144,6 +146,8 @@ CLASSES = (
             r"|Error tokenizing data",
             r"BadZipFile|not a (?:zip|gzip)|zlib\.error|tarfile\.ReadError|CRC.*(?:fail|mismatch)"
             r"|EOFError: Compressed file",
+            r"BadGzipFile|not in gzip format|not look like a tar archive",
+            r"pickled (?:\(object\) )?data",
             r"ArrowInvalid|[Pp]arquet.*(?:magic|footer|corrupt|invalid)|corrupted record"
             r"|DataLossError|DATA_LOSS",
             r"(?:MD5|SHA|[Hh]ash|[Cc]hecksum).*(?:mismatch|not match|corrupt)"
@@ -173,6 +177,7 @@ CLASSES = (
             r"command not found|: not found$|executable file not found|exec: .*(?:no such file"
             r"|not found)",
             r"[Cc]annot run program|env: .*: No such file or directory|bad interpreter",
+            r"failed to (?:run|execute) (?:command )?.*: No such file|: required file not found",
         ),
         codes=frozenset({127}),
         reasons=frozenset({Reason.COMMAND_NOT_FOUND}),

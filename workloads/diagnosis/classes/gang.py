@@ -102,9 +102,9 @@ CLASSES = (
         "operator mounts, and check that the workers run.",
         says=(
             r"ORTE (?:daemon|was unable)|PRTE (?:daemon|was unable|has lost)|\b(?:orted|prted)\b",
-            r"ssh: connect to host|Permission denied \((?:publickey|password)"
+            r"Permission denied \((?:publickey|password)"
             r"|Host key verification failed",
-            r"ssh: Could not resolve hostname|kex_exchange_identification",
+            r"kex_exchange_identification",
             r"bash: (?:line \d+: )?(?:orted|hydra_pmi_proxy|prted): ",
             r"HYDU?_\w+.*(?:unable|fail)|unable to (?:connect|write data) to .*proxy",
         ),

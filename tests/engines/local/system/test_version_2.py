@@ -16,7 +16,9 @@ LIMITS = "tests/engines/local/system/test_limits.py"
 def test_limits_hold_under_version_2(tmp_path: Path) -> None:
     if reason := guest.lacks():
         pytest.skip(reason)
-    pytest_there = f"{shlex.quote(sys.executable)} -m pytest {LIMITS} -q -n 0 -p no:cacheprovider -rs"
+    pytest_there = (
+        f"{shlex.quote(sys.executable)} -m pytest {LIMITS} -q -n 0 -p no:cacheprovider -rs"
+    )
     command = f"""
         export PATH={Path(sys.executable).parent}:/usr/bin:/bin HOME=/tmp PYTHONDONTWRITEBYTECODE=1
         cd {shlex.quote(str(ROOT))} && cat /proc/self/cgroup && {pytest_there}

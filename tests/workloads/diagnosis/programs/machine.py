@@ -1,4 +1,4 @@
-"""Runs a program as a container would: a folder, a PATH and a home of its own, all output in one."""
+"""Runs a program as a container would: a folder, PATH and home of its own, all output in one."""
 
 import os
 import shutil
