@@ -78,7 +78,7 @@ def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
         if not _is_of_a_traceback(at, text, blocks):
             block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
             at.inside = at.aside = False
-            if not was_aside and _may_say_why(line, text):
+            if not was_aside and _may_say_why(line, text, is_raised=block >= 0):
                 yield Utterance(number, name, text, block)
 
 
@@ -97,10 +97,10 @@ def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
     return True
 
 
-def _may_say_why(line: str, text: str) -> bool:
-    return bool(text.strip()) and not (
-        WRAPPED.match(text) or CALM.search(line) or HANDLED.search(text)
-    )
+def _may_say_why(line: str, text: str, *, is_raised: bool) -> bool:
+    """What ends a traceback was raised, whatever its message says of going on."""
+    is_calm = CALM.search(line) or (not is_raised and HANDLED.search(text))
+    return bool(text.strip()) and not (WRAPPED.match(text) or is_calm)
 
 
 def progress(lines: Sequence[str]) -> list[int]:

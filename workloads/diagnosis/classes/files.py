@@ -90,6 +90,7 @@ CLASSES = (
         "'module.' comes from DDP), same number of shards.",
         says=(
             r"Error\(s\) in loading state_dict|(?:Missing|Unexpected) key\(s\) in state_dict",
+            r"objects could not be loaded|ignore_mismatched_sizes",
             r"size mismatch for [\w.]+: copying a param|loaded state dict (?:has|contains)",
             r"(?:ValueError|KeyError).*(?:optimizer|state_dict).*(?:group|match|missing)",
             r"[Cc]heckpoint.*(?:shape|structure|tree|world size).*(?:mismatch|differ"
@@ -107,6 +108,7 @@ CLASSES = (
         says=(
             rf"(?:Error|error)\S*:? .*{CHECKPOINT}.*{GONE}",
             rf"(?:Error|error)\S*:? .*{GONE}.*{CHECKPOINT}",
+            r"File not found: filepath=|[Cc]ould not open \S*model\S*$",
             r"no file named (?:pytorch_model|model|tf_model)"
             r"|[Nn]o (?:valid )?checkpoints? (?:was |were )?found (?:in|at|under)",
         ),
@@ -118,6 +120,7 @@ CLASSES = (
         "The dataset is missing, empty, or not where the program looks.",
         "Check the path, that the data source is mounted there, and that it holds files.",
         says=(
+            r"training requires a train_dataset",
             r"[Dd]ataset not found|DatasetNotFoundError|[Dd]ata ?set .* (?:doesn't exist"
             r"|does not exist|not found|is empty)",
             r"num_samples should be a positive integer|[Ff]ound (?:0|no) (?:files|images|samples"
@@ -146,6 +149,7 @@ CLASSES = (
             r"|Error tokenizing data",
             r"BadZipFile|not a (?:zip|gzip)|zlib\.error|tarfile\.ReadError|CRC.*(?:fail|mismatch)"
             r"|EOFError: Compressed file",
+            r"Unknown image file format|Invalid (?:JPEG|PNG|GIF|BMP) data",
             r"BadGzipFile|not in gzip format|not look like a tar archive",
             r"pickled (?:\(object\) )?data",
             r"ArrowInvalid|[Pp]arquet.*(?:magic|footer|corrupt|invalid)|corrupted record"
@@ -177,6 +181,8 @@ CLASSES = (
             r"command not found|: not found$|executable file not found|exec: .*(?:no such file"
             r"|not found)",
             r"[Cc]annot run program|env: .*: No such file or directory|bad interpreter",
+            r"unable to (?:find|launch) the specified (?:executable|application)"
+            r"|could not (?:access|find) (?:or execute )?an? executable",
             r"failed to (?:run|execute) (?:command )?.*: No such file|: required file not found",
         ),
         codes=frozenset({127}),
@@ -188,7 +194,10 @@ CLASSES = (
         Fault.PROGRAM,
         "The program opens a file or folder that does not exist.",
         "Check the path, the working directory and what is mounted where.",
-        says=(r"No such file or directory|ENOENT|NotADirectoryError|can't open file",),
+        says=(
+            r"No such file or directory|ENOENT|NotADirectoryError|can't open file",
+            r"[Uu]nable to open the hostfile",
+        ),
         raises=("FileNotFoundError",),
         weight=Weight.PLAIN,
     ),

@@ -135,6 +135,7 @@ CLASSES = (
         "Use the MASTER_PORT that Trainyard sets, or port 0; two programs in one pod or on one "
         "node cannot share a fixed port.",
         says=(
+            r"Could not start gRPC server",
             r"[Aa]ddress already in use|EADDRINUSE|WSAEADDRINUSE|[Pp]ort \d+\b.{0,20} (?:is"
             r"|was) (?:already )?in use",
         ),
@@ -162,6 +163,7 @@ CLASSES = (
         says=(
             r"Detected mismatch between collectives|Mismatched? (?:collective|allreduce|broadcast)",
             r"gloo.*op\.preamble\.length <= op\.nbytes|enforce fail .*gloo.*(?:length|nbytes)",
+            r"not to match sizes of the same param|expects same model across all ranks",
             r"MPI_ERR_TRUNCATE|message truncated",
         ),
     ),
@@ -198,7 +200,7 @@ CLASSES = (
             r"Rank \d+ .*(?:went down|disconnected)|HorovodInternalError|peer .* (?:closed"
             r"|is gone)",
             r"recvBytes|sendBytes|failed to recv, got 0 bytes",
-            r"mpirun (?:noticed that|detected that one or more)|MPI_ABORT was invoked",
+            r"mpirun noticed that (?!.*exited on signal)",
         ),
         weight=Weight.ECHO,
     ),

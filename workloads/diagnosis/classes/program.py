@@ -139,6 +139,7 @@ CODE = (
         "Read the lines above: the library says what it found.",
         says=(
             r"terminate called (?:after|without)|Fatal Python error|SIGABRT|exitcode: -6\)",
+            r"MPI_ABORT was invoked",
             r"double free|^(?:free|malloc|realloc)\w*\(\): |corrupted (?:size|top|double)"
             r"|stack smashing",
             r"^\s*Aborted\b|: +\d+ Aborted\b|core dumped",

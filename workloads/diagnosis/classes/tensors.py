@@ -58,7 +58,7 @@ CLASSES = (
             r"stack expects each tensor to be equal size|Sizes of tensors must match",
             r"[Ee]xpected input batch_size \(\d+\) to match target|Dimensions? (?:must be equal"
             r"|size must match)",
-            r"dot_general requires|must have (?:compatible|equal|the same) (?:shapes"
+            r"dot_general requires|must have (?:compatible|equal|the same) (?:shapes?"
             r"|number of dimensions)",
             r"Expected \d+D .*(?:but )?got|expected \d+-dimensional|Dimension out of range",
             r"setting an array element with a sequence|inhomogeneous shape",
@@ -67,6 +67,7 @@ CLASSES = (
             r"|should contain \d+ elements not",
             r"must match (?:exactly|the existing size|except)|Given normalized_shape=",
             r"\(-1\) must be equal to input_size|cannot reshape (?:array|a tensor)",
+            r"num_feature .*num_col|[Nn]umber of (?:columns|features) does not match",
             r"[Ss]hape of the mask .* does not match|Kernel size can't be greater than actual",
             r"[Ss]hape mismatch|[Bb]oolean index did not match|Matrix size-incompatible",
             r"is expecting \d+ features as input|must be of the same length"
