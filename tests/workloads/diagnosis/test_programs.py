@@ -10,7 +10,7 @@ from tests.workloads.diagnosis.tails import Tail, tails
 PROGRAMS = {program.title: program for program in programs()}
 PRODUCED = [tail for tail in tails() if tail.is_produced]
 # A frame of a traceback in a file of the program's own, and the line that it shows.
-FRAME = re.compile(r'File "/workspace/([^"]+)", line (\d+), in .*\n\s+(\S.*)')
+FRAME = re.compile(r'File "/workspace/([^"]+)", line (\d+), in .*\n[\s|]+(\S.*)')
 
 
 def test_every_produced_tail_has_the_program_that_printed_it() -> None:
