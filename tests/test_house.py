@@ -15,8 +15,8 @@ from tests.repository import targets, tracked
 OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy"}
 #: Verbs and subjects of one module that have a folder, because they have many tests.
 OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
-#: Files that pages of tests read, and real clusters that rooms share.
-SHARED = {"kubernetes", "golden"}
+#: Files that pages of tests read, programs that they run, and real clusters that rooms share.
+SHARED = {"kubernetes", "golden", "programs"}
 #: Modules that Django, Celery and Python look for by these names.
 BY_CONVENTION = {"__init__", "__main__", "apps", "models", "tasks", "urls"}
 MODULES = 9
