@@ -27,6 +27,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             queues=data.get("queues", False),
             schedulers=tuple(data.get("schedulers", ())),
             storage_classes=tuple(data.get("storage_classes", ())),
+            default_storage_class=data.get("default_storage_class", ""),
             priority_classes=tuple(data.get("priority_classes", ())),
             terminal=data.get("terminal", False),
             quotas=data.get("quotas", False),

@@ -11,12 +11,18 @@ from config.rest.reference import api_reference
 from config.rest.refusals import broken
 from core.styleguide.views import styleguide
 
+#: By name, the views of the calls that Run:ai has in its second version, at the address of that.
+called = {it.name: it.callback for it in api.urls[0] if isinstance(it, URLPattern)}
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="workload-list"), name="home"),
     path("healthz", healthz, name="healthz"),
     path("health/notice/", health_notice, name="health-notice"),
     path("api/v1/", api.urls),
     path("api/v2/token", create_token_by_form, name="oauth-token"),
+    path("api/v2/storage-classes", called["storage-class-details"]),
+    path("api/v2/workloads", called["manifests"]),
+    path("api/v2/workloads/<uuid:workload_id>", called["manifest"]),
     path("api-reference/", api_reference, name="api-reference"),
     re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(nowhere)),
     path("accounts/", include("allauth.urls")),

@@ -187,6 +187,7 @@ class Capabilities:
     queues: bool  # the cluster queues for itself, so Trainyard's admission stays out of the way
     schedulers: tuple[str, ...] = ()
     storage_classes: tuple[str, ...] = ()
+    default_storage_class: str = ""  # of claims that name none
     priority_classes: tuple[str, ...] = ()
     terminal: bool = False
     topologies: tuple[str, ...] | None = None  # of its network; None where nobody says

@@ -30,6 +30,8 @@ def address(path: str) -> str:
         "department_id",
         "project_id",
         "pool_id",
+        "node_id",
+        "nodepool_name",
         "key_id",
         "user_id",
         "pod_id",

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("suspend", "resume", "diff", "workload"),
     ),
     "sbatch": ("submit-sbatch",),
+    "manifest": ("submit-manifest",),
     "kinds": ("submit-dist", "distributed", "training", "workspace"),
 }
 WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before the first word
@@ -35,7 +36,7 @@ WITH_WORDS = {"submit", "submit-dist", "exec"}  # which take what follows --
 REFUSED = {
     "kubeconfig": "Trainyard reaches clusters itself; nobody needs a kubeconfig here.",
     "pvc": "List the data sources instead: trainyard datasource list",
-    "report": "Charts are on the page of a workload; totals over REST, such as GET /metrics.",
+    "report": "Charts are on the page of a workload; totals are at GET /clusters/{id}/metrics.",
     "top": "List what is allocated: trainyard node list -o wide",
     "update": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
     "upgrade": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",

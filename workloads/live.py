@@ -41,13 +41,13 @@ async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
 
 def channels_of(user: User) -> list[str]:
     """Where what they may see is told."""
-    if access.may(user, "workloads.read"):
-        return [events.EVERY_CHANNEL]
-    projects = list(
-        Project.objects.open_to(user, "workloads.read").order_by().values_list("pk", flat=True)
-    )
-    let_go()
-    return [events.channel(pk) for pk in projects]
+    try:
+        if access.may(user, "workloads.read"):
+            return [events.EVERY_CHANNEL]
+        projects = Project.objects.open_to(user, "workloads.read").order_by()
+        return [events.channel(pk) for pk in projects.values_list("pk", flat=True)]
+    finally:
+        let_go()
 
 
 async def _messages(channels: list[str], only: str, *, output: bool) -> AsyncIterator[str]:

@@ -2,6 +2,7 @@
 
 import uuid
 from functools import partial
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -40,11 +41,12 @@ def submit(
     draft_id: uuid.UUID | None = None,
     copied_from: Workload | None = None,
     planned: Plan | None = None,
+    manifest: dict[str, Any] | None = None,
 ) -> Workload:
     """Make a workload of a draft and hand it on. ``SpecError`` carries all that is wrong.
 
     The same ``draft_id`` twice gives the same workload: a double click submits once. ``planned`` is
-    a plan of the draft, where the caller has one.
+    a plan of the draft, where the caller has one, ``manifest`` what the draft was read from.
     """
     if draft_id and (earlier := Workload.objects.filter(draft_id=draft_id).first()):
         return earlier
@@ -56,7 +58,12 @@ def submit(
             if over := hold_quota(ready.project, ready.demand):
                 raise SpecError([Problem(("worker", "compute"), over)])
             (workload,) = submission.create(
-                [planned], by=by, source=source, draft_id=draft_id, copied_from=copied_from
+                [planned],
+                by=by,
+                source=source,
+                draft_id=draft_id,
+                copied_from=copied_from,
+                manifest_json=manifest,
             )
             if draft_id:
                 Draft.objects.filter(pk=draft_id, owner=by).delete()

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any
-from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
@@ -40,16 +39,16 @@ def create(
     *,
     by: User,
     source: Source,
-    draft_id: UUID | None = None,
-    copied_from: Workload | None = None,
+    **origin: Any,
 ) -> list[Workload]:
     """One workload of each plan, all of one project, in the order of the plans.
 
-    ``draft_id`` and ``copied_from`` are of a plan that is alone. Call it in a transaction, be it
+    ``origin``, which is of a plan that is alone, says what it was made of: ``draft_id``,
+    ``copied_from``, ``manifest_json``. Call it in a transaction, be it
     one of rows.
     ``SpecError`` where a plan has problems, ``IntegrityError`` where a name was taken meanwhile.
     """
-    origin = {"created_by": by, "source": source, "draft_id": draft_id, "copied_from": copied_from}
+    origin |= {"created_by": by, "source": source}
     ready = [planned.ready() for planned in plans]
     workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]
     with together():

@@ -12,7 +12,7 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import AccessKey
 from core.rest.api import ApiError, Closed, Wire, judged, not_found
 from core.rest.filters import DATE, TEXT, Fields, Filtered, narrow, order
-from core.rest.rows import InItsOrder, Whole
+from core.rest.rows import PagesIfAsked, SortedIfAsked
 
 router = Router(tags=["Access"])
 
@@ -64,7 +64,7 @@ class KeyList(Wire):
     access_keys: list[KeyOut]
 
 
-class KeyListing(Whole, InItsOrder, Filtered):
+class KeyListing(PagesIfAsked, SortedIfAsked, Filtered):
     def among(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
         """The newest first, unless another order is asked for."""
         rows = narrow(rows, self.filter_by, FIELDS)

@@ -12,7 +12,7 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import TENANT, Closed, Count, Pages, Wire, not_found
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
-from core.rest.rows import InItsOrder, WholeListing, narrowed, ordered
+from core.rest.rows import SortedIfAsked, WholeListing, matching, ordered
 
 router = Router(tags=["Access"], by_alias=True)
 
@@ -122,10 +122,10 @@ class OwnRulesAnswer(Wire):
 
 class OwnRulesNarrowing(Filtered):
     def rules(self, user: User) -> list[OwnRule]:
-        return narrowed(_rules(user), self, OF_A_RULE, "role_name", "scope_name")
+        return matching(_rules(user), self, OF_A_RULE, "role_name", "scope_name")
 
 
-class OwnRulesListing(Pages, InItsOrder, OwnRulesNarrowing):
+class OwnRulesListing(Pages, SortedIfAsked, OwnRulesNarrowing):
     pass
 
 

@@ -9,8 +9,8 @@ from clusters.models import Cluster
 def draw(credential: Credential, cluster: Cluster | None) -> AssetCard:
     spec = credential.spec
     facts = [("key", "Keys", ", ".join(spec.names))] if spec.names else []
-    if spec.server:
-        facts.insert(0, ("server", "Registry", spec.server))
+    if spec.registry:
+        facts.insert(0, ("server", "Registry", spec.registry))
     if spec.known_hosts:
         facts.append(("shield-check", "Known hosts", _hosts(spec.known_hosts)))
     if spec.existing_secret:

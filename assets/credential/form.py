@@ -19,6 +19,7 @@ KINDS: tuple[Option, ...] = (
     (CredentialKind.PASSWORD, "Username & password"),
     (CredentialKind.SSH_KEY, "SSH key"),
     (CredentialKind.REGISTRY, "Docker registry"),
+    (CredentialKind.NGC, "NGC API key"),
 )
 OF_ONE_KIND = {
     "server": CredentialKind.REGISTRY,
@@ -80,6 +81,14 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
         _value("username", "Username", Input.TEXT),
         _value("password", "Password"),
         Field("email", "Email", placeholder="optional", literal=True),
+    ),
+    CredentialKind.NGC: (
+        Field(
+            f"{VALUES}.NGC_API_KEY",
+            "API key",
+            Input.SECRET,
+            "Applied to images of nvcr.io, NVIDIA's registry, where the cluster pulls images.",
+        ),
     ),
 }
 

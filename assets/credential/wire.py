@@ -17,6 +17,7 @@ WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("accessKeyId", "secretAccessKey"),
     CredentialKind.PASSWORD: ("user", "password"),
     CredentialKind.REGISTRY: ("user", "password"),
+    CredentialKind.NGC: ("ngcApiKey",),
 }
 PLAIN: dict[CredentialKind, Mapping[str, str]] = {
     CredentialKind.REGISTRY: {"url": "server", "email": "email"}
@@ -184,6 +185,7 @@ WIRE = AssetWire(
         _type(CredentialKind.ACCESS_KEY, "access-key", "an access key"),
         _type(CredentialKind.REGISTRY, "docker-registry", "a docker registry credential"),
         GENERIC,
+        _type(CredentialKind.NGC, "ngc-api-key", "an NGC API key"),
         _type(CredentialKind.PASSWORD, "password", "a username and password"),
     ),
 )

@@ -12,7 +12,7 @@ from core.forms.field import Field, Input, Option, Values
 from core.forms.items import Offered
 from core.forms.shown import Shown
 from projects.scopes import Place
-from spec.data.credential import CredentialKind
+from spec.data.credential import PULLING, CredentialKind
 from spec.data.data_source import SourceKind
 from spec.formats.stored import mapping
 
@@ -174,7 +174,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
 }
 
 
-MOUNTED = tuple(kind for kind in CredentialKind if kind is not CredentialKind.REGISTRY)
+MOUNTED = tuple(kind for kind in CredentialKind if kind not in PULLING)
 #: What the credentials of each kind may be of.
 OPENED_BY = {
     SourceKind.GIT: (CredentialKind.PASSWORD, CredentialKind.SSH_KEY),

@@ -21,7 +21,7 @@ from clusters.api.schemas import (
 from clusters.models import Cluster, ConnectionTest
 from core.rest.api import judged, not_found
 from core.rest.filters import DATE, ID, TEXT, Fields, Filtered, narrow, order
-from core.rest.rows import InItsOrder, Whole
+from core.rest.rows import PagesIfAsked, SortedIfAsked
 
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {
@@ -34,7 +34,7 @@ FIELDS: Fields = {
 }
 
 
-class ClusterListing(Whole, InItsOrder, Filtered):
+class ClusterListing(PagesIfAsked, SortedIfAsked, Filtered):
     pass
 
 

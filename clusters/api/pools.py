@@ -15,7 +15,7 @@ from clusters.nodes import pools
 from clusters.nodes.rows import PoolRow, pool_rows
 from core.rest.api import TENANT, Closed, Count, Wire, judged, not_found, words
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
-from core.rest.rows import InItsOrder, Whole, narrowed, ordered
+from core.rest.rows import PagesIfAsked, SortedIfAsked, matching, ordered
 
 router = Router(tags=["Nodes"])
 
@@ -121,10 +121,10 @@ class PoolNarrowing(Filtered):
             clusters = clusters.filter(pk=self.cluster_id)
         rows = [PoolOut.of(cluster, row) for cluster in clusters for row in pool_rows(cluster)]
         named = [it for it in rows if self.name in {"", it.name}]
-        return narrowed(named, self, FIELDS, "name")
+        return matching(named, self, FIELDS, "name")
 
 
-class PoolListing(Whole, InItsOrder, PoolNarrowing):
+class PoolListing(PagesIfAsked, SortedIfAsked, PoolNarrowing):
     pass
 
 

@@ -1,16 +1,20 @@
 """REST: the storage classes of a cluster, as it told them when a worker looked last."""
 
+from collections.abc import Iterator
 from uuid import UUID
 
 from ninja import Query, Router, Schema
 
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
+from clusters.models import Cluster
+from core.rest.api import Wire
 from core.rest.filters import TEXT, Fields
 from core.rest.rows import WholeListing
 
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {"storage_class_name": ("storage_class_name", TEXT)}
+CAMEL_FIELDS: Fields = {"storageClassName": ("storage_class_name", TEXT)}
 
 
 class StorageClassQuery(WholeListing):
@@ -33,10 +37,49 @@ class StorageClassList(Schema):
 def list_storage_classes(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassList:
     """What a volume of a workload there can be made of. Empty where the cluster has none."""
     cluster = cluster_of(request, asked.cluster_id)
-    names = cluster.capabilities.storage_classes
     items = [
         StorageClassOut(cluster_id=cluster.pk, storage_class_name=name)
-        for name in names
-        if asked.name in (None, name)
+        for name in _named(cluster, asked)
     ]
     return StorageClassList(items=asked.of(items, FIELDS, "storage_class_name"))
+
+
+class StorageClassTraits(Wire):
+    is_default: bool
+
+
+class StorageClassDetails(Wire):
+    cluster_id: UUID
+    storage_class_name: str
+    spec: StorageClassTraits
+
+
+class StorageClassDetailsList(Wire):
+    items: list[StorageClassDetails]
+
+
+@router.get(
+    "/storage-classes/details",
+    response=StorageClassDetailsList,
+    by_alias=True,
+    operation_id="list_storage_class_details",
+    url_name="storage-class-details",
+)
+def list_details(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassDetailsList:
+    """The same, with which of them a claim has that names none."""
+    cluster = cluster_of(request, asked.cluster_id)
+    default = cluster.capabilities.default_storage_class
+    items = [
+        StorageClassDetails(
+            cluster_id=cluster.pk,
+            storage_class_name=name,
+            spec=StorageClassTraits(is_default=name == default),
+        )
+        for name in _named(cluster, asked)
+    ]
+    return StorageClassDetailsList(items=asked.of(items, CAMEL_FIELDS, "storage_class_name"))
+
+
+def _named(cluster: Cluster, asked: StorageClassQuery) -> Iterator[str]:
+    names = cluster.capabilities.storage_classes
+    return (name for name in names if asked.name in (None, name))

@@ -86,8 +86,8 @@ class NodesOfOne(Pages, Sorted, Filtered):
 def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[NodesOfOne]) -> NodeList:
     """The nodes of one cluster."""
     cluster_of(request, cluster_id)
-    narrowed = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
-    return list_nodes(request, narrowed)
+    asked = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
+    return list_nodes(request, asked)
 
 
 @router.get(

@@ -50,10 +50,12 @@ from workloads.api.reads.pods import router as pods
 from workloads.api.reads.watch import router as watch
 from workloads.api.submissions.batch import router as batches
 from workloads.api.submissions.distributed import router as distributed
+from workloads.api.submissions.manifests import router as manifest_workloads
 from workloads.api.submissions.one_pod import router_of
 from workloads.api.submissions.sbatch import router as batch_scripts
 from workloads.api.template.routes import router as templates
 from workloads.api.types import router as workload_types
+from workloads.api.used import router as used
 from workloads.queue.api import router as decisions
 
 log = logging.getLogger(__name__)
@@ -84,6 +86,7 @@ api.add_decorator(refuse_strays)
 # Addresses are tried in this order, and most calls are about workloads.
 api.add_router("/workloads", batches)
 api.add_router("/workloads", batch_scripts)
+api.add_router("/workloads", manifest_workloads)
 api.add_router("/workloads", distributed)
 for kind in WorkloadKind:
     if not kind.is_gang:
@@ -118,6 +121,7 @@ for asset_kind in KINDS.values():
 api.add_router("/workload-templates", templates)
 api.add_router("", workload_types)
 api.add_router("", held)
+api.add_router("", used)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

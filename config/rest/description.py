@@ -22,7 +22,7 @@ MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
 METHODS = ("get", "post", "put", "patch", "delete")
 #: Parameters of calls that tell numbers, of which not all are measured.
 MEASURING = {"telemetryType", "metricType"}
-WITHOUT_USE = (Pages,)  # names of a released document that no call has any more
+STILL_DESCRIBED = (Pages,)  # names of a released document that no call has any more
 #: What each answer that is not success means, by its code.
 REFUSALS = {
     400: "The request is wrong; complianceIssues names each field",
@@ -73,7 +73,7 @@ class DescribedApi(NinjaAPI):
         schema["components"]["securitySchemes"] = {"Bearer": {"type": "http", "scheme": "bearer"}}
         schemas |= definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}
         schemas |= schemas[ERROR].pop("$defs", {})
-        schemas |= {it.__name__: it.model_json_schema(by_alias=True) for it in WITHOUT_USE}
+        schemas |= {it.__name__: it.model_json_schema(by_alias=True) for it in STILL_DESCRIBED}
         operations = {it.operation_id or it.view_func.__name__: it for it in self._operations()}
         for described in _described(schema):
             _explain_call(described)

@@ -33,6 +33,28 @@ WORKSPACE: dict[str, Any] = {
         "exposedUrls": [{"container": 8888, "toolType": "jupyter-notebook", "toolName": "Jupyter"}],
     },
 }
+POD = {
+    "spec": {
+        "containers": [
+            {
+                "name": "pytorch",
+                "image": "kubeflow/pytorch-dist-mnist:latest",
+                "resources": {"limits": {"nvidia.com/gpu": 1}},
+            }
+        ]
+    }
+}
+MANIFEST: dict[str, Any] = {
+    "apiVersion": "kubeflow.org/v1",
+    "kind": "PyTorchJob",
+    "metadata": {"name": "mnist-manifest"},
+    "spec": {
+        "pytorchReplicaSpecs": {
+            "Master": {"replicas": 1, "restartPolicy": "OnFailure", "template": POD},
+            "Worker": {"replicas": 2, "restartPolicy": "OnFailure", "template": POD},
+        }
+    },
+}
 SCRIPT = """#!/bin/bash
 #SBATCH --job-name=mnist
 #SBATCH --ntasks=2
@@ -97,6 +119,8 @@ EXAMPLES: dict[str, Any] = {
     "create_distributed": DISTRIBUTED,
     "create_many_distributed": {"workloads": [DISTRIBUTED, DISTRIBUTED | {"name": "mnist-2"}]},
     "create_from_batch_script": {**PLACE, "script": SCRIPT, "spec": {"image": "pytorch/pytorch"}},
+    "create_from_manifest": {"metadata": {**PLACE, "category": "nightly"}, "manifest": MANIFEST},
+    "update_manifest_workload": {"manifest": MANIFEST},
     "create_training": TRAINING,
     "create_many_trainings": {"workloads": [TRAINING, TRAINING | {"name": "evaluate-2"}]},
     "create_workspace": WORKSPACE,

@@ -112,7 +112,9 @@ def together() -> Iterator[None]:
         yield
     finally:
         del vars(database)[ATTRIBUTE]
-    if database.vendor == NATIVE and sum(len(it.values) for it in waiting) <= MOST_VALUES:
+    few = sum(len(it.values) for it in waiting) <= MOST_VALUES
+    # Who stands around statements stands around those of a cursor of Django's.
+    if database.vendor == NATIVE and few and not database.execute_wrappers:
         _send_at_once(database, waiting)
         return
     with transaction.atomic(savepoint=False):

@@ -36,13 +36,13 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 NEGATED = {"!=", "!@"}
 
 
-class InItsOrder(Sorted):
-    """Of a list that has an order of its own, which it keeps where nothing is said."""
+class SortedIfAsked(Sorted):
+    """Of a list that has an order of its own, which it keeps unless another is asked for."""
 
     sort_by: str = ""
 
 
-class Whole(Parameters):
+class PagesIfAsked(Parameters):
     """Of a list that is short, and answered whole unless a ``limit`` is given."""
 
     offset: int = Field(0, ge=0)
@@ -53,15 +53,15 @@ class Whole(Parameters):
         return list(rows[start : start + self.limit if self.limit else None])
 
 
-class WholeListing(Whole, InItsOrder, Filtered):
+class WholeListing(PagesIfAsked, SortedIfAsked, Filtered):
     """All that a list takes."""
 
     def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
         """What is asked for of the rows. ``names`` are the texts in which ``search`` looks."""
-        return self.cut(ordered(narrowed(rows, self, fields, *names), self, fields))
+        return self.cut(ordered(matching(rows, self, fields, *names), self, fields))
 
 
-def narrowed(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
+def matching(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
     """Rows that pass every filter and have what is searched for in one of the texts ``names``."""
     among, text = list(conditions(asked.filter_by, fields)), asked.search.casefold()
     return [

@@ -16,7 +16,7 @@ from audit.models import AuditEntry
 from core.rest import correlation
 from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Wire
 from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered
-from core.rest.rows import InItsOrder, narrowed, ordered
+from core.rest.rows import SortedIfAsked, matching, ordered
 from core.web.query import whole_number
 from projects.api.grants import (
     AccessRule,
@@ -123,7 +123,7 @@ class RuleNarrowing(Filtered):
     def rules(self, user: User) -> list[AccessRuleOut]:
         access.require(user, "users.read")
         shown = _shown(rule for rule in rules(Q(), Q()) if self._holds(rule))
-        return narrowed(shown, self, FIELDS, "subject_id", "role_name", "scope_name")
+        return matching(shown, self, FIELDS, "subject_id", "role_name", "scope_name")
 
     def _holds(self, rule: AccessRule) -> bool:
         kind, scope = scope_of(rule)
@@ -137,7 +137,7 @@ class RuleNarrowing(Filtered):
         )
 
 
-class RuleListing(Pages, InItsOrder, RuleNarrowing):
+class RuleListing(Pages, SortedIfAsked, RuleNarrowing):
     pass
 
 

@@ -17,7 +17,13 @@ class CredentialKind(StrEnum):
     GENERIC = "genericSecret"
     SSH_KEY = "sshKey"
     REGISTRY = "dockerRegistry"
+    NGC = "ngcApiKey"
 
+
+#: The kinds that serve image pulls, and nothing else.
+PULLING = frozenset({CredentialKind.REGISTRY, CredentialKind.NGC})
+#: NVIDIA's registry, and who signs in there with an API key.
+NGC_SERVER, NGC_USER = "nvcr.io", "$oauthtoken"
 
 #: The keys of each kind, as Run:ai names them in the Secrets that it makes; a generic one has its
 #: own.
@@ -26,6 +32,7 @@ KEYS: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.PASSWORD: ("User", "Password"),
     CredentialKind.SSH_KEY: ("ssh",),
     CredentialKind.REGISTRY: ("username", "password"),
+    CredentialKind.NGC: ("NGC_API_KEY",),
 }
 #: The lists of ``storage`` whose items name a credential, and the field with their address.
 FETCHED = {"git": "repository", "s3": "bucket"}
@@ -102,9 +109,10 @@ class CredentialSpec(Part):
 
     @model_validator(mode="after")
     def _server_of_a_registry(self) -> Self:
-        if self.is_registry and not self.server:
+        has_one = self.kind is CredentialKind.REGISTRY
+        if has_one and not self.server:
             raise ValueError("server: is required")
-        if not self.is_registry and (self.server or self.email):
+        if not has_one and (self.server or self.email):
             raise ValueError("server: only a docker registry has one")
         return self
 
@@ -119,7 +127,12 @@ class CredentialSpec(Part):
     @property
     def is_registry(self) -> bool:
         """Whether it serves image pulls, and nothing else."""
-        return self.kind is CredentialKind.REGISTRY
+        return self.kind in PULLING
+
+    @property
+    def registry(self) -> str:
+        """The address of the registry that it opens; empty where it opens none."""
+        return NGC_SERVER if self.kind is CredentialKind.NGC else self.server or ""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -118,19 +118,19 @@ def model_in(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(model_in, get_args(annotation))), None)
 
 
-def masked(document: Any) -> Any:
+def masked(document: Any, variables: str = VARIABLES) -> Any:
     """The same, whatever part of a document it is, for people and programs to read: the values of
-    variables that look secret are not shown."""
+    variables that look secret are not shown. ``variables`` is the key that they stand under."""
     if isinstance(document, list):
-        return [masked(item) for item in document]
+        return [masked(item, variables) for item in document]
     if not isinstance(document, dict):
         return document
     return {
         key: value
         if not isinstance(value, dict | list)
         else [_masked(item) for item in value]
-        if key == VARIABLES and isinstance(value, list)
-        else masked(value)
+        if key == variables and isinstance(value, list)
+        else masked(value, variables)
         for key, value in document.items()
     }
 

@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLResolver, get_resolver
 
 from config.rest.api import api
+from config.rest.examples import MANIFEST
 from tests.access.place import SECRET, Place
 from tests.factories import IMAGE
 from tests.fuzz.bodies import bodies
@@ -111,6 +112,8 @@ def _submissions(place: Place) -> dict[str, Any]:
     return {
         "/workloads/distributed": one,
         "/workloads/from-sbatch": {"name": "a-script", **ids, "script": "srun true"},
+        "/workloads/manifests": {"metadata": ids, "manifest": MANIFEST},
+        "/manifests/{workload_id}": {"manifest": MANIFEST},
         "/workloads/trainings": alone,
         "/workloads/workspaces": alone,
         "/distributed/batch-create": {"workloads": [one]},

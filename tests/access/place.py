@@ -10,6 +10,7 @@ from accounts.models import AccessKey, User
 from assets.kinds import KINDS
 from assets.versions import history
 from clusters.models import ConnectionTest, NodePool
+from config.rest.examples import MANIFEST
 from notifications.models import Delivery
 from projects.models import Project
 from projects.scopes import Place as Home
@@ -44,6 +45,7 @@ ORDINARY = {
     "key": "a",
     "type_id": "distributed",
     "category_id": "none-has-it",
+    "nodepool_name": "default",
     "uidb36": "a",
 }
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|{(\w+)}")
@@ -59,9 +61,14 @@ QUERIES = {
     "/api/v1/org-unit/projects/{project_id}/metrics": f"?metricType=GPU_ALLOCATION{TIME}",
     "/api/v1/org-unit/departments/{department_id}/metrics": f"?metricType=GPU_ALLOCATION{TIME}",
     "/api/v1/clusters/{cluster_id}/metrics": f"?metricType=ALLOCATED_GPU{TIME}",
+    "/api/v1/nodes/{node_id}/metrics": f"?metricType=CPU_USAGE_CORES{TIME}",
+    "/api/v1/clusters/{cluster_id}/nodepools/{nodepool_name}/metrics": (
+        f"?metricType=CPU_UTILIZATION{TIME}"
+    ),
     "/api/v1/audit/log": f"?{TIME[1:]}",
     "/api/v1/audit/log/file": f"?{TIME[1:]}",
     "/api/v1/storage-classes": "?clusterId={clusters}",
+    "/api/v1/storage-classes/details": "?clusterId={clusters}",
     "/api/v1/nodes/telemetry": "?telemetryType=TOTAL_GPUS&groupBy=ClusterId",
     "/api/v1/org-unit/projects/telemetry": "?telemetryType=GPU_QUOTA&groupBy=ProjectId",
     "/api/v1/org-unit/departments/telemetry": "?telemetryType=GPU_QUOTA&groupBy=DepartmentId",
@@ -136,6 +143,8 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     of_author = {"project": project, "created_by": author, "running": True}
     training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
+    handed_in = {"manifest_json": MANIFEST, **of_author}
+    manifest = WorkloadFactory.create(name=f"{SECRET}-manifest", **handed_in)
     named = {"home": project, "name": SECRET}
     ids = {
         **(_by_rest(project) | _hooks(project)),
@@ -156,6 +165,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "projects": project.pk,
         "workloads": workload.pk,
         "distributed": workload.pk,
+        "manifests": manifest.pk,
         "trainings": training.pk,
         "workspaces": workspace.pk,
         "drafts": drafts.begin(author, project=str(project.pk)).pk,

@@ -15,6 +15,7 @@ TABLE = """
 1+++++ 1 +++++ GET    /asset/credentials/access-key
 1+++++ 1 +++++ GET    /asset/credentials/docker-registry
 1+++++ 1 +++++ GET    /asset/credentials/generic-secret
+1+++++ 1 +++++ GET    /asset/credentials/ngc-api-key
 1+++++ 1 +++++ GET    /asset/credentials/password
 1+++++ 1 +++++ GET    /asset/datasource
 1+++++ 1 +++++ GET    /asset/datasource/nfs
@@ -82,6 +83,7 @@ TABLE = """
 144+++ 1 44+++ DELETE /asset/credentials/access-key/{asset_id}
 144+++ 1 44+++ DELETE /asset/credentials/docker-registry/{asset_id}
 144+++ 1 44+++ DELETE /asset/credentials/generic-secret/{asset_id}
+144+++ 1 44+++ DELETE /asset/credentials/ngc-api-key/{asset_id}
 144+++ 1 44+++ DELETE /asset/credentials/password/{asset_id}
 144+++ 1 44+++ DELETE /asset/datasource/nfs/{asset_id}
 144+++ 1 44+++ DELETE /asset/datasource/pvc/{asset_id}
@@ -98,6 +100,7 @@ TABLE = """
 144+++ 1 44+++ GET    /asset/credentials/access-key/{asset_id}
 144+++ 1 44+++ GET    /asset/credentials/docker-registry/{asset_id}
 144+++ 1 44+++ GET    /asset/credentials/generic-secret/{asset_id}
+144+++ 1 44+++ GET    /asset/credentials/ngc-api-key/{asset_id}
 144+++ 1 44+++ GET    /asset/credentials/password/{asset_id}
 144+++ 1 44+++ GET    /asset/datasource/nfs/{asset_id}
 144+++ 1 44+++ GET    /asset/datasource/pvc/{asset_id}
@@ -127,6 +130,7 @@ TABLE = """
 144+++ 1 44+++ PUT    /asset/credentials/access-key/{asset_id}
 144+++ 1 44+++ PUT    /asset/credentials/docker-registry/{asset_id}
 144+++ 1 44+++ PUT    /asset/credentials/generic-secret/{asset_id}
+144+++ 1 44+++ PUT    /asset/credentials/ngc-api-key/{asset_id}
 144+++ 1 44+++ PUT    /asset/credentials/password/{asset_id}
 144+++ 1 44+++ PUT    /asset/datasource/nfs/{asset_id}
 144+++ 1 44+++ PUT    /asset/datasource/pvc/{asset_id}
@@ -152,6 +156,7 @@ TABLE = """
 1??+++ 1 ??+++ POST   /asset/credentials/access-key
 1??+++ 1 ??+++ POST   /asset/credentials/docker-registry
 1??+++ 1 ??+++ POST   /asset/credentials/generic-secret
+1??+++ 1 ??+++ POST   /asset/credentials/ngc-api-key
 1??+++ 1 ??+++ POST   /asset/credentials/password
 1??+++ 1 ??+++ POST   /asset/datasource/nfs
 1??+++ 1 ??+++ POST   /asset/datasource/pvc
@@ -174,6 +179,12 @@ TABLE = """
 1??+++ 1 ??+++ POST   /workloads/distributed
 1??+++ 1 ??+++ POST   /workloads/distributed/batch-create
 1??+++ 1 ??+++ POST   /workloads/from-sbatch
+1??+++ 1 ??+++ POST   /workloads/manifests
+144+++ 1 44+++ GET    /workloads/manifests/{workload_id}
+144+++ 1 44+++ PUT    /workloads/manifests/{workload_id}
+144+++ 1 44+++ DELETE /workloads/manifests/{workload_id}
+144+++ 1 44+++ GET    /nodes/{node_id}/metrics
+144+++ 1 44+++ GET    /clusters/{cluster_id}/nodepools/{nodepool_name}/metrics
 1??+++ 1 ??+++ POST   /workloads/trainings
 1??+++ 1 ??+++ POST   /workloads/trainings/batch-create
 1??+++ 1 ??+++ POST   /workloads/workspaces
@@ -226,6 +237,7 @@ TABLE = """
 13333+ 1 3333+ GET    /audit/log/file
 13333+ 1 3333+ POST   /users/{user_id}/logout
 144+++ 1 44+++ GET    /storage-classes
+144+++ 1 44+++ GET    /storage-classes/details
 """
 
 

@@ -41,6 +41,7 @@ FILLED: dict[str, dict[str, str]] = {
     "password": {"values-User": "ada", "values-Password": f" {HIDDEN} "},
     "sshKey": {"values-ssh": KEY},
     "dockerRegistry": {"values-username": "ada", "values-password": HIDDEN},
+    "ngcApiKey": {"values-NGC_API_KEY": HIDDEN},
 }
 PLAIN = {"dockerRegistry": {"server": "https://registry.example.com", "email": "a@example.com"}}
 KEPT: dict[str, dict[str, str]] = {
@@ -49,6 +50,7 @@ KEPT: dict[str, dict[str, str]] = {
     "password": {"User": "ada", "Password": f" {HIDDEN} "},
     "sshKey": {"ssh": f"{KEY}\n"},
     "dockerRegistry": {"username": "ada", "password": HIDDEN},
+    "ngcApiKey": {"NGC_API_KEY": HIDDEN},
 }
 EACH = pytest.mark.parametrize("kind", [value for value, _ in KINDS])
 

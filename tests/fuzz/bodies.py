@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from config.rest.examples import MANIFEST
 from projects.models import Project
 from workloads.models import Workload
 
@@ -81,6 +82,8 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         **PEOPLE,
         "/workloads/distributed": one,
         "/workloads/from-sbatch": {**place, "script": "#SBATCH -n 2\nsrun true"},
+        "/workloads/manifests": {"metadata": place, "manifest": MANIFEST},
+        "/manifests/{workload_id}": {"manifest": MANIFEST},
         "/workloads/trainings": alone,
         "/batch-create": {"workloads": [alone, alone]},
         "/distributed/batch-create": {"workloads": [one, one]},
@@ -134,6 +137,7 @@ ASSETS: dict[str, dict[str, Any]] = {
     "credentials/access-key": {"accessKeyId": "AKIA1", "secretAccessKey": "zanzibar"},
     "credentials/docker-registry": {"user": "a", "password": "zanzibar", "url": "example.com"},
     "credentials/generic-secret": {"keyValuePairs": [{"key": "token", "value": "zanzibar"}]},
+    "credentials/ngc-api-key": {"ngcApiKey": "zanzibar"},
     "credentials/password": {"user": "ada", "password": "zanzibar"},
 }
 

@@ -11,6 +11,7 @@ from spec.formats import documents
 from tests.factories import WorkloadFactory, workload_spec
 from tests.runapy.conftest import RunaiCaller
 from workloads.history import events
+from workloads.models import Workload
 
 
 def walk(runai: RunaiCaller, project: Project) -> None:
@@ -65,6 +66,7 @@ def _numbers(runai: RunaiCaller, project: Project) -> None:
         runai(call, "GPU_QUOTA", group_by=["ClusterId"], takes=answer)
         held = runai(call, "CPU_ALLOCATION", cluster_id=cluster, takes=answer)
         assert float(held["values"][0]["value"]) > 0
+    runai("StorageClassesApi.get_storage_classes_v2", cluster, takes="StorageClassesV2")
     _past(runai, project)
     types = "ListWorkloadTypes200Response"
     assert len(runai("WorkloadPropertiesApi.list_workload_types", takes=types)["types"]) == 3
@@ -96,6 +98,25 @@ def _past(runai: RunaiCaller, project: Project) -> None:
         name = f"{call}sApi.get_{call.lower()}_metrics"
         told = runai(name, pk, metric_type=held, number_of_samples=6, takes=answer, **time)
         assert float(told["measurements"][0]["values"][-1]["value"]) > 0
+    _nodes(runai, project, time)
     gpus = [models.MetricsType.ALLOCATED_GPU]
     cluster = str(project.cluster_id)
     runai("ClustersApi.get_cluster_metrics", cluster, metric_type=gpus, takes=answer, **time)
+
+
+def _nodes(runai: RunaiCaller, project: Project, time: dict[str, Any]) -> None:
+    """What the ranks on them used."""
+    node, answer = project.cluster.nodes.get(), "MetricsResponse"
+    workload = Workload.objects.get(name="seen")
+    started = time["start"] - timedelta(minutes=1)
+    workload.ranks.filter(rank=0).update(node=node.name, started_at=started)
+    cores = [models.NodeMetricType.CPU_USAGE_CORES]
+    number = str(node.pk)
+    used = runai("NodesApi.get_node_metrics", number, cores, takes=answer, **time)
+    assert {it["value"] for it in used["measurements"][0]["values"]} == {"1.5"}
+    share = [models.MetricsType.CPU_UTILIZATION]
+    pool = (str(node.cluster_id), "default")
+    name = "NodePoolsApi.get_nodepool_metrics"
+    shared = runai(name, *pool, metric_type=share, takes=answer, **time)
+    (percent,) = {it["value"] for it in shared["measurements"][0]["values"]}
+    assert percent == f"{150 / node.cpu:g}"

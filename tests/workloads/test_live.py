@@ -11,7 +11,8 @@ from django.test import AsyncClient, Client
 
 from accounts.models import User
 from core.broker.enqueue import tell
-from tests.factories import ProjectFactory
+from tests.factories import ProjectFactory, UserFactory
+from workloads import live
 from workloads.history import events
 from workloads.live import BEAT
 from workloads.models import Workload
@@ -122,3 +123,13 @@ def test_a_live_stream_lets_go_of_the_broker_when_the_page_leaves(
         assert not valkey.pubsub_numpat()
 
     async_to_sync(scenario)()
+
+
+@pytest.mark.parametrize("administrator", [True, False])
+def test_an_open_stream_keeps_no_connection_to_the_database(
+    monkeypatch: pytest.MonkeyPatch, administrator: bool
+) -> None:
+    ended = list[bool]()
+    monkeypatch.setattr(live, "let_go", lambda: ended.append(True))
+    live.channels_of(UserFactory.create(administrator=administrator))
+    assert ended == [True]

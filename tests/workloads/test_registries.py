@@ -94,6 +94,21 @@ def test_the_nearest_of_a_registry_is_applied_and_none_of_another(
     assert applied.username == "b"
 
 
+def test_an_api_key_of_ngc_is_the_password_of_nvidias_registry(
+    user: User, project: Project
+) -> None:
+    key = {"spec_json": {"kind": "ngcApiKey"}, "entered": {"NGC_API_KEY": HIDDEN}}
+    registry(project, name="ngc", **key)
+    assert launch_of(submit(draft(project), by=user)).registries == ()
+    ours = draft(project, image="nvcr.io/nvidia/pytorch:25.01-py3")
+    ours.name = "of-ngc"
+    workload = submit(ours, by=user)
+    (applied,) = launch_of(workload).registries
+    assert (applied.host, applied.username, applied.password) == ("nvcr.io", "$oauthtoken", HIDDEN)
+    (secret,), _ = made(workload)
+    assert "nvcr.io" in base64.b64decode(secret["data"][".dockerconfigjson"]).decode()
+
+
 def test_a_registry_is_named_next_to_those_that_are_applied(user: User, project: Project) -> None:
     registry(project)
     spec = {"kind": "dockerRegistry", "server": "nvcr.io"}
@@ -114,7 +129,7 @@ def test_a_pull_credential_that_cannot_be_used_is_told_at_its_place(
     user: User, project: Project
 ) -> None:
     CredentialFactory.create(home=project, name="hub", entered={"token": "t"})
-    for name, words in (("hub", "is not a Docker registry"), ("gone", "cannot be used in")):
+    for name, words in (("hub", "is not for image pulls"), ("gone", "cannot be used in")):
         named = [{"name": name, "credential": True}]
         (problem,) = plan(draft(project, imagePullSecrets=named), by=user).problems
         assert problem.path == ("worker", "imagePullSecrets", 0, "name")

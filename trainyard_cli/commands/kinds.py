@@ -15,6 +15,7 @@ from trainyard_cli.rest.destinations import (
     WORKSPACES,
     Destination,
     gang_of,
+    label_of,
 )
 
 
@@ -39,7 +40,7 @@ def _training(words: Sequence[str]) -> typer.Typer:
     training = _of_kind(STANDARD, text, TRAININGS)
     training.add_typer(_of_kind(STANDARD, "Standard trainings, of one pod."), name="standard")
     for word in words:
-        group = _of_kind(gang_of(word), f"{FRAMEWORKS[word]} trainings.")
+        group = _of_kind(gang_of(word), f"{label_of(word)} trainings.")
         training.add_typer(group, name=word, hidden=word == "tf")
     return training
 

@@ -44,7 +44,7 @@ def submit_sbatch(
     invocation = of(context)
     place = invocation.project(project)
     body: dict[str, Any] = {"projectId": place["id"], "clusterId": place["clusterId"]}
-    body |= {"script": _read(script), "name": name}
+    body |= {"script": read_text(script), "name": name}
     if as_workload:
         body["asItStands"] = False
     answer = _send(invocation, body, output, rehearses=dry_run)
@@ -52,11 +52,11 @@ def submit_sbatch(
         follow(invocation, answer["workload"]["workloadId"], attach=attach)
 
 
-def _read(script: Path) -> str:
+def read_text(file: Path) -> str:
     try:
-        return sys.stdin.read() if str(script) == "-" else script.read_bytes().decode()
+        return sys.stdin.read() if str(file) == "-" else file.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise wrong_use(f"{script} cannot be read: {error}") from error
+        raise wrong_use(f"{file} cannot be read: {error}") from error
 
 
 def _send(
@@ -76,13 +76,17 @@ def _send(
         rehearsed(answer["plan"], output)
         return None
     warned(answer["workload"])
-    name = answer["workload"]["name"]
+    submitted(answer["workload"]["name"], answer, output)
+    return answer
+
+
+def submitted(name: str, answer: Any, output: Format | None) -> None:
+    """What is printed of a workload that was submitted."""
     if output is Format.NAME:
         print(name)
     elif not document(answer, output):
         print(f"Submitted {name}.", flush=True)
         note(f"Follow it: trainyard describe job {name}")
-    return answer
 
 
 def _place(field: str) -> str:

@@ -37,7 +37,7 @@ def command_of(to: Destination) -> Callable[..., None]:
     def submit(context: Any, **typed: Any) -> None:
         _submit(of(context), to, typed)
 
-    text = f"Submit a {to.noun}. Everything after -- is passed to its program."
+    text = f"Submit {to.noun}. Everything after -- is passed to its program."
     return command_with(submit, text, parameters_of(to))
 
 

@@ -61,8 +61,9 @@ def execute(
     interactive: Stdin = False,
     tty: Tty = False,
 ) -> None:
-    """Run what follows -- in a rank of a workload, and exit with its exit code. It has pipes, as in
-    a script; -it gives it a terminal."""
+    """Run what follows -- in a rank of a workload, and exit with its exit code.
+
+    It has pipes, as in a script; -it gives it a terminal."""
     if not of(context).words:
         raise wrong_use("Write the command after --, such as -- nvidia-smi.")
     _run(of(context), name, project, (rank, pod), typed=interactive, tty=tty)

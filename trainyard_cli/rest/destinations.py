@@ -12,11 +12,13 @@ FRAMEWORKS = {
     "xgboost": "XGBoost",
     "jax": "JAX",
 }
+LABELS = {"TF": "TensorFlow"}  # where people say another word than the API
 
 
 @dataclass(frozen=True)
 class Destination:
-    """``path`` is that of its calls, ``type`` the API's word for it, ``noun`` what people say."""
+    """``path`` is that of its calls, ``type`` the API's word for it, ``noun`` what people say,
+    with its article."""
 
     path: str
     type: str
@@ -42,13 +44,19 @@ class Destination:
         return frozenset({GANG, self.framework} if self.framework else {GANG, PYTORCH, MPI})
 
 
-STANDARD = Destination("trainings", "Training", "standard training")
-WORKSPACES = Destination("workspaces", "Workspace", "workspace")
-DISTRIBUTED = Destination("distributed", "Distributed", "distributed training")
+STANDARD = Destination("trainings", "Training", "a standard training")
+WORKSPACES = Destination("workspaces", "Workspace", "a workspace")
+DISTRIBUTED = Destination("distributed", "Distributed", "a distributed training")
 #: Of ``trainyard training`` without another word.
 TRAININGS = ("type!=Workspace",)
 
 
 def gang_of(word: str) -> Destination:
+    framework, label = FRAMEWORKS[word], label_of(word)
+    article = "an" if label[0] in "MX" else "a"  # as they are said: em-pee-eye
+    return Destination("distributed", "Distributed", f"{article} {label} training", framework)
+
+
+def label_of(word: str) -> str:
     framework = FRAMEWORKS[word]
-    return Destination("distributed", "Distributed", f"{framework} training", framework)
+    return LABELS.get(framework, framework)

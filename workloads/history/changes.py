@@ -68,8 +68,10 @@ class Cursor:
 
 
 def newest() -> Cursor:
-    number = Event.objects.aggregate(number=Max("pk"))["number"] or 0
-    let_go()
+    try:
+        number = Event.objects.aggregate(number=Max("pk"))["number"] or 0
+    finally:
+        let_go()
     return Cursor(number, timezone.now())
 
 
@@ -127,6 +129,7 @@ _readings: WeakKeyDictionary[asyncio.AbstractEventLoop, SharedReading] = WeakKey
 def _rows(ids: Iterable[UUID]) -> dict[UUID, WorkloadChange]:
     rows = Workload.objects.filter(pk__in=ids).order_by().annotate(version=Max("events__pk"))
     columns = rows.values_list("pk", "name", "project_id", "phase", "deleted_at", "version")
-    changes = {row[0]: WorkloadChange(*row[:-1], version=row[-1] or 0) for row in columns}
-    let_go()
-    return changes
+    try:
+        return {row[0]: WorkloadChange(*row[:-1], version=row[-1] or 0) for row in columns}
+    finally:
+        let_go()

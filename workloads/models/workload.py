@@ -68,6 +68,8 @@ class Workload(Foreseen):
     draft_id = models.UUIDField(null=True, blank=True, unique=True, editable=False)
     draft_json = models.JSONField(default=dict)
     spec_json = models.JSONField()
+    # The manifest of Kubernetes that it was read from, as it was handed in; null of any other.
+    manifest_json = models.JSONField(null=True, blank=True, editable=False)
     origins_json = models.JSONField(default=dict, blank=True)
     template = models.ForeignKey(
         Template, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"

@@ -10,7 +10,7 @@ from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
 from core.rest.api import Pages, Wire, words
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, narrow, order
-from core.rest.rows import InItsOrder
+from core.rest.rows import SortedIfAsked
 from workloads.models import Workload
 from workloads.queue.rounds import DecisionFilter, visible_in, with_others
 from workloads.scheduling.order.records import DecisionKind
@@ -49,7 +49,7 @@ class DecisionList(Wire):
     next: int | None
 
 
-class DecisionListing(Pages, InItsOrder, Filtered):
+class DecisionListing(Pages, SortedIfAsked, Filtered):
     project_id: int | None = None
     workload_id: UUID | None = None
 

@@ -104,7 +104,7 @@ def _bound_pull(given: Values, bound: Bound, usable: Usable, where: str, at: Pat
     """A pull secret as the spec has it."""
     credential = usable.find({**given, "name": str(given["name"])})
     if credential is None or not credential.spec.is_registry:
-        what = "is not a Docker registry" if credential else f"cannot be used {where}"
+        what = "is not for image pulls" if credential else f"cannot be used {where}"
         what = ANOTHERS if usable.is_anothers(given) else f"{what}; choose another"
         bound.problems.append(Problem(at, f"the credential {given['name']} {what}"))
         return given

@@ -1,4 +1,4 @@
-"""The docker registry credentials that are applied to the image pulls of a workload."""
+"""The credentials of registries that are applied to the image pulls of a workload."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -13,7 +13,7 @@ from core.database.prepared import prepared
 from engines.base import Registry
 from projects.models import Project
 from projects.scopes import holding
-from spec.data.credential import CredentialKind
+from spec.data.credential import NGC_USER, PULLING, CredentialKind
 from spec.values.registry import host_of, registry_of
 from spec.workload import WorkloadSpec
 
@@ -29,7 +29,7 @@ def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Crede
     valid = [row for row in _usable(*where, by.pk if by else None, *named) if not fault_of(row)]
     by_host: dict[str, Credential] = {}
     for row in sorted(valid, key=lambda it: (it.pk not in named, distance(it))):
-        host = host_of(row.spec.server or "")
+        host = host_of(row.spec.registry)
         if host in hosts or row.pk in named:
             by_host.setdefault(host, row)
     return list(by_host.values())
@@ -43,7 +43,7 @@ def _usable(
     rows = Credential.objects.filter(
         holding(project, department, cluster),
         SHARED | Q(owner=owner, pk__in=named),
-        spec_json__kind=CredentialKind.REGISTRY.value,
+        spec_json__kind__in=[kind.value for kind in PULLING],
     )
     return rows.select_related("cluster", "department", "project")
 
@@ -51,7 +51,7 @@ def _usable(
 def shown(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
     """Without their passwords."""
     return tuple(
-        Registry(host_of(it.spec.server or ""), existing_secret=it.spec.existing_secret or "")
+        Registry(host_of(it.spec.registry), existing_secret=it.spec.existing_secret or "")
         for it in credentials
     )
 
@@ -77,5 +77,6 @@ def _opened(credential: Credential, values: dict[tuple[object, str], str]) -> Re
     for key in spec.names:
         if (credential.pk, key) not in values:
             raise MissingValue(f"The credential {credential.name} no longer has a {key}.")
-    username, password = (values[credential.pk, key] for key in spec.names)
+    entered = [values[credential.pk, key] for key in spec.names]
+    username, password = [NGC_USER, *entered] if spec.kind is CredentialKind.NGC else entered
     return Registry(plain.host, username=username, password=password, email=spec.email or "")

@@ -1,7 +1,7 @@
 """What a cluster offers, asked of the cluster itself: frameworks, classes, schedulers."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from engines.base import (
     Capabilities,
@@ -36,11 +36,13 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
     groups = api.get("/apis")["groups"]
     installed = job_kinds(api, groups)
     kai = any(group["name"] == KAI_GROUP for group in groups)
+    classes = _allowed(lambda: storage_classes(api))
     return Capabilities(
         frameworks=tuple(support(framework, installed) for framework in Framework),
         queues=True,
         schedulers=("default-scheduler", KAI) if kai else ("default-scheduler",),
-        storage_classes=_names(_allowed(lambda: storage_classes(api))),
+        storage_classes=_names(classes),
+        default_storage_class=next(iter(_names(filter(is_default, classes))), ""),
         priority_classes=_priority_classes(api),
         terminal=True,
         topologies=topologies(api),
@@ -212,7 +214,7 @@ def is_default(storage_class: Manifest) -> bool:
     return (storage_class["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true"
 
 
-def _names(items: list[Manifest]) -> tuple[str, ...]:
+def _names(items: Iterable[Manifest]) -> tuple[str, ...]:
     return tuple(item["metadata"]["name"] for item in items)
 
 

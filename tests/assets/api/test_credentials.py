@@ -19,6 +19,7 @@ KEPT = {
     "access-key": {"AccessKeyId": "AKIA1", "SecretKey": HIDDEN},
     "docker-registry": {"username": "a", "password": HIDDEN},
     "generic-secret": {"token": HIDDEN},
+    "ngc-api-key": {"NGC_API_KEY": HIDDEN},
     "password": {"User": "ada", "Password": HIDDEN},
 }
 EACH = pytest.mark.parametrize("path", SPECS)
@@ -44,7 +45,8 @@ def test_a_credential_of_each_type_keeps_its_values_and_answers_none(
     secrets = {HIDDEN, *KEPT[path].values()} - {"a", "ada"}
     whole = str([*answers, changed, *AuditEntry.objects.values("before", "after")])
     assert not [secret for secret in secrets if secret in whole]
-    assert not {"user", "password", "accessKeyId", "secretAccessKey"} & created["spec"].keys()
+    words = {"user", "password", "accessKeyId", "secretAccessKey", "ngcApiKey"}
+    assert not words & created["spec"].keys()
     assert call("DELETE", one)[0] == 204
     assert not Credential.objects.exists()
 

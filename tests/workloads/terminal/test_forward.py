@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from accounts import tokens
 from accounts.models import User
@@ -160,7 +161,7 @@ def test_a_forwarded_port_ends_with_its_token(
 ) -> None:
     async def scenario() -> str:
         async with opened(workload, token, f"port={port_of(server)}") as program:
-            await asyncio.to_thread(change_password)
+            await sync_to_async(change_password)()
             return await ended(program)
 
     def change_password() -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from accounts import tokens
 from accounts.models import User
@@ -153,7 +154,7 @@ def test_an_open_terminal_ends_with_its_token(
     async def scenario() -> str:
         async with opened(workload, token, engine, "") as caller:
             await caller.shell()
-            await asyncio.to_thread(change_password)
+            await sync_to_async(change_password)()
             return await caller.ended()
 
     def change_password() -> None:

@@ -12,7 +12,7 @@ from accounts.models import User
 from core.rest import correlation, filters
 from core.rest.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_found
 from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, Sorted, order
-from core.rest.rows import InItsOrder
+from core.rest.rows import SortedIfAsked
 from projects.models import Project
 from workloads import services
 from workloads.api.observed import EventOut, PodOut
@@ -63,7 +63,7 @@ class Which(Parameters):
     deleted: bool = Field(False, description="One that was deleted, too, as long as it is kept")
 
 
-class EventsOfOne(Pages, InItsOrder, Filtered, Which):
+class EventsOfOne(Pages, SortedIfAsked, Filtered, Which):
     """What happened to one workload, the newest first unless another order is asked for."""
 
     sort_by: str = "createdAt"
@@ -75,7 +75,7 @@ class EventsOfOne(Pages, InItsOrder, Filtered, Which):
         return order(events, self, OF_AN_EVENT).select_related("actor")
 
 
-class PagesOfOne(Pages, InItsOrder, Filtered, Which):
+class PagesOfOne(Pages, SortedIfAsked, Filtered, Which):
     def rows(self, workload: Workload) -> QuerySet[Rank]:
         ranks = filters.narrow(workload.ranks.all(), self.filter_by, OF_A_POD)
         ranks = ranks.filter(node__icontains=self.search) if self.search else ranks

@@ -117,13 +117,15 @@ class ProgramWatch:
 
     def _channels(self) -> list[str] | None:
         """``None`` when the token has ended."""
-        user = tokens.owner(self.token)
-        channels = channels_of(user) if user else None
-        let_go()
-        return channels
+        try:
+            user = tokens.owner(self.token)
+            return channels_of(user) if user else None
+        finally:
+            let_go()
 
     def _missed(self, since: Cursor | None) -> set[UUID] | None:
-        user = tokens.owner(self.token)
-        missed = changes.since(since, user, self.cursor) if since and user else None
-        let_go()
-        return missed
+        try:
+            user = tokens.owner(self.token)
+            return changes.since(since, user, self.cursor) if since and user else None
+        finally:
+            let_go()

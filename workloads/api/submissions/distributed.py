@@ -46,22 +46,23 @@ class Accepted(Wire):
 
 def find(request: ApiRequest, workload_id: UUID) -> Workload:
     """A workload that the caller may see; 404 otherwise, whether it exists or not."""
-    return _one_of(Workload.objects.visible_to(request.user), workload_id)
+    return one_of(Workload.objects.visible_to(request.user), workload_id)
 
 
 def find_kept(request: ApiRequest, workload_id: UUID, *, deleted: bool) -> Workload:
     """To be read alone; where it is asked for, ``deleted`` ones that are kept as well."""
     if not deleted:
         return find(request, workload_id)
-    return _one_of(Workload.objects.within_reach(request.user), workload_id)
+    return one_of(Workload.objects.within_reach(request.user), workload_id)
 
 
 def find_kind(request: ApiRequest, workload_id: UUID, kind: WorkloadKind) -> Workload:
     """A workload of this kind; 404 for one of another, which has another path."""
-    return _one_of(Workload.objects.visible_to(request.user).filter(kind=kind), workload_id)
+    return one_of(Workload.objects.visible_to(request.user).filter(kind=kind), workload_id)
 
 
-def _one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
+def one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
+    """The workload of these rows, with what answers say of it; 404 where it is none of them."""
     whole = rows.for_list().select_related("project__department")
     workload = with_cause(whole).filter(pk=workload_id).first()
     if workload is None:

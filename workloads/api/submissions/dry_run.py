@@ -183,11 +183,11 @@ def _manifests(plan: Plan, by: User) -> list[dict[str, Any]]:
         return []
     # The submission itself would tell it, and of a cluster that is being removed.
     with suppress(EngineError, ObjectDoesNotExist):
-        return manifests(plan.cluster, replace(launch, spec=_masked(launch.spec)))
+        return manifests(plan.cluster, replace(launch, spec=shown_spec(launch.spec)))
     return []
 
 
-def _masked(spec: WorkloadSpec) -> WorkloadSpec:
+def shown_spec(spec: WorkloadSpec) -> WorkloadSpec:
     """Without the values of variables that look secret, which answers never tell."""
     master = _masked_replica(spec.master) if spec.master else None
     return spec.model_copy(update={"worker": _masked_replica(spec.worker), "master": master})

@@ -88,7 +88,7 @@ def _add_batch(router: Router, kind: WorkloadKind) -> None:
         """Submit many of one project, all or none. 400 lists every invalid field, such as
         ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
         by, bodies = request.user, body.workloads
-        drafts = [partial(_draft_of, one, kind, by=by) for one in bodies]
+        drafts = [partial(draft_of_one_pod, one, kind, by=by) for one in bodies]
         if asked.dry_run:
             return Status(200, rehearse_all(bodies, drafts, by=by))
         submitted = submit_all(bodies, drafts, by=by)
@@ -101,15 +101,15 @@ def _create(
     body: OnePodIn, kind: WorkloadKind, *, by: User, rehearses: bool
 ) -> Status[DryRunOut] | Status[OnePodOut]:
     if rehearses:
-        return Status(200, rehearse(body, partial(_draft_of, body, kind, by=by), by=by))
+        return Status(200, rehearse(body, partial(draft_of_one_pod, body, kind, by=by), by=by))
     try:
-        draft = _draft_of(body, kind, by=by)
+        draft = draft_of_one_pod(body, kind, by=by)
         return Status(202, OnePodOut.of(services.submit(draft, by=by, source=Source.API)))
     except SpecError as error:
         raise refused(error, body) from error
 
 
-def _draft_of(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:
+def draft_of_one_pod(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:
     """As ``distributed.draft_of``."""
     document = documents.one_pod_from_wire(body.spec, kind)
     worker = ReplicaDraft(values=document.pop("worker"))

@@ -19,7 +19,7 @@ from clusters.models import Cluster
 from core.forms.field import Option, Values
 from core.forms.items import ShownCell, ShownItem
 from projects.models import Project
-from spec.data.credential import KEYS, CredentialKind
+from spec.data.credential import KEYS, PULLING, CredentialKind
 from workloads.wizard.sections.container.variables import written
 
 MOST = 100  # in a list; of more, their names are searched
@@ -55,7 +55,7 @@ class Credentials:
     @property
     def registries(self) -> list[Option]:
         """For image pulls, by name: of two with one name the nearest."""
-        return self._of(CredentialKind.REGISTRY)
+        return self._of(*PULLING)
 
     @property
     def of_repositories(self) -> list[Option]:
@@ -69,7 +69,7 @@ class Credentials:
     @property
     def of_files(self) -> list[Option]:
         """For what is mounted: all but registries."""
-        return self._of(*(kind for kind in CredentialKind if kind is not CredentialKind.REGISTRY))
+        return self._of(*(kind for kind in CredentialKind if kind not in PULLING))
 
     def _of(self, *kinds: CredentialKind) -> list[Option]:
         """The nearest of each name is the first."""

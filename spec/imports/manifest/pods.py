@@ -1,0 +1,130 @@
+"""The template of a pod as what a workload's pods run and ask for, by the names of the wire."""
+
+from spec.imports.manifest.containers import container_of
+from spec.imports.manifest.reading import Document, ManifestPart, filled
+from spec.imports.manifest.volumes import storage_of
+from spec.parts.scheduling import NODE_TYPE
+
+ADDED_BY_SERVERS = ("creationTimestamp", "name", "namespace")
+FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"  # annotations by which pods share a GPU
+SCHEDULERS = ("default-scheduler", "kai-scheduler", "runai-scheduler")
+ALL_AT_ONCE = "Trainyard runs one container in a pod; build one image of them"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def pod_of(template: ManifestPart) -> tuple[Document, Document]:
+    """What is said of the pods, and what of the workload as a whole stands in their template."""
+    meta, spec = template.part("metadata"), template.part("spec")
+    meta.drop(*ADDED_BY_SERVERS)
+    notes = meta.part("annotations")
+    replica: Document = {"compute": _shares(notes)}
+    security = _security(spec)
+    one = _container(spec)
+    inner = container_of(one, security)
+    replica["compute"] |= inner.pop("compute")
+    volumes, shared_memory = storage_of(spec, one)
+    if shared_memory:
+        replica["compute"]["largeShmRequest"] = True
+    replica |= inner | {
+        "security": filled(security),
+        "storage": volumes,
+        "labels": _named(meta.part("labels")),
+        "annotations": _named(notes),
+        "imagePullSecrets": [{"name": it.text("name")} for it in spec.parts("imagePullSecrets")],
+        "restartPolicy": spec.text("restartPolicy"),
+        **_placement(spec),
+    }
+    spec.one_of("schedulerName", *SCHEDULERS)
+    spec.one_of("dnsPolicy", "ClusterFirst", "ClusterFirstWithHostNet")
+    whole = {
+        "priorityClass": spec.text("priorityClassName"),
+        "terminationGracePeriodSeconds": spec.whole("terminationGracePeriodSeconds"),
+    }
+    return filled(replica), filled(whole)
+
+
+def _container(spec: ManifestPart) -> ManifestPart:
+    first, *others = spec.parts("containers") or [spec.part("containers")]
+    for other in others:
+        other.drop(*other.names())
+        spec.refuse(other.path.removeprefix(f"{spec.path}."), ALL_AT_ONCE)
+    return first
+
+
+def _named(part: ManifestPart) -> list[Document]:
+    return [{"name": key, "value": part.text(key)} for key in part.names()]
+
+
+def _shares(notes: ManifestPart) -> Document:
+    """The part of a GPU, which KAI reads in annotations."""
+    if FRACTION in notes:
+        portion = notes.text(FRACTION)
+        try:
+            asked = {"gpuRequestType": "portion", "gpuPortionRequest": float(portion)}
+        except ValueError:
+            notes.refuse(FRACTION, f"{portion!r} is not a number")
+            return {}
+    elif GPU_MEMORY in notes:
+        asked = {"gpuRequestType": "memory", "gpuMemoryRequest": f"{notes.text(GPU_MEMORY)}Mi"}
+    else:
+        return {}
+    return {"gpuDevicesRequest": 1, **asked}
+
+
+def _security(spec: ManifestPart) -> Document:
+    """Of the pod; its container says the rest."""
+    rights = spec.part("securityContext")
+    groups = ",".join(map(str, rights.wholes("supplementalGroups")))
+    return {
+        "runAsUid": rights.whole("runAsUser"),
+        "runAsGid": rights.whole("runAsGroup"),
+        "supplementalGroups": groups,
+        "runAsNonRoot": rights.flag("runAsNonRoot"),
+        "seccompProfileType": rights.part("seccompProfile").text("type"),
+        "hostIpc": spec.flag("hostIPC"),
+        "hostNetwork": spec.flag("hostNetwork"),
+    }
+
+
+def _placement(spec: ManifestPart) -> Document:
+    chosen = spec.part("nodeSelector")
+    kind = chosen.text(NODE_TYPE)
+    wanted = [
+        {"key": key, "operator": "In", "values": [chosen.text(key)]} for key in chosen.names()
+    ]
+    required = spec.part("affinity").part("nodeAffinity").part(REQUIRED)
+    terms = [
+        [
+            filled(
+                {
+                    "key": it.text("key"),
+                    "operator": it.text("operator"),
+                    "values": it.texts("values"),
+                }
+            )
+            for it in term.parts("matchExpressions")
+        ]
+        for term in required.parts("nodeSelectorTerms")
+    ]
+    if wanted:  # which every node must have, whatever term it meets
+        terms = [[*term, *wanted] for term in terms or [[]]]
+    affinity = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
+    return {
+        "nodeType": kind,
+        "nodeAffinityRequired": affinity if terms else None,
+        "tolerations": [_toleration(it) for it in spec.parts("tolerations")],
+    }
+
+
+def _toleration(taint: ManifestPart) -> Document:
+    if "key" not in taint:
+        taint.refuse("key", "is required: a taint is named by its key")
+    return filled(
+        {
+            "key": taint.text("key"),
+            "operator": taint.text("operator"),
+            "value": taint.text("value"),
+            "effect": taint.text("effect"),
+            "seconds": taint.whole("tolerationSeconds"),
+        }
+    )

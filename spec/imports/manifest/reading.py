@@ -1,0 +1,140 @@
+"""A manifest part by part. What nobody takes of it is refused, so that nothing is left out in
+silence. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import JsonValue
+
+Document = dict[str, Any]
+NO_COUNTERPART = "has no counterpart in Trainyard; leave it out"
+KINDS_OF_VALUES = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "a mapping",
+    list: "a list",
+}
+
+
+@dataclass(frozen=True)
+class ManifestFault:
+    """What is wrong at a dotted ``path`` of a manifest."""
+
+    path: str
+    text: str
+
+
+@dataclass
+class ManifestReading:
+    """One manifest: its parts that were looked at, and what was wrong with them."""
+
+    faults: list[ManifestFault] = field(default_factory=list)
+    parts: list["ManifestPart"] = field(default_factory=list)
+
+    def part(self, values: Document, path: str) -> "ManifestPart":
+        part = ManifestPart(values, path, self)
+        self.parts.append(part)
+        return part
+
+    def all_faults(self) -> list[ManifestFault]:
+        """With everything that nobody took; of a key that says nothing there is nothing to say."""
+        left = (fault for part in self.parts for fault in part.left())
+        return sorted([*self.faults, *left], key=lambda fault: fault.path)
+
+
+class ManifestPart:
+    """A mapping of a manifest. Each key is taken once; null is as if it were not there."""
+
+    def __init__(self, values: Document, path: str, reading: ManifestReading) -> None:
+        self.path, self._reading, self._left = path, reading, dict(values)
+
+    def __contains__(self, key: str) -> bool:
+        return self._left.get(key) is not None
+
+    def holds(self, key: str, value: JsonValue) -> bool:
+        """Whether this stands there, word for word."""
+        return bool(self._left.get(key) == value)
+
+    def place(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+    def refuse(self, key: str, text: str) -> None:
+        self._reading.faults.append(ManifestFault(self.place(key), text))
+
+    def left(self) -> Iterator[ManifestFault]:
+        for key, value in self._left.items():
+            if value not in (None, "", [], {}):
+                yield ManifestFault(self.place(key), NO_COUNTERPART)
+
+    def drop(self, *keys: str) -> None:
+        """What says nothing of a workload."""
+        for key in keys:
+            self._left.pop(key, None)
+
+    def text(self, key: str) -> str:
+        return str(self._take(key, str) or "")
+
+    def whole(self, key: str) -> int | None:
+        return self._take(key, int)  # type: ignore[no-any-return]
+
+    def flag(self, key: str) -> bool | None:
+        return self._take(key, bool)  # type: ignore[no-any-return]
+
+    def quantity(self, key: str) -> str:
+        """As a text, which a manifest may have as a number."""
+        value = self._left.pop(key, None)
+        if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
+            return "" if value is None else str(value)
+        self.refuse(key, "must be a quantity such as 500m or 2Gi")
+        return ""
+
+    def part(self, key: str) -> "ManifestPart":
+        """An empty one where there is none."""
+        return self._reading.part(self._take(key, dict) or {}, self.place(key))
+
+    def parts(self, key: str) -> list["ManifestPart"]:
+        return [
+            self._reading.part(item, f"{self.place(key)}.{number}")
+            for number, item in self._items(key, dict)
+        ]
+
+    def texts(self, key: str) -> list[str]:
+        return [item for _, item in self._items(key, str)]
+
+    def wholes(self, key: str) -> list[int]:
+        return [item for _, item in self._items(key, int)]
+
+    def names(self) -> list[str]:
+        return list(self._left)
+
+    def one_of(self, key: str, *choices: JsonValue) -> None:
+        """Take what is no choice of Trainyard's: it has to be one of these, or absent."""
+        value = self._left.pop(key, None)
+        if value not in (None, "", *choices):
+            words = [str(it).lower() if isinstance(it, bool) else str(it) for it in choices]
+            self.refuse(key, f"can only be {' or '.join(words)} here")
+
+    def _take(self, key: str, kind: type) -> Any:
+        value = self._left.pop(key, None)
+        if value is None or _is(value, kind):
+            return value
+        self.refuse(key, f"must be {KINDS_OF_VALUES[kind]}")
+        return None
+
+    def _items(self, key: str, kind: type) -> Iterator[tuple[int, Any]]:
+        for number, item in enumerate(self._take(key, list) or ()):
+            if _is(item, kind):
+                yield number, item
+            else:
+                self.refuse(f"{key}.{number}", f"must be {KINDS_OF_VALUES[kind]}")
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+
+
+def filled(document: Document) -> Document:
+    """Without what says nothing. A false and a zero are statements, and stay."""
+    return {key: value for key, value in document.items() if value not in (None, "", [], {})}

@@ -1,0 +1,184 @@
+"""A manifest of Kubernetes over REST, at both addresses: it becomes a workload, can be read,
+applied again and deleted; what cannot be is named."""
+
+import json
+from base64 import b64encode
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import yaml
+from django.test import Client
+
+from accounts import tokens
+from config.rest.examples import MANIFEST
+from core.rest.api import Issue
+from projects.models import Project
+from spec.phases import Phase
+from tests.caller import Body, Caller
+from tests.factories import WorkloadFactory
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+PATH = "/workloads/manifests"
+CONTAINER = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers")
+
+
+@pytest.fixture
+def metadata(project: Project) -> dict[str, str]:
+    return {"projectId": str(project.pk), "clusterId": str(project.cluster_id)}
+
+
+def changed(value: Any, *path: str | int) -> dict[str, Any]:
+    manifest = deepcopy(MANIFEST)
+    at: Any = manifest
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    return manifest
+
+
+def fields(answer: dict[str, list[dict[str, str]]]) -> list[str]:
+    return [Issue.model_validate(it).field for it in answer["complianceIssues"]]
+
+
+def test_a_manifest_becomes_a_workload_with_all_that_it_says(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    given = metadata | {"category": "Nightly"}
+    status, answer = call("POST", PATH, {"metadata": given, "manifest": MANIFEST})
+    assert status == 202, answer
+    shown = answer["workload"]["metadata"]
+    workload = Workload.objects.get(pk=shown["id"])
+    assert (workload.name, workload.num_pods, workload.gpus) == ("mnist-manifest", 3, 3)
+    assert workload.spec.master is None
+    assert workload.spec.category == "Nightly"
+    assert (shown["gvk"]["kind"], shown["category"]) == ("PyTorchJob", "Nightly")
+    assert answer["workload"]["rawManifest"] == MANIFEST
+    assert answer["syncInfo"]["status"] == "Queued"
+
+
+def test_the_address_of_the_second_version_is_the_same(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    headers = {"Authorization": f"Bearer {tokens.issue(call.user)}"}
+    kind = "application/json"
+    body = json.dumps({"metadata": metadata, "manifest": MANIFEST})
+    made = Client().post("/api/v2/workloads", body, content_type=kind, headers=headers)
+    assert made.status_code == 202
+    one = made.json()["workload"]["metadata"]["id"]
+    read = Client().get(f"/api/v2/workloads/{one}", headers=headers)
+    assert read.json() == call("GET", f"{PATH}/{one}")[1]
+    gone = Client().delete(f"/api/v2/workloads/{one}", headers=headers)
+    assert gone.status_code == 202
+    assert Workload.objects.get(pk=one).phase == Phase.DELETING
+
+
+def test_yaml_in_base64_says_the_same(call: Caller, metadata: dict[str, str]) -> None:
+    text = yaml.safe_dump(json.loads(json.dumps(MANIFEST)))  # without anchors
+    encoded = b64encode(text.encode()).decode()
+    body = {"metadata": metadata, "manifestBase64Encoded": encoded}
+    status, answer = call("POST", PATH, body)
+    assert (status, answer["workload"]["rawManifest"]) == (202, MANIFEST)
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "words"),
+    [
+        ({}, "manifest", "give either"),
+        ({"manifestBase64Encoded": "%"}, "manifestBase64Encoded", "Base64"),
+        (
+            {"manifestBase64Encoded": b64encode(b"kind: [").decode()},
+            "manifestBase64Encoded",
+            "line 1",
+        ),
+        ({"manifest": {"kind": "Deployment"}}, "manifest.kind", "PyTorchJob"),
+        (
+            {"manifest": changed([], *CONTAINER)},
+            "spec.image",
+            "is required",
+        ),
+        (
+            {"manifest": changed("elsewhere", "metadata", "namespace")},
+            "manifest.metadata.namespace",
+            "leave it out",
+        ),
+    ],
+    ids=["none", "no Base64", "no YAML", "of another kind", "no image", "another namespace"],
+)
+def test_a_manifest_that_is_no_workload_is_refused_by_its_field(
+    call: Caller, metadata: dict[str, str], body: dict[str, Any], field: str, words: str
+) -> None:
+    status, answer = call("POST", PATH, {"metadata": metadata, **body})
+    assert status == 400
+    assert field in fields(answer)
+    assert words in str(answer)
+    assert not Workload.objects.exists()
+
+
+def test_a_wrong_place_is_named_as_the_request_has_it(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    wrong = metadata | {"projectId": "99999", "priority": "urgent"}
+    status, answer = call("POST", PATH, {"metadata": wrong, "manifest": MANIFEST})
+    assert status == 400
+    assert {"metadata.projectId", "metadata.priority"} <= set(fields(answer))
+
+
+def test_a_dry_run_says_what_would_be(call: Caller, metadata: dict[str, str]) -> None:
+    body = {"metadata": metadata, "manifest": MANIFEST}
+    status, answer = call("POST", f"{PATH}?dryRun=true", body)
+    assert (status, answer["valid"], answer["spec"]["numWorkers"]) == (200, True, 2)
+    assert not Workload.objects.exists()
+
+
+def test_a_value_that_looks_secret_is_kept_and_not_told(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    secret = [{"name": "API_KEY", "value": "zanzibar"}]
+    manifest = changed(secret, *CONTAINER, 0, "env")
+    status, answer = call("POST", PATH, {"metadata": metadata, "manifest": manifest})
+    assert status == 202
+    assert "zanzibar" not in str(answer)
+    (variable,) = Workload.objects.get().spec.worker.environment_variables
+    assert variable.value == "zanzibar"
+
+
+def test_a_manifest_is_applied_again_where_nothing_differs(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    _, made = call("POST", PATH, {"metadata": metadata, "manifest": MANIFEST})
+    one = f"{PATH}/{made['workload']['metadata']['id']}"
+    assert call("PUT", one, {"manifest": made["workload"]["rawManifest"]})[0] == 200
+    assert call("PUT", one, {})[0] == 200
+    more = changed(5, "spec", "pytorchReplicaSpecs", "Worker", "replicas")
+    status, answer = call("PUT", one, {"manifest": more, "metadata": {"priority": "high"}})
+    assert status == 409
+    replicas = "manifest.spec.pytorchReplicaSpecs.Worker.replicas"
+    assert fields(answer) == ["metadata.priority", replicas]
+    assert Workload.objects.get().num_pods == 3
+
+
+def test_a_workload_that_came_another_way_is_not_there(
+    call: Caller, project: Project, seed_body: Body
+) -> None:
+    workload = WorkloadFactory(project=project)
+    assert call("GET", f"{PATH}/{workload.pk}")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("has", "status"),
+    [
+        ({"phase": Phase.PENDING}, "Queued"),
+        ({"running": True}, "Synced"),
+        ({"phase": Phase.FAILED}, "Failed"),
+        ({"phase": Phase.DELETING}, "Deleting"),
+    ],
+    ids=lambda it: it if isinstance(it, str) else "",
+)
+def test_the_answer_says_whether_the_cluster_has_the_workload(
+    call: Caller, project: Project, has: dict[str, Any], status: str
+) -> None:
+    workload = WorkloadFactory(project=project, manifest_json=MANIFEST, **has)
+    _, answer = call("GET", f"{PATH}/{workload.pk}")
+    assert answer["syncInfo"]["status"] == status

@@ -1,0 +1,53 @@
+"""Submitting a manifest of Kubernetes, as one gives it to ``kubectl apply -f``."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trainyard_cli.commands.attach import follow
+from trainyard_cli.commands.options import ATTACH, WAIT
+from trainyard_cli.commands.sbatch import DryRun, read_text, submitted
+from trainyard_cli.commands.submit import rehearsed, warned
+from trainyard_cli.invocation import Output, ProjectName, of
+
+PATH = "/workloads/manifests"
+Manifest = Annotated[
+    Path, typer.Argument(help="The manifest, as YAML or JSON; - reads standard input.")
+]
+Name = Annotated[str, typer.Option("--name", help="Name, instead of the manifest's.")]
+
+
+def add(app: typer.Typer, _: Sequence[str]) -> None:
+    app.command("submit-manifest")(submit_manifest)
+
+
+def submit_manifest(
+    context: typer.Context,
+    manifest: Manifest,
+    name: Name = "",
+    project: ProjectName = "",
+    dry_run: DryRun = False,
+    wait: Annotated[bool, typer.Option("--wait", help=WAIT)] = False,
+    attach: Annotated[bool, typer.Option("--attach", help=ATTACH)] = False,
+    output: Output = None,
+) -> None:
+    """Submit a manifest of Kubernetes: a PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob or Job.
+
+    It runs wherever the project's cluster is. All that no workload has is refused by its place."""
+    invocation = of(context)
+    place = invocation.project(project)
+    metadata = {"projectId": place["id"], "clusterId": place["clusterId"], "name": name}
+    encoded = b64encode(read_text(manifest).encode()).decode()
+    body: dict[str, Any] = {"metadata": metadata, "manifestBase64Encoded": encoded}
+    if dry_run:
+        rehearsed(invocation.client.post(PATH, body, dryRun="true"), output)
+        return
+    answer = invocation.client.post(PATH, body)
+    warned(answer)
+    workload = answer["workload"]["metadata"]
+    submitted(workload["name"], answer, output)
+    if wait or attach:
+        follow(invocation, workload["id"], attach=attach)

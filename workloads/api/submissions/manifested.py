@@ -1,0 +1,138 @@
+"""What the API says of workloads that came as manifests, in the words of Run:ai's version 2."""
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from django.core.exceptions import ObjectDoesNotExist
+
+from core.rest.api import TENANT, Wire, words
+from engines.base import EngineError
+from spec.formats.documents import masked
+from spec.formats.stored import mapping
+from spec.phases import Phase
+from workloads.api.schemas import author, desired_phase
+from workloads.api.submissions.dry_run import shown_spec
+from workloads.api.warnings import WarningOut, warnings_of
+from workloads.api.words import DesiredPhase
+from workloads.launch import manifests, shown_launch_of
+from workloads.models import Workload
+
+VARIABLES = "env"  # the key of a manifest that variables stand under
+QUEUED, SYNCED, DELETING, DELETED, FAILED = "Queued", "Synced", "Deleting", "Deleted", "Failed"
+
+
+class Gvk(Wire):
+    """The type of a manifest: the group is empty of what is Kubernetes' core."""
+
+    group: str
+    version: str
+    kind: str
+
+    @classmethod
+    def of(cls, manifest: dict[str, Any]) -> Self:
+        group, _, version = str(manifest.get("apiVersion", "")).rpartition("/")
+        return cls(group=group, version=version, kind=str(manifest.get("kind", "")))
+
+
+class ManifestMetadataOut(Wire):
+    id: UUID
+    name: str
+    gvk: Gvk
+    tenant_id: int = TENANT
+    cluster_id: UUID
+    project_id: str
+    project_name: str
+    department_id: str
+    department_name: str
+    priority: str | None
+    category: str | None
+    preemptibility: str | None
+    created_at: datetime
+    created_by: str
+    updated_at: datetime
+    updated_by: str
+    deleted_at: datetime | None
+
+    @classmethod
+    def of(cls, workload: Workload, manifest: dict[str, Any]) -> Self:
+        stored, home = mapping(workload.spec_json), workload.project
+        return cls(
+            id=workload.pk,
+            name=workload.name,
+            gvk=Gvk.of(manifest),
+            cluster_id=workload.cluster_id,
+            project_id=str(home.pk),
+            project_name=home.name,
+            department_id=str(home.department_id),
+            department_name=home.department.name,
+            priority=stored.get("priorityClass"),
+            category=stored.get("category"),
+            preemptibility=stored.get("preemptibility"),
+            created_at=workload.created_at,
+            created_by=author(workload),
+            updated_at=workload.phase_updated_at,
+            updated_by=author(workload),
+            deleted_at=workload.deleted_at,
+        )
+
+
+class ManifestedOut(Wire):
+    """``rawManifest`` is as it was handed in, ``workloadManifest`` what its cluster is handed for
+    it: the object of the same kind, else a List of all that it is. The value of a variable whose
+    name looks like a secret's is ``***``."""
+
+    metadata: ManifestMetadataOut
+    desired_phase: DesiredPhase
+    raw_manifest: dict[str, Any]
+    workload_manifest: dict[str, Any]
+
+
+class SyncOut(Wire):
+    """Whether its cluster has been given it: ``Queued`` until then, and ``Failed`` where that is
+    not to be."""
+
+    status: Annotated[str, words(QUEUED, SYNCED, DELETING, DELETED, FAILED)]
+    message: str
+
+    @classmethod
+    def of(cls, workload: Workload) -> Self:
+        if workload.deleted_at or workload.phase == Phase.DELETING:
+            status = DELETED if workload.deleted_at else DELETING
+        elif workload.handed_over_at or workload.started_at:
+            status = SYNCED
+        else:
+            status = FAILED if workload.phase == Phase.FAILED else QUEUED
+        return cls(status=status, message=workload.message)
+
+
+class ManifestWorkloadOut(Wire):
+    workload: ManifestedOut
+    sync_info: SyncOut
+    warnings: list[WarningOut]
+
+    @classmethod
+    def of(cls, workload: Workload) -> Self:
+        raw = mapping(workload.manifest_json)
+        return cls(
+            workload=ManifestedOut(
+                metadata=ManifestMetadataOut.of(workload, raw),
+                desired_phase=desired_phase(workload),
+                raw_manifest=masked(raw, VARIABLES),
+                workload_manifest=_handed_over(workload, raw),
+            ),
+            sync_info=SyncOut.of(workload),
+            warnings=warnings_of(workload),
+        )
+
+
+def _handed_over(workload: Workload, raw: dict[str, Any]) -> dict[str, Any]:
+    """An empty List where the engine says what keeps it from being rendered."""
+    items: list[dict[str, Any]] = []
+    with suppress(EngineError, ObjectDoesNotExist):
+        launch = shown_launch_of(workload)
+        items = manifests(workload.cluster, replace(launch, spec=shown_spec(launch.spec)))
+    same = (it for it in items if Gvk.of(it) == Gvk.of(raw))
+    return next(same, {"apiVersion": "v1", "kind": "List", "items": items})

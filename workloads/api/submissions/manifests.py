@@ -1,0 +1,253 @@
+"""REST: a manifest of Kubernetes as a workload. The calls are those of Run:ai's API version 2, at
+whose address they are as well."""
+
+import binascii
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Annotated, Any
+from uuid import UUID
+
+from ninja import Field, Query, Router, Status
+
+from accounts import access
+from accounts.api.tokens import ApiRequest
+from accounts.models import User
+from core.rest.api import ApiError, Closed, Issue, refused_for, unreadable
+from core.web.query import whole_number
+from projects.models import Project
+from spec.draft import WorkloadDraft
+from spec.formats.documents import masked
+from spec.formats.lines import LONGEST, YamlError
+from spec.formats.lines import read as read_yaml
+from spec.formats.stored import mapping
+from spec.imports.manifest.jobs import ImportedManifest, imported
+from spec.problems.errors import SpecError
+from workloads import services
+from workloads.api.bodies import DistributedIn, OnePodIn
+from workloads.api.submissions.distributed import (
+    CANNOT,
+    Accepted,
+    act,
+    draft_of,
+    one_of,
+    refused,
+    rehearse,
+)
+from workloads.api.submissions.dry_run import DryRun, DryRunOut
+from workloads.api.submissions.manifested import VARIABLES, ManifestWorkloadOut
+from workloads.api.submissions.one_pod import draft_of_one_pod
+from workloads.api.words import ProjectId
+from workloads.models import Source, Workload
+
+router = Router(tags=["Manifests"], by_alias=True)
+
+MANIFEST, ENCODED = "manifest", "manifestBase64Encoded"
+LONGEST_ENCODED = LONGEST * 4 // 3 + 4
+#: The fields of a request that say what a spec has under another name.
+PLACES = {
+    "name": "metadata.name",
+    "projectId": "metadata.projectId",
+    "clusterId": "metadata.clusterId",
+    "spec.priorityClass": "metadata.priority",
+    "spec.category": "metadata.category",
+    "spec.preemptibility": "metadata.preemptibility",
+}
+STAYS = "A workload that was submitted does not change."
+
+
+class ManifestIn(Closed):
+    """The manifest as JSON, or as YAML in Base64."""
+
+    manifest: dict[str, Any] | None = None
+    manifest_base64_encoded: Annotated[str, Field(max_length=LONGEST_ENCODED)] | None = None
+
+
+class ManifestMetadataIn(Closed):
+    """``name`` is that of the manifest where it is empty. What is given here goes over what the
+    manifest says."""
+
+    name: str = ""
+    use_given_name_as_prefix: bool = False
+    project_id: ProjectId
+    cluster_id: UUID
+    priority: str | None = None
+    category: str | None = None
+    preemptibility: str | None = None
+
+
+class ManifestCreationIn(ManifestIn):
+    metadata: ManifestMetadataIn
+
+
+class ManifestClassIn(Closed):
+    priority: str | None = None
+    category: str | None = None
+
+
+class ManifestUpdateIn(ManifestIn):
+    metadata: ManifestClassIn | None = None
+
+
+@router.post(
+    "/manifests",
+    response={200: DryRunOut, 202: ManifestWorkloadOut},
+    operation_id="create_from_manifest",
+    summary="Submit a manifest of Kubernetes",
+    url_name="manifests",
+)
+def create(
+    request: ApiRequest, body: ManifestCreationIn, asked: Query[DryRun]
+) -> Status[DryRunOut] | Status[ManifestWorkloadOut]:
+    """Submit a job of Kubeflow's operators, or a Job of Kubernetes, as a workload, wherever that
+    runs. 400 names everything in it that no workload has, such as ``manifest.spec.volumes``.
+    ``dryRun=true`` submits nothing and answers 200, in the names of the spec."""
+    manifest, by = _manifest(body), request.user
+    creation, draft = _request(body.metadata, manifest, by)
+    if asked.dry_run:
+        return Status(200, rehearse(creation, draft, by=by))
+    try:
+        workload = services.submit(draft(), by=by, source=Source.API, manifest=manifest)
+    except SpecError as error:
+        issues = [
+            it.model_copy(update={"field": PLACES.get(it.field, it.field)})
+            for it in refused(error, creation).issues
+        ]
+        raise refused_for(CANNOT, issues) from error
+    return Status(202, ManifestWorkloadOut.of(workload))
+
+
+@router.get(
+    "/manifests/{workload_id}",
+    response=ManifestWorkloadOut,
+    operation_id="read_manifest_workload",
+    url_name="manifest",
+)
+def read(request: ApiRequest, workload_id: UUID) -> ManifestWorkloadOut:
+    """A workload that came as a manifest, with that and with what its cluster is handed for it. 404
+    for one that came by another way: read it at the path of its kind."""
+    return ManifestWorkloadOut.of(_find(request, workload_id))
+
+
+@router.put(
+    "/manifests/{workload_id}",
+    response=ManifestWorkloadOut,
+    operation_id="update_manifest_workload",
+)
+def update(request: ApiRequest, workload_id: UUID, body: ManifestUpdateIn) -> ManifestWorkloadOut:
+    """For programs that apply what they have again and again: 200 where nothing differs. A workload
+    that was submitted does not change, and 409 names what differs."""
+    workload = _find(request, workload_id)
+    access.require(request.user, "workloads.update", *workload.project.scope_keys)
+    if differing := list(_differing(body, workload)):
+        issues = [Issue(field=it, details="is not as it was submitted") for it in differing]
+        details = f"{differing[0]} differs; delete the workload, or submit it by another name."
+        raise ApiError(409, STAYS, details=details, issues=issues)
+    return ManifestWorkloadOut.of(workload)
+
+
+@router.delete(
+    "/manifests/{workload_id}",
+    response={202: Accepted},
+    operation_id="delete_manifest_workload",
+)
+def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
+    """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
+    workload = _find(request, workload_id)
+    return act(services.delete, workload, request.user, "is being deleted")
+
+
+def _find(request: ApiRequest, workload_id: UUID) -> Workload:
+    rows = Workload.objects.visible_to(request.user).filter(manifest_json__isnull=False)
+    return one_of(rows, workload_id)
+
+
+def _manifest(body: ManifestIn) -> dict[str, Any]:
+    """``ApiError`` 400 where there is none, or it is none."""
+    if (body.manifest is None) == (body.manifest_base64_encoded is None):
+        details = f"give either {MANIFEST} or {ENCODED}"
+        raise unreadable([Issue(field=MANIFEST, details=details, rule="required")])
+    if body.manifest is not None:
+        return body.manifest
+    try:
+        text = b64decode(str(body.manifest_base64_encoded), validate=True).decode()
+        return read_yaml(text).values
+    except (binascii.Error, UnicodeDecodeError) as error:
+        details = "must be YAML, as UTF-8 in Base64"
+        raise unreadable([Issue(field=ENCODED, details=details, rule="format")]) from error
+    except YamlError as error:
+        raise unreadable(
+            [
+                Issue(field=ENCODED, details=f"line {it.line}: {it.sentence}", rule="format")
+                for it in error.problems
+            ]
+        ) from error
+
+
+def _request(
+    metadata: ManifestMetadataIn, manifest: dict[str, Any], by: User
+) -> tuple[OnePodIn, Callable[[], WorkloadDraft]]:
+    """As the request of the workload's own kind, and its draft. ``ApiError`` 400 names what of the
+    manifest has no place in one."""
+    job = imported(manifest)
+    issues = [Issue(field=f"{MANIFEST}.{it.path}", details=it.text) for it in job.faults]
+    issues += _misplaced(job, metadata, by)
+    if issues:
+        raise refused_for(CANNOT, issues)
+    given = {
+        "priorityClass": metadata.priority,
+        "category": metadata.category,
+        "preemptibility": metadata.preemptibility,
+    }
+    spec = job.spec | {key: value for key, value in given.items() if value is not None}
+    request = {
+        "name": metadata.name or job.name,
+        "useGivenNameAsPrefix": metadata.use_given_name_as_prefix,
+        "projectId": metadata.project_id,
+        "clusterId": metadata.cluster_id,
+        "spec": spec,
+    }
+    if not job.kind.is_gang:
+        one = OnePodIn.model_validate(request)
+        return one, partial(draft_of_one_pod, one, job.kind, by=by)
+    same = None if job.no_master else job.master is None
+    request |= {"noMaster": job.no_master, "masterSpecSameAsWorker": same, "masterSpec": job.master}
+    gang = DistributedIn.model_validate(request)
+    return gang, partial(draft_of, gang, by=by)
+
+
+def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) -> Iterator[Issue]:
+    """A namespace that is not the project's. Of a project that is none the plan says so."""
+    home = Project.objects.visible_to(by).filter(pk=whole_number(metadata.project_id)).first()
+    if not job.namespace or home is None:
+        return
+    own = home.cluster.definition.namespace(home.cluster, home.name)
+    if job.namespace != own:
+        where = f"the project's is {own}" if own else "the cluster has no namespaces"
+        yield Issue(field=f"{MANIFEST}.metadata.namespace", details=f"{where}; leave it out")
+
+
+def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
+    """The fields of a request that are not as the workload has them. A masked value is as it was
+    answered, and stands for the one that is there."""
+    stored, asked = mapping(workload.spec_json), body.metadata or ManifestClassIn()
+    if asked.priority not in {None, stored.get("priorityClass")}:
+        yield "metadata.priority"
+    if asked.category not in {None, stored.get("category")}:
+        yield "metadata.category"
+    if body.manifest is None and body.manifest_base64_encoded is None:
+        return
+    given = masked(_manifest(body), VARIABLES)
+    yield from _paths(given, masked(workload.manifest_json, VARIABLES), MANIFEST)
+
+
+def _paths(given: Any, there: Any, path: str) -> Iterator[str]:
+    """Where two documents differ, as deep as both have something."""
+    if isinstance(given, dict) and isinstance(there, dict):
+        for key in dict.fromkeys([*given, *there]):
+            yield from _paths(given.get(key), there.get(key), f"{path}.{key}")
+    elif isinstance(given, list) and isinstance(there, list) and len(given) == len(there):
+        for number, (one, other) in enumerate(zip(given, there, strict=True)):
+            yield from _paths(one, other, f"{path}.{number}")
+    elif given != there:
+        yield path

@@ -1,0 +1,129 @@
+"""REST: what workloads used of nodes over a time, in Run:ai's words."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+from uuid import UUID
+
+from ninja import Query, Router
+
+from accounts.api.tokens import ApiRequest
+from clusters.api.clusters import cluster_of
+from clusters.models import DEFAULT_POOL, Cluster, Node
+from core.rest.api import not_found
+from core.rest.measures import Measurements, MeasureQuery, MetricSeries, measurement
+from workloads.models import Rank, Sample, SampleKind
+
+router = Router(tags=["Nodes"], by_alias=True)
+
+PERCENT = 100
+
+
+@dataclass(frozen=True)
+class NodeMeasure:
+    """``sampled`` is what samples call it. Of the ranks there is a sum, of a ``mean`` the mean;
+    ``of`` is what a node has of it, where the number is a share of that in percent."""
+
+    sampled: str
+    mean: bool = False
+    of: Callable[[Node], float] | None = None
+
+
+#: By Run:ai's word.
+MEASURES = {
+    "CPU_USAGE_CORES": NodeMeasure("cpu"),
+    "CPU_UTILIZATION": NodeMeasure("cpu", of=lambda node: node.cpu),
+    "CPU_MEMORY_USAGE_BYTES": NodeMeasure("memory"),
+    "CPU_MEMORY_UTILIZATION": NodeMeasure("memory", of=lambda node: node.memory),
+    "GPU_UTILIZATION": NodeMeasure("gpu", mean=True),
+    "GPU_MEMORY_USAGE_BYTES": NodeMeasure("gpu_memory"),
+    "GPU_MEMORY_UTILIZATION": NodeMeasure(
+        "gpu_memory", of=lambda node: sum(gpu.memory for gpu in node.gpus)
+    ),
+}
+#: Of a pool Run:ai asks for shares alone.
+OF_A_POOL = {name: it for name, it in MEASURES.items() if it.mean or it.of}
+UseOfNodes = dict[int, dict[tuple[int, str], list[float]]]  # by part of the time, rank and name
+
+
+@router.get("/nodes/{int:node_id}/metrics", response=Measurements, operation_id="read_node_metrics")
+def node_metrics(request: ApiRequest, node_id: int, asked: Query[MeasureQuery]) -> Measurements:
+    """What ranks that are on the node used of it since they started; utilization is in percent, of
+    GPUs those that ranks have. Programs that are no workload's are not measured. 501 for what
+    nobody measures; without samples there are no values."""
+    asked.check(MEASURES)
+    clusters = Cluster.objects.visible_to(request.user)
+    node = Node.objects.filter(pk=node_id, cluster__in=clusters).first()
+    if node is None:
+        raise not_found("The node")
+    return _measurements(asked, [node])
+
+
+@router.get(
+    "/clusters/{uuid:cluster_id}/nodepools/{nodepool_name}/metrics",
+    response=Measurements,
+    operation_id="read_pool_metrics",
+)
+def pool_metrics(
+    request: ApiRequest, cluster_id: UUID, nodepool_name: str, asked: Query[MeasureQuery]
+) -> Measurements:
+    """The same of the nodes that are in a pool now, together: shares alone."""
+    asked.check(OF_A_POOL)
+    cluster = cluster_of(request, cluster_id)
+    if nodepool_name != DEFAULT_POOL and not cluster.pools.filter(name=nodepool_name).exists():
+        raise not_found("The node pool")
+    return _measurements(asked, list(cluster.nodes.in_pool(nodepool_name)))
+
+
+def _measurements(asked: MeasureQuery, nodes: Sequence[Node]) -> Measurements:
+    used = _used(asked, nodes)
+    return Measurements(measurements=[_series(asked, used, nodes, it) for it in asked.metric_type])
+
+
+def _used(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
+    """Where a rank was before it last started, nobody knows: it counts from then on."""
+    names = {(node.cluster_id, node.name) for node in nodes}
+    ranks = Rank.objects.filter(
+        workload__cluster__in={node.cluster_id for node in nodes},
+        node__in={node.name for node in nodes},
+        started_at__lt=asked.end,
+    )
+    since = {
+        (workload, run, rank): (pk, started)
+        for pk, workload, run, rank, started, cluster, node in ranks.values_list(
+            *("pk", "workload", "workload__run", "rank", "started_at"),
+            *("workload__cluster", "node"),
+        )
+        if (cluster, node) in names
+    }
+    samples = Sample.objects.filter(
+        workload__in={workload for workload, _, _ in since},
+        kind=SampleKind.USAGE,
+        at__gte=asked.start,
+        at__lt=asked.end,
+    )
+    used: UseOfNodes = defaultdict(lambda: defaultdict(list))
+    rows = samples.order_by().values_list("workload", "run", "rank", "at", "values")
+    for workload, run, rank, at, values in rows.iterator():
+        pk, started = since.get((workload, run, rank), (0, None))
+        if started is None or at < started:
+            continue
+        for name, value in values.items():
+            if isinstance(value, int | float):
+                used[asked.part_of(at)][pk, name].append(float(value))
+    return used
+
+
+def _series(
+    asked: MeasureQuery, used: UseOfNodes, nodes: Sequence[Node], name: str
+) -> MetricSeries:
+    measure, moments = MEASURES[name], asked.moments()
+    whole = sum(measure.of(node) for node in nodes) / PERCENT if measure.of else 1.0
+    points: dict[datetime, float] = {}
+    for part, ranks in used.items():
+        means = [fmean(numbers) for (_, it), numbers in ranks.items() if it == measure.sampled]
+        if means and whole:
+            points[moments[part]] = (fmean(means) if measure.mean else sum(means)) / whole
+    return measurement(name, points)
