@@ -106,4 +106,5 @@ def _described(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _name(path: str) -> str:
     """``/asset/datasource/host-path`` as a part of an operation's id."""
-    return path.replace("/", "_").replace("-", "_")
+    words = path.replace("/", "_").replace("-", "_")
+    return words.replace("_api_", "_")  # which generators take for the end of a name

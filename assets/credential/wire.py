@@ -17,7 +17,7 @@ WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("accessKeyId", "secretAccessKey"),
     CredentialKind.PASSWORD: ("user", "password"),
     CredentialKind.REGISTRY: ("user", "password"),
-    CredentialKind.NGC: ("ngcApiKey",),
+    CredentialKind.NGC: ("ngc_api_key",),
 }
 PLAIN: dict[CredentialKind, Mapping[str, str]] = {
     CredentialKind.REGISTRY: {"url": "server", "email": "email"}

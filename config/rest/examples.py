@@ -152,6 +152,7 @@ ASSETS: dict[str, dict[str, Any]] = {
     "credentials_access_key": {"accessKeyId": "AKIAEXAMPLE", "secretAccessKey": "example"},
     "credentials_docker_registry": {"user": "ada", "password": "example", "url": "ghcr.io"},
     "credentials_generic_secret": {"keyValuePairs": [{"key": "token", "value": "example"}]},
+    "credentials_ngc_key": {"ngc_api_key": "example"},
     "credentials_password": {"user": "ada", "password": "example"},
 }
 META = {"name": "for-vision", "scope": "project", "projectId": 1}

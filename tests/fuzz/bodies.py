@@ -137,7 +137,7 @@ ASSETS: dict[str, dict[str, Any]] = {
     "credentials/access-key": {"accessKeyId": "AKIA1", "secretAccessKey": "zanzibar"},
     "credentials/docker-registry": {"user": "a", "password": "zanzibar", "url": "example.com"},
     "credentials/generic-secret": {"keyValuePairs": [{"key": "token", "value": "zanzibar"}]},
-    "credentials/ngc-api-key": {"ngcApiKey": "zanzibar"},
+    "credentials/ngc-api-key": {"ngc_api_key": "zanzibar"},
     "credentials/password": {"user": "ada", "password": "zanzibar"},
 }
 

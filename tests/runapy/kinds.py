@@ -80,7 +80,7 @@ CREDENTIALS = (
         "generic_secret", "list_generic_secret", "GenericSecret",
         {"keyValuePairs": [{"key": "token", "value": "not-told"}]},
     ),
-    ClientCredential("ngc_api_key", "list_ngc_api_key", "NgcApiKey", {"ngcApiKey": "not-told"}),
+    ClientCredential("ngc_api_key", "list_ngc_api_key", "NgcApiKey", {"ngc_api_key": "not-told"}),
     ClientCredential(
         "password", "list_passwords", "Password", {"user": "ada", "password": "not-told"}
     ),

@@ -66,7 +66,10 @@ def list_every(
         invocation.client.get, "/workloads", **query, sortBy="createdAt", sortOrder="desc"
     )
     where = place["name"] if place else ""
-    _show(page := read(), output, where, headers=not no_headers)
+    in_words = f" in project {where}" if where else ""
+    narrowed = invocation.filters or status or search or offset
+    none = f"No workloads{in_words} match." if narrowed else f"No workloads{in_words} yet."
+    _show(page := read(), output, where, none, headers=not no_headers)
     if watch:
         _follow(pulses(invocation.client, projectId=place and place["id"]), read, page, output)
 
@@ -92,11 +95,10 @@ def _row(workload: Item) -> list[str]:
     return [it.text(workload) for it in COLUMNS if it.head not in {"AGE", "RUNNING FOR"}]
 
 
-def _show(page: Item, output: Format | None, where: str, *, headers: bool) -> None:
+def _show(page: Item, output: Format | None, where: str, none: str, *, headers: bool) -> None:
     is_table = output in {None, Format.WIDE, Format.TABLE}
     if where and is_table and headers:
         print(f"Showing jobs for project {where}")
-    none = f"No workloads in project {where} yet." if where else "No workloads yet."
     listing(page["workloads"], COLUMNS, output, headers=headers, empty=none)
     sys.stdout.flush()
     if page["next"] and is_table:

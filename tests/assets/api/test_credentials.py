@@ -45,7 +45,7 @@ def test_a_credential_of_each_type_keeps_its_values_and_answers_none(
     secrets = {HIDDEN, *KEPT[path].values()} - {"a", "ada"}
     whole = str([*answers, changed, *AuditEntry.objects.values("before", "after")])
     assert not [secret for secret in secrets if secret in whole]
-    words = {"user", "password", "accessKeyId", "secretAccessKey", "ngcApiKey"}
+    words = {"user", "password", "accessKeyId", "secretAccessKey", "ngc_api_key"}
     assert not words & created["spec"].keys()
     assert call("DELETE", one)[0] == 204
     assert not Credential.objects.exists()
