@@ -140,3 +140,15 @@ def test_no_rows_are_nothing_to_do() -> None:
 def test_rows_go_together_once() -> None:
     with together(), pytest.raises(RuntimeError, match="around it already"):
         together().__enter__()
+
+
+def test_whoever_stands_around_statements_stands_around_rows_that_go_together() -> None:
+    workload, statements = _workload(), list[str]()
+
+    def watched(execute: Any, sql: str, *rest: Any) -> Any:
+        statements.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(watched):
+        _insert_together([Event(workload=workload, phase=Phase.RUNNING)])
+    assert any(it.startswith("INSERT") for it in statements)
