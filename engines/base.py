@@ -47,8 +47,7 @@ class Engine(Protocol):
         ...
 
     def keep_queues(self, wanted: Wanted) -> None:
-        """Make the cluster's queues what is wanted, where it has any. ``EngineRefused``: it says
-        no."""
+        """Make the cluster's queues what is wanted, if it has any. May raise ``EngineRefused``."""
         ...
 
     def render(self, launch: Launch) -> list[Manifest]:

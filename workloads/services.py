@@ -57,14 +57,8 @@ def submit(
         with transaction_of_rows() if rows_alone else transaction.atomic():
             if over := hold_quota(ready.project, ready.demand):
                 raise SpecError([Problem(("worker", "compute"), over)])
-            (workload,) = submission.create(
-                [planned],
-                by=by,
-                source=source,
-                draft_id=draft_id,
-                copied_from=copied_from,
-                manifest_json=manifest,
-            )
+            origin = {"draft_id": draft_id, "copied_from": copied_from, "manifest_json": manifest}
+            (workload,) = submission.create([planned], by=by, source=source, **origin)
             if draft_id:
                 Draft.objects.filter(pk=draft_id, owner=by).delete()
     except (IntegrityError, SpecError) as error:

@@ -128,6 +128,9 @@ def build() -> Place:
     keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
     ids = _ids(project, workload, author, boss)
     membership = project.members.through.objects.filter(project=project).earliest("pk")
+    ids["manifests"] = WorkloadFactory.create(
+        name=f"{SECRET}-manifest", project=project, manifest_json=MANIFEST, running=True
+    ).pk
     ids |= _templates(project) | {"roles": 1, "access-rules": 2 * membership.pk}
     ids |= {"access-keys": keys["author"].pk, "pods": workload.ranks.get(rank=0).pk}
     return Place({"nobody": None, **people}, keys, project, workload, ids)
@@ -143,8 +146,6 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     of_author = {"project": project, "created_by": author, "running": True}
     training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
-    handed_in = {"manifest_json": MANIFEST, **of_author}
-    manifest = WorkloadFactory.create(name=f"{SECRET}-manifest", **handed_in)
     named = {"home": project, "name": SECRET}
     ids = {
         **(_by_rest(project) | _hooks(project)),
@@ -165,7 +166,6 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "projects": project.pk,
         "workloads": workload.pk,
         "distributed": workload.pk,
-        "manifests": manifest.pk,
         "trainings": training.pk,
         "workspaces": workspace.pk,
         "drafts": drafts.begin(author, project=str(project.pk)).pk,

@@ -3,7 +3,6 @@
 from tests.access.asking import Asker, calls, differences
 from tests.access.place import PEOPLE, Place
 
-#: Who calls: people by a token, the author's browser, and programs by the access key of somebody.
 PARTS = (PEOPLE, ("cookie",), tuple(f"key of {name}" for name in PEOPLE[1:]))
 
 #: By who calls: nobody, outsider, stranger, colleague, author, administrator; a browser, which is
@@ -242,8 +241,7 @@ TABLE = """
 
 
 def test_calls_let_in_whom_the_table_says(place: Place) -> None:
-    asker = Asker(place)
-    observed = []
+    asker, observed = Asker(place), list[str]()
     for path, method in calls():
         signs = {who: asker.call(who, method, path) for part in PARTS for who in part}
         people, cookie, keys = ("".join(signs[who] for who in part) for part in PARTS)

@@ -74,7 +74,7 @@ def pool_metrics(
     cluster = cluster_of(request, cluster_id)
     if nodepool_name != DEFAULT_POOL and not cluster.pools.filter(name=nodepool_name).exists():
         raise not_found("The node pool")
-    return _measurements(asked, list(cluster.nodes.in_pool(nodepool_name)))
+    return _measurements(asked, list(Node.objects.filter(cluster=cluster).in_pool(nodepool_name)))
 
 
 def _measurements(asked: MeasureQuery, nodes: Sequence[Node]) -> Measurements:

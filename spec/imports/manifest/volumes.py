@@ -17,7 +17,7 @@ def storage_of(spec: ManifestPart, container: ManifestPart) -> tuple[Document, b
         name, path = mount.text("name"), mount.text("mountPath")
         volume = volumes.get(name)
         if volume is None:
-            mount.refuse("name", f"there is no volume {name!r}")
+            mount.refuse("name", f"no volume has the name {name!r}")
         elif name in mounted:
             mount.refuse("name", f"{name!r} is mounted twice; name another volume")
         elif _is_shared_memory(volume, path):

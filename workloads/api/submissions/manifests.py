@@ -218,8 +218,11 @@ def _request(
 
 def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) -> Iterator[Issue]:
     """A namespace that is not the project's. Of a project that is none the plan says so."""
-    home = Project.objects.visible_to(by).filter(pk=whole_number(metadata.project_id)).first()
-    if not job.namespace or home is None:
+    number = whole_number(metadata.project_id)
+    if not job.namespace or number is None:
+        return
+    home = Project.objects.visible_to(by).filter(pk=number).first()
+    if home is None:
         return
     own = home.cluster.definition.namespace(home.cluster, home.name)
     if job.namespace != own:
