@@ -10,6 +10,7 @@ from assets.api.schemas import (
     AssetListing,
     AssetStatus,
     ComplianceReason,
+    ReplicaType,
     WithInfo,
 )
 from assets.base import AssetKind
@@ -20,6 +21,7 @@ from spec.framework import Framework
 from spec.kind import WorkloadKind
 
 OF_A_PROJECT = "complyToProject: is required with complyToWorkloadType and complyToReplicaType"
+NO_MASTER = "its framework has no master: all of its ranks are workers"
 OF_A_GANG = "complyToReplicaType: is for complyToWorkloadType=distributed; others have one pod"
 
 
@@ -58,27 +60,32 @@ def _project(pk: int, user: User) -> Project:
 def _compliance(
     kind: AssetKind[Any], assets: list[Any], project: Project, asked: WithInfo | AssetListing
 ) -> dict[UUID, AssetCompliance]:
-    """For workers and masters alike: what is judged is the same for both."""
     rows = kind.rows.usable_in(project).filter(pk__in=[it.pk for it in assets])
     usable = set(rows.values_list("pk", flat=True))
     issues = kind.issues(assets, project.cluster)
     return {
         it.pk: _judged(
             "" if it.pk in usable else f"its scope does not hold the project {project.name}",
-            _unfit(kind, it, asked.comply_to_workload_type),
+            _unfit(kind, it, asked),
             issues.get(it.pk, ""),
         )
         for it in assets
     }
 
 
-def _unfit(kind: AssetKind[Any], asset: Any, workload: WorkloadKind | None) -> str:
-    """Why no workload of a kind can use it: of a gang, whatever its framework."""
+def _unfit(kind: AssetKind[Any], asset: Any, asked: WithInfo | AssetListing) -> str:
+    """Why no workload of a kind can use it: of a gang, whatever its framework; of its master,
+    whatever its framework that has one."""
+    workload = asked.comply_to_workload_type
     if workload is None:
         return ""
-    frameworks: Iterable[str] = Framework if workload.is_gang else [""]
+    frameworks: Iterable[Framework | str] = Framework if workload.is_gang else [""]
     reasons = [kind.unfit(asset, framework) for framework in frameworks]
-    return reasons[0] if all(reasons) else ""
+    if all(reasons):
+        return reasons[0]
+    of_masters = asked.comply_to_replica_type is ReplicaType.MASTER
+    led = [kind.unfit(asset, framework) for framework in Framework if framework.traits.head]
+    return NO_MASTER if of_masters and all(led) else ""
 
 
 def _judged(outside: str, unfit: str, issue: str) -> AssetCompliance:
