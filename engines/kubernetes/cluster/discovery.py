@@ -195,7 +195,7 @@ def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
 
 def config_maps(api: Api, prefix: str) -> tuple[str, ...] | None:
     """Of the projects' namespaces, by name alone: what they hold is not read. ``None`` where we may
-    not look, which takes a right of its own, or there are too many to keep."""
+    not look, or there are too many to keep."""
     names: list[str] = []
     try:
         for item in api.metadata(CONFIG_MAPS):

@@ -63,6 +63,7 @@ RIGHTS = (
     Right(CORE, "pods/exec", ("get", "create"), "the terminal"),
     Right(CORE, "pods/portforward", ("get", "create"), "tools through Trainyard"),
     Right(CORE, "events", FOLLOW, "the events of pods and jobs"),
+    Right(CORE, "configmaps", ("list",), "offering ConfigMaps by their names"),
     Right("storage.k8s.io", "storageclasses", ("list",), "offering storage classes"),
     Right("scheduling.k8s.io", "priorityclasses", ("list",), "offering priority classes"),
     Right("metrics.k8s.io", "pods", ("list",), "CPU and memory usage of the ranks"),

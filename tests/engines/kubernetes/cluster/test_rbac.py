@@ -48,9 +48,10 @@ def verbs(resource: str) -> set[str]:
     return {verb for right in RIGHTS if right.resource == resource for verb in right.verbs}
 
 
-def test_secrets_are_read_by_no_right() -> None:
+def test_secrets_are_read_by_no_right_and_config_maps_are_listed_alone() -> None:
     assert verbs("secrets") == {"create", "patch", "delete"}
-    assert verbs("configmaps") == set()
+    assert verbs("configmaps") == {"list"}
+    assert not any(right.needed for right in RIGHTS if right.resource == "configmaps")
 
 
 def test_pages_may_do_a_part_of_what_the_worker_may() -> None:
@@ -59,4 +60,4 @@ def test_pages_may_do_a_part_of_what_the_worker_may() -> None:
     assert pages < whole
     written = {(resource, verb) for _, resource, verb in pages if verb not in {"get", "list"}}
     assert written == {("pods/exec", "create"), ("pods/portforward", "create")}
-    assert "secrets" not in {resource for _, resource, _ in pages}
+    assert not {"secrets", "configmaps"} & {resource for _, resource, _ in pages}
