@@ -13,6 +13,7 @@ import pytest
 
 from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry, Site
 from engines.kubernetes.client.api import Api
+from engines.kubernetes.jobs import PLAIN, SINGLE, job_name
 from engines.kubernetes.labels import pull_secret_name, secret_name
 from engines.kubernetes.watch.watcher import PODS
 from spec.formats import documents
@@ -45,6 +46,23 @@ def test_a_training_runs_to_its_end_as_the_one_worker(rig: KubernetesRig, *, pla
     assert (rank.role, rank.index, rank.phase) == (Role.WORKER, 0, RankPhase.SUCCEEDED)
     assert printed(rig.engine, launched) == b"1 process\n"
     assert names_of_jobs(rig) == {"Job" if plain else "PyTorchJob"}
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_deadline_of_the_cluster_counts_the_wait_and_is_no_time_limit(
+    rig: KubernetesRig, *, plain: bool
+) -> None:
+    """Why Trainyard counts itself, as the documentation says."""
+    launched = training("true", plain=plain)
+    worker = launched.spec.worker.model_copy(update={"node_type": "nowhere"})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    launched = rig.submit(replace(launched, spec=spec))
+    job = (PLAIN if plain else SINGLE).path(f"{PREFIX}team-a", job_name(launched.handle))
+    deadline = {"activeDeadlineSeconds": 2}
+    rig.api.merge(job, {"spec": deadline if plain else {"runPolicy": deadline}})
+    seen = rig.over(launched)
+    assert (seen.phase, seen.ranks[0].node) == (Phase.FAILED, "")
+    assert "deadline" in seen.message
 
 
 def names_of_jobs(rig: KubernetesRig) -> set[str]:
