@@ -10,7 +10,7 @@ from tests.workloads.wizard.sections import (
     source_fields,
     volume_fields,
 )
-from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted, Script
+from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted, Script, whole
 
 #: What of a row stands on the first page of the wizard.
 ON_PAGE_1 = {"architecture"}
@@ -24,7 +24,8 @@ ROWS = (
 
 
 def rounds(rows: Iterable[FieldRow]) -> list[tuple[Posted, list[FieldRow]]]:
-    """Rows that do not contradict each other, together; each field has one value in a round."""
+    """Rows that do not contradict each other, together; each field has one value in a round, in
+    which each item is whole."""
     made: list[tuple[Posted, list[FieldRow]]] = []
     for row in rows:
         for entered, its in made:
@@ -34,7 +35,7 @@ def rounds(rows: Iterable[FieldRow]) -> list[tuple[Posted, list[FieldRow]]]:
                 break
         else:
             made.append(({**row.posted}, [row]))
-    return made
+    return [(whole(entered), its) for entered, its in made]
 
 
 def arrived(documents: list[Json], part: Json | Script | str | None) -> bool:

@@ -4,6 +4,7 @@ it then, and as each engine gets it.
 The numbers are those of the document's steps.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from tests.workloads.wizard.browser import item
 Json = dict[str, Any]
 Posted = dict[str, str]
 VARIABLES, TOOLS, POOLS = "worker-environmentVariables", "worker-connections", "nodePools"
+TOLERATIONS, CLAIMS = "worker-tolerations", "worker-storage-pvc"
+MOST = 8  # items of a list
 ME = "ranks run as the user of this server"
 ME_THERE = "ranks run as the user that Trainyard is on the cluster"
 NO_VOLUMES = "Slurm makes no volumes"
@@ -55,38 +58,60 @@ def replica(**fields: str) -> Posted:
     return {f"worker-{key.replace('__', '-')}": value for key, value in fields.items()}
 
 
-def variable(**cells: str) -> Posted:
-    return {VARIABLES: "rows", **{f"{VARIABLES}-0-{key}": value for key, value in cells.items()}}
+def rows(name: str, at: int, cells: Mapping[str, str]) -> Posted:
+    posted = {f"{name}-{at}-{key}": value for key, value in cells.items()}
+    return {name: "rows", f"{name}-{at}-rest": "", **posted}
+
+
+def variable(at: int, **cells: str) -> Posted:
+    return rows(VARIABLES, at, cells)
 
 
 def label(key: str, **cells: str) -> Posted:
-    return {f"worker-{key}": "rows", **replica(**{f"{key}__0__{it}": cells[it] for it in cells})}
+    return rows(f"worker-{key}", 0, cells)
 
 
-def tool(**cells: str) -> Posted:
-    usual = {"tool_type": "custom", "name": "board", "container_port": "6006"}
-    usual |= {"connection_type": "ExternalUrl", "external_url": "", "node_port": "", "access": ""}
-    return item(TOOLS) | {f"{TOOLS}-0-{key}": value for key, value in (usual | cells).items()}
+def tool(at: int, /, **cells: str) -> Posted:
+    return item(TOOLS, at) | {f"{TOOLS}-{at}-{key}": value for key, value in cells.items()}
 
 
-def tolerates(**cells: str) -> Posted:
-    return item("worker-tolerations", 0, **{"key": "gpu", "operator": "", "value": ""} | cells)
+def tolerates(at: int = 0, /, **cells: str) -> Posted:
+    return item(TOLERATIONS, at, **{"key": f"gpu-{at}"} | cells)
 
 
 def near(kind: str) -> Posted:
     return item("worker-podAffinity", 0, type=kind, key="rack")
 
 
-def claim(**cells: str) -> Posted:
-    """A volume of 10 GB at ``/data``; a mode is named by its first letters."""
-    parts = {"claimInfo-size": "10", "claimInfo-size-unit": "G", "claimInfo-volumeMode": ""}
-    parts |= {"path": "/data"}
-    parts |= {key.replace("__", "-"): value for key, value in cells.items()}
-    if not any("accessModes" in key for key in parts):
-        parts["claimInfo-accessModes-readWriteOnce"] = "on"
-    name = "worker-storage-pvc"
-    return item(name) | {f"{name}-0-{key}": value for key, value in parts.items()}
+def claim(at: int, /, **cells: str) -> Posted:
+    """A volume, of which a row says one thing; a mode is named by its first letters."""
+    parts = {key.replace("__", "-"): value for key, value in cells.items()}
+    return item(CLAIMS, at) | {f"{CLAIMS}-{at}-{key}": value for key, value in parts.items()}
 
 
 def lasting(key: str, number: str, unit: str) -> Posted:
     return {key: number, f"{key}-unit": unit}
+
+
+def whole(entered: Posted) -> Posted:
+    """With what each item needs besides what its rows say of it."""
+    for at in range(MOST):
+        if f"{TOOLS}-{at}-rest" in entered:
+            usual = {"tool_type": "custom", "name": f"board-{at}", "connection_type": "ExternalUrl"}
+            _usually(entered, f"{TOOLS}-{at}", usual | {"container_port": str(port(at))})
+        if f"{CLAIMS}-{at}-rest" in entered:
+            modes = [key for key in entered if key.startswith(f"{CLAIMS}-{at}-claimInfo-access")]
+            usual = {} if modes else {"claimInfo-accessModes-readWriteOnce": "on"}
+            usual |= {"claimInfo-size": "10", "claimInfo-size-unit": "G", "path": f"/data-{at}"}
+            _usually(entered, f"{CLAIMS}-{at}", usual)
+    return entered
+
+
+def port(at: int) -> int:
+    """Of a tool."""
+    return 6006 + at
+
+
+def _usually(entered: Posted, prefix: str, usual: Posted) -> None:
+    for key, value in usual.items():
+        entered.setdefault(f"{prefix}-{key}", value)

@@ -171,9 +171,9 @@ WHERE = (
     FieldRow(
         10,
         "+TOLERATION for a time",
-        tolerates(operator="Exists", effect="NoExecute", seconds="60"),
-        {"tolerations": [{"key": "gpu", "effect": "NoExecute", "seconds": 60}]},
-        {"tolerations": [{"key": "gpu", "effect": "NoExecute", "tolerationSeconds": 60}]},
+        tolerates(0, operator="Exists", effect="NoExecute", seconds="60"),
+        {"tolerations": [{"key": "gpu-0", "effect": "NoExecute", "seconds": 60}]},
+        {"tolerations": [{"key": "gpu-0", "effect": "NoExecute", "tolerationSeconds": 60}]},
     ),
     FieldRow(
         10,

@@ -1,13 +1,17 @@
 """Steps 9 and 10: what runs in each pod, and where."""
 
+from typing import Any
+
 from tests.workloads.wizard.browser import item
 from tests.workloads.wizard.sections.field_rows import (
     ME,
     ME_THERE,
     POOLS,
     FieldRow,
+    Json,
     Script,
     near,
+    port,
     replica,
     tolerates,
     tool,
@@ -20,54 +24,60 @@ OPEN_TO = {
     "authorizedGroups": ("Specific groups", "vision"),
     "authorizedUsers": ("Specific users", "maria"),
 }
-BOARD = {"name": "board", "containerPort": 6006}
+
+
+def board(at: int, **more: Any) -> Json:
+    return {"connections": [{"name": f"board-{at}", "containerPort": port(at)} | more]}
+
+
+def serves(at: int, **more: Any) -> Json:
+    return {"kind": "Service", "spec": {"ports": [{"port": port(at)}]} | more}
+
 
 TOOLS = (
     FieldRow(
         9,
         "External URL",
-        tool(),
-        {"connections": [BOARD | {"connectionType": "ExternalUrl", "externalUrl": None}]},
-        {"kind": "Service", "spec": {"ports": [{"port": 6006}]}},
+        tool(0, connection_type="ExternalUrl"),
+        board(0, connectionType="ExternalUrl", externalUrl=None),
+        serves(0),
     ),
     FieldRow(
         9,
         "Custom URL",
-        tool(external_url="https://board.apps.example.com"),
-        {"connections": [BOARD | {"externalUrl": "https://board.apps.example.com"}]},
+        tool(1, external_url="https://board.apps.example.com"),
+        board(1, externalUrl="https://board.apps.example.com"),
         {"kind": "Ingress", "spec": {"rules": [{"host": "board.apps.example.com"}]}},
     ),
     *(
         FieldRow(
             9,
             f"Access: {title}",
-            tool(access=value, who=names),
-            {
-                "connections": [
-                    BOARD
-                    | {"authorizationType": value}
-                    | ({value: [names]} if names else {"authorizedUsers": []})
-                ]
-            },
-            {"kind": "Service", "spec": {"ports": [{"port": 6006}]}},
+            tool(at, access=value, **({"who": names} if names else {})),
+            board(
+                at,
+                authorizationType=value,
+                **{value: [names]} if names else {"authorizedUsers": []},
+            ),
+            serves(at),
         )
-        for value, (title, names) in OPEN_TO.items()
+        for at, (value, (title, names)) in enumerate(OPEN_TO.items())
     ),
     FieldRow(
         9,
         "Node port",
-        tool(connection_type="NodePort"),
-        {"connections": [BOARD | {"connectionType": "NodePort", "nodePort": None}]},
-        {"kind": "Service", "spec": {"type": "NodePort"}},
+        tool(3, connection_type="NodePort"),
+        board(3, connectionType="NodePort", nodePort=None),
+        serves(3, type="NodePort"),
         "there is no NodePort on one machine",
         "there is no NodePort on Slurm",
     ),
     FieldRow(
         9,
         "Custom port",
-        tool(connection_type="NodePort", node_port="31777"),
-        {"connections": [BOARD | {"nodePort": 31777}]},
-        {"kind": "Service", "spec": {"ports": [{"nodePort": 31777}]}},
+        tool(4, connection_type="NodePort", node_port="31777"),
+        board(4, nodePort=31777),
+        {"kind": "Service", "spec": {"ports": [{"port": port(4), "nodePort": 31777}]}},
         "there is no NodePort on one machine",
         "there is no NodePort on Slurm",
     ),
@@ -121,7 +131,7 @@ RUNTIME = (
     FieldRow(
         9,
         "Modify an existing variable",
-        variable(name="LR", value="0.2"),
+        variable(0, name="LR", value="0.2"),
         {"environmentVariables": [{"name": "LR", "value": "0.2"}]},
         {"env": [{"name": "LR", "value": "0.2"}]},
         {"environment": {"LR": "0.2"}},
@@ -130,7 +140,7 @@ RUNTIME = (
     FieldRow(
         9,
         "+ENVIRONMENT VARIABLE, custom value",
-        variable(name="EPOCHS", value="3"),
+        variable(1, name="EPOCHS", value="3"),
         {"environmentVariables": [{"name": "EPOCHS", "value": "3"}]},
         {"env": [{"name": "EPOCHS", "value": "3"}]},
         {"environment": {"EPOCHS": "3"}},
@@ -139,13 +149,18 @@ RUNTIME = (
     FieldRow(
         9,
         "+ENVIRONMENT VARIABLE, credential and key",
-        variable(name="TOKEN", source="credential", value=f"{HUB}:hub", key="token"),
+        variable(2, name="TOKEN", source="credential", value=f"{HUB}:hub", key="token"),
         {"environmentVariables": [{"name": "TOKEN", "credential": {"name": "hub"}}]},
-        {"env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"key": "worker.1.TOKEN"}}}]},
+        {"env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"key": "worker.2.TOKEN"}}}]},
         {"environment": {"TOKEN": "***"}},
         Script("export TOKEN=***"),
     ),
 )
+
+
+def tolerated(at: int, **its: Any) -> Json:
+    return {"tolerations": [{"key": f"gpu-{at}"} | its]}
+
 
 EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule", "")
 WHERE = (
@@ -171,22 +186,18 @@ WHERE = (
         FieldRow(
             10,
             f"+TOLERATION Exists, {effect or 'any'}",
-            tolerates(operator="Exists", effect=effect),
-            {"tolerations": [{"key": "gpu", "operator": "Exists", "effect": effect or "Any"}]},
-            {
-                "tolerations": [
-                    {"key": "gpu", "operator": "Exists"} | ({"effect": effect} if effect else {})
-                ]
-            },
+            tolerates(at, operator="Exists", effect=effect),
+            tolerated(at, operator="Exists", effect=effect or "Any"),
+            tolerated(at, operator="Exists", **({"effect": effect} if effect else {})),
         )
-        for effect in EFFECTS
+        for at, effect in enumerate(EFFECTS)
     ),
     FieldRow(
         10,
         "+TOLERATION Equals",
-        tolerates(value="vision"),
-        {"tolerations": [{"key": "gpu", "operator": "Equal", "value": "vision"}]},
-        {"tolerations": [{"key": "gpu", "operator": "Equal", "value": "vision"}]},
+        tolerates(4, operator="", value="vision"),
+        tolerated(4, operator="Equal", value="vision"),
+        tolerated(4, operator="Equal", value="vision"),
     ),
     FieldRow(
         10,

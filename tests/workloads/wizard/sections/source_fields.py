@@ -6,8 +6,8 @@ from tests.workloads.wizard.sections.field_rows import NO_VOLUMES, FieldRow, Pos
 CONF = "train.yaml: |\n  lr: 0.1\n"
 
 
-def source(key: str, **cells: str) -> Posted:
-    return item(f"worker-storage-{key}", 0, **cells)
+def source(key: str, at: int = 0, **cells: str) -> Posted:
+    return item(f"worker-storage-{key}", at, **cells)
 
 
 ROWS = (
@@ -66,7 +66,7 @@ ROWS = (
     FieldRow(
         12,
         "Existing ConfigMap",
-        source("configMapVolume", configMap="settings", mountPath="/conf"),
+        source("configMapVolume", 1, configMap="settings", mountPath="/conf"),
         {"configMapVolume": [{"configMap": "settings", "mountPath": "/conf"}]},
         {"configMap": {"name": "settings"}},
         "this machine has no ConfigMaps",
@@ -83,7 +83,7 @@ ROWS = (
     FieldRow(
         12,
         "Existing Secret",
-        source("secretVolume", credential="", secret="regcred", mountPath="/keys"),
+        source("secretVolume", 1, credential="", secret="regcred", mountPath="/more-keys"),
         {"secretVolume": [{"secret": "regcred"}]},
         {"secret": {"secretName": "regcred"}},
         "this machine has no Secrets",

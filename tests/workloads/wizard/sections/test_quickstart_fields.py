@@ -1,5 +1,6 @@
 """What is set in the wizard is in the stored spec, and in what each engine hands over."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -14,12 +15,12 @@ from tests.workloads.nowhere import KUBECONFIG
 from tests.workloads.wizard.browser import Wizard, item
 from tests.workloads.wizard.sections import pod_fields
 from tests.workloads.wizard.sections.every_field import ON_PAGE_1, ROWS, arrived, rounds
-from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted
+from tests.workloads.wizard.sections.field_rows import MOST, FieldRow, Json, Posted
 from workloads.models import Workload
 from workloads.wizard.as_yaml import manifest_of
 from workloads.wizard.choices.offers import Offer
 from workloads.wizard.sections import table
-from workloads.wizard.sections.base import WORKERS
+from workloads.wizard.sections.base import MASTER, WORKERS
 
 pytestmark = pytest.mark.django_db
 OWN_IDS = {"uidGidSource": "custom", "runAsUid": 1000}
@@ -86,6 +87,32 @@ def test_every_field_is_in_the_stored_spec_and_in_what_the_engine_gets(
         assert [str(row) for row in rows if not has(spec, row.spec)] == []
 
 
+@pytest.mark.usefixtures("kubernetes")
+def test_every_field_of_a_master_of_its_own_is_in_its_part(filled: Wizard) -> None:
+    """Step 15: steps 9 to 13 again."""
+    its = [row for row in of_use("kubernetes") if all("worker-" in name for name in row.posted)]
+    assert len(its) > len(ROWS) / 2
+    for number, (entered, rows) in enumerate(rounds(its)):
+        ready(filled, f"led-{number}", {}, own_ids=True)
+        filled.save(MASTER, **{"master-different": "on"})
+        filled.save(
+            MASTER, **{name.replace("worker", "master", 1): entered[name] for name in entered}
+        )
+        documents = of_the_master(handed_over(filled))
+        assert [str(row) for row in rows if not arrived(documents, row.on("kubernetes"))] == []
+        spec = stored(filled, f"led-{number}")["master"]
+        assert [str(row) for row in rows if not has(spec, row.spec)] == []
+
+
+def of_the_master(documents: list[Json]) -> list[Json]:
+    """With its secrets named as those of the workers are."""
+    text = json.dumps(documents).replace("master.2.TOKEN", "worker.2.TOKEN")
+    whole: list[Json] = json.loads(text)
+    for document in whole:
+        document.get("spec", {}).get("pytorchReplicaSpecs", {}).pop("Worker", None)
+    return whole
+
+
 @pytest.mark.parametrize("kind", ["kubernetes", "local", "slurm"])
 def test_fields_that_an_engine_refuses_are_not_offered_and_told_at_submission(
     filled: Wizard, kind: str, request: pytest.FixtureRequest
@@ -109,14 +136,21 @@ def of_use(kind: str) -> list[FieldRow]:
     return [row for row in ROWS if not row.is_refused_on(kind)]
 
 
-def ready(wizard: Wizard, name: str, entered: Posted, *, submittable: bool = True) -> None:
+def ready(
+    wizard: Wizard,
+    name: str,
+    entered: Posted,
+    *,
+    submittable: bool = True,
+    own_ids: bool = False,
+) -> None:
     """A draft with everything filled in, and what was entered on top of it."""
     wizard.ready(name, **{key: entered[key] for key in ON_PAGE_1 & entered.keys()})
     environment, compute = wizard.environment, wizard.compute
     compute.spec_json = {"cpuCoreRequest": 0.1, "cpuMemoryRequest": "100M"}
     compute.save()
     environment.spec_json |= {"environmentVariables": [LR], "command": "python own.py"}
-    if any("security" in key for key in entered):
+    if own_ids or any("security" in key for key in entered):
         environment.spec_json["security"] = OWN_IDS
         environment.override_uid_gid = True
     environment.save()
@@ -133,7 +167,8 @@ def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
         names = [name for name in given if f"{name}-".startswith(f"{question.name}-")]
         whys = [offer.lacks(table.section(question.section)), offer.why_not(question)]
         for cell in question.cells:
-            if value := row.posted.get(f"{question.name}-0-{cell.slug}"):
+            cells = (f"{question.name}-{at}-{cell.slug}" for at in range(MOST))
+            for value in filter(None, map(row.posted.get, cells)):
                 whys += [offer.why_not(question, cell), offer.why_not(question, cell, value)]
         yield from filter(None, whys if names else ())
 

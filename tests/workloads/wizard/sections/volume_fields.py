@@ -33,7 +33,7 @@ VOLUMES = (
     FieldRow(
         11,
         "Storage class None",
-        claim(claimInfo__storageClass="runai-none"),
+        claim(0, claimInfo__storageClass="runai-none"),
         {"pvc": [{"claimInfo": {"storageClass": "runai-none"}}]},
         {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": ""}},
         slurm=NO_VOLUMES,
@@ -41,7 +41,7 @@ VOLUMES = (
     FieldRow(
         11,
         "Custom storage class",
-        claim(claimInfo__storageClass="fast"),
+        claim(1, claimInfo__storageClass="fast"),
         {"pvc": [{"claimInfo": {"storageClass": "fast"}}]},
         {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": "fast"}},
         "storage class",
@@ -51,37 +51,37 @@ VOLUMES = (
         FieldRow(
             11,
             label_of_mode,
-            claim(**{f"claimInfo__accessModes__{mode}": "on"}),
+            claim(at, **{f"claimInfo__accessModes__{mode}": "on"}),
             {"claimInfo": {"accessModes": {mode: True}}},
             {"kind": "PersistentVolumeClaim", "spec": {"accessModes": [IN_CLUSTER[mode]]}},
             slurm=NO_VOLUMES,
         )
-        for label_of_mode, mode in MODES.items()
+        for at, (label_of_mode, mode) in enumerate(MODES.items())
     ),
     *(
         FieldRow(
             11,
             f"Claim size in {unit}",
-            claim(claimInfo__size="10", **{"claimInfo__size__unit": unit}),
+            claim(at, claimInfo__size="10", claimInfo__size__unit=unit),
             {"claimInfo": {"size": f"10{unit}"}},
             {"resources": {"requests": {"storage": f"10{unit}"}}},
             slurm=NO_VOLUMES,
         )
-        for unit in UNITS
+        for at, unit in enumerate(UNITS)
     ),
     FieldRow(
         11,
         "Volume mode Block",
-        claim(claimInfo__volumeMode="Block"),
+        claim(3, claimInfo__volumeMode="Block"),
         {"claimInfo": {"volumeMode": "Block"}},
-        {"volumeDevices": [{"devicePath": "/data"}]},
+        {"volumeDevices": [{"devicePath": "/data-3"}]},
         "no block devices",
         slurm=NO_VOLUMES,
     ),
     FieldRow(
         11,
         "Volume mode Filesystem",
-        claim(claimInfo__volumeMode=""),
+        claim(4, claimInfo__volumeMode=""),
         {"claimInfo": {"volumeMode": "Filesystem"}},
         {"kind": "PersistentVolumeClaim", "spec": {"volumeMode": "Filesystem"}},
         slurm=NO_VOLUMES,
@@ -89,7 +89,7 @@ VOLUMES = (
     FieldRow(
         11,
         "Container path",
-        claim(path="/models"),
+        claim(5, path="/models"),
         {"pvc": [{"path": "/models"}]},
         {"volumeMounts": [{"mountPath": "/models"}]},
         slurm=NO_VOLUMES,
@@ -97,7 +97,7 @@ VOLUMES = (
     FieldRow(
         11,
         "Ephemeral",
-        claim(ephemeral="on"),
+        claim(4, ephemeral="on"),
         {"pvc": [{"ephemeral": True}]},
         {
             "kind": "PersistentVolumeClaim",
