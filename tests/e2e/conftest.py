@@ -73,10 +73,19 @@ def page(
     assert not problems, "the browser's console says:\n" + "\n".join(problems)
 
 
+@pytest.fixture(scope="package")
+def admin_cookies(running_trainyard: Trainyard) -> dict[str, str]:
+    """Of one session for all tests: those of signing in do it themselves."""
+    return running_trainyard.sign_in()
+
+
 @pytest.fixture
-def admin_page(page: Page, running_trainyard: Trainyard) -> Page:
-    """A window in which the first administrator signed in."""
-    sign_in(page, running_trainyard.username, running_trainyard.password)
+def admin_page(page: Page, running_trainyard: Trainyard, admin_cookies: dict[str, str]) -> Page:
+    """A window in which the first administrator is signed in, on no page yet."""
+    url = running_trainyard.url
+    page.context.add_cookies(
+        [{"name": it, "value": admin_cookies[it], "url": url} for it in admin_cookies]
+    )
     return page
 
 

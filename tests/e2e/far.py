@@ -98,9 +98,9 @@ GeneralSettings.objects.all().delete()
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def far(running_trainyard: Trainyard) -> Iterator[str]:
-    """It goes with the test: others begin with the only project that there is."""
+    """It goes with the tests of a file: others begin with the only project that there is."""
     try:
         running_trainyard.manage("shell", "--command", SEED)
         yield "far"

@@ -5,7 +5,14 @@ from playwright.sync_api import Locator, Page, expect
 IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 
 
-def begin(page: Page, name: str, *, cluster: str = "local", project: str = "team-a") -> None:
+def begin(
+    page: Page,
+    name: str,
+    *,
+    cluster: str = "local",
+    project: str = "team-a",
+    workers_only: bool = False,
+) -> None:
     """Steps 1 to 8: the first page."""
     page.goto("/workloads/")
     page.get_by_role("button", name="+NEW WORKLOAD").click()
@@ -14,7 +21,8 @@ def begin(page: Page, name: str, *, cluster: str = "local", project: str = "team
     page.get_by_role("radio", name=project).check()
     page.get_by_role("radio", name="Distributed").check()  # as the last one need not have been
     page.get_by_role("radio", name="PyTorch").check()
-    page.get_by_role("radio", name="Workers & master").check()
+    architecture = "Workers only" if workers_only else "Workers & master"
+    page.get_by_role("radio", name=architecture).check()
     page.get_by_role("radio", name="Start from scratch").check()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="CONTINUE").click()
