@@ -127,11 +127,11 @@ def add(page: Page, name: str, items: int) -> None:
 
 def enter(field: Locator, value: str) -> None:
     kind = field.evaluate("it => it.type")
-    if kind == "select-one":
+    if kind == "select-one" and field.input_value() != value:
         field.select_option(value)
     elif kind == "checkbox":
         field.set_checked(value == "on")
-    else:
+    elif kind != "select-one":
         field.fill(value)
 
 
