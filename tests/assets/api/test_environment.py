@@ -131,32 +131,6 @@ def test_a_tool_that_is_elsewhere_is_answered_as_it_was_sent(call: Caller, meta:
     assert (tool.is_external, tool.external_url) == (True, "https://wandb.ai/a/${MODE}")
 
 
-def test_workers_and_masters_are_of_a_distributed_workload(call: Caller, project: Project) -> None:
-    of = f"{PATH}?complyToProject={project.pk}&complyToReplicaType=Worker"
-    assert call("GET", f"{of}&complyToWorkloadType=distributed")[0] == 200
-    for asked in (of, f"{of}&complyToWorkloadType=workspace"):
-        status, answer = call("GET", asked)
-        assert status == 400
-        assert "others have one pod" in str(answer)
-
-
-def test_an_environment_of_a_framework_without_a_master_suits_workers_alone(
-    call: Caller, project: Project
-) -> None:
-    EnvironmentFactory(home=project, name="jax", framework="JAX")
-    EnvironmentFactory(home=project, name="mpi", framework="MPI")
-    of = f"{PATH}?complyToProject={project.pk}&complyToWorkloadType=distributed"
-
-    def judged(replica: str) -> dict[str, Any]:
-        entries = call("GET", f"{of}&complyToReplicaType={replica}")[1]["entries"]
-        return {entry["meta"]["name"]: entry["compliance"] for entry in entries}
-
-    assert [judged("Worker")[name]["compliance"] for name in ("jax", "mpi")] == [True, True]
-    assert [judged("Master")[name]["compliance"] for name in ("jax", "mpi")] == [False, True]
-    (reason,) = judged("Master")["jax"]["reason"]
-    assert reason["details"] == "its framework has no master: all of its ranks are workers"
-
-
 def test_secrets_in_variables_of_an_environment_are_not_answered(call: Caller, meta: Meta) -> None:
     spec = {"image": "a", "environmentVariables": [{"name": "API_TOKEN", "value": "zanzibar"}]}
     _, answer = call("POST", PATH, {"meta": meta(), "spec": spec})
