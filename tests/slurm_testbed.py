@@ -75,7 +75,7 @@ def machines() -> dict[str, str]:
 
 def as_root(pid: str, *words: str) -> str:
     """What a program prints on one of them."""
-    line = ["nsenter", "--target", pid, "--mount", "--root", *words]
+    line = ["nsenter", "--target", pid, "--mount", "--pid", "--root", *words]
     return subprocess.run(line, check=True, capture_output=True, text=True).stdout
 
 

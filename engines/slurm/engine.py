@@ -40,6 +40,7 @@ from engines.slurm.script.site import SlurmSite
 from engines.slurm.status.facts import RunFacts
 from engines.slurm.submission import Submission
 from engines.slurm.usage import StepSampler
+from engines.slurm.watch.history import JobHistory
 from engines.slurm.watch.poll import Glance, Looker
 from engines.slurm.watch.watcher import INTERVAL, QueueWatcher
 from spec.problems.errors import Problem
@@ -75,6 +76,7 @@ class SlurmEngine:
         self._looker = Looker(transport, site.directory, self._queue)
         self._logs = LogReader(transport, site.directory, site.own_names)
         self._usage = StepSampler(transport, site.directory if site.own_names else "")
+        self._history = JobHistory(transport, site.own_names)
         self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
         self._nodes: tuple[float, tuple[NodeInfo, ...]] = float("-inf"), ()
@@ -119,10 +121,11 @@ class SlurmEngine:
 
     def watch(self) -> Generator[Observation | None]:
         self._watching = Looker(self._transport, self._site.directory, self._queue)
-        yield from QueueWatcher(self._watching).watch()
+        yield from QueueWatcher(self._watching, self._history).watch()
 
     def events(self) -> list[ClusterEvent]:
-        return []
+        events = self._history.events
+        return [events.popleft() for _ in range(len(events))]
 
     def observe(self, handle: Handle) -> Observation | None:
         glance = self._glance(handle)

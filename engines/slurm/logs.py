@@ -36,6 +36,7 @@ done
 exit 0
 """
 LOGS = r"""
+[ -d "${1%/*}" ] || { echo "${1%/*} is not there" >&2; exit 4; }
 cd "$1/runs/$2" 2>/dev/null || exit 0
 find . -mindepth 2 -maxdepth 2 -name 'rank-*.log' -printf '%P\n'
 """
@@ -45,7 +46,7 @@ find . -mindepth 2 -maxdepth 2 -name 'rank-*.log' -printf '%P\n'
 # read.
 PIECE = r"""
 w=${1%/*/*/*/*} rest=${1#"${1%/*/*/*/*}"}
-shared=$(cd -P "${w%/*}" 2>/dev/null && pwd -P)
+shared=$(cd -P "${w%/*}" && pwd -P) || exit 4 # it is away, and the log with it
 cd -P "${1%/*}" 2>/dev/null && [ "$(pwd -P)" = "$shared/${w##*/}${rest%/*}" ] &&
   [ ! -L "${1##*/}.log" ] || { echo -; exit 0; } # nothing of it will come
 open() { dd if="${1##*/}" iflag="nofollow,nonblock,$2" status=none "bs=64K" $3 2>/dev/null; }

@@ -56,8 +56,8 @@ class Submission:
     def _latest(self) -> RunFacts | None:
         directory = self.site.directory
         there = files.latest_runs(self.transport, directory, self.folder.relative)
-        results = files.facts(self.transport, directory, there)
-        return facts_of(results[there[0]]) if there else None
+        texts = dict(files.facts(self.transport, directory, there))
+        return facts_of(texts[there[0]]) if there else None
 
     def _hand_over(self, how: str = NEW) -> str:
         contents = scripts(self.launch, self.site)

@@ -89,6 +89,8 @@ def test_the_quickstart_trains_under_srun(
         expect(log.get_by_text("Test accuracy: 0.")).to_be_visible()
         page.goto(f"/workloads/{uid}/metrics/")
         expect(page.get_by_text("Loss", exact=True)).to_be_visible()
+        page.goto(f"/workloads/{uid}/events/")
+        expect(page.get_by_text("Started: on n").first).to_contain_text("3 GPUs")
         rest.delete(uid)
         gone = f"{hpc.directory(testbed)}/workloads/{uid.replace('-', '')}"
         wait_for(lambda: not Path(gone).exists(), 60, "its files to be gone", every=0.2)

@@ -20,10 +20,12 @@ HEADER = re.compile(r"^==> (.*) <==$", re.MULTILINE)
 PACK = 400  # folders that are looked into by one command
 LONGEST_FACT = 4000  # bytes
 MOST_FACTS = 2**21  # bytes, packed, of one folder; a rank has two files of at most 1 KiB each
+MOST_AT_ONCE = 2**25  # characters of one answer, after which the rest is asked for again
+CUT = re.compile(r"^read ([1-9][0-9]*)$", re.MULTILINE)
 RUN = re.compile(r"workloads/[0-9a-f]{32}/runs/[1-9][0-9]{0,3}")
 
 FACTS = r"""
-cd "$1" 2>/dev/null || exit 0
+cd "$1" || exit 4
 shift
 for d; do
   a=; [ -e "$d/attempt" ] && read -r a < "$d/attempt" && set -- "$@" "$d/attempt-$a"
@@ -41,11 +43,12 @@ exit 0
 #: Into a folder below ``$shared``, unless a link leads elsewhere. $1 folder.
 ENTER = 'enter() { cd -P "$shared/$1" 2>/dev/null && [ "$(pwd -P)" = "$shared/$1" ]; }'
 # The same, of people: for each folder a line with its name and its small files, packed so that
-# nothing of them can be taken for another's.
+# nothing of them can be taken for another's. Where it becomes too much, the number of folders that
+# were read, and no more.
 FACTS_OF_PEOPLE = (
     r"""
 ENTER
-cd -P "$1" 2>/dev/null || exit 0
+cd -P "$1" || exit 4
 shared=$(pwd -P)
 shift
 open() { dd iflag=nofollow,nonblock,count_bytes,skip_bytes status=none "$@" 2>/dev/null; }
@@ -54,23 +57,29 @@ pack() {
     tar --create --null --no-unquote --no-recursion --files-from=- 2>/dev/null |
     head -c MOST | base64 -w 0
 }
+told() {
+  enter "$1" || return
+  echo "$1 $(pack)"
+  size=$(stat -c %s batch.log 2>/dev/null)
+  last=$((size > 600 ? size - 600 : 0))
+  [ "${size:-0}" = 0 ] ||
+    echo "$1/batch.log $(open if=batch.log skip=$last count=600 | base64 -w 0)"
+  a=$(open if=attempt count=9)
+  case $a in
+    ''|*[!0-9]*) ;;
+    *) enter "$1/attempt-$a" && echo "$1/attempt-$a $(pack)" ;;
+  esac
+}
+number=0 whole=0
 for d; do
-  (
-    enter "$d" || exit
-    echo "$d $(pack)"
-    size=$(stat -c %s batch.log 2>/dev/null)
-    last=$((size > 600 ? size - 600 : 0))
-    [ "${size:-0}" = 0 ] ||
-      echo "$d/batch.log $(open if=batch.log skip=$last count=600 | base64 -w 0)"
-    a=$(open if=attempt count=9)
-    case $a in
-      ''|*[!0-9]*) ;;
-      *) enter "$d/attempt-$a" && echo "$d/attempt-$a $(pack)" ;;
-    esac
-  )
+  lines=$(told "$d")
+  printf '%s\n' "$lines"
+  number=$((number + 1)) whole=$((whole + ${#lines}))
+  [ $whole -lt AT_ONCE ] || { echo "read $number"; exit 0; }
 done
 exit 0
 """.replace("ENTER", ENTER)
+    .replace("AT_ONCE", f"{MOST_AT_ONCE}")
     .replace("LONGEST", f"{LONGEST_FACT + 1}")
     .replace("MOST", f"{MOST_FACTS}")
 )
@@ -85,9 +94,10 @@ last_run() {
   [ -n "$r" ]
 }
 """
-# The latest run of one workload or, without any, of all; none that leads elsewhere.
+# The latest run of one workload or, without any, of all; none that leads elsewhere. Of a directory
+# that is away nothing is said.
 LATEST = r"""
-cd "$1" 2>/dev/null || exit 0
+cd "$1/workloads" && cd .. || exit 4
 shift
 [ $# -gt 0 ] || set -- workloads/*
 for w; do
@@ -146,17 +156,23 @@ def latest_runs(
 
 def facts(
     transport: Transport, directory: str, folders: Sequence[str], *, of_people: bool = False
-) -> dict[str, dict[str, str]]:
-    """What is written in the folders, by folder and name of the file below it."""
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each folder, and what is written in it by name of the file below it. One answer after the
+    other, so that no more than one has to be kept."""
     program, unpack = (FACTS_OF_PEOPLE, unpacked) if of_people else (FACTS, _headed)
-    results: dict[str, dict[str, str]] = {folder: {} for folder in folders}
-    for start in range(0, len(folders), PACK):
-        answer = sh(transport, program, directory, *folders[start : start + PACK])
-        for path, text in unpack(checked(answer, f"{directory} cannot be read")):
+    start = 0
+    while start < len(folders):
+        asked = folders[start : start + PACK]
+        out = checked(sh(transport, program, directory, *asked), f"{directory} cannot be read")
+        if cut := CUT.search(out) if of_people else None:
+            asked = asked[: int(cut[1])]
+        results: dict[str, dict[str, str]] = {folder: {} for folder in asked}
+        for path, text in unpack(out):
             folder = next((it for it in _parents(path) if it in results), None)
             if folder:
                 results[folder][path.removeprefix(f"{folder}/")] = text.strip("\n")
-    return results
+        yield from results.items()
+        start += len(asked)
 
 
 def _headed(out: str) -> Iterator[tuple[str, str]]:

@@ -99,27 +99,29 @@ STOP = r"""
 cd "$1" 2>/dev/null || exit 0
 [ -e finished ] || [ -e ended ] && exit 0
 : > stop
+me=$(id -un)
 jobs=$(squeue --noheader --me --name="$2" --format='%i %T') || exit 3
 jobs=$(echo "$jobs" | sed 's/+[0-9]* / /' | sort -u) # parts of one job
 echo "$jobs" | while read -r id state; do
   case $state in
     '') ;;
-    PENDING|CONFIGURING|REQUEUED|REQUEUE_HOLD|SPECIAL_EXIT) scancel --name="$2" "$id" ;;
-    *) scancel --name="$2" --batch --signal=TERM "$id" ;;
+    PENDING|CONFIGURING|REQUEUED|REQUEUE_HOLD|SPECIAL_EXIT)
+      scancel --user="$me" --name="$2" "$id" ;;
+    *) scancel --user="$me" --name="$2" --batch --signal=TERM "$id" ;;
   esac
 done
 """
 
 # $1 folder of the workload, $2… names of its jobs. Prints those that are still there.
 KILL = r"""
-w=$1
+w=$1 me=$(id -un)
 shift
 for name; do
   ids=$(squeue --noheader --me --name="$name" --format=%i) || exit 3
   ids=$(echo "$ids" | sed 's/+.*//' | sort -u) # parts of one job
   for id in $ids; do
-    scancel --name="$name" --full --signal=KILL "$id" 2>/dev/null
-    scancel --name="$name" "$id" 2>/dev/null
+    scancel --user="$me" --name="$name" --full --signal=KILL "$id" 2>/dev/null
+    scancel --user="$me" --name="$name" "$id" 2>/dev/null
   done
   [ -z "$ids" ] || echo $ids
 done
@@ -150,11 +152,11 @@ WRITE_ENDS = r"""
 ENTER
 cd -P "$1" || exit 0
 shared=$(pwd -P)
-set -C # nothing is written to where a link leads
 while read -r d line; do
   enter "$d" || continue
   rm -rf .ended environment.sh keys volumes
-  printf '%s\n' "$line" > .ended && mv -T .ended ended
+  # a new file: nothing is written to where a link leads, and no pipe is waited for
+  printf '%s\n' "$line" | dd of=.ended conv=excl status=none 2>/dev/null && mv -T .ended ended
 done
 exit 0
 """.replace("ENTER", files.ENTER)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 BETWEEN = "\x1f"
-#: Id, name, state, submit time, start, end, nodes and, because it is free text, the reason last.
-SQUEUE = BETWEEN.join(("%i", "%j", "%T", "%V", "%S", "%e", "%N", "%r"))
-SACCT = "JobID,JobName%64,State,Submit,Start,End,NodeList,ExitCode,Reason"
+#: A mark, id, name, state, submit time, start, end, nodes, the number of its user and, because it
+#: is free text, the reason last.
+SQUEUE = BETWEEN.join(("{}", "%i", "%j", "%T", "%V", "%S", "%e", "%N", "%U", "%r"))
+SACCT = "JobID,JobName%64,State,Submit,Start,End,NodeList,UID,ExitCode,Reason"
 QUEUED = {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 OVER = {
     *("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY"),
@@ -27,6 +28,7 @@ class BatchJob:
     end: datetime | None = None
     nodes: str = ""
     reason: str = ""
+    user: str = ""  # the number of
     exit: str = ""  # code:signal, where accounting says it
 
     @property
@@ -38,24 +40,27 @@ class BatchJob:
         return self.state in QUEUED
 
 
-def from_squeue(text: str) -> list[BatchJob]:
-    """A line that has another shape is somebody's name or comment with a line end in it."""
+def from_squeue(text: str, mark: str) -> list[BatchJob]:
+    """A line without the mark that was asked for, or of another shape, is from somebody's name with
+    a line end in it, which can hold whatever squeue prints."""
     rows = (line.split(BETWEEN) for line in text.split("\n"))
-    return [_job(row, reason=row[7]) for row in rows if len(row) == 8 and _leads(row[0])]
+    own = (row[1:] for row in rows if len(row) == 10 and row[0] == mark)
+    return [_job(row, reason=row[8]) for row in own if _leads(row[0])]
 
 
 def from_sacct(text: str) -> list[BatchJob]:
     """``-P`` with ``SACCT``. A job that was requeued has a line for each start: the last counts."""
-    rows = (line.split("|", 8) for line in text.split("\n"))
+    rows = (line.split("|", 9) for line in text.split("\n"))
     return [
-        _job(row, reason=row[8], exit=row[7]) for row in rows if len(row) == 9 and _leads(row[0])
+        _job(row, reason=row[9], exit=row[8]) for row in rows if len(row) == 10 and _leads(row[0])
     ]
 
 
 def _job(row: Sequence[str], *, reason: str, exit: str = "") -> BatchJob:
-    number, name, state, submitted, start, end, nodes = row[:7]
+    number, name, state, submitted, start, end, nodes, user = row[:8]
     times = _time(submitted), _time(start), _time(end)
-    return BatchJob(number.removesuffix("+0"), name, _word(state), *times, nodes, reason, exit)
+    number = number.removesuffix("+0")
+    return BatchJob(number, name, _word(state), *times, nodes, reason, user, exit)
 
 
 def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:

@@ -10,7 +10,7 @@ from engines.base import Observation
 from engines.slurm.client import files, programs
 from engines.slurm.client.transport import Transport
 from engines.slurm.layout import SharedFolder, job_name
-from engines.slurm.queue.commands import answered, sacct
+from engines.slurm.queue.commands import sacct
 from engines.slurm.queue.jobs import BatchJob, by_name, chosen
 from engines.slurm.queue.reader import QueueReader
 from engines.slurm.status.facts import RunFacts, facts_of, verdict_line
@@ -21,12 +21,16 @@ PATIENCE = timedelta(seconds=120)
 MISSED_FOR = timedelta(seconds=15)
 HEX = re.compile(r"[0-9a-f]{32}")
 EARLIER = timedelta(minutes=5)  # than our own clock a job may have been submitted by Slurm's
+#: Accounting is not searched from before that, whatever is written of when a run was created.
+FAR_BACK = timedelta(days=30)
 
-# The names of all workloads follow where they are others than at the last look, at $2.
+# The names of all workloads follow where they are others than at the last look, at $2. A directory
+# that is away has none, which says nothing of them.
 BELLS = r"""
-cd "$1" 2>/dev/null || exit 0
+cd "$1" || exit 4
+[ -n "$2" ] || mkdir -p changed workloads || exit 4
 find changed -type f -printf '%f %T@\n' 2>/dev/null
-at=$(stat -c %y workloads 2>/dev/null)
+at=$(stat -c %y workloads) || exit 4
 echo "at $at"
 [ "$at" = "$2" ] || ls workloads
 exit 0
@@ -75,7 +79,8 @@ class Looker:
         workloads came or went."""
         answer = files.sh(self.transport, BELLS, self.directory, since)
         rung, there, at = dict[UUID, str](), set[UUID](), ""
-        for line in answered(answer, self.directory).splitlines():
+        said = f"{self.directory} is not there. Is it mounted on the login node?"
+        for line in files.checked(answer, said).splitlines():
             name, _, rest = line.partition(" ")
             if name == "at":
                 at = rest
@@ -122,7 +127,7 @@ class Looker:
     def _facts(self, folders: Sequence[str]) -> Iterator[tuple[str, RunFacts]]:
         """Of those that say what they are."""
         written = files.facts(self.transport, self.directory, folders, of_people=self._of_people)
-        for folder, texts in written.items():
+        for folder, texts in written:
             facts = facts_of(texts)
             if facts and facts.run == _place(folder)[1]:
                 yield folder, facts
@@ -137,7 +142,7 @@ class Looker:
             job = chosen(named.get(job_name(*_place(folder)), ()), facts.claim or facts.job)
             results[folder] = facts, job
         results |= self._accounted(results, at)
-        earlier = self._queued_again(results)
+        earlier = self._queued_again(results, at)
         over = {
             folder: job
             for folder, (facts, job) in results.items()
@@ -172,16 +177,21 @@ class Looker:
         if not asked:
             return {}
         names = {job_name(*_place(folder)): folder for folder in asked}
-        since = min(facts.created for facts in asked.values()) - EARLIER
-        of_all = self._of_people
-        accounted = by_name(sacct(self.transport, list(names), since=since, of_all=of_all))
+        accounted = self._sacct(list(names), (facts.created for facts in asked.values()), at)
         return {
             folder: (asked[folder], latest(accounted.get(name, ()), asked[folder]) or guess(folder))
             for name, folder in names.items()
         }
 
+    def _sacct(
+        self, names: Sequence[str], created: Iterable[datetime], at: datetime
+    ) -> dict[str, list[BatchJob]]:
+        since = max(min(created) - EARLIER, at - FAR_BACK)
+        owners_in = self.queue.owners_in
+        return by_name(sacct(self.transport, names, since=since, owners_in=owners_in))
+
     def _queued_again(
-        self, results: Mapping[str, tuple[RunFacts, BatchJob | None]]
+        self, results: Mapping[str, tuple[RunFacts, BatchJob | None]], at: datetime
     ) -> dict[str, BatchJob]:
         """How the last start of each job ended that Slurm queued again, which only accounting says;
         asked once, in one call."""
@@ -196,8 +206,8 @@ class Looker:
             if self._earlier.get(folder, (-1,))[0] != facts.attempt
         }
         if unasked:
-            since = min(again[folder].created for folder in unasked.values()) - EARLIER
-            for name, jobs in by_name(sacct(self.transport, list(unasked), since=since)).items():
+            created = (again[folder].created for folder in unasked.values())
+            for name, jobs in self._sacct(list(unasked), created, at).items():
                 over = [job for job in jobs if job.is_over or job.state == "REQUEUED"]
                 if over:
                     self._earlier[unasked[name]] = again[unasked[name]].attempt, over[-1]

@@ -14,6 +14,7 @@ from engines.base import Observation
 from engines.slurm.layout import run_of
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status.observation import GONE
+from engines.slurm.watch.history import JobHistory
 from engines.slurm.watch.poll import Bells, Glance, Looker
 from spec.phases import ENDED
 
@@ -24,14 +25,16 @@ INTERVAL = 5.5
 
 
 class QueueWatcher:
-    """Yields what changed."""
+    """Yields what changed. ``history`` is told of every look, once its news are out."""
 
-    def __init__(self, looker: Looker) -> None:
-        self.looker = looker
+    def __init__(self, looker: Looker, history: JobHistory) -> None:
+        self.looker, self.history = looker, history
         self._closing = Event()
         self._told: dict[UUID, Observation] = {}
         self._bells = Bells({}, set(), "")
         self._states: dict[UUID, tuple[str, str]] = {}
+        self._looked: list[Glance] = []
+        self._there = set[UUID]()
 
     def watch(self) -> Generator[Observation | None]:
         results: queue.SimpleQueue[list[Observation] | Exception] = queue.SimpleQueue()
@@ -59,14 +62,16 @@ class QueueWatcher:
         while not self._closing.wait(self.looker.queue.due):
             try:
                 results.put(list(look()))
+                self.history.go_on(self._looked, datetime.now(UTC))
             except Exception as error:
                 results.put(error)
                 return
-            look = self._changes
+            look, self._looked = self._changes, []
 
     def _list(self) -> Iterable[Observation]:
-        self._bells = self.looker.bells()
-        return self._news(self.looker.all(self.looker.queue.next(self._closing)))
+        self._bells, jobs = self.looker.bells(), self.looker.queue.next(self._closing)
+        self._there = self._bells.there or set()
+        return self._news(self.looker.all(jobs))
 
     def _changes(self) -> Iterable[Observation]:
         """Only what rang its bell, or whose job changed, is looked at."""
@@ -78,15 +83,18 @@ class QueueWatcher:
         changed |= {uid for uid in active if uid not in states}
         if bells.there is not None:
             changed |= bells.there ^ self._told.keys()
+            self._there = bells.there
         self._bells, self._states = bells, states
         glances = self.looker.some(changed, jobs)
         yield from self._news(glances)
-        for uid in changed - {glance.uid for glance in glances}:
+        for uid in changed - {glance.uid for glance in glances} - self._there:
+            self.history.forget(uid)
             if last := self._told.pop(uid, None):
                 yield gone_from(last)
 
     def _news(self, glances: Iterable[Glance]) -> Iterable[Observation]:
         for glance in glances:
+            self._looked.append(glance)
             now, before = glance.observation, self._told.get(glance.uid)
             if before is None or differs(before, now):
                 self._told[glance.uid] = now

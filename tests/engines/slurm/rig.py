@@ -36,7 +36,7 @@ class SlurmRig(Rig):
     def __init__(self, testbed: Testbed) -> None:
         self.testbed, self.transport = testbed, testbed.transport()
         self.site = SlurmSite(testbed.directory)
-        files.sh(self.transport, 'mkdir -p "$1"', self.site.directory)
+        files.sh(self.transport, 'mkdir -p "$1/workloads"', self.site.directory)
         self.engine: SlurmEngine = SlurmEngine(self.transport, self.site, interval=0.5)
 
     def prints(self) -> Launch:

@@ -18,28 +18,43 @@ def test_a_name_tells_workload_and_run() -> None:
 
 
 def test_a_line_of_the_queue_becomes_a_job_and_a_broken_one_none() -> None:
-    fields = ("17", NAME, "PENDING", "2026-11-22T20:05:01", "N/A", "N/A", "", REASON)
-    text = BETWEEN.join(fields) + "\nsomebody's\nname\n"
-    (job,) = from_squeue(text)
+    fields = (
+        "mark",
+        "17",
+        NAME,
+        "PENDING",
+        "2026-11-22T20:05:01",
+        "N/A",
+        "N/A",
+        "",
+        "1001",
+        REASON,
+    )
+    forged = BETWEEN.join(("guessed", *fields[1:]))
+    text = BETWEEN.join(fields) + f"\nsomebody's\n{forged}\nname\n"
+    (job,) = from_squeue(text, "mark")
     assert job == BatchJob(
-        "17", NAME, "PENDING", datetime(2026, 11, 22, 20, 5, 1, tzinfo=UTC), reason=REASON
+        *("17", NAME, "PENDING", datetime(2026, 11, 22, 20, 5, 1, tzinfo=UTC)),
+        user="1001",
+        reason=REASON,
     )
     assert job.is_queued
 
 
 def test_states_of_accounting_lose_their_tail() -> None:
-    text = f"4|{NAME}|CANCELLED by 1001|2026-11-22T20:05:00|Unknown|Unknown|n1|0:15|None\n"
+    text = f"4|{NAME}|CANCELLED by 1001|2026-11-22T20:05:00|Unknown|Unknown|n1|1001|0:15|None\n"
     (job,) = from_sacct(text)
     assert (job.state, job.start, job.exit, job.is_over) == ("CANCELLED", None, "0:15", True)
 
 
 def test_a_heterogeneous_job_is_one_job_by_its_first_part() -> None:
     rows = [
-        (f"52+{part}", NAME, "RUNNING", "N/A", "N/A", "N/A", f"n{part}", "None") for part in (0, 1)
+        ("", f"52+{part}", NAME, "RUNNING", *["N/A"] * 3, f"n{part}", "1", "None")
+        for part in (0, 1)
     ]
-    (job,) = from_squeue("\n".join(BETWEEN.join(row) for row in rows))
+    (job,) = from_squeue("\n".join(BETWEEN.join(row) for row in rows), "")
     assert (job.id, job.nodes) == ("52", "n0")
-    (job,) = from_sacct(f"52+0|{NAME}|COMPLETED||||n1|0:0|\n52+1|{NAME}|COMPLETED||||n2|0:0|\n")
+    (job,) = from_sacct(f"52+0|{NAME}|COMPLETED||||n1|1|0:0|\n52+1|{NAME}|COMPLETED||||n2|1|0:0|\n")
     assert job.id == "52"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,9 +10,12 @@ import pytest
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.findings import Level
 from engines.slurm.client import files
+from engines.slurm.client.transport import Transport
 from engines.slurm.cluster.checks import limits, privacy
 from engines.slurm.engine import SlurmEngine
-from engines.slurm.layout import SharedFolder
+from engines.slurm.layout import SharedFolder, job_name
+from engines.slurm.queue.commands import sacct, squeue
+from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.script import render
 from engines.slurm.script.site import SlurmSite
 from spec.phases import Phase
@@ -23,6 +27,8 @@ from tests.engines.terminal import opened, until_end
 from tests.slurm_testbed import Testbed
 from tests.waiting import wait_for
 
+FIRST = datetime(2020, 1, 1, tzinfo=UTC)
+
 
 class OwnNamesRig(SlurmRig):
     """Alice submits; ``onlooker`` is the engine that has nobody's key."""
@@ -31,10 +37,17 @@ class OwnNamesRig(SlurmRig):
         super().__init__(testbed)
         place = f"/tmp/trainyard-own-{testbed.told['ssh']['port']}"
         self.site = SlurmSite(place, own_names=True)
-        files.sh(self.transport, 'mkdir -p "$1"', place)
+        files.sh(self.transport, 'mkdir -p "$1/workloads"', place)
         self.alice = testbed.transport("alice")
         self.onlooker = SlurmEngine(self.transport, self.site, interval=0.5)
         self.engine = self.onlooker.acting(self.alice)
+
+    def queue(self, name: str) -> list[BatchJob]:
+        """As the watch asks for it."""
+        return squeue(self.transport, names=[name], owners_in=self.site.directory)
+
+    def accounted(self, name: str) -> list[BatchJob]:
+        return sacct(self.transport, [name], since=FIRST, owners_in=self.site.directory)
 
     def clean(self) -> None:
         files.sh(self.alice, 'scancel --user=alice; rm -rf "$1"/workloads/*', self.site.directory)
@@ -159,3 +172,32 @@ def test_a_link_shows_its_maker_nothing_that_trainyard_can_read(rig: OwnNamesRig
     launched = rig.submit(rig.shell(script))
     rig.over(launched)
     assert b"private" not in printed(rig.onlooker, launched, 1)
+
+
+@pytest.mark.slurm
+def test_somebody_elses_job_with_the_name_of_ours_is_not_taken_for_it(rig: OwnNamesRig) -> None:
+    launched = rig.submit(rig.of_all_cores("exec sleep 600"))
+    name, run = job_name(launched.handle.workload_id, 1), f"{folder(rig, launched)}/runs/1"
+    rig.seen(launched, Phase.RUNNING)
+    bob = rig.testbed.transport("bob")
+    theirs = ["sbatch", f"--job-name={name}", "--account=speech", "--output=/dev/null"]
+    answer = bob.run([*theirs, "--parsable", "--wrap=sleep 600"])
+    assert answer.code == 0, answer
+    try:
+        (ours,) = rig.queue(name)
+        files.sh(rig.alice, 'scancel --name="$1"', name)
+        wait_for(lambda: all(it.is_over for it in rig.queue(name)), 60, "ours to end")
+        files.sh(rig.alice, 'cd "$1" && rm -f job claim finished ended', run)  # nobody knows of it
+        wait_for(lambda: _is_running(bob, answer.out.strip()), 30, "the other to run")
+        shown = rig.onlooker.observe(launched.handle)
+        assert shown
+        assert shown.phase is Phase.STOPPED
+        assert {it.id for it in rig.queue(name)} == {ours.id}
+        kept = wait_for(lambda: rig.accounted(name), 30, "accounting to have it", every=0.5)
+        assert {it.id for it in kept} == {ours.id}
+    finally:
+        bob.run(["scancel", f"--name={name}"])
+
+
+def _is_running(transport: Transport, job: str) -> bool:
+    return transport.run(["squeue", "-h", f"--jobs={job}", "--format=%T"]).out.strip() == "RUNNING"

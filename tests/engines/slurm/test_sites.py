@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.base import EngineRefused
+from engines.base import EngineRefused, EngineUnavailable, Observation
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.queue.commands import squeue
@@ -20,6 +20,7 @@ from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
 from tests.engines.slurm.watched import WatchedSite
 from tests.slurm_testbed import Testbed, as_root, machines, run
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.slurm, pytest.mark.usefixtures("watched")]
 USUAL = {
@@ -37,6 +38,7 @@ STRICT = {
     "AccountingStorageTRES": "cpu",
 }
 FILL = 'cat /dev/zero > "$0/filler"; while head -c 1024 /dev/zero >> "$0/filler"; do :; done'
+SMALL = Path("/tmp/trainyard-small.img")
 OTHERS = """
 sbatch --hold --array=0-999 --job-name=sweep --wrap=true
 sbatch --hold --ntasks=1 : --ntasks=2 --wrap=true
@@ -97,7 +99,9 @@ def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(
     rig.submit(launched := rig.shell("sleep 2; echo hello"))
     watched.seen(launched, Phase.COMPLETED)
     assert 1 < polls() - before <= (time.monotonic() - began) / 5 + 1
-    assert not any(watched.transport.count(it) for it in ("sacct", "sinfo", "scontrol"))
+    assert not any(watched.transport.count(it) for it in ("sinfo", "scontrol"))
+    accounting = [line for line in watched.transport.asked if line.startswith("sacct")]
+    assert all("--json" in line and re.search(r" --jobs=\d+ ", line) for line in accounting)
     assert [it.name for it in squeue(rig.transport) if "sweep" in it.name] == []
     assert printed(rig.engine, launched) == b"hello\n"
     assert "Completed" in pages.text(launched)
@@ -113,7 +117,7 @@ def polls() -> int:
 @contextmanager
 def small_disk(testbed: Testbed, folder: str) -> Iterator[Path]:
     """A directory of 2 MB that login node and nodes share."""
-    image, there = Path("/tmp/trainyard-small.img"), Path(folder)
+    image, there = SMALL, Path(folder)
     there.mkdir(parents=True, exist_ok=True)
     image.write_bytes(bytes(2 * 1024**2))
     shell("mkfs.ext2", "-q", "-N", "512", str(image))
@@ -155,6 +159,46 @@ def test_a_full_and_a_read_only_directory_are_said_and_nothing_is_lost(
         assert rig.over(launched).phase is Phase.COMPLETED
         remounted(rig.testbed, folder, "rw")
         assert rig.over(rig.submit(refused)).phase is Phase.COMPLETED
+
+
+def test_a_directory_that_is_away_loses_no_workload_and_no_line(rig: SlurmRig) -> None:
+    folder = f"{rig.site.directory}-away"
+    with small_disk(rig.testbed, folder) as there:
+        rig.engine = SlurmEngine(rig.transport, replace(rig.site, directory=folder), interval=0.5)
+        script = "echo first; until [ -e $CHECKPOINT_DIR/go ]; do sleep 0.1; done; echo second"
+        launched = rig.submit(rig.shell(script))
+        rig.seen(launched, Phase.RUNNING)
+        logs = [one for one in rig.engine.logs(launched.handle, run=1) if one.rank == 0]
+        watch = rig.engine.watch()
+        wait_for(lambda: next(watch) is not None, 30, "it to be listed")
+        login = machines()["login"]
+        device = shell("losetup", "--associated", str(SMALL)).partition(":")[0]
+        as_root(login, "umount", "--lazy", folder)
+        try:
+            with pytest.raises(EngineUnavailable, match="mounted on the login node"):
+                wait_for(lambda: _is_gone(next(watch)), 30, "it to be said")
+            for ask in (
+                lambda: next(rig.engine.watch()),
+                lambda: rig.engine.observe(launched.handle),
+                lambda: rig.engine.logs(launched.handle, run=1),
+                lambda: rig.engine.read_log(
+                    launched.handle, logs[0], offset=6, cursor="6", limit=100
+                ),
+            ):
+                with pytest.raises(EngineUnavailable):
+                    ask()
+        finally:
+            as_root(login, "mount", device, folder)
+        checkpoints = f"{folder}/workloads/{launched.handle.workload_id.hex}/checkpoints"
+        rig.transport.run(["touch", f"{checkpoints}/go"])
+        assert rig.over(launched).phase is Phase.COMPLETED
+        assert printed(rig.engine, launched) == b"first\nsecond\n"
+        assert there.exists()
+
+
+def _is_gone(told: Observation | None) -> bool:
+    assert told is None or told.phase is not None, "it was told to be gone"
+    return False
 
 
 def remounted(testbed: Testbed, folder: str, mode: str) -> None:

@@ -2,40 +2,26 @@
 harms nobody else: it shows its maker nothing, hides nothing of others, and stops no watch."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any
 from uuid import UUID
 
 import pytest
 
 from engines.slurm.client import files, programs
-from engines.slurm.client.transport import TIMEOUT, CommandResult, LocalTransport
-from engines.slurm.layout import SharedFolder
+from engines.slurm.client.transport import LocalTransport
 from engines.slurm.logs import LogReader
-from engines.slurm.queue.reader import QueueReader
-from engines.slurm.status.facts import launch_line
 from engines.slurm.usage import StepSampler
-from engines.slurm.watch.poll import Looker
-from engines.slurm.watch.watcher import QueueWatcher
 from tests.engines.slurm import cases
 from tests.engines.slurm.glances import glance
+from tests.engines.slurm.people import OTHER, relative, shared, turning, written
 
-NOW = datetime(2026, 11, 25, tzinfo=UTC)
 HERE, SECRET = LocalTransport(), "hunter2"
-OTHER = UUID(int=7)
-WRITTEN = {
-    "launch": launch_line(cases.single(), NOW),
-    "attempt": "0",
-    "batch.log": "a" * 700 + "end",
-    "attempt-0/rank-0.started": "n1 1700000000",
-    "environment.sh": "export TOKEN=1",
-    "attempt-0/rank-0.log": "printed",
-}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return shared(tmp_path)
 
 
 @pytest.fixture
@@ -46,35 +32,13 @@ def secret(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A directory with one run in it."""
-    written(tmp_path / "shared")
-    (tmp_path / "shared/changed").mkdir()
-    return tmp_path / "shared"
-
-
-def written(place: Path, uid: UUID = cases.UID) -> Path:
-    folder = place / SharedFolder("", uid).relative
-    for name, text in WRITTEN.items():
-        path = folder / "runs/1" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{text}\n")
-    (folder / "run").write_text("1\n")
-    return folder / "runs/1"
-
-
-def relative(uid: UUID = cases.UID) -> str:
-    return f"{SharedFolder('', uid).relative}/runs/1"
-
-
 def read(place: Path, uid: UUID = cases.UID) -> dict[str, str]:
     folder = relative(uid)
-    return files.facts(HERE, str(place), [folder], of_people=True)[folder]
+    return dict(files.facts(HERE, str(place), [folder], of_people=True))[folder]
 
 
 def test_files_of_people_read_as_our_own(place: Path) -> None:
-    ours = files.facts(HERE, str(place), [relative()])[relative()]
+    ours = dict(files.facts(HERE, str(place), [relative()]))[relative()]
     assert read(place) == ours
     assert set(ours) == {"launch", "attempt", "batch.log", "attempt-0/rank-0.started"}
     assert ours["batch.log"] == "a" * 596 + "end"
@@ -108,26 +72,6 @@ def test_a_link_that_comes_while_it_is_read_shows_nothing(place: Path, secret: P
     assert set(texts) <= {"honest", ""}
 
 
-@contextmanager
-def turning(draft: Path, path: Path, *makings: Any) -> Iterator[None]:
-    """What is at the path changes all the time."""
-    over = Event()
-
-    def turn() -> None:
-        while not over.is_set():
-            for make in makings:
-                make()
-                draft.replace(path)
-
-    thread = Thread(target=turn)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
 def test_pipes_and_long_files_keep_nobody_waiting(place: Path) -> None:
     run = place / relative()
     os.mkfifo(run / "stage")
@@ -153,7 +97,7 @@ def test_a_file_speaks_for_no_run_of_others(place: Path) -> None:
         f"at 1.0\n53.0|cpu=00:00:10,mem=1M|\nof {relative()}\nat 1.0\n52.0|cpu=00:00:10,mem=9M|\n"
     )
     folders = [relative(), relative(OTHER)]
-    both = files.facts(HERE, str(place), folders, of_people=True)
+    both = dict(files.facts(HERE, str(place), folders, of_people=True))
     assert "stage" not in both[relative()]
     assert "forged" in both[relative(OTHER)]["stage"]
     sampler = StepSampler(HERE, str(place), every=0)
@@ -202,42 +146,30 @@ def test_an_end_is_written_over_no_link(place: Path, secret: Path) -> None:
     assert (secret.parent / "runs/1/keys").exists()
 
 
-def test_names_that_are_none_of_ours_are_left_alone(place: Path) -> None:
-    strange = "not-the-name-of-a-workload-12345"
-    assert len(strange) == len(cases.UID.hex)
-    (place / "changed" / strange).touch()
-    (place / "changed" / cases.UID.hex).touch()
-    for number in ("one", "0", "-1", "99999", "1/../../2"):
-        folder = place / "workloads" / strange
-        folder.mkdir(exist_ok=True)
-        (folder / "run").write_text(f"{number}\n")
-        (place / SharedFolder("", cases.UID).relative / "run").write_text(f"{number}\n")
-        assert files.latest_runs(HERE, str(place), of_people=True) == []
-    looker = Looker(HERE, str(place), QueueReader(HERE, 1.0, str(place)))
-    assert set(looker.bells().rung) == looker.bells().there == {cases.UID}
-    (place / relative() / "attempt-0/rank-x.log").touch()
-    logs = LogReader(HERE, str(place)).logs(SharedFolder(str(place), cases.UID), 1)
-    assert [log.rank for log in logs] == [0]
+def test_no_pipe_in_the_place_of_an_end_is_waited_for(place: Path) -> None:
+    run, draft = place / relative(), place / "draft"
+
+    def pipe() -> None:
+        draft.unlink(missing_ok=True)
+        os.mkfifo(draft)
+
+    line = f"{relative()} {{}}\n".encode()
+    with turning(draft, run / ".ended", pipe):
+        for _ in range(20):
+            assert files.sh(HERE, programs.WRITE_ENDS, str(place), stdin=line, timeout=5).code == 0
 
 
-class Broken:
-    """A login node whose answers nobody expected."""
-
-    host = "broken"
-
-    def run(
-        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
-    ) -> CommandResult:
-        raise ValueError("what is this?")
-
-    def terminal(self, argv: Sequence[str]) -> list[str]:
-        return [*argv]
-
-    def tunnel(self, host: str, port: int) -> list[str] | None:
-        return None
-
-
-def test_a_watch_that_cannot_go_on_says_so_and_is_not_silent() -> None:
-    watch = QueueWatcher(Looker(Broken(), "/shared", QueueReader(Broken(), 0.1))).watch()
-    with pytest.raises(ValueError, match="what is this"):
-        next(watch)
+def test_more_than_one_answer_bears_is_read_in_several(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uids = [cases.UID, *(UUID(int=number) for number in range(7, 12))]
+    for uid in uids[1:]:
+        written(place, uid)
+    folders = [relative(uid) for uid in uids]
+    whole = list(files.facts(HERE, str(place), folders, of_people=True))
+    assert [folder for folder, _ in whole] == folders
+    once = len(files.sh(HERE, files.FACTS_OF_PEOPLE, str(place), *folders).out)
+    program = files.FACTS_OF_PEOPLE.replace(str(files.MOST_AT_ONCE), str(once // 3))
+    monkeypatch.setattr(files, "FACTS_OF_PEOPLE", program)
+    assert len(files.sh(HERE, program, str(place), *folders).out) < once
+    assert list(files.facts(HERE, str(place), folders, of_people=True)) == whole

@@ -58,8 +58,8 @@ WAITING = facts_of({"launch": launch_line(cases.training(), NOW), "job": "7"})
 def test_a_reason_of_several_words_is_understood_and_kept(
     reason: str, kind: CauseKind, never: bool
 ) -> None:
-    line = "\x1f".join(("7", NAME, "PENDING", "N/A", "N/A", "N/A", "", reason))
-    (job,) = from_squeue(line)
+    line = "\x1f".join(("", "7", NAME, "PENDING", "N/A", "N/A", "N/A", "", "1001", reason))
+    (job,) = from_squeue(line, "")
     cause = cause_of(job.reason)
     assert (cause.kind, cause.said, cause.reason is Reason.NEVER_FITS) == (kind, reason, never)
 
@@ -126,7 +126,7 @@ def test_another_job_under_the_number_of_ours_is_not_ours() -> None:
 
 def test_the_record_of_a_lost_job_is_not_its_end() -> None:
     """Accounting shows it as waiting, for ever, or by no name of ours."""
-    text = f"7|{NAME}|PENDING|2026-11-22T20:05:00|Unknown|Unknown|None assigned|0:0|None\n"
+    text = f"7|{NAME}|PENDING|2026-11-22T20:05:00|Unknown|Unknown|None assigned|1001|0:0|None\n"
     assert WAITING
     assert latest(from_sacct(text), WAITING) is None
     assert by_name(from_sacct(text.replace(NAME, "allocation"))).get(NAME) is None
@@ -135,7 +135,7 @@ def test_the_record_of_a_lost_job_is_not_its_end() -> None:
 def test_of_all_starts_in_accounting_the_last_end_counts() -> None:
     rows = [("NODE_FAIL", "n1", "0:0"), ("REQUEUED", "n2", "0:0"), ("COMPLETED", "n3", "0:0")]
     times = "2026-11-22T20:05:00|2026-11-22T20:05:01|2026-11-22T20:05:09"
-    lines = [f"7|{NAME}|{state}|{times}|{node}|{code}|None" for state, node, code in rows]
+    lines = [f"7|{NAME}|{state}|{times}|{node}|1001|{code}|None" for state, node, code in rows]
     assert WAITING
     job = latest(from_sacct("\n".join(lines)), WAITING)
     assert job

@@ -1,0 +1,73 @@
+"""What Slurm's accounting says of a job, as lines of its workload's history. Pure."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from engines.base import ClusterEvent
+from engines.slurm.queue.records import JobRecord
+from engines.slurm.status import exit
+from spec.values.quantities import readable
+
+#: By the state of a job at its end.
+ENDS = {
+    "COMPLETED": "Completed",
+    "FAILED": "Failed",
+    "CANCELLED": "Canceled",
+    "TIMEOUT": "TimeLimit",
+    "NODE_FAIL": "NodeFailed",
+    "OUT_OF_MEMORY": "OutOfMemory",
+    "PREEMPTED": "Preempted",
+    "REQUEUED": "Requeued",
+}
+BATCH = "batch"  # the step of the script itself
+MOST_STEPS = 5  # that one line tells of
+
+
+def events_of(uid: UUID, record: JobRecord) -> Iterator[ClusterEvent]:
+    """That it started, and how it ended. Twice the same has the same key."""
+    if record.start is None:
+        return
+    about = f"job {record.id}" + ("" if record.part is None else f"+{record.part}")
+    key = f"slurm-{record.id}-{record.part or 0}-{record.start.timestamp():.0f}"
+    yield ClusterEvent(uid, f"{key}-start", record.start, "Started", _place(record), about)
+    if record.is_over and record.end:
+        reason = ENDS.get(record.state, record.state.capitalize())
+        yield ClusterEvent(uid, f"{key}-end", record.end, reason, _end(record), about)
+
+
+def _place(record: JobRecord) -> str:
+    count = record.allocated
+    given = [_some(count.get("gres/gpu", 0), "GPU"), _some(count.get("cpu", 0), "CPU")]
+    given += [f"{readable(count['mem'])} of memory"] if "mem" in count else []
+    named = {"partition": record.partition, "account": record.account, "QOS": record.qos}
+    parts = [f"on {record.nodes}" if record.nodes else "", ", ".join(filter(None, given))]
+    return "; ".join(
+        filter(None, [*parts, *(f"{it} {name}" for it, name in named.items() if name)])
+    )
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count > 1)}" if count else ""
+
+
+def _end(record: JobRecord) -> str:
+    start, end = record.start, record.end
+    parts = [f"after {str(end - start).partition('.')[0]}" if start and end else ""]
+    parts += [f"by {record.ended_by}" if record.ended_by else ""]
+    parts += [f"node {record.failed_node} failed" if record.failed_node else ""]
+    parts += [exit.of_job(record.exit), *_failed_steps(record)]
+    ranks = [it for it in record.steps if it.name != BATCH] or record.steps
+    memory, node = max(((it.memory, it.memory_node) for it in ranks), default=(0, ""))
+    if memory:
+        where = f" on {node}" if node else ""
+        parts += [f"a task used up to {readable(memory)} of memory{where}"]
+    return "; ".join(filter(None, parts))
+
+
+def _failed_steps(record: JobRecord) -> Iterator[str]:
+    """The batch script's own end is that of the job."""
+    steps = [it for it in record.steps if it.name != BATCH and exit.of_job(it.exit)]
+    for step in steps[:MOST_STEPS]:
+        yield f"step {step.name} {exit.of_job(step.exit)}"
+    if len(steps) > MOST_STEPS:
+        yield f"{len(steps) - MOST_STEPS} more steps failed"

@@ -1,0 +1,97 @@
+"""What accounting tells of jobs that started or ended, for the history of their workloads.
+
+Each job is asked for by its id, once when it started and once when it ended, several in one call.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from engines.base import ClusterEvent
+from engines.slurm.client.transport import Transport
+from engines.slurm.queue.commands import records
+from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.queue.records import JobRecord, of_text
+from engines.slurm.status.events import events_of
+from engines.slurm.watch.poll import EARLIER, PATIENCE, Glance
+
+AT_ONCE = 50  # jobs of one call
+#: What started or ended before is history already, unless nobody was there to write it down.
+RECENT = timedelta(minutes=10)
+SILENCE = timedelta(minutes=1)  # for which accounting is left alone when it did not answer
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+CLOCKS = timedelta(seconds=2)  # by which two times of one start may differ
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A job to ask accounting for, which may have its start or its end a little later than the
+    queue. ``job`` is what the queue said of it."""
+
+    uid: UUID
+    job: BatchJob
+    since: datetime
+
+    def is_met(self, record: JobRecord) -> bool:
+        """Whether the record is of this start and, where it is over, tells its end."""
+        own = (record.id, record.name) == (self.job.id, self.job.name)
+        started = record.start and self.job.start and record.start >= self.job.start - CLOCKS
+        return bool(own and started and (record.is_over or not self.job.is_over))
+
+
+@dataclass
+class JobHistory:
+    """``of_all``: of jobs of other users, too."""
+
+    transport: Transport
+    of_all: bool = False
+    events: deque[ClusterEvent] = field(default_factory=deque)
+    _wishes: dict[UUID, Wish] = field(default_factory=dict)
+    _done: dict[UUID, tuple[str, datetime | None, bool]] = field(default_factory=dict)
+    _silent_until: datetime = LONG_AGO
+
+    def go_on(self, glances: Iterable[Glance], at: datetime) -> None:
+        """Ask for what is new in these, and for what accounting did not have before."""
+        for glance in glances:
+            self._want(glance, at)
+        asked = list(self._wishes.values())[:AT_ONCE]
+        if asked:
+            self._tell(asked, self._records(asked, at), at)
+
+    def forget(self, uid: UUID) -> None:
+        self._wishes.pop(uid, None)
+        self._done.pop(uid, None)
+
+    def _want(self, glance: Glance, at: datetime) -> None:
+        job = glance.job or glance.facts.verdict
+        if job is None or job.is_queued or not job.start or not job.id.isdecimal():
+            return
+        moment = job.end if job.is_over else job.start
+        mark = job.id, job.start, job.is_over
+        if self._done.get(glance.uid) != mark:
+            self._done[glance.uid] = mark
+            if moment and at - moment < RECENT:
+                self._wishes[glance.uid] = Wish(glance.uid, job, at)
+
+    def _records(self, asked: Iterable[Wish], at: datetime) -> list[JobRecord] | None:
+        if at < self._silent_until:
+            return None
+        jobs = [wish.job for wish in asked]
+        since = min(job.start for job in jobs if job.start) - EARLIER
+        answer = records(self.transport, [job.id for job in jobs], since=since, of_all=self.of_all)
+        if answer is None:
+            self._silent_until = at + SILENCE
+        return answer
+
+    def _tell(self, asked: Iterable[Wish], answer: list[JobRecord] | None, at: datetime) -> None:
+        """Without JSON, or after a while, it is what the queue said."""
+        for wish in asked:
+            own = [it for it in answer or () if (it.id, it.name) == (wish.job.id, wish.job.name)]
+            met = any(wish.is_met(record) for record in own)
+            if not met and answer is not None and at - wish.since < PATIENCE:
+                continue
+            for record in own if met else [of_text(wish.job)]:
+                self.events.extend(events_of(wish.uid, record))
+            del self._wishes[wish.uid]
