@@ -36,7 +36,7 @@ done
 exit 0
 """
 LOGS = r"""
-[ -d "${1%/*}" ] || { echo "${1%/*} is not there" >&2; exit 4; }
+[ -d "${1%/*}" ] || { echo "${1%/*} cannot be entered" >&2; exit 4; }
 cd "$1/runs/$2" 2>/dev/null || exit 0
 find . -mindepth 2 -maxdepth 2 -name 'rank-*.log' -printf '%P\n'
 """

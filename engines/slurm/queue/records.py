@@ -86,7 +86,7 @@ def _records(job: Json) -> Iterator[JobRecord]:
             partition=job.get("partition") or "",
             account=job.get("account") or "",
             qos=job.get("qos") or "",
-            allocated=_allocated(job["tres"]["allocated"]),
+            allocated=_counts(job["tres"]["requested"]) | _counts(job["tres"]["allocated"]),
             ended_by=job.get("kill_request_user") or "",
             failed_node=job.get("failed_node") or "",
             steps=tuple(step for it in job["steps"] for step in _steps(it)),
@@ -109,8 +109,9 @@ def _most_memory(most: Json) -> tuple[int, str]:
     return 0, ""
 
 
-def _allocated(rows: Json) -> dict[str, int]:
-    """By ``cpu``, ``mem`` in bytes, ``gres/gpu``; what is not set is ``null`` or less than zero."""
+def _counts(rows: Json) -> dict[str, int]:
+    """By ``cpu``, ``mem`` in bytes, ``gres/gpu``; what is not set is ``null`` or less than zero. A
+    controller that was just restarted may leave GPUs out of what it allocated."""
     results = {}
     for row in rows:
         count = number(row["count"]) or 0

@@ -4,8 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -16,20 +15,15 @@ from engines.slurm.client.transport import TIMEOUT, CommandResult, SlurmPrograms
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.queue.jobs import BatchJob
-from engines.slurm.queue.records import from_json
-from engines.slurm.status.events import events_of
 from engines.slurm.watch.history import AT_ONCE, JobHistory
 from engines.slurm.watch.poll import Glance
 from tests.engines.slurm import cases
+from tests.engines.slurm.accounted import START, record
 from tests.engines.slurm.glances import glance
 from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
 from tests.waiting import wait_for
 from workloads.worker import cluster_events
-
-RECORDED = Path(__file__).parent / "recorded"
-START = datetime(2026, 11, 24, 10, tzinfo=UTC)
-NAME = job_name(cases.UID, 1)
 
 
 @dataclass
@@ -53,21 +47,6 @@ class Accounting:
 
     def tunnel(self, host: str, port: int) -> list[str] | None:
         return None
-
-
-def record(state: str = "RUNNING", *, name: str = NAME, job_id: int = 52) -> dict[str, object]:
-    """As 22.05 prints it."""
-    over, start = state != "RUNNING", int(START.timestamp())
-    return {
-        "job_id": job_id,
-        "name": name,
-        "time": {"start": start, "end": start + 62 if over else 0},
-        "state": {"current": state, "reason": "None"},
-        "exit_code": {"status": "SUCCESS", "return_code": 0},
-        "nodes": "n1",
-        "tres": {"allocated": [{"type": "cpu", "name": None, "id": 1, "count": 2}]},
-        "steps": [],
-    }
 
 
 def looked_at(state: str = "RUNNING", *, uid: UUID = cases.UID, job_id: str = "52") -> Glance:
@@ -107,7 +86,7 @@ def test_many_that_start_together_are_asked_for_in_turn() -> None:
     assert {it.workload_id for it in history.events} == set(uids)
 
 
-def test_what_ended_long_ago_is_not_asked_for() -> None:
+def test_a_job_that_ended_long_ago_is_not_asked_for() -> None:
     login = Accounting([record("COMPLETED")])
     history = JobHistory(login)
     history.go_on([looked_at("COMPLETED")], START + timedelta(hours=1))
@@ -147,41 +126,6 @@ def test_a_job_that_was_deleted_is_forgotten() -> None:
     history.forget(cases.UID)
     history.go_on([], START + timedelta(minutes=3))
     assert told(history) == []
-
-
-@pytest.mark.parametrize("release", ["22.05", "24.11"])
-def test_both_releases_are_read_as_they_were_recorded(release: str) -> None:
-    jobs = from_json((RECORDED / f"{release}-sacct.json").read_text()) or ()
-    events = [event for job in jobs for event in events_of(cases.UID, job)]
-    said = [f"{it.reason}: {it.message} ({it.about})" for it in events]
-    named = "; partition gpu; account vision; QOS normal"
-    assert said[::2] == [
-        f"Started: on n[1-2]; 2 GPUs, 2 CPUs, 1.05 GB of memory{named} (job 1)",
-        f"Started: on n1; 2 CPUs, 1.05 GB of memory{named} (job 2)",
-        f"Started: on n1; 1 CPU, 524 MB of memory{named} (job 3)",
-        f"Started: on n1; 1 CPU, 524 MB of memory{named} (job 4+0)",
-        f"Started: on n2; 1 GPU, 2 CPUs, 1.05 GB of memory{named} (job 4+1)",
-    ]
-    code, killed = "; exit code 3; step 0 exit code 3", "; exit code 139"
-    if release == "22.05":  # which says success of what failed
-        code = killed = ""
-    ends = [
-        ("Completed: after 0:00:02; a task used up to 3.", "MB of memory on n1 (job 1)"),
-        (f"Failed: after 0:00:01{code}; a task used up to 3.", "MB of memory on n1 (job 2)"),
-        ("Canceled: after 0:00:04; by alice; step 0 ended by signal 15 (SIGTERM)", "(job 3)"),
-        ("Failed: after 0:00:0", f"{killed}; a task used up to 1.", "(job 4+0)"),
-        ("Failed: after 0:00:0", f"{killed}; step 0 ended by signal 11 (SIGSEGV)", "(job 4+1)"),
-    ]
-    for line, parts in zip(said[1::2], ends, strict=True):
-        assert line.startswith(parts[0])
-        assert all(part in line for part in parts), line
-
-
-def test_what_is_no_answer_of_json_is_none_and_an_odd_job_hides_no_other() -> None:
-    assert from_json("sacct: error: no JSON here") is None
-    assert from_json('["jobs"]') is None
-    odd = [{"job_id": 7}, record() | {"time": {"start": "soon", "end": {}}}]
-    assert [it.id for it in from_json(json.dumps({"jobs": [*odd, record()]})) or ()] == ["52"]
 
 
 def heard(rig: SlurmRig, *reasons: str) -> list[ClusterEvent]:
