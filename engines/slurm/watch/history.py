@@ -15,11 +15,12 @@ from engines.slurm.queue.commands import records
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.queue.records import JobRecord, of_text
 from engines.slurm.status.events import events_of
-from engines.slurm.watch.poll import EARLIER, PATIENCE, Glance
+from engines.slurm.watch.poll import EARLIER, Glance
 
 AT_ONCE = 50  # jobs of one call
 #: What started or ended before is history already, unless nobody was there to write it down.
 RECENT = timedelta(minutes=10)
+LAG = timedelta(seconds=30)  # of accounting, after which the line has what the queue said
 SILENCE = timedelta(minutes=1)  # for which accounting is left alone when it did not answer
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 CLOCKS = timedelta(seconds=2)  # by which two times of one start may differ
@@ -90,7 +91,7 @@ class JobHistory:
         for wish in asked:
             own = [it for it in answer or () if (it.id, it.name) == (wish.job.id, wish.job.name)]
             met = any(wish.is_met(record) for record in own)
-            if not met and answer is not None and at - wish.since < PATIENCE:
+            if not met and answer is not None and at - wish.since < LAG:
                 continue
             for record in own if met else [of_text(wish.job)]:
                 self.events.extend(events_of(wish.uid, record))

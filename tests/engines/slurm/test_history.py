@@ -96,10 +96,10 @@ def test_a_job_that_ended_long_ago_is_not_asked_for() -> None:
 def test_accounting_that_lags_is_asked_again_and_the_queue_speaks_in_the_end() -> None:
     login = Accounting([record()])  # still running, it says
     history = JobHistory(login)
-    for seconds in (63, 70, 100):
+    for seconds in (63, 70, 90):
         history.go_on([looked_at("TIMEOUT")], START + timedelta(seconds=seconds))
     assert (len(login.lines), told(history)) == (3, [])
-    history.go_on([], START + timedelta(seconds=200))
+    history.go_on([], START + timedelta(seconds=100))
     assert told(history) == ["Started: on n1 (job 52)", "TimeLimit: after 0:01:02 (job 52)"]
 
 
@@ -151,7 +151,7 @@ def with_gpus(launched: Launch) -> Launch:
 
 
 @pytest.mark.slurm
-def test_the_page_tells_where_a_job_ran_with_what_and_who_ended_it(
+def test_the_page_tells_where_a_job_ran_with_what_and_that_it_was_canceled(
     rig: SlurmRig, pages: Pages
 ) -> None:
     launched = rig.submit(with_gpus(rig.shell("exec sleep 600")))
@@ -161,7 +161,7 @@ def test_the_page_tells_where_a_job_ran_with_what_and_who_ended_it(
     name = job_name(launched.handle.workload_id, 1)
     rig.transport.run(["scancel", f"--name={name}"])
     (ended,) = heard(rig, "Canceled")
-    assert re.match(r"after 0:00:\d\d; by trainyard", ended.message)
+    assert re.match(r"after 0:00:\d\d", ended.message)
     row = pages.show(launched)
     cluster_events.note(row.cluster, [started, ended])
     page = pages.browser.get(f"{row.get_absolute_url()}events/").content.decode()
