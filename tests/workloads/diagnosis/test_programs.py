@@ -20,7 +20,7 @@ def test_every_produced_tail_has_the_program_that_printed_it() -> None:
 
 
 @pytest.mark.parametrize("tail", PRODUCED, ids=lambda tail: tail.name)
-def test_its_tracebacks_show_lines_of_that_program(tail: Tail) -> None:
+def test_a_traceback_shows_lines_of_its_program(tail: Tail) -> None:
     program = PROGRAMS[tail.name]
     for name, number, shown in FRAME.findall("\n".join(tail.lines)):
         assert shown.strip() in line_of(program, name, int(number)).strip()

@@ -6,14 +6,14 @@ from typing import Any
 from django.db.models.fields.json import KT
 
 from clusters.models import State
-from spec.phases import Phase
+from spec.phases import AT_WORK
 from workloads.models import Workload
 
 
-def limited(field: str, phases: Iterable[Phase], *columns: str) -> Iterator[tuple[Workload, float]]:
-    """Workloads in ``phases`` whose spec gives ``field``, with its seconds; of each the ``columns``
-    are read. Those of a silent cluster are left out: nobody knows what they do."""
-    heard = Workload.objects.filter(phase__in=phases, deleted_at=None).exclude(
+def limited(field: str, *columns: str) -> Iterator[tuple[Workload, float]]:
+    """Workloads at work whose spec gives ``field``, with its seconds; of each the ``columns`` are
+    read. Those of a silent cluster are left out: nobody knows what they do."""
+    heard = Workload.objects.filter(phase__in=AT_WORK, deleted_at=None).exclude(
         cluster__state=State.DISCONNECTED
     )
     key = f"spec_json__{field}"

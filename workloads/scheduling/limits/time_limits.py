@@ -6,7 +6,7 @@ that holds the limit itself is a little earlier, and tells the same end.
 
 from django.db import transaction
 
-from spec.phases import AT_WORK, Phase, Reason
+from spec.phases import Phase, Reason
 from spec.problems import time_limit
 from workloads import enqueue
 from workloads.history import causes, events
@@ -17,7 +17,7 @@ from workloads.scheduling.limits.limited import limited
 def enforce() -> None:
     """Ask everything to end that is over its limit."""
     columns = ("phase", "phase_updated_at", "running_seconds")
-    for workload, seconds in limited("timeLimitSeconds", AT_WORK, *columns):
+    for workload, seconds in limited("timeLimitSeconds", *columns):
         if workload.running_total >= seconds:
             end(Workload.objects.get(pk=workload.pk))
 
