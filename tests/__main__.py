@@ -3,6 +3,7 @@
 import argparse
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests import browser
@@ -27,9 +28,14 @@ def main() -> int:
         if code := browser.main():
             return code
         codes.append(run([*WHOLE, *(chosen or marked("e2e", "faults"))]))
-    if set(codes) == {NOTHING_COLLECTED}:
-        return NOTHING_COLLECTED
-    return max((code for code in codes if code != NOTHING_COLLECTED), default=0)
+    return of_all(codes)
+
+
+def of_all(codes: Iterable[int]) -> int:
+    """The exit code of parts together: that of the first that failed, which is below 0 where a
+    signal ended it. Parts in which nothing was collected count only where all are."""
+    counted = [code for code in codes if code != NOTHING_COLLECTED]
+    return next(filter(None, counted), 0) if counted else NOTHING_COLLECTED
 
 
 def choose(only: str) -> list[str]:

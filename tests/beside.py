@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 
 from config.run.install import ROOT
-from tests.__main__ import NOTHING_COLLECTED
+from tests.__main__ import of_all
 
 
 def side_by_side(first: Callable[[], int], module: str, *arguments: str, **environment: str) -> int:
@@ -22,9 +22,8 @@ def side_by_side(first: Callable[[], int], module: str, *arguments: str, **envir
         try:
             code = first()
         finally:
-            codes = {second.wait()}
+            beside = second.wait()
             out.seek(0)
             sys.stdout.write(out.read().decode(errors="replace"))
             sys.stdout.flush()
-        codes.add(code)
-    return max((code for code in codes if code != NOTHING_COLLECTED), default=NOTHING_COLLECTED)
+    return of_all([code, beside])

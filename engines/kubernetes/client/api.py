@@ -94,7 +94,7 @@ class Api:
         return self._pages(path, query, ALL)
 
     def metadata(self, path: str) -> Iterator[Manifest]:
-        """The same without what the objects hold, which never leaves the server."""
+        """The same without what the objects hold beside their metadata."""
         return self._pages(path, {}, NAMES)
 
     def _pages(self, path: str, query: Query, accept: str) -> Iterator[Manifest]:

@@ -85,18 +85,3 @@ def test_the_documented_commands_release_what_one_trainyard_marked(
     finally:
         for name in names.values():
             api.delete(f"{SPACE}/{name}")
-
-
-def test_the_documented_commands_give_the_right_to_list_configmaps(
-    api: Api, tmp_path: Path
-) -> None:
-    block = commands("create clusterrole trainyard-configmaps")
-    try:
-        execute(block, tmp_path)
-        role = api.get(f"{ROLES}/trainyard-configmaps")
-        assert role["rules"] == [
-            {"verbs": ["list"], "apiGroups": [""], "resources": ["configmaps"]}
-        ]
-    finally:
-        for path in (f"{BINDINGS}/trainyard-configmaps", f"{ROLES}/trainyard-configmaps"):
-            api.delete(path)

@@ -56,6 +56,15 @@ def test_a_change_in_the_wizard_answers_with_the_parts_that_follow_from_it(
     assert 'type="text"' not in page, "an input someone may be typing in is never swapped"
 
 
+def test_an_output_that_opens_comes_alone(wizard: Wizard) -> None:
+    """The page may show an older version of the draft, and has to keep the number of that one."""
+    wizard.ready()
+    page = wizard.client.get(wizard.at(2), {"shows": ["line"]}, **HTMX).content.decode()
+    assert "submit train" in page
+    assert "wizard-saved" not in page
+    assert "wizard-summary" not in page
+
+
 def test_a_choice_that_changes_the_page_answers_with_its_fields(wizard: Wizard) -> None:
     wizard.ready()
     target = HTMX | {"HTTP_HX_TARGET": "wizard-page"}

@@ -71,7 +71,9 @@ def answer(
 
 def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     """What htmx swaps: the page's fields or a section of them, a gallery with a new asset, a list,
-    or only notes."""
+    only notes, or an output that was opened."""
+    if request.method == "GET":  # the page keeps the version of the draft that it shows
+        return f"{FOLDER}/_fragment_outputs.html", {}
     chosen, target = request.POST.get("gallery", ""), request.htmx.target
     fold = next((it for it in screen.folds if it.key == target), None)
     lists = (it for it in screen.inputs if it.field.is_list)
