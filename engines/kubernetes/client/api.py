@@ -94,7 +94,7 @@ class Api:
         return self._pages(path, query, ALL)
 
     def metadata(self, path: str) -> Iterator[Manifest]:
-        """The same without what the objects hold beside their metadata."""
+        """The same with the metadata of the objects alone."""
         return self._pages(path, {}, NAMES)
 
     def _pages(self, path: str, query: Query, accept: str) -> Iterator[Manifest]:
