@@ -35,7 +35,7 @@ def test_a_job_that_trainyard_wrote_is_read_as_its_workload(name: str) -> None:
     document = documents.from_wire(job.spec, no_master=job.no_master, master=job.master)
     read, meant = documents.dump(documents.load(document)), documents.dump(launch.spec)
     for document in (read, meant):
-        document["processesPerPod"] = document["processesPerPod"] or 1  # which a job always says
+        document["processesPerPod"] = document.get("processesPerPod") or 1  # as a job says
     assert {it: read.get(it) for it in FIELDS} == {it: meant.get(it) for it in FIELDS}
     assert bare(read["worker"]) == bare(meant["worker"])
 
