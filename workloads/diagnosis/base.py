@@ -22,6 +22,12 @@ class Fault(StrEnum):
         return "Trainyard" if self is Fault.TRAINYARD else self.value.capitalize()
 
 
+#: What makes a line one that tells of an error: "error: 0.2" is a measure.
+AN_ERROR = r"Error\b|Exception\b|ERROR|FATAL|[Ff]atal\b|\berror: (?!\d)|\b[Ff]ailed\b"
+#: Behind a counter or a switch, so that "killed: 0" and "killed: false" say that nothing was.
+UNLESS_NONE = r"(?!\W{1,4}(?:0|false|False|none|null|no)\b)"
+
+
 class Weight(IntEnum):
     """How much a line says of the cause. What only repeats that something else failed gives way."""
 
@@ -33,9 +39,10 @@ class Weight(IntEnum):
 
 @dataclass(frozen=True)
 class FailureClass:
-    """``says`` are patterns of the decisive line; ``raises`` names exceptions that are enough
-    by themselves. ``signals``, exit ``codes`` and ``reasons`` (with a ``remark`` in the engine's
-    words) speak for ranks that printed nothing of it."""
+    """``says`` are patterns of the decisive line; ``mentions`` are those that an ordinary line may
+    hold as well, so that they count only where the line tells of an error; ``raises`` names
+    exceptions that are enough by themselves. ``signals``, exit ``codes`` and ``reasons`` (with a
+    ``remark`` in the engine's words) speak for ranks that printed nothing of it."""
 
     id: str
     label: str
@@ -43,6 +50,7 @@ class FailureClass:
     sentence: str
     repair: str
     says: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
     raises: tuple[str, ...] = ()
     weight: Weight = Weight.CAUSE
     signals: frozenset[int] = frozenset()
@@ -53,7 +61,8 @@ class FailureClass:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         raised = [rf"^\W{{0,4}}(?:\w+\.)*(?:{'|'.join(self.raises)})\b(?::|\(|\s*$)"]
-        patterns = [*self.says, *(raised if self.raises else [])]
+        of_errors = [rf"^(?=.*(?:{AN_ERROR})).*(?:{one})" for one in self.mentions]
+        patterns = [*self.says, *of_errors, *(raised if self.raises else [])]
         return re.compile("|".join(patterns) or r"(?!)", re.MULTILINE)
 
     def says_so(self, message: str) -> bool:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from workloads.diagnosis.base import FailureClass, Weight
 from workloads.diagnosis.classes import BY_ID, CLASSES
-from workloads.diagnosis.reading import LONGEST, Utterance, progress, utterances
+from workloads.diagnosis.reading import LONGEST, RAISED, Utterance, progress, utterances
 
 GOES_ON = 3  # lines of progress after which an error was evidently dealt with
 EXCEPTION = "exception"
-RAISED = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: |\s*$)")
 ROOT = re.compile(r"Root Cause \(first observed failure\):.{0,200}?\brank\s*: (\d+)", re.DOTALL)
 
 

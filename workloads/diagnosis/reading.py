@@ -19,12 +19,21 @@ HANDLED = re.compile(
     r"\b(?:retry(?:ing)?\b(?! limit)|will retry|re-?trying|fall(?:ing|s)? ?back|skipp(?:ing|ed)"
     r"|ignor(?:ing|ed)"
     r"|continuing|recovered|reconnecting|using .* instead|trying (?:again|next|another|port"
-    r"|with))\b",
+    r"|with))\b"
+    r"|^(?!.*(?:error|exception|fatal)\b).*[,;.(] *(?:so )?(?:using|building|creating|generating"
+    r"|downloading|computing|imputing|starting|training|running) ",
     re.IGNORECASE,
 )
 #: What only a training that goes on prints.
 PROGRESS = re.compile(
     r'^\s*\{.*"step":|\b(?:step|epoch|iter(?:ation)?|batch)\b\W{0,3}\d|\d%\|', re.IGNORECASE
+)
+#: A name and a number, as training prints them.
+MEASURE = re.compile(r"^[A-Za-z][\w/ -]{0,40}[:=] *[-+]?\d[\d./%e+-]*\b")
+#: What ends a traceback; a number behind the name is a measure of another process.
+RAISED = re.compile(
+    r"^(?:(?:[A-Za-z_]\w*\.)+\w+|_?[A-Z]\w*)(?:: (?![-+]?\d[\d./%e+-]*(?:\W|$))|\s*$)"
+    r"|^(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception): "
 )
 BEGINS = re.compile(r"^\W*(?:Original )?(?:Exception Group )?Traceback \(most recent call last\)")
 FRAME = re.compile(r'^\s+File ".*", line \d+')
@@ -75,7 +84,7 @@ def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
         text = line[len(prefix[0]) if prefix else 0 :]
         text = FRAMED.sub("", text).rstrip("\u2502\u2503 ")
         at = sources.setdefault(name, _Source())
-        if not _is_of_a_traceback(at, text, blocks):
+        if not (_is_of_a_traceback(at, text, blocks) or _is_of_another(at, text)):
             block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
             at.inside = at.aside = False
             if not was_aside and _may_say_why(line, text, is_raised=block >= 0):
@@ -95,6 +104,12 @@ def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
     else:
         return at.inside and (not text.strip() or text[0] in " \t|+")
     return True
+
+
+def _is_of_another(at: _Source, text: str) -> bool:
+    """Whether a rank that goes on put its line between the frames and the exception."""
+    is_measure = PROGRESS.match(text) or MEASURE.match(text)
+    return at.inside and is_measure is not None and not RAISED.match(text)
 
 
 def _may_say_why(line: str, text: str, *, is_raised: bool) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "corpus"
 PRODUCED = FOLDER / "produced"  # by running the programs of ``programs/``
 HELD_OUT = "held_out"
+ORDINARY = "ordinary"
 NOTHING = "-"
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.workloads.diagnosis.tails import HELD_OUT, NOTHING, Tail, tails
+from tests.workloads.diagnosis.tails import HELD_OUT, NOTHING, ORDINARY, Tail, tails
 from workloads.diagnosis.base import Fault
 from workloads.diagnosis.classes import BY_ID, CLASSES
 from workloads.diagnosis.match import match
@@ -21,6 +21,7 @@ PARTS = {
     "all": TAILS,
     "held out": [tail for tail in TAILS if tail.file == HELD_OUT],
     "produced": [tail for tail in TAILS if tail.is_produced],
+    "ordinary": [tail for tail in TAILS if tail.file == ORDINARY],
 }
 
 
@@ -32,6 +33,14 @@ def test_tails_are_classed_right_and_hardly_ever_wrong(part: str) -> None:
     wrong = [got for got, _ in misses if got != NOTHING]
     assert len(misses) <= 0.05 * len(chosen), listing
     assert len(wrong) <= 0.01 * len(chosen), listing
+
+
+def test_an_ordinary_line_by_itself_says_nothing() -> None:
+    """In its tail, progress after it could hide that it matches."""
+    lines = [line for tail in PARTS["ordinary"] if not tail.decisive for line in tail.lines]
+    decisions = [(line, match([line])) for line in lines]
+    assert len(lines) >= 70
+    assert not [(line, one.failure.id) for line, one in decisions if one]
 
 
 def test_the_decisive_line_is_one_that_says_why() -> None:

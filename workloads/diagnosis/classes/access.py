@@ -14,7 +14,9 @@ SERVICES = (
             r"CERTIFICATE_VERIFY_FAILED|certificate verify failed"
             r"|server certificate verification failed",
             r"[Cc]ertificate .*(?:is not trusted|doesn't have a known issuer)",
-            r"x509: |SSL certificate problem|self[- ]signed certificate|certificate has expired",
+            r"x509: |SSL certificate problem|certificate has expired",
+            r"[Ss]elf[- ]signed certificate (?:in|encountered)"
+            r"|(?:[Ee]rror|problem|failed).*[Ss]elf[- ]signed certificate",
             r"SSLError\(|ssl\.SSL\w*Error|WRONG_VERSION_NUMBER|TLS handshake (?:failed|timeout)",
         ),
     ),
@@ -65,7 +67,8 @@ SERVICES = (
             r"[Cc]ould not automatically determine credentials|DefaultCredentialsError",
             r"does not have storage\.\w+(?:\.\w+)* access|AuthorizationPermissionMismatch"
             r"|AuthenticationFailed",
-            r"\b[Ss]3\b.*(?:AccessDenied|Access Denied|403|Forbidden)|No AWSAccessKey",
+            r"\b[Ss]3\b.*(?:Access ?Denied|Forbidden|(?:status|code|[Ee]rror)\D{0,12}\b403\b)"
+            r"|No AWSAccessKey",
         ),
     ),
     FailureClass(
@@ -82,7 +85,7 @@ SERVICES = (
             r"remote: (?:Repository not found|Invalid username|HTTP Basic: Access denied"
             r"|Permission to|Write access)",
             r"git@\S+: Permission denied|git-lfs.*(?:authentication|credentials)",
-            r"(?:did not match any file|pathspec|couldn't find remote ref|not our ref)",
+            r"(?:did not match any file\(s\)|pathspec '|couldn't find remote ref|not our ref)",
         ),
     ),
     FailureClass(
@@ -96,7 +99,8 @@ SERVICES = (
             r"(?:pull|push) access denied|unauthorized: (?:authentication|access|incorrect)"
             r"|denied: requested access",
             r"no basic auth credentials|manifest (?:unknown|for \S+ not found)|(?:401"
-            r"|403).*(?:registry|docker|/v2/|pypi|simple/)",
+            r"|403) (?:Client Error|Unauthorized|Forbidden).*(?:registry|docker|/v2/|pypi|simple/)"
+            r"|(?:status|code|[Ee]rror)\W{0,3}(?:401|403)\b.*(?:registry|docker|/v2/|pypi|simple/)",
             r"No matching distribution found|Could not find a version that satisfies"
             r"|ResolutionImpossible",
             r"npm (?:error|ERR!) (?:code )?E?40[134]\b",
@@ -111,10 +115,11 @@ SERVICES = (
         "Give the workload the key from a credential (WANDB_API_KEY and the like), or turn the "
         "service off.",
         says=(
-            r"api_key not configured|[Nn]o API key|API key (?:must be|is not|not found"
-            r"|verification failed|is invalid)",
-            r"wandb.*(?:401|403|permission denied|not logged in|UsageError|login)|CometError"
-            r"|NeptuneMissing\w+|NeptuneInvalidApi\w+",
+            r"api_key not configured|[Nn]o API key(?! (?:given|set)?,)"
+            r"|API key (?:must be|is not|not found|verification failed|is invalid)",
+            r"wandb.*(?:(?:[Ee]rror|ERROR|status|code|HTTP)\D{0,12}\b40[13]\b|permission denied"
+            r"|not logged in|UsageError|(?:call|run|use) `?wandb[. ]login\b(?! --relogin))",
+            r"CometError|NeptuneMissing\w+|NeptuneInvalidApi\w+",
             r"MlflowException.*(?:401|403|UNAUTHENTICATED|PERMISSION_DENIED)",
             r"Token is required|LocalTokenNotFoundError|not logged in",
         ),
@@ -129,9 +134,10 @@ NETWORK = (
         "Download once into a volume instead of in every rank, sign in for a higher limit, and "
         "try again later.",
         says=(
-            r"\b429\b.*(?:Too Many|Client Error|rate|Requests)|Too [Mm]any [Rr]equests"
+            r"\b429\b:? (?:Client Error|\S*[Rr]ate ?[Ll]imit)|(?:status|code|HTTP\S*)\W{0,3}429\b"
+            r"|Too [Mm]any [Rr]equests"
             r"|toomanyrequests|returned error: 429",
-            r"[Rr]ate ?limit(?:ed)?(?: (?:exceeded|reached|hit)|:)|API rate limit|SlowDown\b"
+            r"[Rr]ate ?limit(?:ed)?(?: (?:exceeded|reached|hit)|: (?!\d))|API rate limit|SlowDown\b"
             r"|RequestLimitExceeded|ThrottlingException",
         ),
     ),
@@ -144,9 +150,9 @@ NETWORK = (
         says=(
             r"HTTP ?Error 40[13]|\b40[13] Client Error|\b(?:401|403)[: ]+(?:Unauthorized"
             r"|Forbidden|Authorization Required)",
-            r"(?:status(?:_| )?code|HTTP/\d\S*|ERROR)[:= ]+(?:401|403)\b|returned error: 40[13]",
-            r"(?i:authentication (?:failed|failure|required)|invalid (?:token|credentials"
-            r"|api key)|token (?:has )?expired)",
+            r"(?:status(?:_| )?code|HTTP/[\d.]+|ERROR)[:= ]+(?:401|403)\b|returned error: 40[13]",
+            r"(?i:authentication (?:failed|failure|required)|(?<!SyntaxError: )invalid (?:token"
+            r"|credentials|api key)\b(?! ids?\b)|token (?:has )?expired)",
             r"password authentication failed|UNAUTHENTICATED|PERMISSION_DENIED"
             r"|NOAUTH Authentication required|WRONGPASS",
         ),
@@ -159,7 +165,7 @@ NETWORK = (
         "Try again later, and contact the operators of the server if this persists.",
         says=(
             r"HTTP ?Error 5\d\d|\b50[0234] (?:Server Error|Service|Bad Gateway|Gateway|Internal)",
-            r"(?:status(?:_| )?code|HTTP/\d\S*|returned error:)[:= ]+50[0234]\b"
+            r"(?:status(?:_| )?code|HTTP/[\d.]+|returned error:)[:= ]+50[0234]\b"
             r"|ServiceUnavailable|InternalServerError",
             r"reached max retries.*(?:500|502|503|504)",
         ),
@@ -185,8 +191,8 @@ NETWORK = (
         "policy): HTTPS_PROXY may have to be set.",
         says=(
             r"Network is unreachable|No route to host|ENETUNREACH|EHOSTUNREACH|Host is unreachable",
-            r"[Cc]onnection timed out|ConnectTimeout|ReadTimeout|ETIMEDOUT|Read timed out"
-            r"|connect timeout",
+            r"[Cc]onnection timed out|ETIMEDOUT|Read timed out"
+            r"|(?:Connect|Read)Timeout(?!\W{1,3}\d)|\(connect timeout",
             r"(?:EndpointConnectionError|[Cc]ould not connect to the endpoint)"
             r"|ConnectionError.*Max retries exceeded",
             r"We couldn't connect to 'https?://|ProxyError|[Tt]unnel connection failed"

@@ -1,7 +1,7 @@
 """Failures of accelerators and of memory."""
 
 from spec.phases import Reason
-from workloads.diagnosis.base import FailureClass, Fault, Weight
+from workloads.diagnosis.base import UNLESS_NONE, FailureClass, Fault, Weight
 
 CLASSES = (
     FailureClass(
@@ -80,7 +80,8 @@ CLASSES = (
         "Start it again on another node, and tell the cluster's administrator the node and the "
         "time: the GPU needs a reset or a replacement.",
         says=(
-            r"uncorrectable (?:NVLink|ECC)|ECC error encountered|CUDA_ERROR_ECC_UNCORRECTABLE",
+            r"uncorrectable (?:NVLink|ECC)(?!.*\W0\s*$)|ECC error encountered"
+            r"|CUDA_ERROR_ECC_UNCORRECTABLE",
             r"NVRM: Xid|\bXid \(PCI",
             r"GPU is lost|fallen off the bus|hardware stack error|CUDA_ERROR_HARDWARE",
             r"CUDA error:? (?:unknown error|system not yet initialized)",
@@ -106,19 +107,22 @@ CLASSES = (
         "Ask for GPUs in the compute resource, and use an image whose torch, TensorFlow or JAX "
         "is built for them. Without GPUs use the CPU and the gloo backend.",
         says=(
-            r"No CUDA GPUs are available|no CUDA-capable device is detected",
+            r"No CUDA GPUs are available|(?<!CUDA_ERROR_NO_DEVICE: )no CUDA-capable device is"
+            r" detected",
             r"Found no NVIDIA driver|not compiled with CUDA enabled",
-            r"CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|No visible GPU devices"
+            r"(?<!cuInit: )CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|No visible GPU devices"
             r"|[Nn]o GPU (?:was )?found",
             r"torch\.cuda\.is_available\(\) is False",
             r"Unable to initialize backend '(?:cuda|gpu|rocm)'",
-            r"without GPU support|doesn't have NCCL built in|not built with NCCL",
+            r"doesn't have NCCL built in|not built with NCCL",
             r"ProcessGroupNCCL is only supported with GPUs",
             r"[Nn]o supported (?:gpu|GPU|cuda|CUDA)|support (?:bf16|fp16|tf32)/gpu",
             r"only (?:be used|supported|available) (?:on|with) (?:a )?(?:GPU|CUDA|cuda)",
-            r"not enabled in this build|No OpenCL device|[Uu]nknown backend:? '?(?:cuda|gpu|rocm)",
+            r"(?:GPU|CUDA) Tree Learner was not enabled|No OpenCL device"
+            r"|[Uu]nknown backend:? '?(?:cuda|gpu|rocm)",
             r"satisfy (?:explicit )?device specification '\S*GPU",
         ),
+        mentions=(r"without GPU support",),
     ),
     FailureClass(
         "gpu-index",
@@ -145,7 +149,7 @@ CLASSES = (
         "cuBLAS, cuDNN or another library of the GPU failed.",
         "Most often the GPU's memory is nearly full or the library does not fit the driver: try "
         "a smaller batch, then another image.",
-        says=(r"\bCU(?:BLAS|DNN|SPARSE|SOLVER|FFT)_STATUS_\w+",),
+        says=(r"\bCU(?:BLAS|DNN|SPARSE|SOLVER|FFT)_STATUS_(?!SUCCESS\b)\w+",),
     ),
     FailureClass(
         "dataloader-killed",
@@ -166,7 +170,8 @@ CLASSES = (
         "Turn on Increase shared memory in the compute resource, or use fewer loader workers.",
         says=(
             r"insufficient shared memory|out of shared memory|raise your shared memory limit",
-            r"unable to (?:open|mmap|write to|allocate) .*(?:shared memory|shm)|shm_open",
+            r"unable to (?:open|mmap|write to|allocate) .*(?:shared memory|shm)"
+            r"|shm_open\S* (?:failed|error)|(?:[Uu]nable|[Ff]ailed|Error).*\bshm_open",
             r"(?:No space left on device|Cannot allocate).*/dev/shm|/dev/shm.*(?:No space left"
             r"|too small)",
             r"Error while creating shared memory segment",
@@ -182,7 +187,8 @@ CLASSES = (
         says=(
             r"^\s*Killed\s*$|: +(?:line \d+: +)?\d+ Killed\b|\bKilled +(?:python|torchrun|bash"
             r"|\./)",
-            r"[Oo]om[-_]?[Kk]ill|OOM ?Killed|Out of memory: Kill|[Mm]emory cgroup out of memory",
+            rf"(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b{UNLESS_NONE}",
+            r"Out of memory: Kill|[Mm]emory cgroup out of memory",
             r"Unable to allocate [\d.]+ [KMGTP]iB for an array",
             r"can't allocate memory|[Cc]annot allocate memory|not enough memory: you tried",
             r"std::bad_alloc|java\.lang\.OutOfMemoryError|heap out of memory",

@@ -26,7 +26,7 @@ CLASSES = (
             r"No space left on device|ENOSPC|[Dd]isk (?:is )?full|not enough (?:free )?disk space",
             r"\d+ requested and \d+ written|[Ww]rote only \d+ of \d+ bytes",
             r"enforce fail at inline_container.*unexpected pos|PytorchStreamWriter failed writing",
-            r"(?:ephemeral|local) storage .*(?:exceed|limit)|database or disk is full",
+            r"(?:ephemeral|local) storage .*exceed|database or disk is full",
         ),
     ),
     FailureClass(
@@ -36,7 +36,7 @@ CLASSES = (
         "The program writes where it may only read.",
         "Write to a volume that is mounted for writing, such as CHECKPOINT_DIR; set HOME, TMPDIR "
         "and cache folders to it.",
-        says=(r"[Rr]ead-only file ?system|EROFS",),
+        says=(r": read-only file ?system|Read-only file ?system|EROFS",),
     ),
     FailureClass(
         "too-many-files",
@@ -70,7 +70,7 @@ CLASSES = (
         "file), and write aside and rename when saving.",
         says=(
             r"PytorchStreamReader failed|failed finding central directory|invalid magic number"
-            r"|corrupted file",
+            r"|corrupted file\?",
             r"(?:UnpicklingError|invalid load key|[Uu]nexpected EOF, expected"
             r"|storage has wrong byte size)",
             r"(?:Safetensor|safetensors)\w*Error|HeaderTooLarge|MetadataIncompleteBuffer"
@@ -90,7 +90,8 @@ CLASSES = (
         "'module.' comes from DDP), same number of shards.",
         says=(
             r"Error\(s\) in loading state_dict|(?:Missing|Unexpected) key\(s\) in state_dict",
-            r"objects could not be loaded|ignore_mismatched_sizes",
+            r"objects could not be loaded|You set `ignore_mismatched_sizes` to"
+            r"|adding `ignore_mismatched_sizes=True`",
             r"size mismatch for [\w.]+: copying a param|loaded state dict (?:has|contains)",
             r"(?:ValueError|KeyError).*(?:optimizer|state_dict).*(?:group|match|missing)",
             r"[Cc]heckpoint.*(?:shape|structure|tree|world size).*(?:mismatch|differ"
@@ -109,9 +110,9 @@ CLASSES = (
             rf"(?:Error|error)\S*:? .*{CHECKPOINT}.*{GONE}",
             rf"(?:Error|error)\S*:? .*{GONE}.*{CHECKPOINT}",
             r"File not found: filepath=|[Cc]ould not open \S*model\S*$",
-            r"no file named (?:pytorch_model|model|tf_model)"
-            r"|[Nn]o (?:valid )?checkpoints? (?:was |were )?found (?:in|at|under)",
+            r"no file named (?:pytorch_model|model|tf_model)",
         ),
+        mentions=(r"[Nn]o (?:valid )?checkpoints? (?:was |were )?found (?:in|at|under)",),
     ),
     FailureClass(
         "data-missing",
@@ -124,16 +125,17 @@ CLASSES = (
             r"[Dd]ataset not found|DatasetNotFoundError|[Dd]ata ?set .* (?:doesn't exist"
             r"|does not exist|not found|is empty)",
             r"num_samples should be a positive integer|[Ff]ound (?:0|no) (?:files|images|samples"
-            r"|valid)",
+            r"|valid)\b(?! (?:with|to|that)\b)",
             r"Couldn't find (?:any )?(?:file|a dataset|data)|(?:No|no) (?:data )?files? (?:found"
             r"|matched|match)",
             r"NoSuchKey|NoSuchBucket|specified (?:key|bucket) does not exist|NoSuchUpload",
             r"(?:FileNotFoundError|No such file).*/(?:data|datasets?)/"
             r"|can use download=True to download",
-            r"(?:Error|error)\S*:? .*(?:train|val|test)(?:ing)? (?:data|split|set|folder"
-            r"|directory).*"
-            r"(?:not found|missing|does not exist|empty)",
             r"empty (?:data ?set|data ?loader|iterator)|Matrix is empty|Empty dataset",
+        ),
+        mentions=(
+            r"\b(?:train|val|test)(?:ing)? (?:data|split|set|folder|directory).*"
+            r"(?:not found|missing|does not exist|empty)",
         ),
     ),
     FailureClass(
@@ -147,14 +149,16 @@ CLASSES = (
             r"|Truncated (?:File|image)",
             r"JSONDecodeError|UnicodeDecodeError|pandas\.errors\.(?:Parser|EmptyData)Error"
             r"|Error tokenizing data",
-            r"BadZipFile|not a (?:zip|gzip)|zlib\.error|tarfile\.ReadError|CRC.*(?:fail|mismatch)"
-            r"|EOFError: Compressed file",
+            r"BadZipFile|not a (?:zip|gzip)|zlib\.error|tarfile\.ReadError"
+            r"|EOFError: Compressed file|\b(?:gzip|xz|zstd|tar): .*[Uu]nexpected (?:EOF"
+            r"|end of (?:file|input))|CRC.*(?:fail|mismatch)",
             r"Unknown image file format|Invalid (?:JPEG|PNG|GIF|BMP) data",
             r"BadGzipFile|not in gzip format|not look like a tar archive",
-            r"pickled (?:\(object\) )?data",
-            r"ArrowInvalid|[Pp]arquet.*(?:magic|footer|corrupt|invalid)|corrupted record"
+            r"contains pickled \(object\) data|containing pickled (?:\(object\) )?data",
+            r"ArrowInvalid|[Pp]arquet.*(?:[Mm]agic|corrupt|invalid|minimum file footer)"
+            r"|corrupted record at"
             r"|DataLossError|DATA_LOSS",
-            r"(?:MD5|SHA|[Hh]ash|[Cc]hecksum).*(?:mismatch|not match|corrupt)"
+            r"(?:MD5|SHA|[Hh]ash|[Cc]hecksum).*(?:mismatch\b|not match|corrupt)"
             r"|NonMatchingSplitsSizesError",
             r"could not convert string to float|Unable to (?:synchronously )?open file"
             r"|file signature not found",
@@ -178,8 +182,8 @@ CLASSES = (
         "Check the command in the environment and that the image has it on the PATH, then "
         "Copy & edit.",
         says=(
-            r"command not found|: not found$|executable file not found|exec: .*(?:no such file"
-            r"|not found)",
+            r"command not found|(?:sh|: \d+): \S+: not found$|executable file"
+            r" not found|exec: .*(?:no such file|not found)",
             r"[Cc]annot run program|env: .*: No such file or directory|bad interpreter",
             r"unable to (?:find|launch) the specified (?:executable|application)"
             r"|could not (?:access|find) (?:or execute )?an? executable",

@@ -11,7 +11,7 @@ CLASSES = (
         "Set NCCL_DEBUG=INFO and look at the first line with WARN; check NCCL_SOCKET_IFNAME, the "
         "network between the nodes, InfiniBand, and that all ranks use the same image.",
         says=(
-            r"no socket interface found|NCCL WARN (?!.*(?:Missing|deprecated))",
+            r"no socket interface found|NCCL WARN (?!.*(?:Missing|deprecated|NUMA))",
             r"NCCL error.*(?:unhandled system error|internal error|unhandled cuda error"
             r"|invalid usage)",
             r"^\W*(?:\[rank\d+\]:)?\s*nccl(?:System|Internal|UnhandledCuda|InvalidUsage)Error",
@@ -48,8 +48,9 @@ CLASSES = (
             r"(?:/job:|[Cc]ollective|failed to connect to all addresses|RPC|task:\d)",
             r"/job:(?!jax)\w+/(?:replica:\d+/)?task:\d+.*(?:Connection reset|unreachable"
             r"|heartbeat|is down|restarted)",
-            r"Check health failed|[Cc]ollective ops is aborted|TF_CONFIG.*(?:invalid|missing|must)",
+            r"Check health failed|[Cc]ollective ops is aborted",
         ),
+        mentions=(r"TF_CONFIG.*(?:invalid|missing|must)",),
     ),
     FailureClass(
         "jax-coordinator",
@@ -59,7 +60,7 @@ CLASSES = (
         "Check that every rank started and calls jax.distributed.initialize with the same "
         "coordinator and number of processes; raise initialization_timeout for slow images.",
         says=(
-            r"(?:Barrier timed out|barrier).*(?:PjRT_Client|tasks)",
+            r"[Bb]arrier (?:timed out|failed).*(?:PjRT_Client|tasks)",
             r"(?:coordination service|CoordinationService|RegisterTask|distributed service).*"
             r"(?:DEADLINE_EXCEEDED|UNAVAILABLE|[Tt]imed? ?out|not reachable|heartbeat)",
             r"(?:DEADLINE_EXCEEDED|UNAVAILABLE).*(?:[Cc]oordinat|RegisterTask|distributed service"
@@ -75,9 +76,10 @@ CLASSES = (
         "Check that the master started and that DMLC_TRACKER_URI and the number of workers are "
         "the same everywhere; a worker that failed earlier ends the others.",
         says=(
-            r"(?:connect|Connect|connection).* (?:to|with)?.*\btracker\b|tracker.*(?:timed? ?out"
-            r"|refused|failed|lost)",
-            r"[Rr]abit.*(?:Recv|[Ee]rror|failed|[Tt]imeout)|AllreduceBase::|Allreduce failed",
+            r"(?i:(?:fail|unable|cannot|could not|lost|timed out).*\bconnect.*\btracker\b)",
+            r"\btracker\b.*(?:timed out|refused|closed the connection)"
+            r"|\b[Rr]abit\b.*(?:Recv|[Ee]rror|failed|[Tt]imed? ?out)",
+            r"AllreduceBase::|Allreduce failed",
             r"/collective/\w+\.cc:\d+.*(?:[Ff]ail|timeout|closed|refused)",
             r"DMLC_\w+.*(?:must|not set|expected)",
         ),
@@ -101,7 +103,7 @@ CLASSES = (
         "Use an image with an ssh server for the workers, do not overwrite the keys that the "
         "operator mounts, and check that the workers run.",
         says=(
-            r"ORTE (?:daemon|was unable)|PRTE (?:daemon|was unable|has lost)|\b(?:orted|prted)\b",
+            r"ORTE (?:daemon|was unable)|PRTE (?:daemon|was unable|has lost)",
             r"Permission denied \((?:publickey|password)"
             r"|Host key verification failed",
             r"kex_exchange_identification",
@@ -119,10 +121,11 @@ CLASSES = (
         says=(
             r"[Tt]imed out after \d+ ?\w* waiting for clients",
             r"client socket has timed out|client socket has failed to connect",
-            r"(?:store|Store|TCPStore).*(?:[Tt]imed? ?out|[Tt]imeout)|wait timeout after \d+ms",
+            r"\b(?:\w*Store|store)\b.*(?:[Tt]imed out|[Tt]imeout (?:after|while|waiting))"
+            r"|wait timeout after \d+ms",
             r"[Tt]imed? ?out (?:while )?(?:initializing|waiting for) .*(?:process group"
             r"|rendezvous|workers|peers|ranks)",
-            r"[Rr]endezvous.*(?:timed out|timeout)|Gloo connectFullMesh failed",
+            r"[Rr]endezvous.*(?:timed out|timeout(?!\W*\d))|Gloo connectFullMesh failed",
             r"horovod.*(?:[Tt]imed out|waiting for (?:tasks|ranks))",
         ),
         raises=("RendezvousTimeoutError", "RendezvousConnectionError", "RendezvousClosedError"),
@@ -150,7 +153,8 @@ CLASSES = (
         says=(
             r"Expected to have finished reduction in the prior iteration",
             r"Expected to mark a variable ready only once",
-            r"find_unused_parameters",
+            r"passing the keyword argument `find_unused_parameters"
+            r"|parameters that were not used in producing the loss",
         ),
     ),
     FailureClass(
@@ -164,7 +168,7 @@ CLASSES = (
             r"Detected mismatch between collectives|Mismatched? (?:collective|allreduce|broadcast)",
             r"gloo.*op\.preamble\.length <= op\.nbytes|enforce fail .*gloo.*(?:length|nbytes)",
             r"not to match sizes of the same param|expects same model across all ranks",
-            r"MPI_ERR_TRUNCATE|message truncated",
+            r"MPI_ERR_TRUNCATE|MPI\w*.*message truncated",
         ),
     ),
     FailureClass(

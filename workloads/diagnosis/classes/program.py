@@ -30,7 +30,10 @@ CODE = (
         "The program imports a Python module that the image does not have.",
         "Choose an image that has the module, or install it before the program starts; for a "
         "module of your own check the working directory and PYTHONPATH.",
-        says=(r"No module named ", r"Error while finding module specification"),
+        says=(
+            r"(?:^|python[\d.]*: |Error: )No module named ",
+            r"Error while finding module specification",
+        ),
         raises=("ModuleNotFoundError",),
     ),
     FailureClass(
@@ -73,11 +76,13 @@ CODE = (
         says=(
             r"(?:hydra|omegaconf)\.errors\.\w+|Could not override|is not in struct",
             r"[Cc]annot find (?:primary )?config\b|Missing mandatory value",
-            r"keys? are not used by|[Uu]nknown (?:objective|parameter|configuration|setting|key)\b",
+            r"keys? are not used by",
             r"yaml\.(?:scanner|parser|constructor)\.\w+|mapping values are not allowed here",
-            r"pydantic\S*ValidationError|validation errors? for \w+|jsonschema\S*ValidationError",
+            r"pydantic\S*ValidationError|\b\d+ validation errors? for [A-Z_]"
+            r"|jsonschema\S*ValidationError",
             r"(?:configparser|tomllib|toml)\.\w*Error|ConfigAttributeError|ConfigKeyError",
         ),
+        mentions=(r"[Uu]nknown (?:objective|parameter|configuration|setting|key)\b",),
     ),
     FailureClass(
         "syntax-error",
@@ -85,7 +90,7 @@ CODE = (
         Fault.PROGRAM,
         "Python, or the shell, cannot read the program.",
         "Correct the line; syntax that is newer than the image's Python also looks like this.",
-        says=(r"syntax error(?: near|:)|unexpected end of file|unexpected EOF while looking",),
+        says=(r"[Ss]yntax error(?: near|:)|unexpected EOF while looking",),
         raises=("SyntaxError", "IndentationError", "TabError"),
     ),
     FailureClass(
@@ -153,7 +158,10 @@ CODE = (
         Fault.PROGRAM,
         "A function calls itself without end.",
         "Look at the function that the traceback repeats.",
-        says=(r"maximum recursion depth|[Ss]tack overflow",),
+        says=(
+            r"maximum recursion depth exceeded|(?:from|[Ee]rror.*) [Ss]tack overflow"
+            r"|[Ss]tack overflow detected",
+        ),
         raises=("RecursionError",),
     ),
     FailureClass(

@@ -96,13 +96,16 @@ CLASSES = (
         "Lower the learning rate, clip gradients, warm up, use bfloat16 instead of float16, and "
         "look for empty or broken batches just before.",
         says=(
-            r"(?i:(?:loss|gradient|grad|norm|output)s?\b.{0,40}\b(?:is|are|became|was|="
-            r"|to be)\s*:?\s*"
-            r"(?:nan|inf|infinite|non-?finite)\b(?!ic))",
-            r"(?i:(?:nan|non-?finite|inf(?:inite)?)\b.{0,30}\b(?:loss|gradient|grad|norm"
-            r"|values? detected))",
-            r"returned nan values in its|contains? (?:either )?`?(?:NaN|nan|infinity|inf)\b"
-            r"|Input .*contains NaN",
+            r"(?i:(?:loss|gradient|grad|norm|output)s?\b.{0,40}\b(?:is|are|became|was|to be)"
+            r"\s*:?\s*(?:nan|inf|infinite|non-?finite)\b(?!ic))",
+            r"(?i:(?<![\w.])(?!best|max|min|prev)\w*(?:loss|gradient|grad|norm|output)s?\s*=\s*"
+            r"(?:nan|inf)\b)",
+            r"(?i:(?<![\w-])(?:nan|non-?finite|inf(?:inite)?)\b(?!-| to )[^,=:|]{0,30}\b(?:loss"
+            r"|gradient|grad|norm|values? detected))",
+            r"returned nan values in its",
+            r"(?:[Ll]oss|[Gg]rad\w*|[Oo]utputs?|[Ll]ogits?|[Tt]ensor|Input data|Label)\b.{0,20} "
+            r"contains? (?:either )?`?(?:NaN|nan|infinity|inf)\b",
+            r"Input (?:\w{1,2} |\w+_\w+ )?contains (?:NaN|infinity)",
             r"Loss scaler? reached (?:its )?minimum|[Mm]inimum loss scale reached",
             r"invalid value \(nan\)|encountered in tensor.*NaN|Inf and NaN detected",
             r"to satisfy the constraint .* found invalid values|[Tt]ensor had (?:NaN|Inf)",
