@@ -37,11 +37,14 @@ REFUSALS = (
 )
 
 
+NOT_THERE = 4  # exit code where the directory is away
 # Whose each workload is, by the number of the user; then what Slurm says to the rest. A name with
 # anything else in it is none of ours, and could hold a line of its own. $1 directory, $2 "squeue",
-# which is asked for the jobs of these users, or another program; $3… its words.
+# which is asked for the jobs of these users, or another program; $3… its words. Whether there are
+# jobs nobody knows while the directory is away.
 OF_OWNERS = r"""
-owners=$(find "$1/workloads" -mindepth 1 -maxdepth 1 ! -name '*[!0-9a-f]*' -printf '%f %U\n')
+cd "$1/workloads" || exit NOT_THERE
+owners=$(find . -mindepth 1 -maxdepth 1 ! -name '*[!0-9a-f]*' -printf '%f %U\n')
 users=$(printf '%s' "$owners" | cut -d ' ' -f 2 | sort -u | paste -s -d , -)
 program=$2
 shift 2
@@ -49,7 +52,7 @@ shift 2
 printf '%s\n' "$owners" ''
 [ "$program" != squeue ] || set -- --user="$users" "$@"
 exec "$program" "$@"
-"""
+""".replace("NOT_THERE", f"{NOT_THERE}")
 
 
 def squeue(
@@ -76,6 +79,8 @@ def sacct(
         answer = transport.run(words)
         return [] if answer.code else from_sacct(answer.out)
     answer = transport.run(_with_owners(owners_in, [*words, "--allusers"]))
+    if answer.code == NOT_THERE:
+        answered(answer, "sacct")
     return [] if answer.code else _of_owners(answer.out, from_sacct)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.base import EngineUnavailable
 from engines.slurm.client import files
 from engines.slurm.client.transport import (
     TIMEOUT,
@@ -15,7 +16,7 @@ from engines.slurm.client.transport import (
 )
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.logs import LogReader
-from engines.slurm.queue.commands import squeue
+from engines.slurm.queue.commands import sacct, squeue
 from engines.slurm.queue.jobs import BETWEEN
 from engines.slurm.queue.reader import QueueReader
 from engines.slurm.status.facts import launch_line
@@ -60,6 +61,16 @@ def test_a_job_counts_only_where_the_workload_is_its_users(place: Path, tmp_path
     (place / "workloads" / f"x\n{cases.UID.hex} 4242").mkdir()
     here = LocalTransport(SlurmPrograms(folder=str(tmp_path)))
     assert [job.id for job in squeue(here, owners_in=str(place))] == ["7"]
+
+
+def test_a_directory_that_is_away_is_no_empty_queue(place: Path) -> None:
+    (place / "workloads").rename(place / "away")
+    with pytest.raises(EngineUnavailable, match=r"squeue: .*workloads"):
+        squeue(HERE, owners_in=str(place))
+    with pytest.raises(EngineUnavailable, match=r"sacct: .*workloads"):
+        sacct(HERE, [job_name(cases.UID, 1)], since=FIRST, owners_in=str(place))
+    (place / "workloads").mkdir()
+    assert squeue(HERE, owners_in=str(place)) == []
 
 
 def test_names_that_are_none_of_ours_are_left_alone(place: Path) -> None:
