@@ -94,8 +94,10 @@ cd / && rm -rf "$1"
 """
 
 # The wish first, which the script of the job sees whenever it looks; then the job is told: one that
-# waits goes at once, one that runs ends its ranks. $1 folder of the run, $2 name of the job.
+# waits goes at once, one that runs ends its ranks. A run that is gone needs none of that; one whose
+# directory is away does. $1 folder of the run, $2 name of the job.
 STOP = r"""
+cd "${1%/*/*/*}" || exit 4
 cd "$1" 2>/dev/null || exit 0
 [ -e finished ] || [ -e ended ] && exit 0
 : > stop
@@ -141,7 +143,7 @@ exit 0
 
 # $1 directory, $2 workload's folder, $3 its bell.
 REMOVE = r"""
-cd "$1" || exit 0
+cd "$1/workloads" && cd .. || exit 4
 rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 [ ! -e "$2" ]
 """

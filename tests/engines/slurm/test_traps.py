@@ -8,13 +8,15 @@ import pytest
 
 from engines.base import EngineRefused, EngineUnavailable
 from engines.findings import Level
-from engines.slurm.client import transport
+from engines.slurm.client import files, programs, transport
 from engines.slurm.client.ssh import Login, connect
-from engines.slurm.client.transport import CommandResult
+from engines.slurm.client.transport import CommandResult, LocalTransport
 from engines.slurm.cluster.checks import connection
+from engines.slurm.engine import SlurmEngine
 from engines.slurm.queue.commands import answered, refusal
 from engines.slurm.queue.jobs import BatchJob, by_name, chosen, from_sacct, from_squeue
 from engines.slurm.script.render import BATCH
+from engines.slurm.script.site import SlurmSite
 from engines.slurm.status.causes import cause_of
 from engines.slurm.status.facts import RankFact, facts_of, launch_line
 from engines.slurm.status.observation import observe
@@ -117,6 +119,17 @@ def test_an_error_is_no_empty_queue() -> None:
     said = "slurm_load_jobs error: Invalid job id specified"
     with pytest.raises(EngineUnavailable, match="Invalid job id"):
         answered(CommandResult(1, b"", said), "squeue")
+
+
+def test_what_a_directory_that_is_away_needs_is_not_said_to_be_done(tmp_path: Path) -> None:
+    engine = SlurmEngine(LocalTransport(), SlurmSite(str(tmp_path)))
+    handle, words = cases.single().handle, (str(tmp_path), "workloads/a", "changed/a")
+    with pytest.raises(EngineUnavailable, match=r"cannot be stopped now: .*workloads"):
+        engine.stop(handle, run=1)
+    assert files.sh(LocalTransport(), programs.REMOVE, *words).code == 4
+    (tmp_path / "workloads").mkdir()
+    engine.stop(handle, run=1)  # of a run that is gone nothing is left to stop
+    assert files.sh(LocalTransport(), programs.REMOVE, *words).code == 0
 
 
 def test_another_job_under_the_number_of_ours_is_not_ours() -> None:
