@@ -18,6 +18,8 @@ ENDS = {
     "OUT_OF_MEMORY": "OutOfMemory",
     "PREEMPTED": "Preempted",
     "REQUEUED": "Requeued",
+    "BOOT_FAIL": "BootFailed",
+    "RECONFIG_FAIL": "ReconfigFailed",
 }
 BATCH = "batch"  # the step of the script itself
 MOST_STEPS = 5  # that one line tells of
@@ -31,7 +33,8 @@ def events_of(uid: UUID, record: JobRecord) -> Iterator[ClusterEvent]:
     key = f"slurm-{record.id}-{record.part or 0}-{record.start.timestamp():.0f}"
     yield ClusterEvent(uid, f"{key}-start", record.start, "Started", _place(record), about)
     if record.is_over and record.end:
-        reason = ENDS.get(record.state, record.state.capitalize())
+        other = "".join(word.capitalize() for word in record.state.split("_"))
+        reason = ENDS.get(record.state, other)
         yield ClusterEvent(uid, f"{key}-end", record.end, reason, _end(record), about)
 
 

@@ -62,3 +62,17 @@ def test_gpus_that_a_restarted_controller_forgot_to_allocate_are_those_that_were
     }
     records = from_json(json.dumps({"jobs": [job]})) or []
     assert [it.allocated for it in records] == [{"cpu": 4, "gres/gpu": 2}]
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ("NODE_FAIL", "NodeFailed"),
+        ("BOOT_FAIL", "BootFailed"),
+        ("LAUNCH_FAILED", "LaunchFailed"),
+        ("DEADLINE", "Deadline"),
+    ],
+)
+def test_an_end_is_named_in_one_word_as_other_reasons_are(state: str, reason: str) -> None:
+    (job,) = from_json(json.dumps({"jobs": [record(state)]})) or []
+    assert [it.reason for it in events_of(cases.UID, job)] == ["Started", reason]
