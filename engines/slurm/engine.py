@@ -121,11 +121,11 @@ class SlurmEngine:
 
     def watch(self) -> Generator[Observation | None]:
         self._watching = Looker(self._transport, self._site.directory, self._queue)
+        self._history.take_back()
         yield from QueueWatcher(self._watching, self._history).watch()
 
     def events(self) -> list[ClusterEvent]:
-        events = self._history.events
-        return [events.popleft() for _ in range(len(events))]
+        return self._history.take()
 
     def observe(self, handle: Handle) -> Observation | None:
         glance = self._glance(handle)

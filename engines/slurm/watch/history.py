@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from uuid import UUID
 
 from engines.base import ClusterEvent
@@ -48,22 +49,35 @@ class JobHistory:
 
     transport: Transport
     of_all: bool = False
-    events: deque[ClusterEvent] = field(default_factory=deque)
+    _events: deque[ClusterEvent] = field(default_factory=deque)
+    _taken: list[ClusterEvent] = field(default_factory=list)
     _wishes: dict[UUID, Wish] = field(default_factory=dict)
     _done: dict[UUID, tuple[str, datetime | None, bool]] = field(default_factory=dict)
     _silent_until: datetime = LONG_AGO
+    _lock: Lock = field(default_factory=Lock)
 
-    def go_on(self, glances: Iterable[Glance], at: datetime) -> None:
-        """Ask for what is new in these, and for what accounting did not have before."""
-        for glance in glances:
-            self._want(glance, at)
-        asked = list(self._wishes.values())[:AT_ONCE]
-        if asked:
-            self._tell(asked, self._records(asked, at), at)
+    def take(self) -> list[ClusterEvent]:
+        """What is new since the last call, whose events are written down by now."""
+        self._taken = [self._events.popleft() for _ in range(len(self._events))]
+        return list(self._taken)
 
-    def forget(self, uid: UUID) -> None:
-        self._wishes.pop(uid, None)
-        self._done.pop(uid, None)
+    def take_back(self) -> None:
+        """What was taken last may not have been written down: it is told once more."""
+        self._events.extendleft(reversed(self._taken))
+        self._taken = []
+
+    def go_on(self, glances: Iterable[Glance], at: datetime, *, gone: Iterable[UUID] = ()) -> None:
+        """Ask for what is new in these, and for what accounting did not have before; no more for
+        workloads that are ``gone``. A watch that begins waits for the last one's question."""
+        with self._lock:
+            for glance in glances:
+                self._want(glance, at)
+            for uid in gone:
+                self._wishes.pop(uid, None)
+                self._done.pop(uid, None)
+            asked = list(self._wishes.values())[:AT_ONCE]
+            if asked:
+                self._tell(asked, self._records(asked, at), at)
 
     def _want(self, glance: Glance, at: datetime) -> None:
         job = glance.job or glance.facts.verdict
@@ -94,5 +108,5 @@ class JobHistory:
             if not met and answer is not None and at - wish.since < LAG:
                 continue
             for record in own if met else [of_text(wish.job)]:
-                self.events.extend(events_of(wish.uid, record))
+                self._events.extend(events_of(wish.uid, record))
             del self._wishes[wish.uid]

@@ -1,6 +1,7 @@
 """Every workload once, then what changes: see ``Engine.watch``.
 
-A thread looks, for Slurm may take longer to answer than a watch may be silent.
+A thread looks, for Slurm may take longer to answer than a watch may be silent; another one asks
+accounting, which nothing else waits for.
 """
 
 import queue
@@ -24,8 +25,13 @@ TICK = 0.5  # seconds: the longest silence
 INTERVAL = 5.5
 
 
+class Results(queue.SimpleQueue[list[Observation] | Exception]):
+    """What each look found, or why there are no more."""
+
+
 class QueueWatcher:
-    """Yields what changed. ``history`` is told of every look, once its news are out."""
+    """Yields what changed. ``history`` is told of every look, once its news are out; of those that
+    come while it asks, afterwards."""
 
     def __init__(self, looker: Looker, history: JobHistory) -> None:
         self.looker, self.history = looker, history
@@ -34,10 +40,12 @@ class QueueWatcher:
         self._bells = Bells({}, set(), "")
         self._states: dict[UUID, tuple[str, str]] = {}
         self._looked: list[Glance] = []
+        self._gone = set[UUID]()
+        self._asking = Thread()
         self._there = set[UUID]()
 
     def watch(self) -> Generator[Observation | None]:
-        results: queue.SimpleQueue[list[Observation] | Exception] = queue.SimpleQueue()
+        results = Results()
         thread = Thread(target=self._look, args=(results,), daemon=True, name="slurm")
         thread.start()
         listed = False
@@ -57,16 +65,26 @@ class QueueWatcher:
         finally:
             self._closing.set()
 
-    def _look(self, results: "queue.SimpleQueue[list[Observation] | Exception]") -> None:
+    def _look(self, results: Results) -> None:
         look = self._list
         while not self._closing.wait(self.looker.queue.due):
             try:
                 results.put(list(look()))
-                self.history.go_on(self._looked, datetime.now(UTC))
             except Exception as error:
                 results.put(error)
                 return
-            look, self._looked = self._changes, []
+            look = self._changes
+            if not self._asking.is_alive():
+                words = results, self._looked, self._gone
+                self._looked, self._gone = [], set()
+                self._asking = Thread(target=self._ask, args=words, daemon=True, name="history")
+                self._asking.start()
+
+    def _ask(self, results: Results, looked: Iterable[Glance], gone: Iterable[UUID]) -> None:
+        try:
+            self.history.go_on(looked, datetime.now(UTC), gone=gone)
+        except Exception as error:
+            results.put(error)
 
     def _list(self) -> Iterable[Observation]:
         self._bells, jobs = self.looker.bells(), self.looker.queue.next(self._closing)
@@ -88,7 +106,7 @@ class QueueWatcher:
         glances = self.looker.some(changed, jobs)
         yield from self._news(glances)
         for uid in changed - {glance.uid for glance in glances} - self._there:
-            self.history.forget(uid)
+            self._gone.add(uid)
             if last := self._told.pop(uid, None):
                 yield gone_from(last)
 

@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from threading import Event
 from uuid import UUID
 
 import pytest
@@ -15,8 +17,11 @@ from engines.slurm.client.transport import TIMEOUT, CommandResult, SlurmPrograms
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.queue.jobs import BatchJob
+from engines.slurm.queue.reader import QueueReader
+from engines.slurm.script.site import SlurmSite
 from engines.slurm.watch.history import AT_ONCE, JobHistory
-from engines.slurm.watch.poll import Glance
+from engines.slurm.watch.poll import Glance, Looker
+from engines.slurm.watch.watcher import QueueWatcher
 from tests.engines.slurm import cases
 from tests.engines.slurm.accounted import START, record
 from tests.engines.slurm.glances import glance
@@ -49,6 +54,25 @@ class Accounting:
         return None
 
 
+@dataclass
+class Hanging(Accounting):
+    """Its ``sacct`` waits until it ``answers``, and its queue is empty."""
+
+    answers: Event = field(default_factory=Event)
+
+    def count(self, program: str) -> int:
+        return sum(line[0] == program for line in self.lines)
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        answer = super().run(argv, stdin=stdin, timeout=timeout)
+        if argv[0] != "sacct":
+            return CommandResult(0, b"", "")
+        self.answers.wait(timeout)
+        return answer
+
+
 def looked_at(state: str = "RUNNING", *, uid: UUID = cases.UID, job_id: str = "52") -> Glance:
     end = START + timedelta(seconds=62) if state != "RUNNING" else None
     job = BatchJob(job_id, job_name(uid, 1), state, START, START, end, "n1")
@@ -56,9 +80,7 @@ def looked_at(state: str = "RUNNING", *, uid: UUID = cases.UID, job_id: str = "5
 
 
 def told(history: JobHistory) -> list[str]:
-    lines = [f"{it.reason}: {it.message} ({it.about})" for it in history.events]
-    history.events.clear()
-    return lines
+    return [f"{it.reason}: {it.message} ({it.about})" for it in history.take()]
 
 
 def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end() -> None:
@@ -83,7 +105,7 @@ def test_many_that_start_together_are_asked_for_in_turn() -> None:
     for _ in range(3):
         history.go_on(glances, START)
     assert len(login.lines) == 2
-    assert {it.workload_id for it in history.events} == set(uids)
+    assert {it.workload_id for it in history.take()} == set(uids)
 
 
 def test_a_job_that_ended_long_ago_is_not_asked_for() -> None:
@@ -91,6 +113,30 @@ def test_a_job_that_ended_long_ago_is_not_asked_for() -> None:
     history = JobHistory(login)
     history.go_on([looked_at("COMPLETED")], START + timedelta(hours=1))
     assert (login.lines, told(history)) == ([], [])
+
+
+def test_a_line_that_was_not_written_down_is_told_by_the_next_watch() -> None:
+    engine = SlurmEngine(Accounting([record()]), SlurmSite("/shared"), interval=0.01)
+    engine._history.go_on([looked_at()], START)
+    (started,) = engine.events()  # and the database is away, which ends the watch
+    for expected in ([started], []):
+        with closing(engine.watch()) as watch:
+            next(watch)
+            assert engine.events() == expected
+            assert engine.events() == []
+
+
+def test_a_look_at_the_queue_waits_for_no_answer_of_accounting() -> None:
+    login = Hanging([record(name="not-yet")])
+    history, looker = JobHistory(login), Looker(login, "/shared", QueueReader(login, 0.01))
+    login.answers.set()
+    history.go_on([looked_at()], START)
+    login.answers.clear()
+    with closing(QueueWatcher(looker, history).watch()) as watch:
+        wait_for(lambda: next(watch) or login.count("squeue") > 2, 5, "more looks")
+        assert login.count("sacct") == 2
+        login.answers.set()
+        wait_for(lambda: next(watch) or history.take(), 5, "the queue to speak")
 
 
 def test_accounting_that_lags_is_asked_again_and_the_queue_speaks_in_the_end() -> None:
@@ -123,8 +169,7 @@ def test_somebody_elses_job_that_got_the_number_is_not_told_of() -> None:
 def test_a_job_that_was_deleted_is_forgotten() -> None:
     history = JobHistory(Accounting([record(name="not-yet")]))
     history.go_on([looked_at()], START)
-    history.forget(cases.UID)
-    history.go_on([], START + timedelta(minutes=3))
+    history.go_on([], START + timedelta(minutes=3), gone=[cases.UID])
     assert told(history) == []
 
 
