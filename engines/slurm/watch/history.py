@@ -19,8 +19,8 @@ from engines.slurm.status.events import events_of
 from engines.slurm.watch.poll import EARLIER, Glance
 
 AT_ONCE = 50  # jobs of one call
-#: What started or ended before is history already, unless nobody was there to write it down.
-RECENT = timedelta(minutes=10)
+#: What started or ended before is history already, unless no worker ran for longer than that.
+RECENT = timedelta(days=1)
 LAG = timedelta(seconds=30)  # of accounting, after which the line has what the queue said
 SILENCE = timedelta(minutes=1)  # for which accounting is left alone when it did not answer
 LONG_AGO = datetime.min.replace(tzinfo=UTC)

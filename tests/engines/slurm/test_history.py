@@ -108,11 +108,14 @@ def test_many_that_start_together_are_asked_for_in_turn() -> None:
     assert {it.workload_id for it in history.take()} == set(uids)
 
 
-def test_a_job_that_ended_long_ago_is_not_asked_for() -> None:
+def test_what_happened_while_no_worker_ran_is_asked_for_unless_it_is_long_ago() -> None:
     login = Accounting([record("COMPLETED")])
     history = JobHistory(login)
-    history.go_on([looked_at("COMPLETED")], START + timedelta(hours=1))
+    history.go_on([looked_at("COMPLETED")], START + timedelta(days=2))
     assert (login.lines, told(history)) == ([], [])
+    history = JobHistory(login)
+    history.go_on([looked_at("COMPLETED")], START + timedelta(hours=20))
+    assert told(history) == ["Started: on n1; 2 CPUs (job 52)", "Completed: after 0:01:02 (job 52)"]
 
 
 def test_a_line_that_was_not_written_down_is_told_by_the_next_watch() -> None:
