@@ -108,7 +108,7 @@ def test_many_that_start_together_are_asked_for_in_turn() -> None:
     assert {it.workload_id for it in history.take()} == set(uids)
 
 
-def test_what_happened_while_no_worker_ran_is_asked_for_unless_it_is_long_ago() -> None:
+def test_jobs_that_came_or_went_without_a_worker_are_asked_for_within_a_day() -> None:
     login = Accounting([record("COMPLETED")])
     history = JobHistory(login)
     history.go_on([looked_at("COMPLETED")], START + timedelta(days=2))

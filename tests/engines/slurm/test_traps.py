@@ -121,7 +121,7 @@ def test_an_error_is_no_empty_queue() -> None:
         answered(CommandResult(1, b"", said), "squeue")
 
 
-def test_what_a_directory_that_is_away_needs_is_not_said_to_be_done(tmp_path: Path) -> None:
+def test_no_stop_or_removal_is_done_while_the_directory_is_away(tmp_path: Path) -> None:
     engine = SlurmEngine(LocalTransport(), SlurmSite(str(tmp_path)))
     handle, words = cases.single().handle, (str(tmp_path), "workloads/a", "changed/a")
     with pytest.raises(EngineUnavailable, match=r"cannot be stopped now: .*workloads"):
