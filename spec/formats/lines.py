@@ -14,6 +14,7 @@ import yaml
 from spec.problems.errors import Path
 
 LONGEST = 200_000  # characters
+MOST_BITS = 63  # of a number, as in the JSON of a request
 DEEPEST = 30  # levels; a spec has eight
 KEPT_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
 
@@ -156,8 +157,9 @@ class _Builder:
             value = self.loader.construct_object(node)
         except ValueError:  # a number of more digits than Python reads
             return self._refuse(_line(node), f"{node.value[:40]} is not a number that can be used")
-        if isinstance(value, float) and not math.isfinite(value):
-            return self._refuse(_line(node), f"{node.value} is not a number that can be used")
+        too_wide = isinstance(value, int) and value.bit_length() > MOST_BITS
+        if too_wide or (isinstance(value, float) and not math.isfinite(value)):
+            return self._refuse(_line(node), f"{node.value[:40]} is not a number that can be used")
         if isinstance(value, str) and not _is_storable(value):
             return self._refuse(_line(node), "There is a character that cannot be stored")
         return value

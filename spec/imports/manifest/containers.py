@@ -2,7 +2,7 @@
 
 import shlex
 
-from spec.imports.manifest.reading import Document, ManifestPart, filled
+from spec.imports.manifest.reading import Document, ManifestPart, filled, number_in
 
 GPU = "nvidia.com/gpu"
 TIMES = (
@@ -85,8 +85,8 @@ def _compute(resources: ManifestPart) -> Document:
     for name, quantity in asked.items():
         if most.get(name, quantity) != quantity:
             limits.refuse(name, f"must be as in the requests, {quantity}")
-        elif name == GPU and quantity.isdigit():
-            compute["gpuDevicesRequest"] = int(quantity)
+        elif name == GPU and (gpus := number_in(quantity)) is not None:
+            compute["gpuDevicesRequest"] = gpus
         elif name == GPU:
             requests.refuse(name, f"{quantity!r} is not a number of GPUs")
         elif "/" in name or name.startswith("hugepages-"):

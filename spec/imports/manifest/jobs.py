@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from spec.framework import Framework
-from spec.imports.manifest.pods import pod_of
+from spec.imports.manifest.pods import OF_THE_WHOLE, pod_of
 from spec.imports.manifest.reading import (
     Document,
     ManifestFault,
     ManifestPart,
     ManifestReading,
     filled,
+    number_in,
 )
 from spec.kind import WorkloadKind
 
@@ -19,6 +20,7 @@ ADDED_BY_SERVERS = (
     *("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"),
 )
 BATCH = "batch/v1"
+LONGEST_NAME = 253  # characters that Kubernetes keeps
 OF_PODS = "belongs to the template of the pods, whose labels and annotations are kept"
 
 
@@ -89,6 +91,9 @@ def _heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
     meta = whole.part("metadata")
     meta.drop(*ADDED_BY_SERVERS)
     job.name, job.namespace = meta.text("name"), meta.text("namespace")
+    if len(job.name) > LONGEST_NAME:
+        job.name = ""
+        meta.refuse("name", f"is longer than {LONGEST_NAME} characters")
     for key in ("labels", "annotations"):
         if key in meta:
             meta.drop(key)
@@ -122,7 +127,7 @@ def _gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None
     job.spec = {"distributedFramework": str(kind.framework), **_limits(policy)}
     if clean := policy.text("cleanPodPolicy"):
         job.spec["cleanPodPolicy"] = clean
-    job.spec |= _of_framework(kind.framework, spec)
+    job.spec |= _of_framework(kind.framework, spec, job.spec.get("backoffLimit"))
     head = next((name for name in kind.head if name in roles), "")
     job.no_master = not head
     if "Worker" not in roles:
@@ -154,15 +159,19 @@ def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head:
 def _replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Document]:
     """How many there are, and what each is; what their template says of the whole goes there."""
     count, policy = replica.whole("replicas"), replica.text("restartPolicy")
-    pod, whole = pod_of(replica.part("template"))
-    job.spec |= whole
+    template = replica.part("template")
+    pod, whole = pod_of(template)
+    for key, value in whole.items():
+        if job.spec.setdefault(key, value) != value:
+            place = f"spec.{OF_THE_WHOLE[key]}"
+            template.refuse(place, f"must be as in the workers' template, {job.spec[key]}")
     # The operator's policy goes over the one of its template.
     return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})
 
 
-def _of_framework(framework: Framework, spec: ManifestPart) -> Document:
+def _of_framework(framework: Framework, spec: ManifestPart, limit: int | None) -> Document:
     if framework is Framework.PYTORCH:
-        return _elastic(spec.part("elasticPolicy")) | _processes(spec)
+        return _elastic(spec.part("elasticPolicy"), limit) | _processes(spec)
     if framework is Framework.TENSORFLOW:
         spec.one_of("successPolicy", "AllWorkers")
     if framework is not Framework.MPI:
@@ -177,20 +186,25 @@ def _of_framework(framework: Framework, spec: ManifestPart) -> Document:
     )
 
 
-def _elastic(policy: ManifestPart) -> Document:
+def _elastic(policy: ManifestPart, limit: int | None) -> Document:
+    """``limit`` is how often the job may start again by its own policy: a workload has one number
+    of both."""
     policy.one_of("rdzvBackend", "c10d")
+    restarts = policy.whole("maxRestarts")
+    if None not in {limit, restarts} and restarts != limit:
+        policy.refuse("maxRestarts", f"must be as runPolicy.backoffLimit, {limit}")
     bounds = {
         "minReplicas": policy.whole("minReplicas"),
         "maxReplicas": policy.whole("maxReplicas"),
     }
-    return filled(bounds | {"backoffLimit": policy.whole("maxRestarts")})
+    return filled(bounds | {"backoffLimit": restarts})
 
 
 def _processes(spec: ManifestPart) -> Document:
     """``auto`` and ``gpu`` are what Trainyard does unless a number is asked for."""
     number = spec.text("nprocPerNode")
-    if number.isdigit():
-        return {"processesPerPod": int(number)}
+    if (processes := number_in(number)) is not None:
+        return {"processesPerPod": processes}
     if number not in {"", "auto", "gpu"}:
         spec.refuse("nprocPerNode", f"{number!r} is not auto, gpu or a number")
     return {}

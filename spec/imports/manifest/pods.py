@@ -9,6 +9,11 @@ ADDED_BY_SERVERS = ("creationTimestamp", "name", "namespace")
 FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"  # annotations by which pods share a GPU
 SCHEDULERS = ("default-scheduler", "kai-scheduler", "runai-scheduler")
 ALL_AT_ONCE = "Trainyard runs one container in a pod; build one image of them"
+#: What of the workload as a whole stands in a template, by the name of the wire.
+OF_THE_WHOLE = {
+    "priorityClass": "priorityClassName",
+    "terminationGracePeriodSeconds": "terminationGracePeriodSeconds",
+}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 

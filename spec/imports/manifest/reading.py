@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 Document = dict[str, Any]
 NO_COUNTERPART = "has no counterpart in Trainyard; leave it out"
+MOST_DIGITS = 9
 KINDS_OF_VALUES = {
     str: "a text",
     int: "a whole number",
@@ -133,6 +134,11 @@ class ManifestPart:
 
 def _is(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+
+
+def number_in(text: str) -> int | None:
+    """``None`` where it is none, or one of more digits than anybody asks for."""
+    return int(text) if len(text) <= MOST_DIGITS and text.isdecimal() else None
 
 
 def filled(document: Document) -> Document:

@@ -114,6 +114,14 @@ def test_a_job_of_one_pod_becomes_a_standard_training(job: dict[str, Any]) -> No
     )
 
 
+def test_two_places_that_say_the_same_are_taken_once() -> None:
+    same = imported(changed(3, "spec", "elasticPolicy", "maxRestarts"))
+    assert (same.faults, same.spec["backoffLimit"]) == ([], 3)
+    either = changed({"cleanPodPolicy": "None"}, "spec", "runPolicy")
+    alone = imported(changed(5, "spec", "elasticPolicy", "maxRestarts", of=either))
+    assert (alone.faults, alone.spec["backoffLimit"]) == ([], 5)
+
+
 def test_a_part_of_a_gpu_is_read_where_the_scheduler_reads_it() -> None:
     shared = imported(of_pods({"gpu-fraction": "0.5"}, "metadata", "annotations"))
     assert shared.spec["compute"]["gpuRequestType"] == "portion"

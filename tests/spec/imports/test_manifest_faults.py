@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from spec.imports.manifest.jobs import imported
-from tests.spec.imports.jobs import CONTAINER, changed, of_pods
+from tests.spec.imports.jobs import CONTAINER, POD, changed, of_pods
 
 WORKERS = "spec.pytorchReplicaSpecs.Worker"
+GPU = "nvidia.com/gpu"
 CONTAINERS = "spec.pytorchReplicaSpecs.Worker.template.spec.containers.0"
 
 
@@ -45,6 +46,27 @@ def faults(manifest: dict[str, Any]) -> dict[str, str]:
             of_pods([{"name": "x", "csi": {"driver": "d"}}], "spec", "volumes"),
             f"{WORKERS}.template.spec.volumes.0.name",
             "mounted nowhere",
+        ),
+        (changed("²", "spec", "nprocPerNode"), "spec.nprocPerNode", "auto, gpu or a number"),
+        (changed("9" * 5000, "spec", "nprocPerNode"), "spec.nprocPerNode", "gpu or a number"),
+        (
+            of_pods({"requests": {GPU: "²"}}, "spec", "containers", 0, "resources"),
+            f"{CONTAINERS}.resources.requests.{GPU}",
+            "not a number of GPUs",
+        ),
+        (changed("a" * 254, "metadata", "name"), "metadata.name", "longer than 253 characters"),
+        (
+            changed(5, "spec", "elasticPolicy", "maxRestarts"),
+            "spec.elasticPolicy.maxRestarts",
+            "must be as runPolicy.backoffLimit, 3",
+        ),
+        (
+            changed(
+                {"spec": {**POD["spec"], "terminationGracePeriodSeconds": 90}},
+                *("spec", "pytorchReplicaSpecs", "Master", "template"),
+            ),
+            "spec.pytorchReplicaSpecs.Master.template.spec.terminationGracePeriodSeconds",
+            "must be as in the workers' template, 60",
         ),
         (of_pods(7, "spec", "containers", 0, "image"), f"{CONTAINERS}.image", "must be a text"),
         (
