@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import fmean
+from typing import NamedTuple
 from uuid import UUID
 
 from ninja import Query, Router
@@ -23,8 +24,9 @@ PERCENT = 100
 
 @dataclass(frozen=True)
 class NodeMeasure:
-    """``sampled`` is what samples call it. Of the ranks there is a sum, of a ``mean`` the mean;
-    ``of`` is what a node has of it, where the number is a share of that in percent."""
+    """``sampled`` is what samples call it. Of the ranks there is a sum, of a ``mean`` the mean,
+    and each counts for as long as it was there; ``of`` is what a node has of it, where the number
+    is a share of that in percent."""
 
     sampled: str
     mean: bool = False
@@ -45,14 +47,31 @@ MEASURES = {
 }
 #: Of a pool Run:ai asks for shares alone.
 OF_A_POOL = {name: it for name, it in MEASURES.items() if it.mean or it.of}
-UseOfNodes = dict[int, dict[tuple[int, str], list[float]]]  # by part of the time, rank and name
+
+
+class Stay(NamedTuple):
+    """The time for which a rank is on its node."""
+
+    rank: int
+    started: datetime
+    finished: datetime | None
+
+    def share_of(self, end: datetime, length: timedelta) -> float:
+        """Of a part of the time that ends then; none of one after it finished."""
+        until = min(end, self.finished) if self.finished else end
+        since = max(end - length, self.started)
+        return max((until - since) / length, 0.0)
+
+
+UseOfNodes = dict[int, dict[tuple[Stay, str], list[float]]]  # by part of the time
 
 
 @router.get("/nodes/{int:node_id}/metrics", response=Measurements, operation_id="read_node_metrics")
 def node_metrics(request: ApiRequest, node_id: int, asked: Query[MeasureQuery]) -> Measurements:
     """What ranks that are on the node used of it since they started; utilization is in percent, of
-    GPUs those that ranks have. Programs that are no workload's are not measured. 501 for what
-    nobody measures; without samples there are no values."""
+    GPUs the mean of the ranks that have some. A rank counts for as long as it was there. Programs
+    that are no workload's are not measured. 501 for what nobody measures; without samples there are
+    no values."""
     asked.check(MEASURES)
     clusters = Cluster.objects.visible_to(request.user)
     node = Node.objects.filter(pk=node_id, cluster__in=clusters).first()
@@ -90,16 +109,16 @@ def _used(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
         node__in={node.name for node in nodes},
         started_at__lt=asked.end,
     )
-    since = {
-        (workload, run, rank): (pk, started)
-        for pk, workload, run, rank, started, cluster, node in ranks.values_list(
-            *("pk", "workload", "workload__run", "rank", "started_at"),
+    stays = {
+        (workload, run, rank): Stay(pk, started, finished)
+        for pk, workload, run, rank, started, finished, cluster, node in ranks.values_list(
+            *("pk", "workload", "workload__run", "rank", "started_at", "finished_at"),
             *("workload__cluster", "node"),
         )
         if (cluster, node) in names
     }
     samples = Sample.objects.filter(
-        workload__in={workload for workload, _, _ in since},
+        workload__in={workload for workload, _, _ in stays},
         kind=SampleKind.USAGE,
         at__gte=asked.start,
         at__lt=asked.end,
@@ -107,12 +126,12 @@ def _used(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
     used: UseOfNodes = defaultdict(lambda: defaultdict(list))
     rows = samples.order_by().values_list("workload", "run", "rank", "at", "values")
     for workload, run, rank, at, values in rows.iterator():
-        pk, started = since.get((workload, run, rank), (0, None))
-        if started is None or at < started:
+        stay = stays.get((workload, run, rank))
+        if stay is None or at < stay.started:
             continue
         for name, value in values.items():
             if isinstance(value, int | float):
-                used[asked.part_of(at)][pk, name].append(float(value))
+                used[asked.part_of(at)][stay, name].append(float(value))
     return used
 
 
@@ -123,7 +142,14 @@ def _series(
     whole = sum(measure.of(node) for node in nodes) / PERCENT if measure.of else 1.0
     points: dict[datetime, float] = {}
     for part, ranks in used.items():
-        means = [fmean(numbers) for (_, it), numbers in ranks.items() if it == measure.sampled]
-        if means and whole:
-            points[moments[part]] = (fmean(means) if measure.mean else sum(means)) / whole
+        end = moments[part]
+        means = [
+            (fmean(numbers), stay.share_of(end, asked.step))
+            for (stay, it), numbers in ranks.items()
+            if it == measure.sampled
+        ]
+        shares = sum(share for _, share in means)
+        if shares and whole:
+            total = sum(mean * share for mean, share in means)
+            points[end] = total / (shares if measure.mean else whole)
     return measurement(name, points)

@@ -11,7 +11,7 @@ from engines.nodes import Gpu
 from projects.models import Project
 from tests.caller import Caller
 from tests.factories import ProjectFactory, WorkloadFactory
-from workloads.models import Workload
+from workloads.models import Rank, Sample, Workload
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +66,23 @@ def test_a_node_tells_what_the_ranks_on_it_used(
     assert status == 200, answer
     (series,) = answer["measurements"]
     assert (series["type"], [it["value"] for it in series["values"]]) == (name, values)
+
+
+def test_ranks_that_came_one_after_another_count_for_their_time(
+    call: Caller, node: Node, now: datetime
+) -> None:
+    """In the second part of half a minute, one for the first ten seconds and one from then on."""
+    change = now - timedelta(seconds=20)
+    Rank.objects.filter(rank=0).update(finished_at=change)
+    Rank.objects.filter(rank=1).update(started_at=change)
+    for rank, before, used in ((0, 25, 8), (1, 15, 2)):
+        Sample.objects.filter(rank=rank).update(
+            at=now - timedelta(seconds=before), values={"cpu": used, "gpu": 10 * used}
+        )
+    names = ("CPU_USAGE_CORES", "CPU_UTILIZATION", "GPU_UTILIZATION")
+    _, answer = asked(call, f"/nodes/{node.pk}/metrics", now, *names)
+    values = [[it["value"] for it in one["values"]] for one in answer["measurements"]]
+    assert values == [["4"], ["50"], ["40"]]
 
 
 def test_a_run_before_and_another_node_do_not_count(
