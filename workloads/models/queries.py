@@ -81,7 +81,8 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         return [name for name, pools in named if pool in (pools or ())]
 
     def for_list(self) -> Self:
-        return self.select_related("project", "cluster", "created_by")
+        rows = self.select_related("project", "cluster", "created_by")
+        return rows.defer("manifest_json")  # large, and only read where one is asked for
 
     def standing(self, *also: str) -> Self:
         """How each stands and no more, for what is done often. The rest is read when asked for."""

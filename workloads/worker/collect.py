@@ -109,7 +109,8 @@ def _pending(cluster: Cluster, due: Q) -> list[Workload]:
         Workload.objects.filter(due, cluster=cluster, logs_complete=False)
         .filter(here | Q(deleted_at__gt=timezone.now() - AFTER_DELETION))
         .select_related("project")
-        .defer("spec_json", "draft_json", "origins_json")  # large, and not needed here
+        # Large, and not needed here:
+        .defer("spec_json", "draft_json", "origins_json", "manifest_json")
         .order_by("created_at")
     )
     for workload in rows:

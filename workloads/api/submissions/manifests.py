@@ -1,7 +1,7 @@
 """REST: a manifest of Kubernetes as a workload. The calls are those of Run:ai's API version 2, at
 whose address they are as well."""
 
-import binascii
+import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +13,7 @@ from ninja import Field, Query, Router, Status
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
+from core import text
 from core.rest.api import ApiError, Closed, Issue, refused_for, unreadable
 from core.web.query import whole_number
 from projects.models import Project
@@ -25,6 +26,7 @@ from spec.imports.manifest.jobs import ImportedManifest, imported
 from spec.problems.errors import SpecError
 from workloads import services
 from workloads.api.bodies import DistributedIn, OnePodIn
+from workloads.api.reads.listing import Which
 from workloads.api.submissions.distributed import (
     CANNOT,
     Accepted,
@@ -43,24 +45,16 @@ from workloads.models import Source, Workload
 router = Router(tags=["Manifests"], by_alias=True)
 
 MANIFEST, ENCODED = "manifest", "manifestBase64Encoded"
-LONGEST_ENCODED = LONGEST * 4 // 3 + 4
-#: The fields of a request that say what a spec has under another name.
-PLACES = {
-    "name": "metadata.name",
-    "projectId": "metadata.projectId",
-    "clusterId": "metadata.clusterId",
-    "spec.priorityClass": "metadata.priority",
-    "spec.category": "metadata.category",
-    "spec.preemptibility": "metadata.preemptibility",
-}
+#: By the name that a spec has for it, what of the metadata goes over the manifest.
+OVER = {"priorityClass": "priority", "category": "category", "preemptibility": "preemptibility"}
 STAYS = "A workload that was submitted does not change."
 
 
 class ManifestIn(Closed):
-    """The manifest as JSON, or as YAML in Base64."""
+    """The manifest as JSON, or as YAML in Base64, of up to 192 KiB."""
 
     manifest: dict[str, Any] | None = None
-    manifest_base64_encoded: Annotated[str, Field(max_length=LONGEST_ENCODED)] | None = None
+    manifest_base64_encoded: Annotated[str, Field(max_length=text.LONGEST)] | None = None
 
 
 class ManifestMetadataIn(Closed):
@@ -109,8 +103,9 @@ def create(
     try:
         workload = services.submit(draft(), by=by, source=Source.API, manifest=manifest)
     except SpecError as error:
+        places = _places(body.metadata)
         issues = [
-            it.model_copy(update={"field": PLACES.get(it.field, it.field)})
+            it.model_copy(update={"field": places.get(it.field, it.field)})
             for it in refused(error, creation).issues
         ]
         raise refused_for(CANNOT, issues) from error
@@ -123,10 +118,10 @@ def create(
     operation_id="read_manifest_workload",
     url_name="manifest",
 )
-def read(request: ApiRequest, workload_id: UUID) -> ManifestWorkloadOut:
+def read(request: ApiRequest, workload_id: UUID, asked: Query[Which]) -> ManifestWorkloadOut:
     """A workload that came as a manifest, with that and with what its cluster is handed for it. 404
     for one that came by another way: read it at the path of its kind."""
-    return ManifestWorkloadOut.of(_find(request, workload_id))
+    return ManifestWorkloadOut.of(_find(request, workload_id, deleted=asked.deleted))
 
 
 @router.put(
@@ -157,9 +152,28 @@ def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     return act(services.delete, workload, request.user, "is being deleted")
 
 
-def _find(request: ApiRequest, workload_id: UUID) -> Workload:
-    rows = Workload.objects.visible_to(request.user).filter(manifest_json__isnull=False)
-    return one_of(rows, workload_id)
+def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> Workload:
+    workloads, user = Workload.objects, request.user
+    rows = workloads.within_reach(user) if deleted else workloads.visible_to(user)
+    return one_of(rows.filter(manifest_json__isnull=False), workload_id)
+
+
+def _places(metadata: ManifestMetadataIn) -> dict[str, str]:
+    """Where the request says what a spec has under another name. What comes from the manifest alone
+    keeps that."""
+    places = {
+        "name": "metadata.name" if metadata.name else f"{MANIFEST}.metadata.name",
+        "projectId": "metadata.projectId",
+        "clusterId": "metadata.clusterId",
+    }
+    over = {f"spec.{key}": f"metadata.{OVER[key]}" for key in _given(metadata)}
+    return places | over
+
+
+def _given(metadata: ManifestMetadataIn) -> dict[str, str]:
+    """What goes over the manifest, by the names of the wire."""
+    values = {key: getattr(metadata, name) for key, name in OVER.items()}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _manifest(body: ManifestIn) -> dict[str, Any]:
@@ -167,14 +181,19 @@ def _manifest(body: ManifestIn) -> dict[str, Any]:
     if (body.manifest is None) == (body.manifest_base64_encoded is None):
         details = f"give either {MANIFEST} or {ENCODED}"
         raise unreadable([Issue(field=MANIFEST, details=details, rule="required")])
-    if body.manifest is not None:
-        return body.manifest
+    key = ENCODED if body.manifest is None else MANIFEST
+    manifest = _decoded(body) if body.manifest is None else body.manifest
+    if len(json.dumps(manifest, ensure_ascii=False)) > LONGEST:
+        details = f"is longer than {LONGEST:,} characters of JSON"
+        raise unreadable([Issue(field=key, details=details, rule="max")])
+    return manifest
+
+
+def _decoded(body: ManifestIn) -> dict[str, Any]:
     try:
-        text = b64decode(str(body.manifest_base64_encoded), validate=True).decode()
-        return read_yaml(text).values
-    except (binascii.Error, UnicodeDecodeError) as error:
-        details = "must be YAML, as UTF-8 in Base64"
-        raise unreadable([Issue(field=ENCODED, details=details, rule="format")]) from error
+        return read_yaml(
+            b64decode(str(body.manifest_base64_encoded), validate=True).decode()
+        ).values
     except YamlError as error:
         raise unreadable(
             [
@@ -182,6 +201,9 @@ def _manifest(body: ManifestIn) -> dict[str, Any]:
                 for it in error.problems
             ]
         ) from error
+    except ValueError as error:  # no Base64, or no UTF-8
+        details = "must be YAML, as UTF-8 in Base64"
+        raise unreadable([Issue(field=ENCODED, details=details, rule="format")]) from error
 
 
 def _request(
@@ -194,18 +216,12 @@ def _request(
     issues += _misplaced(job, metadata, by)
     if issues:
         raise refused_for(CANNOT, issues)
-    given = {
-        "priorityClass": metadata.priority,
-        "category": metadata.category,
-        "preemptibility": metadata.preemptibility,
-    }
-    spec = job.spec | {key: value for key, value in given.items() if value is not None}
     request = {
         "name": metadata.name or job.name,
         "useGivenNameAsPrefix": metadata.use_given_name_as_prefix,
         "projectId": metadata.project_id,
         "clusterId": metadata.cluster_id,
-        "spec": spec,
+        "spec": job.spec | _given(metadata),
     }
     if not job.kind.is_gang:
         one = OnePodIn.model_validate(request)
@@ -232,7 +248,7 @@ def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) ->
 
 def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
     """The fields of a request that are not as the workload has them. A masked value is as it was
-    answered, and stands for the one that is there."""
+    answered, and stands for the one that is there; another value than the one there differs."""
     stored, asked = mapping(workload.spec_json), body.metadata or ManifestClassIn()
     if asked.priority not in {None, stored.get("priorityClass")}:
         yield "metadata.priority"
@@ -240,17 +256,24 @@ def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
         yield "metadata.category"
     if body.manifest is None and body.manifest_base64_encoded is None:
         return
-    given = masked(_manifest(body), VARIABLES)
-    yield from _paths(given, masked(workload.manifest_json, VARIABLES), MANIFEST)
+    there = mapping(workload.manifest_json)
+    yield from _paths(_manifest(body), there, masked(there, VARIABLES), MANIFEST)
 
 
-def _paths(given: Any, there: Any, path: str) -> Iterator[str]:
-    """Where two documents differ, as deep as both have something."""
-    if isinstance(given, dict) and isinstance(there, dict):
+def _paths(given: Any, there: Any, shown: Any, path: str) -> Iterator[str]:
+    """Where a document differs from the one that is there and from the same as it is ``shown``, as
+    deep as all have something."""
+    if given in (there, shown):
+        return
+    if all(isinstance(it, dict) for it in (given, there, shown)):
         for key in dict.fromkeys([*given, *there]):
-            yield from _paths(given.get(key), there.get(key), f"{path}.{key}")
-    elif isinstance(given, list) and isinstance(there, list) and len(given) == len(there):
-        for number, (one, other) in enumerate(zip(given, there, strict=True)):
-            yield from _paths(one, other, f"{path}.{number}")
-    elif given != there:
+            yield from _paths(given.get(key), there.get(key), shown.get(key), f"{path}.{key}")
+    elif _are_lists_alike(given, there, shown):
+        for number, trio in enumerate(zip(given, there, shown, strict=True)):
+            yield from _paths(*trio, f"{path}.{number}")
+    else:
         yield path
+
+
+def _are_lists_alike(*documents: Any) -> bool:
+    return all(isinstance(it, list) for it in documents) and len({*map(len, documents)}) == 1

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts import tokens
 from config.rest.examples import MANIFEST
@@ -21,7 +24,8 @@ from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
 PATH = "/workloads/manifests"
-CONTAINER = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers")
+POD = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec")
+CONTAINER = (*POD, "containers")
 
 
 @pytest.fixture
@@ -92,6 +96,28 @@ def test_yaml_in_base64_says_the_same(call: Caller, metadata: dict[str, str]) ->
             "manifestBase64Encoded",
             "line 1",
         ),
+        ({"manifestBase64Encoded": "é"}, "manifestBase64Encoded", "Base64"),
+        (
+            {"manifestBase64Encoded": b64encode(b"kind: 0x" + b"f" * 5000).decode()},
+            "manifestBase64Encoded",
+            "not a number that can be used",
+        ),
+        (
+            {"manifest": changed({"note": "é" * 200_000}, "status")},
+            "manifest",
+            "longer than 200,000 characters",
+        ),
+        (
+            {"manifest": changed("a" * 5000, "metadata", "name")},
+            "manifest.metadata.name",
+            "longer than 253 characters",
+        ),
+        ({"manifest": changed("Mnist_", "metadata", "name")}, "manifest.metadata.name", "name"),
+        (
+            {"manifest": changed("urgent", *POD, "priorityClassName")},
+            "spec.priorityClass",
+            "must be one of",
+        ),
         ({"manifest": {"kind": "Deployment"}}, "manifest.kind", "PyTorchJob"),
         (
             {"manifest": changed([], *CONTAINER)},
@@ -104,7 +130,11 @@ def test_yaml_in_base64_says_the_same(call: Caller, metadata: dict[str, str]) ->
             "leave it out",
         ),
     ],
-    ids=["none", "no Base64", "no YAML", "of another kind", "no image", "another namespace"],
+    ids=[
+        *("none", "no Base64", "no YAML", "no ASCII", "a number without end", "too large"),
+        *("a long name", "a wrong name", "a priority", "of another kind", "no image"),
+        "another namespace",
+    ],
 )
 def test_a_manifest_that_is_no_workload_is_refused_by_its_field(
     call: Caller, metadata: dict[str, str], body: dict[str, Any], field: str, words: str
@@ -157,6 +187,40 @@ def test_a_manifest_is_applied_again_where_nothing_differs(
     replicas = "manifest.spec.pytorchReplicaSpecs.Worker.replicas"
     assert fields(answer) == ["metadata.priority", replicas]
     assert Workload.objects.get().num_pods == 3
+
+
+def test_another_value_that_looks_secret_differs_and_a_masked_one_does_not(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    def keyed(value: str) -> dict[str, Any]:
+        return changed([{"name": "API_KEY", "value": value}], *CONTAINER, 0, "env")
+
+    _, made = call("POST", PATH, {"metadata": metadata, "manifest": keyed("zanzibar")})
+    one = f"{PATH}/{made['workload']['metadata']['id']}"
+    assert call("PUT", one, {"manifest": keyed("***")})[0] == 200
+    assert call("PUT", one, {"manifest": keyed("zanzibar")})[0] == 200
+    status, answer = call("PUT", one, {"manifest": keyed("mombasa")})
+    assert status == 409
+    assert fields(answer)[-1] == ".".join(map(str, ("manifest", *CONTAINER, 0, "env", 0, "value")))
+    assert "zanzibar" not in str(answer)
+
+
+def test_a_list_does_not_load_the_manifests(call: Caller, project: Project) -> None:
+    WorkloadFactory(project=project, manifest_json=MANIFEST)
+    with CaptureQueriesContext(connection) as asked:
+        assert call("GET", "/workloads")[0] == 200
+    assert "manifest_json" not in str(asked.captured_queries)
+
+
+def test_a_deleted_one_that_is_kept_is_there_where_it_is_asked_for(
+    call: Caller, project: Project
+) -> None:
+    workload = WorkloadFactory(project=project, manifest_json=MANIFEST, phase=Phase.DELETING)
+    Workload.objects.update(deleted_at=timezone.now())
+    assert call("GET", f"{PATH}/{workload.pk}")[0] == 404
+    status, answer = call("GET", f"{PATH}/{workload.pk}?deleted=true")
+    assert (status, answer["syncInfo"]["status"]) == (200, "Deleted")
+    assert answer["workload"]["metadata"]["deletedAt"]
 
 
 def test_a_workload_that_came_another_way_is_not_there(
