@@ -19,6 +19,7 @@ TABLES = {
     "engines/kubernetes/jobs.py",
     "engines/local/planning/environment.py",
     "engines/slurm/script/rank/variables.py",
+    "spec/imports/manifest/kinds.py",
 }
 
 

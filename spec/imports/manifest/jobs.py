@@ -1,10 +1,8 @@
 """The jobs of Kubernetes and of Kubeflow's operators that are workloads here."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
-from spec.framework import Framework
+from spec.imports.manifest.kinds import KINDS, ImportedKind
 from spec.imports.manifest.pods import OF_THE_WHOLE, pod_of
 from spec.imports.manifest.reading import (
     Document,
@@ -12,7 +10,6 @@ from spec.imports.manifest.reading import (
     ManifestPart,
     ManifestReading,
     filled,
-    number_in,
 )
 from spec.kind import WorkloadKind
 
@@ -24,31 +21,6 @@ LONGEST_NAME = 253  # characters that Kubernetes keeps
 OF_PODS = "belongs to the template of the pods, whose labels and annotations are kept"
 
 
-@dataclass(frozen=True)
-class ImportedKind:
-    """A kind of job of an operator: where its replicas stand and what they are called. ``head`` is
-    empty where there is none."""
-
-    framework: Framework
-    replicas: str
-    head: tuple[str, ...] = ("Master",)
-    versions: tuple[str, ...] = ("kubeflow.org/v1",)
-
-
-KINDS: Mapping[str, ImportedKind] = MappingProxyType(
-    {
-        "PyTorchJob": ImportedKind(Framework.PYTORCH, "pytorchReplicaSpecs"),
-        "TFJob": ImportedKind(Framework.TENSORFLOW, "tfReplicaSpecs", ("Chief", "Master")),
-        "XGBoostJob": ImportedKind(Framework.XGBOOST, "xgbReplicaSpecs"),
-        "JAXJob": ImportedKind(Framework.JAX, "jaxReplicaSpecs", ()),
-        "MPIJob": ImportedKind(
-            Framework.MPI,
-            "mpiReplicaSpecs",
-            ("Launcher",),
-            ("kubeflow.org/v2beta1", "kubeflow.org/v1"),
-        ),
-    }
-)
 TAKEN = f"{', '.join(KINDS)} of kubeflow.org, and Job of {BATCH}"
 
 
@@ -127,7 +99,7 @@ def _gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None
     job.spec = {"distributedFramework": str(kind.framework), **_limits(policy)}
     if clean := policy.text("cleanPodPolicy"):
         job.spec["cleanPodPolicy"] = clean
-    job.spec |= _of_framework(kind.framework, spec, job.spec.get("backoffLimit"))
+    job.spec |= kind.own(spec, job.spec.get("backoffLimit"))
     head = next((name for name in kind.head if name in roles), "")
     job.no_master = not head
     if "Worker" not in roles:
@@ -144,7 +116,7 @@ def _gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None
 
 def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head: str) -> None:
     """One pod without workers is a training by itself."""
-    if not head or kind.framework is not Framework.PYTORCH:
+    if not head or not kind.may_be_alone:
         roles.refuse("Worker", "is required")
         return
     job.kind, job.no_master = WorkloadKind.TRAINING, False
@@ -167,44 +139,3 @@ def _replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Documen
             template.refuse(place, f"must be as in the workers' template, {job.spec[key]}")
     # The operator's policy goes over the one of its template.
     return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})
-
-
-def _of_framework(framework: Framework, spec: ManifestPart, limit: int | None) -> Document:
-    if framework is Framework.PYTORCH:
-        return _elastic(spec.part("elasticPolicy"), limit) | _processes(spec)
-    if framework is Framework.TENSORFLOW:
-        spec.one_of("successPolicy", "AllWorkers")
-    if framework is not Framework.MPI:
-        return {}
-    spec.one_of("mpiImplementation", "OpenMPI")
-    return filled(
-        {
-            "slotsPerWorker": spec.whole("slotsPerWorker"),
-            "sshAuthMountPath": spec.text("sshAuthMountPath"),
-            "mpiLauncherCreationPolicy": spec.text("launcherCreationPolicy"),
-        }
-    )
-
-
-def _elastic(policy: ManifestPart, limit: int | None) -> Document:
-    """``limit`` is how often the job may start again by its own policy: a workload has one number
-    of both."""
-    policy.one_of("rdzvBackend", "c10d")
-    restarts = policy.whole("maxRestarts")
-    if None not in {limit, restarts} and restarts != limit:
-        policy.refuse("maxRestarts", f"must be as runPolicy.backoffLimit, {limit}")
-    bounds = {
-        "minReplicas": policy.whole("minReplicas"),
-        "maxReplicas": policy.whole("maxReplicas"),
-    }
-    return filled(bounds | {"backoffLimit": restarts})
-
-
-def _processes(spec: ManifestPart) -> Document:
-    """``auto`` and ``gpu`` are what Trainyard does unless a number is asked for."""
-    number = spec.text("nprocPerNode")
-    if (processes := number_in(number)) is not None:
-        return {"processesPerPod": processes}
-    if number not in {"", "auto", "gpu"}:
-        spec.refuse("nprocPerNode", f"{number!r} is not auto, gpu or a number")
-    return {}

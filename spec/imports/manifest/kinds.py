@@ -1,0 +1,91 @@
+"""Kinds of jobs of Kubeflow's operators that are read, as rows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from spec.framework import Framework
+from spec.imports.manifest.reading import Document, ManifestPart, filled, number_in
+
+
+def _nothing(spec: ManifestPart, limit: int | None) -> Document:
+    return {}
+
+
+@dataclass(frozen=True)
+class ImportedKind:
+    """Where its replicas stand and what they are called: ``head`` is empty where there is none.
+    ``own`` reads what only jobs of its framework have; it is handed how often the job may start
+    again. One that ``may_be_alone`` is a standard training where it has nothing but a head."""
+
+    framework: Framework
+    replicas: str
+    head: tuple[str, ...] = ("Master",)
+    versions: tuple[str, ...] = ("kubeflow.org/v1",)
+    own: Callable[[ManifestPart, int | None], Document] = _nothing
+    may_be_alone: bool = False
+
+
+def _of_pytorch(spec: ManifestPart, limit: int | None) -> Document:
+    return _elastic(spec.part("elasticPolicy"), limit) | _processes(spec)
+
+
+def _of_tensorflow(spec: ManifestPart, limit: int | None) -> Document:
+    spec.one_of("successPolicy", "AllWorkers")
+    return {}
+
+
+def _of_mpi(spec: ManifestPart, limit: int | None) -> Document:
+    spec.one_of("mpiImplementation", "OpenMPI")
+    return filled(
+        {
+            "slotsPerWorker": spec.whole("slotsPerWorker"),
+            "sshAuthMountPath": spec.text("sshAuthMountPath"),
+            "mpiLauncherCreationPolicy": spec.text("launcherCreationPolicy"),
+        }
+    )
+
+
+def _elastic(policy: ManifestPart, limit: int | None) -> Document:
+    """``limit`` is how often the job may start again by its own policy: a workload has one number
+    of both."""
+    policy.one_of("rdzvBackend", "c10d")
+    restarts = policy.whole("maxRestarts")
+    if None not in {limit, restarts} and restarts != limit:
+        policy.refuse("maxRestarts", f"must be as runPolicy.backoffLimit, {limit}")
+    bounds = {
+        "minReplicas": policy.whole("minReplicas"),
+        "maxReplicas": policy.whole("maxReplicas"),
+    }
+    return filled(bounds | {"backoffLimit": restarts})
+
+
+def _processes(spec: ManifestPart) -> Document:
+    """``auto`` and ``gpu`` are what Trainyard does unless a number is asked for."""
+    number = spec.text("nprocPerNode")
+    if (processes := number_in(number)) is not None:
+        return {"processesPerPod": processes}
+    if number not in {"", "auto", "gpu"}:
+        spec.refuse("nprocPerNode", f"{number!r} is not auto, gpu or a number")
+    return {}
+
+
+KINDS: Mapping[str, ImportedKind] = MappingProxyType(
+    {
+        "PyTorchJob": ImportedKind(
+            Framework.PYTORCH, "pytorchReplicaSpecs", own=_of_pytorch, may_be_alone=True
+        ),
+        "TFJob": ImportedKind(
+            Framework.TENSORFLOW, "tfReplicaSpecs", ("Chief", "Master"), own=_of_tensorflow
+        ),
+        "XGBoostJob": ImportedKind(Framework.XGBOOST, "xgbReplicaSpecs"),
+        "JAXJob": ImportedKind(Framework.JAX, "jaxReplicaSpecs", ()),
+        "MPIJob": ImportedKind(
+            Framework.MPI,
+            "mpiReplicaSpecs",
+            ("Launcher",),
+            ("kubeflow.org/v2beta1", "kubeflow.org/v1"),
+            _of_mpi,
+        ),
+    }
+)
