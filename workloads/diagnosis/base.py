@@ -22,10 +22,11 @@ class Fault(StrEnum):
         return "Trainyard" if self is Fault.TRAINYARD else self.value.capitalize()
 
 
-#: What makes a line one that tells of an error: "error: 0.2" is a measure.
-AN_ERROR = r"Error\b|Exception\b|ERROR|FATAL|[Ff]atal\b|\berror: (?!\d)|\b[Ff]ailed\b"
-#: Behind a counter or a switch, so that "killed: 0" and "killed: false" say that nothing was.
-UNLESS_NONE = r"(?!\W{1,4}(?:0|false|False|none|null|no)\b)"
+#: What makes a line one that tells of an error: "error rate: 0.2" and "Error: 0.2" are measures.
+AN_ERROR = (
+    r"Error\b(?!: *\d+\.\d)|Exception\b|ERROR|FATAL|[Ff]atal\b|\b[Ff]ailed\b"
+    r"|\berror\b(?! rates?\b|:? *\d)"
+)
 
 
 class Weight(IntEnum):

@@ -85,7 +85,8 @@ SERVICES = (
             r"remote: (?:Repository not found|Invalid username|HTTP Basic: Access denied"
             r"|Permission to|Write access)",
             r"git@\S+: Permission denied|git-lfs.*(?:authentication|credentials)",
-            r"(?:did not match any file\(s\)|pathspec '|couldn't find remote ref|not our ref)",
+            r"(?:did not match any file\(s\)|pathspec '|couldn't find remote ref"
+            r"|upload-pack: not our ref)",
         ),
     ),
     FailureClass(
@@ -137,7 +138,7 @@ NETWORK = (
             r"\b429\b:? (?:Client Error|\S*[Rr]ate ?[Ll]imit)|(?:status|code|HTTP\S*)\W{0,3}429\b"
             r"|Too [Mm]any [Rr]equests"
             r"|toomanyrequests|returned error: 429",
-            r"[Rr]ate ?limit(?:ed)?(?: (?:exceeded|reached|hit)|: (?!\d))|API rate limit|SlowDown\b"
+            r"[Rr]ate ?limit(?:ed)?(?: (?:exceeded|reached|hit)|: (?!\d))|SlowDown\b"
             r"|RequestLimitExceeded|ThrottlingException",
         ),
     ),

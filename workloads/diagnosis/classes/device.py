@@ -1,7 +1,7 @@
 """Failures of accelerators and of memory."""
 
 from spec.phases import Reason
-from workloads.diagnosis.base import UNLESS_NONE, FailureClass, Fault, Weight
+from workloads.diagnosis.base import FailureClass, Fault, Weight
 
 CLASSES = (
     FailureClass(
@@ -187,7 +187,7 @@ CLASSES = (
         says=(
             r"^\s*Killed\s*$|: +(?:line \d+: +)?\d+ Killed\b|\bKilled +(?:python|torchrun|bash"
             r"|\./)",
-            rf"(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b{UNLESS_NONE}",
+            r"(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b(?! 0\b)",
             r"Out of memory: Kill|[Mm]emory cgroup out of memory",
             r"Unable to allocate [\d.]+ [KMGTP]iB for an array",
             r"can't allocate memory|[Cc]annot allocate memory|not enough memory: you tried",

@@ -107,12 +107,13 @@ CLASSES = (
         "Check its path and that the volume it is on is mounted; checkpoints of another workload "
         "are in that workload's folder.",
         says=(
-            rf"(?:Error|error)\S*:? .*{CHECKPOINT}.*{GONE}",
-            rf"(?:Error|error)\S*:? .*{GONE}.*{CHECKPOINT}",
             r"File not found: filepath=|[Cc]ould not open \S*model\S*$",
             r"no file named (?:pytorch_model|model|tf_model)",
         ),
-        mentions=(r"[Nn]o (?:valid )?checkpoints? (?:was |were )?found (?:in|at|under)",),
+        mentions=(
+            rf"{CHECKPOINT}.*{GONE}|{GONE}.*{CHECKPOINT}",
+            r"[Nn]o (?:valid )?checkpoints? (?:was |were )?found (?:in|at|under)",
+        ),
     ),
     FailureClass(
         "data-missing",
@@ -158,7 +159,7 @@ CLASSES = (
             r"ArrowInvalid|[Pp]arquet.*(?:[Mm]agic|corrupt|invalid|minimum file footer)"
             r"|corrupted record at"
             r"|DataLossError|DATA_LOSS",
-            r"(?:MD5|SHA|[Hh]ash|[Cc]hecksum).*(?:mismatch\b|not match|corrupt)"
+            r"(?:MD5|SHA|[Hh]ash|[Cc]hecksum).*(?:mismatch\b|not match\b|corrupt)"
             r"|NonMatchingSplitsSizesError",
             r"could not convert string to float|Unable to (?:synchronously )?open file"
             r"|file signature not found",

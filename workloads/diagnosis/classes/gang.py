@@ -121,7 +121,8 @@ CLASSES = (
         says=(
             r"[Tt]imed out after \d+ ?\w* waiting for clients",
             r"client socket has timed out|client socket has failed to connect",
-            r"\b(?:\w*Store|store)\b.*(?:[Tt]imed out|[Tt]imeout (?:after|while|waiting))"
+            r"\b(?:\w*Store|store)\b.*(?:[Tt]imed out|[Tt]imeout (?:after|while|waiting)"
+            r"|Socket Timeout)"
             r"|wait timeout after \d+ms",
             r"[Tt]imed? ?out (?:while )?(?:initializing|waiting for) .*(?:process group"
             r"|rendezvous|workers|peers|ranks)",

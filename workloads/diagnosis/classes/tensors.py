@@ -97,11 +97,11 @@ CLASSES = (
         "look for empty or broken batches just before.",
         says=(
             r"(?i:(?:loss|gradient|grad|norm|output)s?\b.{0,40}\b(?:is|are|became|was|to be)"
-            r"\s*:?\s*(?:nan|inf|infinite|non-?finite)\b(?!ic))",
-            r"(?i:(?<![\w.])(?!best|max|min|prev)\w*(?:loss|gradient|grad|norm|output)s?\s*=\s*"
-            r"(?:nan|inf)\b)",
-            r"(?i:(?<![\w-])(?:nan|non-?finite|inf(?:inite)?)\b(?!-| to )[^,=:|]{0,30}\b(?:loss"
-            r"|gradient|grad|norm|values? detected))",
+            r"\s*:?\s*(?:nan|inf|infinite|non-?finite)\b(?!ic|-))",
+            r"(?i:(?<![\w.])(?!best|max|min|prev)\w*(?:(?:loss|gradient|grad|output)s?\s*=\s*"
+            r"(?:nan|inf)|norm\s*=\s*nan)\b)",
+            r"(?i:(?<![\w-])(?<!no )(?:nan|non-?finite|inf(?:inite)?)\b(?!-| to )[^,=:|]{0,30}"
+            r"\b(?:loss|gradient|grad|norm|values? detected))",
             r"returned nan values in its",
             r"(?:[Ll]oss|[Gg]rad\w*|[Oo]utputs?|[Ll]ogits?|[Tt]ensor|Input data|Label)\b.{0,20} "
             r"contains? (?:either )?`?(?:NaN|nan|infinity|inf)\b",
