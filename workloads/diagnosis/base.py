@@ -42,7 +42,9 @@ class Weight(IntEnum):
 class FailureClass:
     """``says`` are patterns of the decisive line; ``mentions`` are those that an ordinary line may
     hold as well, so that they count only where the line tells of an error; ``raises`` names
-    exceptions that are enough by themselves. ``signals``, exit ``codes`` and ``reasons`` (with a
+    exceptions that are enough by themselves. ``within`` are patterns of an exception that says too
+    little together with the frames before it; ``concludes`` of lines that only draw the conclusion
+    from another failure, where one is told. ``signals``, exit ``codes`` and ``reasons`` (with a
     ``remark`` in the engine's words) speak for ranks that printed nothing of it."""
 
     id: str
@@ -53,6 +55,8 @@ class FailureClass:
     says: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
     raises: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    concludes: tuple[str, ...] = ()
     weight: Weight = Weight.CAUSE
     signals: frozenset[int] = frozenset()
     codes: frozenset[int] = frozenset()
@@ -65,6 +69,13 @@ class FailureClass:
         of_errors = [rf"^(?=.*(?:{AN_ERROR})).*(?:{one})" for one in self.mentions]
         patterns = [*self.says, *of_errors, *(raised if self.raises else [])]
         return re.compile("|".join(patterns) or r"(?!)", re.MULTILINE)
+
+    def weight_of(self, text: str) -> Weight:
+        is_conclusion = any(re.search(one, text) for one in self.concludes)
+        return Weight.PLAIN if is_conclusion else self.weight
+
+    def is_within(self, frames: str, text: str) -> bool:
+        return any(re.search(one, f"{frames}\n{text}") for one in self.within)
 
     def says_so(self, message: str) -> bool:
         """Whether the engine's words do not speak against it."""

@@ -19,6 +19,7 @@ class Match:
 
     failure: FailureClass
     number: int
+    weight: Weight
     source: str = ""
     block: int = -1
 
@@ -30,8 +31,8 @@ def match(lines: Sequence[str]) -> Match | None:
     matches = _uncaught([one for one in _matches(lines) if one.number > dealt_with])
     if not matches:
         return None
-    heaviest = max(one.failure.weight for one in matches)
-    return _decisive([one for one in matches if one.failure.weight == heaviest], _root(lines))
+    heaviest = max(one.weight for one in matches)
+    return _decisive([one for one in matches if one.weight == heaviest], _root(lines))
 
 
 def _matches(lines: Sequence[str]) -> Iterator[Match]:
@@ -41,13 +42,16 @@ def _matches(lines: Sequence[str]) -> Iterator[Match]:
     for utterance in said:
         failure = _class_of(utterance, likely)
         if failure:
-            yield Match(failure, utterance.number, utterance.source, utterance.block)
+            weight = failure.weight_of(utterance.text)
+            yield Match(failure, utterance.number, weight, utterance.source, utterance.block)
 
 
 def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureClass | None:
     """What ends a traceback is an exception, whatever it is called."""
-    failure = next((one for one in likely if one.pattern.search(utterance.text)), None)
-    is_raised = utterance.block >= 0 and RAISED.match(utterance.text)
+    text, frames = utterance.text, utterance.frames
+    failure = next((one for one in CLASSES if frames and one.is_within(frames, text)), None)
+    failure = failure or next((one for one in likely if one.pattern.search(text)), None)
+    is_raised = utterance.block >= 0 and RAISED.match(text)
     return failure or (BY_ID[EXCEPTION] if is_raised else None)
 
 
@@ -56,7 +60,7 @@ def _uncaught(matches: list[Match]) -> list[Match]:
     no such proof: several processes may print into one log."""
     last: dict[str, int] = {}
     for one in matches:
-        if one.block >= 0 and one.failure.weight > Weight.SYMPTOM:
+        if one.block >= 0 and one.weight > Weight.SYMPTOM:
             last[one.source] = one.block
     return [one for one in matches if one.block < 0 or one.block >= last.get(one.source, -1)]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 LONGEST = 2000  # characters of a line that are looked at
+DEEPEST = 16  # lines of the innermost frames
 #: Whose line it is, where a launcher puts the ranks of a pod into one log.
 SOURCE = re.compile(
     r"^(?:\[(?:rank|default)?\d+\]:\s?|\[\d+,\d+\]<std\w+>:\s?|\(\w+ pid=\d+[^)]*\)\s?|\d{1,3}: )"
@@ -16,8 +17,8 @@ CALM = re.compile(
     r"|^.{0,60}?(?<!NCCL )\b(?:WARN(?:ING)?|[Ww]arning|INFO|DEBUG|NOTE|NOTICE)\b"
 )
 HANDLED = re.compile(
-    r"\b(?:retry(?:ing)?\b(?! limit)|will retry|re-?trying|fall(?:ing|s)? ?back|skipp(?:ing|ed)"
-    r"|ignor(?:ing|ed)"
+    r"\b(?:retry(?:ing)?\b(?! limit)|will retry|re-?trying|fall(?:ing|s)? ?back"
+    r"|(?<!\)\) - )skipp(?:ing|ed)|ignor(?:ing|ed)"
     r"|continuing|recovered|reconnecting|using .* instead|trying (?:again|next|another|port"
     r"|with))\b"
     r"|^(?!.*(?:error|exception|fatal)\b).*[,;.(] *(?:so )?(?:using|building|creating|generating"
@@ -58,13 +59,14 @@ WRAPPED = re.compile(
 
 @dataclass(frozen=True)
 class Utterance:
-    """A line that may say why. ``block`` numbers the traceback it ends, or is -1; ``number`` is the
-    line's place in what was read."""
+    """A line that may say why. ``block`` numbers the traceback it ends, or is -1; ``frames``
+    are its innermost frames; ``number`` is the line's place in what was read."""
 
     number: int
     source: str
     text: str
     block: int = -1
+    frames: str = ""
 
 
 @dataclass
@@ -75,6 +77,7 @@ class _Source:
     inside: bool = False
     chained: bool = False
     aside: bool = False
+    frames: tuple[str, ...] = ()
 
 
 def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
@@ -87,11 +90,14 @@ def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
         text = line[len(prefix[0]) if prefix else 0 :]
         text = FRAMED.sub("", text).rstrip("\u2502\u2503 ")
         at = sources.setdefault(name, _Source())
-        if not (_is_of_a_traceback(at, text, blocks) or _is_of_another(at, text)):
+        if _is_of_a_traceback(at, text, blocks):
+            at.frames = (*at.frames, text)[-DEEPEST:]
+        elif not _is_of_another(at, text):
             block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
+            frames, at.frames = "\n".join(at.frames), ()
             at.inside = at.aside = False
             if not was_aside and _may_say_why(line, text, is_raised=block >= 0):
-                yield Utterance(number, name, text, block)
+                yield Utterance(number, name, text, block, frames if block >= 0 else "")
 
 
 def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:

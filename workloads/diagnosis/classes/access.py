@@ -107,6 +107,8 @@ SERVICES = (
             r"npm (?:error|ERR!) (?:code )?E?40[134]\b",
             r"PackagesNotFoundError|E: Unable to locate package",
         ),
+        # pip ends with them where it could not read the index, too.
+        concludes=(r"\(from versions: none\)|No matching distribution found",),
     ),
     FailureClass(
         "login-missing",

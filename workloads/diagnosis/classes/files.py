@@ -80,6 +80,7 @@ CLASSES = (
             r"(?:DataLossError|DATA_LOSS).*(?:checkpoint|table)"
             r"|[Cc]heckpoint .*(?:is )?(?:corrupt|damaged|incomplete)",
         ),
+        within=(r"PyTorchFileReader\((?:.*\n)+OSError: \[Errno 22\]",),
     ),
     FailureClass(
         "checkpoint-mismatch",

@@ -82,6 +82,7 @@ CODE = (
             r"|jsonschema\S*ValidationError",
             r"(?:configparser|tomllib|toml)\.\w*Error|ConfigAttributeError|ConfigKeyError",
         ),
+        within=(r"(?:json\.loads\(os\.environ|in _load_tf_config)(?:.*\n)+.*JSONDecodeError",),
         mentions=(r"[Uu]nknown (?:objective|parameter|configuration|setting|key)\b",),
     ),
     FailureClass(
