@@ -22,7 +22,7 @@ HANDLED = re.compile(
     r"|continuing|recovered|reconnecting|using .* instead|trying (?:again|next|another|port"
     r"|with))\b"
     r"|^(?!.*(?:error|exception|fatal)\b).*[,;.(] *(?:so )?(?:using|building|creating|generating"
-    r"|downloading|computing|imputing|starting|training|running) "
+    r"|downloading|computing|imputing|starting|training|running)(?: |$)"
     # A counter at zero, or a switch that is off.
     r"|^(?!.*(?:error|exception|fatal)\b).*(?<!rank|code)(?<!device)[\"']?[:=] *"
     r"(?:0|no|none|off|false|never)\W{0,3}$",

@@ -138,6 +138,18 @@ CODE = (
         signals=frozenset({4}),
     ),
     FailureClass(
+        "recursion",
+        "Recursion too deep",
+        Fault.PROGRAM,
+        "A function calls itself without end.",
+        "Look at the function that the traceback repeats.",
+        says=(
+            r"maximum recursion depth exceeded|(?:from|[Ee]rror.*) [Ss]tack overflow"
+            r"|[Ss]tack overflow detected|has overflowed its stack",
+        ),
+        raises=("RecursionError",),
+    ),
+    FailureClass(
         "aborted",
         "Aborted",
         Fault.PROGRAM,
@@ -152,18 +164,6 @@ CODE = (
         ),
         weight=Weight.ECHO,
         signals=frozenset({6}),
-    ),
-    FailureClass(
-        "recursion",
-        "Recursion too deep",
-        Fault.PROGRAM,
-        "A function calls itself without end.",
-        "Look at the function that the traceback repeats.",
-        says=(
-            r"maximum recursion depth exceeded|(?:from|[Ee]rror.*) [Ss]tack overflow"
-            r"|[Ss]tack overflow detected",
-        ),
-        raises=("RecursionError",),
     ),
     FailureClass(
         "process-limit",
