@@ -43,8 +43,8 @@ class FailureClass:
     """``says`` are patterns of the decisive line; ``mentions`` are those that an ordinary line may
     hold as well, so that they count only where the line tells of an error; ``raises`` names
     exceptions that are enough by themselves. ``within`` are patterns of an exception that says too
-    little together with the frames before it; ``concludes`` of lines that only draw the conclusion
-    from another failure, where one is told. ``signals``, exit ``codes`` and ``reasons`` (with a
+    little together with the frames before it; ``gives_way`` of lines that count only where no other
+    cause is told. ``signals``, exit ``codes`` and ``reasons`` (with a
     ``remark`` in the engine's words) speak for ranks that printed nothing of it."""
 
     id: str
@@ -56,7 +56,7 @@ class FailureClass:
     mentions: tuple[str, ...] = ()
     raises: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
-    concludes: tuple[str, ...] = ()
+    gives_way: tuple[str, ...] = ()
     weight: Weight = Weight.CAUSE
     signals: frozenset[int] = frozenset()
     codes: frozenset[int] = frozenset()
@@ -71,8 +71,8 @@ class FailureClass:
         return re.compile("|".join(patterns) or r"(?!)", re.MULTILINE)
 
     def weight_of(self, text: str) -> Weight:
-        is_conclusion = any(re.search(one, text) for one in self.concludes)
-        return Weight.PLAIN if is_conclusion else self.weight
+        is_weak = any(re.search(one, text) for one in self.gives_way)
+        return min(self.weight, Weight.PLAIN) if is_weak else self.weight
 
     def is_within(self, frames: str, text: str) -> bool:
         return any(re.search(one, f"{frames}\n{text}") for one in self.within)

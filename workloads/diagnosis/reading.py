@@ -23,6 +23,7 @@ HANDLED = re.compile(
     r"|with))\b"
     r"|^(?!.*(?:error|exception|fatal)\b).*[,;.(] *(?:so )?(?:using|building|creating|generating"
     r"|downloading|computing|imputing|starting|training|running)(?: |$)"
+    r"|\bhandlers? (?:for|installed|registered)\b|\benabled for SIG"
     # A counter at zero, or a switch that is off.
     r"|^(?!.*(?:error|exception|fatal)\b).*(?<!rank|code)(?<!device)[\"']?[:=] *"
     r"(?:0|no|none|off|false|never)\W{0,3}$",

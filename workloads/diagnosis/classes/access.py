@@ -2,6 +2,9 @@
 
 from workloads.diagnosis.base import FailureClass, Fault
 
+#: Whoever waits for another to come up is told no until it has.
+WAITS = r"^[Ww]aiting (?:for|until)\b"
+
 SERVICES = (
     FailureClass(
         "tls",
@@ -34,6 +37,7 @@ SERVICES = (
             r"NameResolutionError|[Nn]o such host|[Uu]nknown host|gaierror|EAI_AGAIN",
             r"(?:host|hostname|address).* (?:cannot|could not) be (?:resolved|retrieved|found)",
         ),
+        gives_way=(WAITS,),
     ),
     FailureClass(
         "gated-model",
@@ -108,7 +112,7 @@ SERVICES = (
             r"PackagesNotFoundError|E: Unable to locate package",
         ),
         # pip ends with them where it could not read the index, too.
-        concludes=(r"\(from versions: none\)|No matching distribution found",),
+        gives_way=(r"\(from versions: none\)|No matching distribution found",),
     ),
     FailureClass(
         "login-missing",
@@ -184,6 +188,7 @@ NETWORK = (
             r"[Cc]onnection refused|ECONNREFUSED|actively refused it|ConnectionRefusedError",
             r"Failed to connect to .* port \d+ .*(?:Couldn't|Could not) connect to server",
         ),
+        gives_way=(WAITS,),
     ),
     FailureClass(
         "network-unreachable",
@@ -203,5 +208,6 @@ NETWORK = (
             r"urlopen error (?:timed out|\[Errno 1(?:01|10|13)\])|TimeoutError: (?:\[Errno 110\]"
             r"|The read)",
         ),
+        gives_way=(WAITS,),
     ),
 )
