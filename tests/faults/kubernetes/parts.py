@@ -46,7 +46,7 @@ def kubelet(cluster: RealCluster) -> psutil.Process:
 
 def part(cluster: RealCluster, program: str) -> psutil.Process:
     """Another of the programs that this cluster, and no other of this machine, is made of."""
-    folder = str(cluster.kubeconfig.parent)
+    folder = f"{cluster.kubeconfig.parent}/"  # of another cluster it may begin alike
     lines = {one: " ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])}
     parts = [one for one, line in lines.items() if program in line and folder in line]
     if len(parts) != 1:
