@@ -58,6 +58,8 @@ def test_a_deadline_of_the_cluster_counts_the_wait_and_is_no_time_limit(
     spec = launched.spec.model_copy(update={"worker": worker})
     launched = rig.submit(replace(launched, spec=spec))
     job = (PLAIN if plain else SINGLE).path(f"{PREFIX}team-a", job_name(launched.handle))
+    # A controller that has not begun with the job yet looks at a deadline that comes then no more.
+    wait_for(lambda: rig.api.get(job).get("status", {}).get("startTime"), 60, "its start")
     deadline = {"activeDeadlineSeconds": 2}
     rig.api.merge(job, {"spec": deadline if plain else {"runPolicy": deadline}})
     seen = rig.over(launched)
