@@ -124,6 +124,10 @@ def checked(answer: CommandResult, what: str) -> str:
     return answer.out
 
 
+def unreadable(directory: str) -> str:
+    return f"{directory} cannot be read (is it mounted on the login node?)"
+
+
 def packed(contents: Mapping[str, str], *, shown: Collection[str] = ()) -> bytes:
     """A tar archive of files that only their owner may read, by path; their group may read and
     write those that are ``shown``."""
@@ -149,7 +153,7 @@ def latest_runs(
     program, results = looking(LATEST, of_people=of_people), list[str]()
     for start in range(0, max(len(workloads), 1), PACK):
         answer = sh(transport, program, directory, *workloads[start : start + PACK])
-        lines = checked(answer, f"{directory} cannot be read").splitlines()
+        lines = checked(answer, unreadable(directory)).splitlines()
         results += [line for line in lines if RUN.fullmatch(line)]
     return results
 
@@ -163,7 +167,7 @@ def facts(
     start = 0
     while start < len(folders):
         asked = folders[start : start + PACK]
-        out = checked(sh(transport, program, directory, *asked), f"{directory} cannot be read")
+        out = checked(sh(transport, program, directory, *asked), unreadable(directory))
         if cut := CUT.search(out) if of_people else None:
             asked = asked[: int(cut[1])]
         results: dict[str, dict[str, str]] = {folder: {} for folder in asked}

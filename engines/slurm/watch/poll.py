@@ -79,8 +79,7 @@ class Looker:
         workloads came or went."""
         answer = files.sh(self.transport, BELLS, self.directory, since)
         rung, there, at = dict[UUID, str](), set[UUID](), ""
-        said = f"{self.directory} cannot be entered. Is it mounted on the login node?"
-        for line in files.checked(answer, said).splitlines():
+        for line in files.checked(answer, files.unreadable(self.directory)).splitlines():
             name, _, rest = line.partition(" ")
             if name == "at":
                 at = rest

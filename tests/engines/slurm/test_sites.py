@@ -98,7 +98,7 @@ def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(
     began, before = time.monotonic(), polls()
     rig.submit(launched := rig.shell("sleep 2; echo hello"))
     watched.seen(launched, Phase.COMPLETED)
-    assert 1 < polls() - before <= (time.monotonic() - began) / 5 + 1
+    assert 1 <= polls() - before <= (time.monotonic() - began) / 5 + 1
     assert not any(watched.transport.count(it) for it in ("sinfo", "scontrol"))
     accounting = [line for line in watched.transport.asked if line.startswith("sacct")]
     assert all("--json" in line and re.search(r" --jobs=\d+ ", line) for line in accounting)
