@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from engines.kubernetes.logs import follower
+from engines.kubernetes.logs import away, follower
 from engines.kubernetes.logs.streams import LogStreams
 from engines.logs import Log, LogChunk
 from tests.engines.kubernetes.logs.nodes import AT, LINE, Nodes, read, streams_of
@@ -69,19 +69,22 @@ def test_an_end_waits_for_no_node_that_gives_no_logs(nodes: Nodes) -> None:
     assert Reading(streams, second).is_here(), "it is known by now that none will come"
 
 
-def test_a_node_that_tells_of_an_end_is_asked_again_if_it_ever_answered(nodes: Nodes) -> None:
+def test_a_node_that_tells_of_an_end_is_asked_again_if_it_ever_answered(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(away, "PAUSE", (600.0, 600.0))
     streams, uid = streams_of(nodes), uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)
     nodes.away = {"up"}
     nodes.answers[-1].shutdown()
-    wait_for(lambda: reading.piece().late)
+    wait_for(lambda: reading.piece().late and streams._away.has_failed("up"))
     nodes.away.clear()
     streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
     assert reading.piece().awaited
     asked = len(nodes.asked)
-    wait_for(lambda: len(nodes.asked) > asked, 1.5, "the node, which else is asked after 2 s")
+    wait_for(lambda: len(nodes.asked) > asked, 20, "the node, which else is asked after minutes")
 
 
 def test_the_watch_hears_when_a_log_may_be_here(nodes: Nodes) -> None:
