@@ -83,11 +83,11 @@ class JobHistory:
         job = glance.job or glance.facts.verdict
         if job is None or job.is_queued or not job.start or not job.id.isdecimal():
             return
-        moment = job.end if job.is_over else job.start
+        moment = (job.end if job.is_over else job.start) or at  # not every queue tells the end
         mark = job.id, job.start, job.is_over
         if self._done.get(glance.uid) != mark:
             self._done[glance.uid] = mark
-            if moment and at - moment < RECENT:
+            if at - moment < RECENT:
                 self._wishes[glance.uid] = Wish(glance.uid, job, at)
 
     def _records(self, asked: Iterable[Wish], at: datetime) -> list[JobRecord] | None:

@@ -97,6 +97,13 @@ def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end() -> None:
     assert all("--jobs=52" in line and "--json" in line for line in login.lines)
 
 
+def test_an_end_without_a_time_in_the_queue_is_asked_for() -> None:
+    history, ended = JobHistory(Accounting([record("CANCELLED")])), looked_at("CANCELLED")
+    assert ended.job
+    history.go_on([replace(ended, job=replace(ended.job, end=None))], START)
+    assert told(history)[1:] == ["Canceled: after 0:01:02 (job 52)"]
+
+
 def test_many_that_start_together_are_asked_for_in_turn() -> None:
     uids = [UUID(int=number) for number in range(1, AT_ONCE + 11)]
     login = Accounting([record(name=job_name(it, 1), job_id=it.int) for it in uids])
