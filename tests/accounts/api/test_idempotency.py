@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from accounts import tokens
 from accounts.models import KeptAnswer, User
+from config.rest.examples import MANIFEST
 from core.database.fields import is_under_first_key
+from projects.models import Project
 from tests.caller import Body, Caller
 from tests.factories import UserFactory
 from workloads.models import Workload
@@ -45,6 +47,15 @@ def test_another_request_under_the_same_key_is_refused(researcher: User, seed_bo
     other = post(researcher, "/workloads/distributed", seed_body(name="other"), "k")
     assert (other.status_code, other.json()["code"]) == (422, 422)
     assert post(researcher, "/workloads/trainings", seed_body(), "k").status_code == 422
+    assert Workload.objects.count() == 1
+
+
+def test_a_manifest_that_is_sent_again_makes_one_workload(project: Project) -> None:
+    metadata = {"projectId": str(project.pk), "clusterId": str(project.cluster_id)}
+    body = {"metadata": metadata, "manifest": MANIFEST}
+    user = project.members.get()
+    answers = [post(user, "/workloads/manifests", body, "k") for _ in range(2)]
+    assert [it.status_code for it in answers] == [202, 202]
     assert Workload.objects.count() == 1
 
 

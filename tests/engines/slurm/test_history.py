@@ -73,8 +73,10 @@ class Hanging(Accounting):
         return answer
 
 
-def looked_at(state: str = "RUNNING", *, uid: UUID = cases.UID, job_id: str = "52") -> Glance:
-    end = START + timedelta(seconds=62) if state != "RUNNING" else None
+def looked_at(
+    state: str = "RUNNING", *, uid: UUID = cases.UID, job_id: str = "52", timed: bool = True
+) -> Glance:
+    end = START + timedelta(seconds=62) if state != "RUNNING" and timed else None
     job = BatchJob(job_id, job_name(uid, 1), state, START, START, end, "n1")
     return replace(glance(uid, job_id), job=job)
 
@@ -83,7 +85,8 @@ def told(history: JobHistory) -> list[str]:
     return [f"{it.reason}: {it.message} ({it.about})" for it in history.take()]
 
 
-def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end() -> None:
+@pytest.mark.parametrize("timed", [True, False])  # whether the queue tells when it ended
+def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end(*, timed: bool) -> None:
     login = Accounting([record()])
     history, at = JobHistory(login), START + timedelta(seconds=5)
     for _ in range(3):
@@ -91,17 +94,10 @@ def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end() -> None:
     assert told(history) == ["Started: on n1; 2 CPUs (job 52)"]
     login.jobs = [record("FAILED")]
     for _ in range(3):
-        history.go_on([looked_at("FAILED")], at + timedelta(seconds=60))
+        history.go_on([looked_at("FAILED", timed=timed)], at + timedelta(seconds=60))
     assert told(history)[1:] == ["Failed: after 0:01:02 (job 52)"]
     assert len(login.lines) == 2
     assert all("--jobs=52" in line and "--json" in line for line in login.lines)
-
-
-def test_an_end_without_a_time_in_the_queue_is_asked_for() -> None:
-    history, ended = JobHistory(Accounting([record("CANCELLED")])), looked_at("CANCELLED")
-    assert ended.job
-    history.go_on([replace(ended, job=replace(ended.job, end=None))], START)
-    assert told(history)[1:] == ["Canceled: after 0:01:02 (job 52)"]
 
 
 def test_many_that_start_together_are_asked_for_in_turn() -> None:
@@ -150,8 +146,7 @@ def test_a_look_at_the_queue_waits_for_no_answer_of_accounting() -> None:
 
 
 def test_accounting_that_lags_is_asked_again_and_the_queue_speaks_in_the_end() -> None:
-    login = Accounting([record()])  # still running, it says
-    history = JobHistory(login)
+    history = JobHistory(login := Accounting([record()]))  # still running, it says
     for seconds in (63, 70, 90):
         history.go_on([looked_at("TIMEOUT")], START + timedelta(seconds=seconds))
     assert (len(login.lines), told(history)) == (3, [])
@@ -160,8 +155,7 @@ def test_accounting_that_lags_is_asked_again_and_the_queue_speaks_in_the_end() -
 
 
 def test_accounting_that_is_silent_is_left_alone_and_no_line_is_lost() -> None:
-    login = Accounting()
-    history = JobHistory(login)
+    history = JobHistory(login := Accounting())
     history.go_on([looked_at()], START)
     history.go_on([looked_at(uid=UUID(int=7), job_id="53")], START + timedelta(seconds=6))
     assert told(history) == ["Started: on n1 (job 52)", "Started: on n1 (job 53)"]

@@ -246,17 +246,3 @@ def test_the_answer_says_whether_the_cluster_has_the_workload(
     workload = WorkloadFactory(project=project, manifest_json=MANIFEST, **has)
     _, answer = call("GET", f"{PATH}/{workload.pk}")
     assert answer["syncInfo"]["status"] == status
-
-
-def test_the_same_manifest_sent_twice_under_one_key_is_one_workload(
-    call: Caller, metadata: dict[str, str]
-) -> None:
-    headers = {"Authorization": f"Bearer {tokens.issue(call.user)}", "Idempotency-Key": "again"}
-    bodies = [{"metadata": metadata, "manifest": MANIFEST}] * 2
-    bodies.append({"metadata": metadata | {"name": "other"}, "manifest": MANIFEST})
-    answers = [
-        Client().post(f"/api/v1{PATH}", body, content_type="application/json", headers=headers)
-        for body in bodies
-    ]
-    assert [it.status_code for it in answers] == [202, 202, 422]
-    assert Workload.objects.count() == 1
