@@ -3,11 +3,12 @@ silence. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from pydantic import JsonValue
 
 Document = dict[str, Any]
+Kind = TypeVar("Kind")
 NO_COUNTERPART = "has no counterpart in Trainyard; leave it out"
 MOST_DIGITS = 9
 KINDS_OF_VALUES = {
@@ -78,10 +79,10 @@ class ManifestPart:
         return str(self._take(key, str) or "")
 
     def whole(self, key: str) -> int | None:
-        return self._take(key, int)  # type: ignore[no-any-return]
+        return self._take(key, int)
 
     def flag(self, key: str) -> bool | None:
-        return self._take(key, bool)  # type: ignore[no-any-return]
+        return self._take(key, bool)
 
     def quantity(self, key: str) -> str:
         """As a text, which a manifest may have as a number."""
@@ -117,10 +118,10 @@ class ManifestPart:
             words = [str(it).lower() if isinstance(it, bool) else str(it) for it in choices]
             self.refuse(key, f"can only be {' or '.join(words)} here")
 
-    def _take(self, key: str, kind: type) -> Any:
+    def _take(self, key: str, kind: type[Kind]) -> Kind | None:
         value = self._left.pop(key, None)
         if value is None or _is(value, kind):
-            return value
+            return cast("Kind | None", value)
         self.refuse(key, f"must be {KINDS_OF_VALUES[kind]}")
         return None
 
