@@ -25,6 +25,7 @@ from django.db import connection, connections
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 
+from core.frames import with_room
 from core.rest.api import CALLS
 
 SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
@@ -115,7 +116,7 @@ class Handler(ASGIHandler):
 
     def answer(self, scope: Any, body: IO[bytes], arrived: float) -> HttpResponseBase:
         with _patience(time.monotonic() - arrived):
-            return self._answer(scope, body)
+            return with_room(self._answer, scope, body)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """One request from start to end, but for what its response still has to make."""

@@ -1,5 +1,6 @@
 """Addresses for ``test_handler``: the last one answers on the event loop."""
 
+import inspect
 import threading
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -11,6 +12,12 @@ ANSWERED: list[str] = []
 def plain(request: HttpRequest) -> HttpResponse:
     ANSWERED.append(threading.current_thread().name)
     return HttpResponse(request.body.upper())
+
+
+def callers(request: HttpRequest) -> HttpResponse:
+    """The names of the functions that it is called by."""
+    functions = (each.frame.f_code.co_name for each in inspect.stack(context=0))
+    return HttpResponse(" ".join(functions))
 
 
 def in_pieces(request: HttpRequest) -> StreamingHttpResponse:
@@ -28,6 +35,7 @@ urlpatterns = [
     path("workloads/rows/", plain),
     path("api/plain", plain),
     path("api/v1/token", plain),
+    path("callers", callers),
     path("pieces", in_pieces),
     path("streaming", streaming),
 ]

@@ -13,6 +13,7 @@ from pytest_django import Settings
 
 from config import handler
 from config.handler import ROWS, SIGN_IN, Handler, is_asynchronous
+from core.frames import with_room
 from tests.config.small_urls import ANSWERED
 from tests.waiting import wait_for
 
@@ -61,6 +62,12 @@ def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
     assert ask(small, "/plain", b"hello") == (200, b"HELLO")
     assert ask(small, "/plain", b"again") == (200, b"AGAIN")
     assert ANSWERED == ["web_0", "web_0"]
+
+
+def test_plain_views_have_room_for_deep_calls(small: Handler) -> None:
+    """Else how deep a view is called decides whether what it draws takes twice the time."""
+    _, callers = ask(small, "/callers")
+    assert with_room.__name__ in callers.decode().split()
 
 
 def test_changed_rows_do_not_take_the_threads_of_pages(small: Handler) -> None:

@@ -1,0 +1,31 @@
+from collections.abc import Callable
+from resource import RUSAGE_THREAD, getrusage
+
+from core.frames import with_room
+
+DEPTHS = 400  # more calls than fit into a chunk
+CALLS = 1_000
+
+
+def _leaf() -> None: ...
+
+
+def _loop() -> int:
+    """How often memory was asked for in a thousand calls of a function."""
+    before = getrusage(RUSAGE_THREAD).ru_minflt
+    for _ in range(CALLS):
+        _leaf()
+    return getrusage(RUSAGE_THREAD).ru_minflt - before
+
+
+def _below(depth: int, call: Callable[[], int]) -> int:
+    return call() if depth == 0 else _below(depth - 1, call)
+
+
+def test_no_depth_of_a_loop_asks_the_system_for_memory_at_each_call() -> None:
+    asked = [with_room(_below, depth, _loop) for depth in range(DEPTHS)]
+    assert max(asked) < CALLS / 10
+
+
+def test_a_call_with_room_takes_what_it_is_given_and_returns_what_comes() -> None:
+    assert with_room(sorted, [3, 1, 2], reverse=True) == [3, 2, 1]
