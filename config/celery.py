@@ -3,16 +3,25 @@
 import os
 from typing import Any
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import task_failure, worker_ready, worker_shutting_down
 
 from config.heartbeat import WorkerPulse
 from core import garbage, storage
 from core.broker import lease
+from core.frames import with_room
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("trainyard")
+
+class RoomyTask(Task):  # type: ignore[misc] # celery has no types
+    """Runs with room for deep calls, however deep the pool calls it."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return with_room(self.run, *args, **kwargs)
+
+
+app = Celery("trainyard", task_cls=RoomyTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["consumer"].add(WorkerPulse)
