@@ -1,12 +1,12 @@
-"""``python -m bench [table trainer fit training live validation terminal]``: measure and print, or
-all."""
+"""``python -m bench [table trainer fit training live validation terminal search]``: measure and
+print, or all."""
 
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import fit, live, loop, report, table, terminal, training, validation
+from bench import fit, live, loop, report, search, table, terminal, training, validation
 from tests.product import Trainyard
 
 RUNNING = {
@@ -14,6 +14,7 @@ RUNNING = {
     "live": live.rows,
     "validation": validation.rows,
     "terminal": terminal.rows,
+    "search": search.rows,
 }
 ALONE = {
     "table": table.rows,

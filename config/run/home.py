@@ -9,6 +9,8 @@ from typing import Any, TextIO
 
 import psutil
 
+from engines.shared.starts import is_same, start_of
+
 # How long processes of a crashed Trainyard may take to end before they are killed, in seconds.
 LEFTOVER_PATIENCE = 5.0
 
@@ -75,7 +77,7 @@ class Home:
             "manager": os.getpid(),
             "url": url,
             "processes": {
-                name: {"pid": process.pid, "started": process.create_time()}
+                name: {"pid": process.pid, "started": start_of(process.pid)}
                 for name, process in processes.items()
             },
         }
@@ -102,6 +104,6 @@ class Home:
             with suppress(psutil.Error, LookupError, TypeError):
                 process = psutil.Process(entry["pid"])
                 # Process ids are used again; together with the start they name one process.
-                if abs(process.create_time() - entry["started"]) < 1:
+                if is_same(process.pid, str(entry["started"])):
                     leftovers.append((name, process))
         return leftovers

@@ -232,7 +232,7 @@ class LocalEngine:
     def _tend(self, folder: Folder, record: Record | None) -> None:
         """Give a workload whose supervisor died another one, which picks up the pieces."""
         at = datetime.fromisoformat(record.at) if record else datetime.min.replace(tzinfo=UTC)
-        quiet = (datetime.now(UTC) - at).total_seconds()
+        quiet = abs((datetime.now(UTC) - at).total_seconds())  # the clock may be set back
         if quiet > supervisors.STARTING and folder.launch.exists() and not folder.is_tended:
             try:
                 with locked(folder.door, wait=False):

@@ -40,7 +40,7 @@ def _end_supervisor(lock: IO[str]) -> None:
             lock.seek(0)
             match lock.read().split():
                 case [pid, started]:
-                    processes.kill(int(pid), float(started))
+                    processes.kill(int(pid), started)
             if time.monotonic() > deadline:
                 raise EngineUnavailable("its supervisor does not end; trying again") from None
             time.sleep(0.01)

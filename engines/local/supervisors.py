@@ -4,35 +4,54 @@ import fcntl
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 from engines.local.planning.environment import ROOT, base_variables
+from engines.local.records.journal import is_full
 from engines.local.records.layout import Folder, read_json
 from engines.local.records.plan import GangPlan
 from engines.local.records.state import Record
 from engines.local.system import processes
+from engines.shared.starts import start_of
 from spec.phases import Phase, Reason
 
-#: Seconds that a supervisor may take to listen before it counts as dead.
+#: Seconds between two that are started. One that does not listen yet counts as dead when its
+#: process is: on a busy machine it may take long.
 STARTING = 2.0
 #: How often one may die beyond the backoff limit before the workload is given up.
 SPARE_LIVES = 5
 #: A shell leaves it to the system at once, so that it is nobody's child and nobody's zombie.
-DETACH = ["/bin/sh", "-c", '"$@" &', "sh"]
+DETACH = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh"]
 
 
 def start(folder: Folder) -> None:
     """A detached supervisor. One too many does no harm: only one gets the lock."""
     with folder.supervisor_log.open("ab") as log:
-        subprocess.run(
+        ended = subprocess.run(
             [*DETACH, sys.executable, "-m", "engines.local.supervisor", str(folder.path)],
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=subprocess.PIPE,
             stderr=log,
             cwd=ROOT,
             env=base_variables(),
             start_new_session=True,
             check=True,
         )
+    pid = int(ended.stdout)
+    try:
+        folder.starting.write_text(f"{pid} {start_of(pid)}")
+    except OSError as error:
+        if not is_full(error):
+            raise
+
+
+def is_starting(folder: Folder) -> bool:
+    """Whether the last one that was started lives, though it may not listen yet."""
+    with suppress(FileNotFoundError):
+        match folder.starting.read_text().split():
+            case [pid, started]:
+                return processes.is_alive(int(pid), started)
+    return False
 
 
 def revive(folder: Folder) -> None:
@@ -45,7 +64,7 @@ def revive(folder: Folder) -> None:
         return
     lives = folder.revivals(plan.run)
     lost = lives.stat() if lives.exists() else None
-    if lost and time.time() - lost.st_mtime < STARTING:
+    if is_starting(folder) or (lost and abs(time.time() - lost.st_mtime) < STARTING):
         return
     if lost and lost.st_size > plan.backoff_limit + SPARE_LIVES:
         _give_up(folder, plan)

@@ -13,6 +13,7 @@ from config.run.programs import table as programs
 from config.run.programs.logs import LARGEST, LogFile
 from config.run.programs.manager import Manager, NotReady, Running, ending
 from config.run.programs.table import Address, Program
+from engines.shared import starts
 from tests.waiting import wait_for
 
 
@@ -55,9 +56,10 @@ def test_a_data_folder_has_a_single_owner(tmp_path: Path) -> None:
 def test_a_process_id_used_again_is_left_alone(tmp_path: Path) -> None:
     home = Home(tmp_path)
     other = psutil.Process()
-    record = {"processes": {"web": {"pid": other.pid, "started": other.create_time() - 60}}}
-    home.record_path.write_text(json.dumps(record))
-    assert home.end_leftovers() == []
+    for started in (f"{starts.start_of(other.pid)}1", other.create_time() - 60, ""):
+        record = {"processes": {"web": {"pid": other.pid, "started": started}}}
+        home.record_path.write_text(json.dumps(record))
+        assert home.end_leftovers() == []
 
 
 @pytest.mark.parametrize("record", ["", "[]", '{"processes": {"web": {"pid": 4000000}}}'])

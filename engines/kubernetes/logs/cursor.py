@@ -5,13 +5,13 @@ second that one names. A record is a line, or a part of one: nodes write down lo
 and kubelets before 1.27 put a time before each of these. So a place in a log is the record with the
 latest time seen so far, how many records came from that one on, and how much of an unfinished one.
 Reading goes on with a stretch that was read before, in which that record is found again; where it
-is missing, its file was rotated away, and all of what is there is new. If nobody read it for a
-while, what came between may be lost, and a line of ours says so; see ``rotation.py``.
+is missing, its file was rotated away, and all of what is there is new. What came between may be
+lost, unless the node had sent all of it, and a line of ours says so; see ``rotation.py``.
 """
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Self
 
 from engines.kubernetes.logs import rotation
@@ -34,14 +34,16 @@ MARGIN = timedelta(seconds=1)
 @dataclass
 class LogCursor:
     """``whole`` records came from the first of ``stamp`` on, the latest time seen so far, and
-    ``part`` bytes of the next. None is older than ``oldest``: clocks may be set back. ``is_lost``:
-    what followed was rotated away for good, and that is said.
+    ``part`` bytes of the next. None is older than ``oldest``: clocks may be set back. About
+    ``size`` bytes up to here may stand in one file. ``is_lost``: what followed was rotated away for
+    good, and that is said.
     """
 
     stamp: bytes = b""
     oldest: bytes = b""
     whole: int = 0
     part: int = 0
+    size: int = 0
     is_lost: bool = False
 
     @classmethod
@@ -49,22 +51,21 @@ class LogCursor:
         """The place that :meth:`__str__` wrote down; the beginning, if there is no text."""
         if not text:
             return cls()
-        stamp, oldest, whole, part, *lost = text.split(" ")
-        return cls(stamp.encode(), oldest.encode(), int(whole), int(part), bool(lost))
+        stamp, oldest, whole, part, *more = text.split(" ")
+        lost = more[-1:] == ["lost"]
+        size = int(more[0]) if len(more) > lost else rotation.FILE_BYTES  # of an older version
+        return cls(stamp.encode(), oldest.encode(), int(whole), int(part), size, lost)
 
     def __str__(self) -> str:
         if not self.stamp:
             return ""
-        place = f"{self.stamp.decode()} {self.oldest.decode()} {self.whole} {self.part}"
+        place = f"{self.stamp.decode()} {self.oldest.decode()} {self.whole} {self.part} {self.size}"
         return f"{place} lost" if self.is_lost else place
 
     @property
     def since(self) -> str:
-        """From when on to ask, in whole seconds, for the API drops the rest; or empty."""
-        if not self.stamp:
-            return ""
-        at = datetime.fromisoformat(self.oldest.decode()).astimezone(UTC) - MARGIN
-        return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+        """From when on to ask; or empty."""
+        return rotation.since(self.oldest, MARGIN) if self.stamp else ""
 
     def begin(self, stamp: bytes) -> None:
         """A record begins."""
@@ -90,25 +91,34 @@ class Reader:
     A line without a time is no output: it is the end of one that began before what was asked for,
     or a word of the node's about its own troubles. Such a word may also follow an unfinished line,
     so the last of that is ``held`` back until it is known to be over. ``was_odd``: there were any.
-    ``is_doubtful``: the node was kept waiting so long that it may leave out a file.
     """
 
     def __init__(self, cursor: LogCursor) -> None:
         self.cursor, self.held = cursor, b""
         self._stamp = b""  # of the record that is being read
         self._gap = b""  # what stands before the next record
+        self._is_open = False  # is the last line that was told unfinished?
         self.connect()
 
     def connect(
-        self, *, was_away: bool = True, beginning: rotation.Beginning | None = None
+        self,
+        *,
+        had_all: bool = False,
+        beginning: rotation.Beginning | None = None,
+        followed: rotation.Followed | None = None,
     ) -> None:
-        """A new answer begins, with a stretch that is known. ``was_away``: nobody read for long
-        enough that the node may have rotated away what nobody saw. ``beginning``: of the container,
-        which says the same of the first lines."""
-        self._was_away, self.is_doubtful = was_away, False
+        """A new answer begins, with a stretch that is known. ``had_all``: the last one came to the
+        end of its file, and of the container; so a file that the node has begun since was read up
+        to where it begins. ``beginning``: of the container, which says what may lack before the
+        first lines, as ``followed`` does of those that come later."""
+        self._had_all, self._followed = had_all, followed
         self._beginning = None if self.cursor.stamp else beginning
-        self._rest = b""
+        self._rest = self._stamp = b""
         self._in_line = self._is_junk = self.was_odd = False
+        self._seek()
+
+    def _seek(self) -> None:
+        """What comes next begins before what is known, or there."""
         self._seeking = bool(self.cursor.stamp)  # is the record of the latest time yet to come?
         self._old_records, self._old_bytes = self.cursor.whole, self.cursor.part
         self._skips = False
@@ -147,7 +157,11 @@ class Reader:
         """A log may also be rotated when all of it was read."""
         if not self._seeking or self.was_odd or self.cursor.is_lost:
             return False
-        return self._was_away or rotation.is_cut_off(self.cursor.stamp, ended)
+        return not ended or self._may_lack(ended.encode())
+
+    def _may_lack(self, stamp: bytes) -> bool:
+        """Whether something may lie between the place, which the node has no longer, and a time."""
+        return not self._had_all or rotation.seconds(self.cursor.stamp, stamp) >= rotation.SKIPPED
 
     def _lines(self, text: bytes) -> list[bytes]:
         """Whole lines, but for the first, which may have begun before."""
@@ -160,14 +174,25 @@ class Reader:
         lines = LINE.findall(text)
         if not lines:
             return parts
-        zone = ZONE.search(lines[0][0])
-        if zone and text.count(zone[0] + b" ") != len(lines):  # there may be times within lines
+        stamps, zone = [stamp for stamp, _ in lines], ZONE.search(lines[0][0])
+        has_times = zone and text.count(zone[0] + b" ") != len(lines)  # perhaps within lines
+        if has_times or self._may_jump(stamps, len(text)):
             return parts + [part for line in ANY_LINE.findall(text) for part in self._walk(line)]
         parts.append(b"" if self._is_stale else self.held)
-        self.held, self._is_stale = b"", False
-        self.cursor.add([stamp for stamp, _ in lines])
-        self._stamp = lines[-1][0]
+        self.held, self._is_stale, self._is_open = b"", False, False
+        self.cursor.add(stamps)
+        self.cursor.size += len(text)
+        self._stamp = stamps[-1]
         return parts + [line for _, line in lines]
+
+    def _may_jump(self, stamps: list[bytes], size: int) -> bool:
+        """Whether each line is looked at by itself, for a file that may be left out before it, or
+        comes once more."""
+        if self._followed is None:
+            return False
+        first, last = min(self._stamp or stamps[0], *stamps), max(stamps)
+        size += self.cursor.size
+        return self._followed.begins in stamps or self._followed.may_leave_out(first, last, size)
 
     def _walk(self, text: bytes, *, keep: int = 0) -> list[bytes]:
         """A line, or the next of it but for the last ``keep`` bytes, in which a time may begin."""
@@ -205,30 +230,44 @@ class Reader:
     @property
     def _is_watchful(self) -> bool:
         """Whether each line is looked at by itself, for what may be missing before it."""
-        return self._is_behind or self.is_doubtful or self._beginning is not None
+        return self._is_behind or self._beginning is not None
 
     def _begin(self, stamp: bytes) -> None:
         before, self._stamp = self._stamp, stamp
         if self._beginning is not None:
             self._gap, self._beginning = self._beginning.notice(stamp), None
-        if self.is_doubtful and before and rotation.seconds(before, stamp) > rotation.SKIPPED:
-            self._gap = rotation.ROTATED
+        elif self._followed and stamp == self._followed.begins < self.cursor.stamp:
+            self._seek()  # a node that was late with two new files opens the second of them twice
+        is_next = bool(before) and not self._seeking
         if self._seeking and stamp >= self.cursor.stamp:
             self._seeking = False
             if stamp > self.cursor.stamp:  # rotated away, and the rest of what is held with it
                 self._old_records = self._old_bytes = 0
-                self._gap = self.held
-                if self._was_away:
-                    self._gap += b"\n" if self.held or self.cursor.part else b""
-                    self._gap += rotation.ROTATED
-                self.held, self._is_stale = b"", False
+                self._leave_out(is_told=self._may_lack(stamp))
         self._skips = self._seeking or self._old_records > 0
         if self._skips:
             return
         if self._is_stale:
             self.held, self._is_stale = b"", False
         if not self._old_bytes:
+            if is_next and self._is_left_out(before, stamp):
+                self._leave_out(is_told=True)
             self.cursor.begin(stamp)
+
+    def _is_left_out(self, before: bytes, after: bytes) -> bool:
+        followed = self._followed
+        if followed is None or not followed.may_leave_out(before, after, self.cursor.size):
+            return False
+        return followed.leaves_out(before, after)
+
+    def _leave_out(self, *, is_told: bool) -> None:
+        """What is held, and what may lack, before the next record, which is of a new file."""
+        self.cursor.size = 0
+        self._gap += self.held
+        if is_told:
+            self._gap += b"\n" if self.held or self.cursor.part or self._is_open else b""
+            self._gap += rotation.ROTATED
+        self.held, self._is_stale = b"", False
 
     def _take(self, text: bytes, *, ends: bool) -> bytes:
         """Text of the record that began last, which may end with it."""
@@ -241,10 +280,12 @@ class Reader:
         self._old_bytes -= repeated
         text = self.held + text[repeated:]
         if ends:
+            self.cursor.size += len(self._stamp) + len(text)
             self.cursor.whole, self.cursor.part, self._old_bytes = self.cursor.whole + 1, 0, 0
-            self.held = b""
+            self.held, self._is_open = b"", not text.endswith(b"\n")
             return gap + text
         cut = max(len(text) - HELD, 0)
         text, self.held = text[:cut], text[cut:]
         self.cursor.part += len(text)
+        self.cursor.size += len(text)
         return gap + text

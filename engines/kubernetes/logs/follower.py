@@ -24,7 +24,6 @@ ODD = 4  # answers in a row with words of the node's own until they are taken fo
 #: A kubelet may miss that a log was rotated while it sent a long stretch in one go, and tells
 #: nothing more. After as many bytes, and as many seconds without any, it is asked again.
 RENEW = (5 * 1024**2, 2.0)
-UNREAD = 1.0  # seconds without a reader after which a file that is gone was not read to its end
 PAUSE = (0.5, 30.0)  # seconds until a log that was cut is asked for again: at first, at most
 
 
@@ -60,8 +59,7 @@ class Follower:
     _response: BaseHTTPResponse | None = None
     _halted: bool = False
     _cuts: int = 0
-    _left: float = 0.0  # until when it was read as it came, by this reader
-    _stalled: float = 0.0  # seconds that its node was kept waiting, since it last had sent all
+    _had_all: bool = False  # the last connection came to the end of its file, and of the container
 
     def __post_init__(self) -> None:
         self._pieces = Pieces(self.ahead)
@@ -138,7 +136,7 @@ class Follower:
             self._wanted, self._ended = True, False
             self._taken, self._due, self._late = cursor, 0.0, self._late or away
             self._pieces.clear()
-            self._reader, self._left = Reader(LogCursor.of(cursor)), 0.0
+            self._reader, self._had_all = Reader(LogCursor.of(cursor)), False
             self.cut()
             return LogChunk(cursor=cursor, late=self._late, awaited=not self._late)
         data, place = self._pieces.take(limit)
@@ -183,16 +181,16 @@ class Follower:
         with self.lock:
             reader, self._halted, over = self._reader, False, self._over
         before, is_last = reader.state, over > 0 and time.monotonic() - over > SETTLING
+        asked = None if over else time.time()
         try:
             with self._open(api, reader, follows=not over) as response:
                 if self._is_ours(api):
-                    self._begin(api, reader, response)
+                    self._begin(api, reader, response, asked)
                     tell()  # its node answers
                     try:
                         self._bring(reader, response, tell)
                     finally:
                         self._put(reader, reader.pause())
-                        self._leave(reader)
                     is_clear = not reader.was_odd or self._cuts > ODD
                     if is_last and is_clear and reader.state == before:
                         self._finish(reader, was_whole=True)
@@ -242,49 +240,43 @@ class Follower:
             raise NotFound("It was restarted twice.")
         return now == before
 
-    def _begin(self, api: Api, reader: Reader, response: BaseHTTPResponse) -> None:
-        """Its node answers."""
+    def _begin(
+        self, api: Api, reader: Reader, response: BaseHTTPResponse, asked: float | None
+    ) -> None:
+        """Its node answers, and follows the log if it was ``asked`` to, at a time."""
         with self.lock:
-            self._response, self._brought, self._late, self._stalled = response, 0, "", 0.0
+            self._response, self._brought, self._late = response, 0, ""
             self._opened = self._heard = time.monotonic()
             of, previous = (self.pod, self.container), self.log.start < self._restarts
             stretch = partial(source.first_stretch, api, *of, previous=previous)
             beginning = rotation.beginning(*of, self.log.start, stretch)
-            written = self._over or self._opened  # until when there was something to rotate
-            reader.connect(was_away=written - self._left > UNREAD, beginning=beginning)
+            newest = partial(source.newest, api, *of, previous=previous)
+            followed = rotation.Followed(newest, asked) if asked else None
+            reader.connect(had_all=self._had_all, beginning=beginning, followed=followed)
+            self._had_all = False
 
     def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
         with answered():
             for block in response.stream(BLOCK_BYTES):
-                if time.monotonic() - self._heard > UNREAD:  # it had sent all there was
-                    self._stalled = 0.0
-                reader.is_doubtful = self._stalled > rotation.LOOK
-                data, came = reader.feed(block), time.monotonic()
+                data = reader.feed(block)
                 with self.lock:
                     while self._pieces.is_full and self._is_current(reader):
                         self.lock.wait()
                     if reader is not self._reader:
                         return
                     self._brought, self._heard = self._brought + len(block), time.monotonic()
-                    self._stalled += self._heard - came
                     self._put(reader, data)
                     if self._halted:
                         return
                 if data:
                     tell()
+        with self.lock:
+            self._had_all = self._is_current(reader) and not reader.was_odd
 
     def _put(self, reader: Reader, data: bytes) -> None:
         with self.lock:
             if data and reader is self._reader and self._wanted:
                 self._pieces.put(data, str(reader.cursor))
-
-    def _leave(self, reader: Reader) -> None:
-        """Another one, which took its place meanwhile, goes on from where nobody read lately. Of a
-        node that was kept waiting, or was silent for long, nobody knows what it did not send."""
-        with self.lock:
-            now = time.monotonic()
-            if reader is self._reader and self._stalled <= rotation.LOOK:
-                self._left = self._heard if now - self._heard > rotation.LOOK else now
 
     def _is_current(self, reader: Reader) -> bool:
         return reader is self._reader and not self._halted

@@ -1,20 +1,22 @@
 """What a node may have rotated away before it was read, and the lines of ours that say so. Pure.
 
 A node looks at the logs of its containers every ten seconds by default, and begins a new file where
-one has grown to 10 MB. The API hands out the newest file only.
+one has grown to 10 MB. The API hands out the newest file only. An answer that follows a log reads
+the file it began with to its end, and goes on with the one that is the newest by then: a node that
+is late leaves out what came between. Older kubelets (seen with 1.20) stay with the old file.
 """
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from engines.base import Manifest
 from engines.kubernetes.status.conditions import moment
 
 STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
 STAMPS = re.compile(rb"^(" + STAMP + rb") ", re.MULTILINE)
-LOOK = 10.0  # seconds between two looks of a node
 #: Seconds after the start of a container from which on a first line is late, and in which the
 #: fastest program fills no file. Starts are told in whole seconds, rounded down.
 EARLY, PROMPT = 5.0, 1.0
@@ -22,8 +24,8 @@ SLACK = 1.0  # seconds by which the clock of a node may differ from ours
 FILE_BYTES = 5 * 1000**2  # half of what is rotated by default
 STRETCH = 1024**2  # bytes by which the pace of a program is judged
 #: Seconds between two lines that may stand in two files with one between them. Such a one was begun
-#: at one look and left at another; programs pause meanwhile.
-SKIPPED = LOOK / 2
+#: at one look and left at another, and 3 is the least that a node can be set to.
+SKIPPED = 3.0
 ROTATED = (
     b"[Trainyard] Output may be missing here: the node rotated the log away before it was read.\n"
 )
@@ -53,6 +55,36 @@ class Beginning:
             return BEHEADED % late
         may_be_lost = PROMPT < late <= self.age + SLACK
         return BEHEADED % late if may_be_lost and fills_file(self.stretch(), first, late) else b""
+
+
+@dataclass
+class Followed:
+    """An answer that goes on with the next file of a node. What was written before it was ``sure``,
+    in seconds since 1970, stands in the file that is read. ``newest`` gives the first line that the
+    newest one has since the second of a line, if only its time, or nothing where the node does not
+    answer. ``begins`` is the time with which a file begins that another was left out before.
+    """
+
+    newest: Callable[[bytes], bytes]
+    sure: float
+    clock: Callable[[], float] = time.time
+    begins: bytes = b""
+
+    def may_leave_out(self, earlier: bytes, later: bytes, size: int) -> bool:
+        """Whether a file may lie between two lines of a log that has ``size`` bytes, by their
+        times."""
+        is_long = size >= FILE_BYTES and seconds(earlier, later) >= SKIPPED
+        return is_long and _moment(later).timestamp() >= self.sure
+
+    def leaves_out(self, before: bytes, after: bytes) -> bool:
+        """Whether one does, for all that the node knows: both lines stand in one file if the newest
+        holds the first of them."""
+        asked, first = self.clock(), STAMPS.match(self.newest(before))
+        if first and first[1] <= before:
+            self.sure = asked
+            return False
+        self.begins = after
+        return True
 
 
 def beginning(
@@ -89,10 +121,9 @@ def _state(pod: Manifest, container: str, start: int) -> Manifest:
     return status.get({0: "state", 1: "lastState"}.get(ago, "")) or {}
 
 
-def is_cut_off(stamp: bytes, ended: str) -> bool:
-    """Whether a file may lie between the last line that was read, by its time, and the end of the
-    container."""
-    return not ended or seconds(stamp, ended.encode()) > SKIPPED
+def since(stamp: bytes, margin: timedelta = timedelta()) -> str:
+    """From when on to ask for a line of that time, in whole seconds, for the API drops the rest."""
+    return f"{_moment(stamp).astimezone(UTC) - margin:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def seconds(earlier: bytes, later: bytes) -> float:

@@ -7,6 +7,7 @@ from engines.kubernetes.client.api import Api, NotFound
 from engines.kubernetes.logs import rotation
 
 PATIENCE = 300.0  # seconds without a byte until the connection is made anew
+FIRST = 64  # bytes of a line, with its time
 
 
 def path(pod: Manifest) -> str:
@@ -27,9 +28,19 @@ def open_log(
 
 def first_stretch(api: Api, pod: Manifest, container: str, *, previous: bool) -> bytes:
     """Of what its node has; nothing where it does not answer."""
+    query = _query(container, previous=previous)
+    return _text(api, pod, query, limit=rotation.STRETCH)
+
+
+def newest(api: Api, pod: Manifest, container: str, stamp: bytes, *, previous: bool) -> bytes:
+    """The first line that its node has since the second of another, if only its time."""
+    query = _query(container, previous=previous) | {"sinceTime": rotation.since(stamp)}
+    return _text(api, pod, query, limit=FIRST)
+
+
+def _text(api: Api, pod: Manifest, query: dict[str, str], *, limit: int) -> bytes:
     try:
-        query = _query(container, previous=previous)
-        return api.text(f"{path(pod)}/log", **query, limitBytes=rotation.STRETCH)
+        return api.text(f"{path(pod)}/log", **query, limitBytes=limit)
     except EngineError:
         return b""
 

@@ -150,6 +150,11 @@ class Folder:
         """The shell script that runs the setup and then the program of a rank."""
         return self.run(run) / "setup.sh"
 
+    @property
+    def starting(self) -> Path:
+        """The process that was last started as its supervisor, and when that was."""
+        return self.path / "starting"
+
     def revivals(self, run: int) -> Path:
         """A byte for each time that a dead supervisor was replaced."""
         return self.run(run) / "revivals"

@@ -15,7 +15,7 @@ def now() -> str:
 
 @dataclass
 class RankRecord:
-    """One rank. ``pid`` and ``started`` (seconds since the epoch) tell its process from others.
+    """One rank. ``pid`` and ``started`` (``engines.shared.starts``) tell its process from others.
     ``ports`` of this machine are for its tools, by those of the container."""
 
     rank: int
@@ -29,7 +29,7 @@ class RankRecord:
     started_at: str | None = None
     finished_at: str | None = None
     pid: int = 0
-    started: float = 0.0
+    started: str = ""
     ports: dict[str, int] = field(default_factory=dict)
 
 
@@ -65,6 +65,7 @@ class Record:
                     **rank,
                     "phase": RankPhase(rank["phase"]),
                     "reason": Reason(rank["reason"]),
+                    "started": str(rank["started"]),  # earlier versions wrote a number
                 }
             )
             for rank in document["ranks"]

@@ -15,6 +15,7 @@ from engines.local.supervisor import setup
 from engines.local.supervisor.spawning import Process, spawn
 from engines.local.system import cgroups, exit, marks, ports, processes
 from engines.local.volumes import view
+from engines.shared.starts import start_of
 from spec.phases import RankPhase, Reason
 
 
@@ -107,7 +108,7 @@ class Gang:
             cgroup.remove()
             raise
         self.members.append(Member(rank, record, process, cgroup, volumes.said))
-        record.pid, record.started = process.pid, processes.start_time(process.pid)
+        record.pid, record.started = process.pid, start_of(process.pid)
         record.phase, record.started_at = RankPhase.RUNNING, now()
         record.message = volumes.said
 

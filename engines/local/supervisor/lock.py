@@ -7,7 +7,7 @@ from typing import IO
 
 from engines.local.records.journal import RETRY, is_full
 from engines.local.records.layout import Folder
-from engines.local.system import processes
+from engines.shared.starts import start_of
 
 #: Seconds to wait for the supervisor of the run before, which has said its last word.
 PATIENCE = 2.0
@@ -30,7 +30,7 @@ def acquire(folder: Folder) -> IO[str] | None:
 
 def _sign(lock: IO[str]) -> None:
     """Write down who holds it, as soon as there is room: a deletion ends whoever stands there."""
-    name = f"{os.getpid()} {processes.start_time(os.getpid())}".encode()
+    name = f"{os.getpid()} {start_of(os.getpid())}".encode()
     while True:
         try:
             os.ftruncate(lock.fileno(), 0)

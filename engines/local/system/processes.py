@@ -11,27 +11,16 @@ import psutil
 
 from engines.local.planning.environment import MARKER
 from engines.local.system import marks
+from engines.shared.starts import is_same
 
-#: Seconds. Two readings of one start differ when the clock was set; a pid is not reused so soon.
-SAME_START = 2.0
 #: Seconds that a process may take to become another program, on a machine that is very busy.
 BECOMING_SECONDS = 5.0
 
 
-def start_time(pid: int) -> float:
-    """Seconds since the epoch; 0 when it is already gone."""
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.NoSuchProcess:
-        return 0.0
-
-
-def is_alive(pid: int, started: float) -> bool:
+def is_alive(pid: int, started: str) -> bool:
     """Whether this very process, not another under its pid, still runs."""
     try:
-        process = psutil.Process(pid)
-        same = abs(process.create_time() - started) < SAME_START
-        return same and process.status() != psutil.STATUS_ZOMBIE
+        return is_same(pid, started) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
@@ -42,7 +31,7 @@ def signal_group(pid: int, number: signal.Signals) -> None:
         os.killpg(pid, number)
 
 
-def kill(pid: int, started: float) -> None:
+def kill(pid: int, started: str) -> None:
     """SIGKILL this process and its group, if it is still the one that was recorded."""
     if is_alive(pid, started):
         signal_group(pid, signal.SIGKILL)

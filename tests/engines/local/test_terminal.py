@@ -4,6 +4,7 @@ import pytest
 
 from engines.base import EngineRefused, Launch
 from engines.local.system import processes
+from engines.shared.starts import start_of
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
 from tests.engines.terminal import TerminalContract, opened, until, until_end
@@ -46,4 +47,4 @@ def test_a_closed_local_terminal_leaves_no_process_in_another_group(
         shown = until(session, b".\r\n")
         child = int(shown.split(b"child=")[1].split(b".")[0])
         session.close()
-    wait_for(lambda: not processes.is_alive(child, processes.start_time(child)))
+    wait_for(lambda: not processes.is_alive(child, start_of(child)))

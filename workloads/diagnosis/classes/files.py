@@ -156,7 +156,8 @@ CLASSES = (
             r"|end of (?:file|input))|CRC.*(?:fail|mismatch)",
             r"Unknown image file format|Invalid (?:JPEG|PNG|GIF|BMP) data",
             r"BadGzipFile|not in gzip format|not look like a tar archive",
-            r"contains pickled \(object\) data|containing pickled (?:\(object\) )?data",
+            r"contains pickled \(object\) data|containing pickled (?:\(object\) )?data"
+            r"|Object arrays cannot be loaded when allow_pickle=False",
             r"ArrowInvalid|[Pp]arquet.*(?:[Mm]agic|corrupt|invalid|minimum file footer)"
             r"|corrupted record at"
             r"|DataLossError|DATA_LOSS",

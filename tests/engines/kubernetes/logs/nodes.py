@@ -45,13 +45,14 @@ class Nodes:
     """Plays the API: pods of nodes that are ``away`` have no logs. Counts what is asked of each.
 
     ``log`` is what each pod's log holds by now, ``answers`` what was handed out of it, in blocks of
-    ``block`` bytes at most. All containers ``started`` at one time.
+    ``block`` bytes at most. All containers ``started`` at one time. ``newest``: the file that it
+    has by now, where what is followed went through others.
     """
 
     def __init__(self, *, started: str = AT) -> None:
         self.started = started
         self.pods: dict[str, dict[str, Any]] = {}
-        self.log, self.block = LINE, 65_536
+        self.log, self.block, self.newest = LINE, 65_536, b""
         self.answers: list[Answer] = []
         self.away: set[str] = set()
         self.asked: list[str] = []
@@ -74,8 +75,10 @@ class Nodes:
         self.answers.append(Answer(self.log, follows="follow" in query, block=self.block))
         return self.answers[-1]
 
-    def text(self, path: str, *, limitBytes: int, **query: object) -> bytes:
-        return self.log[:limitBytes]
+    def text(self, path: str, *, limitBytes: int, sinceTime: str = "", **query: object) -> bytes:
+        lines = (self.newest or self.log).splitlines(keepends=True)
+        text = b"".join(one for one in lines if one[:19] >= sinceTime[:19].encode())
+        return text[:limitBytes]
 
     @contextmanager
     def _counted(self, node: str) -> Iterator[None]:

@@ -93,7 +93,7 @@ def test_after_a_rotation_all_of_the_new_file_is_new_and_a_line_says_what_may_la
 def test_a_rotation_that_was_watched_lost_nothing() -> None:
     reader = Reader(LogCursor())
     got = reader.feed(stamp(1) + b" one\n" + stamp(2) + b" tw") + reader.pause()
-    reader.connect(was_away=False)
+    reader.connect(had_all=True)
     assert got + reader.feed(stamp(3) + b" o\n" + stamp(4) + b" 3\n") == b"one\ntwo\n3\n"
 
 

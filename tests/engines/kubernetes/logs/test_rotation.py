@@ -135,9 +135,16 @@ def test_a_tail_that_is_still_there_says_nothing(monkeypatch: pytest.MonkeyPatch
 def test_a_log_that_was_rotated_when_all_of_it_was_read_says_nothing() -> None:
     reader = Reader(LogCursor())
     told = reader.feed(line(31, b"the end"))
-    reader.connect(was_away=False)
+    reader.connect(had_all=True)
     assert told + reader.flush("2026-01-01T00:00:33Z") == b"the end\n"
-    reader.connect(was_away=True)
+    reader.connect(had_all=True)
+    assert reader.flush("2026-01-01T00:00:35Z") == ROTATED
+
+
+def test_a_log_of_which_not_all_was_read_may_lack_its_tail() -> None:
+    reader = Reader(LogCursor())
+    reader.feed(line(31, b"the end"))
+    reader.connect()
     assert reader.flush("2026-01-01T00:00:33Z") == ROTATED
 
 
@@ -149,16 +156,37 @@ def test_words_of_the_node_instead_of_the_log_are_no_sign_of_a_rotation() -> Non
     assert reader.pause() + reader.flush("") == b""
 
 
-@pytest.mark.parametrize(("pause", "is_doubtful"), [(9, True), (1, True), (9, False)])
-def test_a_file_that_a_node_left_out_while_it_was_kept_waiting_is_told(
-    pause: int, is_doubtful: bool
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_log_that_was_rotated_between_two_connections_says_so(
+    is_over: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = Reader(LogCursor())
-    told = reader.feed(line(1, b"one"))
-    reader.is_doubtful = is_doubtful
-    told += reader.feed(line(1 + pause, b"two") + line(2 + pause, b"three"))
-    gap = ROTATED if is_doubtful and pause > 5 else b""
-    assert told == b"one\n" + gap + b"two\nthree\n"
+    """However short they were apart: nobody knows what the node had not sent yet. One that sent all
+    of a container that ended had."""
+    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 0.05)
+    nodes, uid = Nodes(), uuid4()
+    nodes.log = line(1, b"one")
+    streams, cursors = streams_of(nodes), dict[Log, str]()
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    told = collected(streams, uid, cursors, until=b"one\n")
+    nodes.log = line(2, b"two")
+    (follower,) = streams._all()
+    if not is_over:
+        with streams._lock:
+            follower.cut()
+    streams.on_change(uid, nodes.snapshot("up", 1, ended="2026-01-01T00:00:03Z"))
+    nodes.answers[0].shutdown()
+    told += collected(streams, uid, cursors)
+    assert told == b"one\n" + (b"" if is_over else ROTATED) + b"two\n"
+
+
+def test_a_node_is_asked_whether_it_left_out_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.rotation.FILE_BYTES", 0)
+    nodes, uid = Nodes(started=ago(1)), uuid4()
+    lines = [b"%s %d\n" % (stamp(nodes.started, 10 * n), n) for n in range(1, 4)]
+    nodes.log, nodes.newest = b"".join(lines), b"".join(lines[1:])
+    streams = streams_of(nodes)
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    assert collected(streams, uid, {}, until=b"3\n") == b"1\n" + ROTATED + b"2\n3\n"
 
 
 def test_a_burst_is_read_before_anybody_takes_it() -> None:

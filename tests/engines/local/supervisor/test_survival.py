@@ -15,6 +15,7 @@ from engines.local import supervisors
 from engines.local.records.layout import locked, write_json
 from engines.local.records.state import Record
 from engines.local.system import processes
+from engines.shared.starts import start_of
 from spec.formats.documents import dump
 from spec.phases import Phase, Reason
 from tests.engines.local.conftest import LocalRig
@@ -110,9 +111,42 @@ def test_a_supervisor_that_always_dies_is_given_up(rig: LocalRig) -> None:
         lives = folder.revivals(1)
         lives.write_text("." * (supervisors.SPARE_LIVES + 1))
         os.utime(lives, (0, 0))
+        wait_for(lambda: not supervisors.is_starting(folder))
         supervisors.revive(folder)
     seen = rig.over(launched)
     assert (seen.phase, seen.reason) == (Phase.FAILED, Reason.LOST)
+    assert rig.processes(launched) == 0
+
+
+def test_a_supervisor_that_is_slow_to_start_is_not_taken_for_dead(rig: LocalRig) -> None:
+    """On a machine that is very busy, each one that is started beside it makes it slower still."""
+    launched = rig.prints()
+    folder = rig.folder(launched)
+    folder.prepare(1)
+    write_json(folder.launch, rig.engine.plan(launched).to_json(), scratch=folder.path)
+    lives = folder.revivals(1)
+    lives.write_text("." * (supervisors.SPARE_LIVES + 1))
+    os.utime(lives, (0, 0))
+    folder.supervisor_log.touch()
+    with subprocess.Popen(["sleep", "60"]) as slow:  # noqa: S607 -- whichever sleep there is
+        folder.starting.write_text(f"{slow.pid} {start_of(slow.pid)}")
+        supervisors.revive(folder)
+        assert Record.read(folder) is None
+        slow.kill()
+    supervisors.revive(folder)
+    assert (rig.over(launched).reason, lives.stat().st_size) == (Reason.LOST, 6)
+
+
+def test_a_clock_that_is_set_takes_no_supervisor_for_another(
+    rig: LocalRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is computed from the clock then differs for each process."""
+    launched = rig.submit(rig.endless())
+    rig.seen(launched, Phase.RUNNING)
+    boot = psutil.boot_time()
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: boot + 3600)
+    assert rig.engine._rank(launched.handle, 0)
+    rig.engine.delete(launched.handle)
     assert rig.processes(launched) == 0
 
 
@@ -137,9 +171,9 @@ def test_a_submit_that_was_cut_short_is_taken_up(rig: LocalRig) -> None:
 
 def test_a_stranger_under_a_recycled_pid_is_left_alone() -> None:
     with subprocess.Popen(["sleep", "60"]) as stranger:  # noqa: S607 -- whichever sleep there is
-        processes.kill(stranger.pid, processes.start_time(stranger.pid) - 100)
+        processes.kill(stranger.pid, start_of(os.getpid()))
         assert stranger.poll() is None
-        processes.kill(stranger.pid, processes.start_time(stranger.pid))
+        processes.kill(stranger.pid, start_of(stranger.pid))
         assert stranger.wait(10) == -signal.SIGKILL
 
 

@@ -1,0 +1,42 @@
+"""What tells a process from a later one under its number, whatever is done to the clock."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+STARTED = 19  # of what stands behind the name in /proc/PID/stat: ticks since boot
+#: Seconds between two readings of one start, in records of versions before 2026-11-26: those
+#: counted from 1970, by a clock that may be set.
+SAME = 2.0
+
+
+def start_of(pid: int) -> str:
+    """Which boot, and how many ticks after it; empty when the process is gone."""
+    try:
+        boot = BOOT.read_text().strip()
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return f"{boot}/{fields[STARTED].decode()}"
+    except (OSError, IndexError):
+        return _start_elsewhere(pid)
+
+
+def _start_elsewhere(pid: int) -> str:
+    """On systems without /proc, which keep the time that the clock showed then."""
+    if BOOT.exists():
+        return ""
+    try:
+        return f"{psutil.Process(pid).create_time():.3f}"
+    except psutil.Error:
+        return ""
+
+
+def is_same(pid: int, started: str) -> bool:
+    """Whether the process that has this number now is the one that ``started`` then."""
+    now = start_of(pid)
+    if now == started or "/" in started or not now:
+        return bool(now) and now == started
+    with suppress(psutil.Error, ValueError):
+        return abs(psutil.Process(pid).create_time() - float(started)) < SAME
+    return False

@@ -1,0 +1,195 @@
+"""Plays a kubelet that rotates a log and sends it, late at times, on a clock of its own.
+
+What it does is taken from the source of kubelets, new and ``old`` (1.20): an answer reads the file
+that it began with to its end, and opens the newest when it hears of another. An old one, which
+hears of the old file alone, mostly finds none at that moment, and stays with it until that is
+removed.
+"""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from engines.kubernetes.logs.cursor import LogCursor, Reader
+from engines.kubernetes.logs.rotation import Followed, since
+
+STEP = 0.1  # seconds
+LOOK = 10.0
+FULL = 40  # lines
+START = datetime(2026, 1, 1, tzinfo=UTC)
+Lines = list[bytes]
+
+
+@dataclass
+class Sent:
+    """An answer: the file that it reads, and how far."""
+
+    follows: bool
+    since: bytes
+    file: Lines
+    at: int = 0
+    watched: Lines | None = None  # by an old kubelet, as soon as it is at an end
+    events: deque[str] = field(default_factory=deque)
+
+
+class Kubelet:
+    """``path`` is the newest file, absent for the moment of a rotation, and ``open`` the one that
+    the container writes to. ``busy``: how likely it is, in a second, to do nothing for a while."""
+
+    def __init__(self, chance: random.Random, *, old: bool, busy: float) -> None:
+        self.chance, self.old, self.busy = chance, old, busy
+        self.now, self.written = 0.0, 0
+        self.open: Lines = []
+        self.path: Lines | None = self.open
+        self.before: Lines = []  # the last one that was rotated
+        self.answers: list[Sent] = []
+        self.ended = b""  # when the container did
+        self._look, self._frozen, self._pause, self._pace = LOOK, 0.0, 0.0, 1
+        self.longest = 15.0  # seconds that the program pauses
+
+    def stamp(self, more: int = 0) -> bytes:
+        at = START + timedelta(microseconds=round(self.now * 1e6) + more)
+        return b"%s.%06d000Z" % (at.strftime("%Y-%m-%dT%H:%M:%S").encode(), at.microsecond)
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.ended)
+
+    def end(self) -> None:
+        """The program does."""
+        self.ended = self.stamp()[:19] + b"Z"
+
+    def clock(self) -> float:
+        return START.timestamp() + self.now
+
+    def step(self) -> None:
+        self.now += STEP
+        if self.path is None and self.chance.random() < 0.7:
+            self.path = self.open = []
+            self._tell("create")
+        if not self.is_over:
+            self._write()
+        if self.now >= self._look:
+            late = self.chance.choice([0, 0, 0, 2, 5]) if self.busy else 0
+            self._look = (self._look // LOOK + 1) * LOOK + late
+            if len(self.open) >= FULL and self.path is not None and not self.is_over:
+                self._rotate()
+        if self.chance.random() < self.busy * STEP:
+            self._frozen = self.now + self.chance.choice([0.5, 2.5, 6, 14, 25])
+
+    def _write(self) -> None:
+        if self.now < self._pause:
+            return
+        if self.chance.random() < 0.02:
+            self._pause = self.now + self.chance.random() * self.longest
+            self._pace = self.chance.choice([1, 2, 10])
+        for more in range(self.chance.randint(0, self._pace)):
+            self.open.append(self.stamp(more) + b" %d\n" % self.written)
+            self.written += 1
+            self._tell("write")
+
+    def _rotate(self) -> None:
+        for answer in self.answers:
+            if self.old and answer.watched is self.before:
+                answer.events.append("removed")
+        self.before, self.path = self.open, None
+        self._tell("rename")
+
+    def _tell(self, event: str) -> None:
+        for answer in self.answers:
+            is_heard = not self.old or (event != "create" and answer.watched is self.open)
+            is_told = bool(answer.events) and answer.events[-1] == event
+            if answer.watched is not None and is_heard and not is_told:
+                answer.events.append(event)
+
+    def answer(self, since: str, *, follows: bool) -> Sent | None:
+        """``None`` while there is no file."""
+        if self.path is None:
+            return None
+        self.answers.append(Sent(follows, since[:19].encode(), self.path))
+        return self.answers[-1]
+
+    def newest(self, stamp: bytes) -> bytes:
+        text = since(stamp)[:19].encode()
+        return next((line[:64] for line in self.path or [] if line[:19] >= text), b"")
+
+    def send(self, answer: Sent) -> tuple[bytes, bool]:
+        """What an answer has by now, and whether it is over."""
+        told = b""
+        while self.now >= self._frozen:
+            lines = answer.file[answer.at : answer.at + 7]
+            answer.at += len(lines)
+            told += b"".join(line for line in lines if line[:19] >= answer.since)
+            if lines:
+                if self.chance.random() < self.busy / 2:
+                    break
+                continue
+            if not answer.follows or (self.is_over and not answer.events):
+                return told, True
+            if answer.watched is None:
+                answer.watched = answer.file if self.path is None else self.path
+            elif not answer.events:
+                break
+            else:
+                self._hear(answer, answer.events.popleft())
+        return told, False
+
+    def _hear(self, answer: Sent, event: str) -> None:
+        opens = ("rename", "removed") if self.old else ("create",)
+        if event in opens and self.path is not None:
+            answer.file, answer.at, answer.watched = self.path, 0, self.path
+
+
+class Collector:
+    """Reads a kubelet's log as ``Follower`` does, with connections that end at times."""
+
+    def __init__(self, kubelet: Kubelet) -> None:
+        self.kubelet, self.chance, self.text = kubelet, kubelet.chance, b""
+        self.reader = Reader(LogCursor())
+        self._answer: Sent | None = None
+        self._had_all, self._heard, self._again = False, 0.0, 0.0
+
+    def step(self) -> None:
+        if self._answer is None:
+            self._connect(follows=True)
+            return
+        data, is_over = self.kubelet.send(self._answer)
+        if data:
+            self._heard = self.kubelet.now
+            for at in range(0, len(data), 200):
+                self.text += self.reader.feed(data[at : at + 200])
+        is_silent = self.kubelet.now - self._heard > 2 and self.chance.random() < 0.1
+        if is_over or is_silent or self.chance.random() < self.kubelet.busy * STEP / 4:
+            self._leave(had_all=is_over)
+
+    def end(self) -> bytes:
+        """All, when the container has ended."""
+        for _ in range(2):
+            while self._answer is None:
+                self.kubelet.step()
+                self._connect(follows=False)
+            is_over = False
+            while not is_over:
+                self.kubelet.step()
+                data, is_over = self.kubelet.send(self._answer)
+                self.text += self.reader.feed(data)
+            self._leave(had_all=True)
+        return self.text + self.reader.flush(self.kubelet.ended.decode())
+
+    def _connect(self, *, follows: bool) -> None:
+        if self.kubelet.now < self._again and follows:
+            return
+        self._answer = self.kubelet.answer(self.reader.cursor.since, follows=follows)
+        if self._answer is not None:
+            self._heard = self.kubelet.now
+            followed = Followed(self.kubelet.newest, self.kubelet.clock(), self.kubelet.clock)
+            self.reader.connect(had_all=self._had_all, followed=followed if follows else None)
+            self._had_all = False
+
+    def _leave(self, *, had_all: bool) -> None:
+        self.text += self.reader.pause()
+        if self._answer is not None:
+            self.kubelet.answers.remove(self._answer)
+        self._answer, self._had_all = None, had_all
+        self._again = self.kubelet.now + self.chance.choice([0, 0.5, 3, 12])
