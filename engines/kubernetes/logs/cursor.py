@@ -125,6 +125,12 @@ class Reader:
         self._is_stale = True  # does what is held come once more?
 
     @property
+    def has_all(self) -> bool:
+        """Whether the next answer may be one that ``had_all``, if this one came to an end: it held
+        the place, or had nothing of a file that was begun since."""
+        return self._had_all or not self._seeking
+
+    @property
     def state(self) -> tuple[str, bytes]:
         return str(self.cursor), self.held
 
@@ -242,7 +248,7 @@ class Reader:
         if self._seeking and stamp >= self.cursor.stamp:
             self._seeking = False
             if stamp > self.cursor.stamp:  # rotated away, and the rest of what is held with it
-                self._old_records = self._old_bytes = 0
+                self._old_records = self._old_bytes = self.cursor.size = 0  # of this file
                 self._leave_out(is_told=self._may_lack(stamp))
         self._skips = self._seeking or self._old_records > 0
         if self._skips:
@@ -258,11 +264,12 @@ class Reader:
         followed = self._followed
         if followed is None or not followed.may_leave_out(before, after, self.cursor.size):
             return False
-        return followed.leaves_out(before, after)
+        is_left_out = followed.leaves_out(before, after)
+        self.cursor.size = 0 if followed.begins == after else self.cursor.size
+        return is_left_out
 
     def _leave_out(self, *, is_told: bool) -> None:
-        """What is held, and what may lack, before the next record, which is of a new file."""
-        self.cursor.size = 0
+        """What is held, and what may lack, before the next record."""
         self._gap += self.held
         if is_told:
             self._gap += b"\n" if self.held or self.cursor.part or self._is_open else b""

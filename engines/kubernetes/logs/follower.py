@@ -271,7 +271,8 @@ class Follower:
                 if data:
                     tell()
         with self.lock:
-            self._had_all = self._is_current(reader) and not reader.was_odd
+            is_whole = self._is_current(reader) and not reader.was_odd
+            self._had_all = is_whole and reader.has_all
 
     def _put(self, reader: Reader, data: bytes) -> None:
         with self.lock:

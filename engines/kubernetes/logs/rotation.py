@@ -62,7 +62,7 @@ class Followed:
     """An answer that goes on with the next file of a node. What was written before it was ``sure``,
     in seconds since 1970, stands in the file that is read. ``newest`` gives the first line that the
     newest one has since the second of a line, if only its time, or nothing where the node does not
-    answer. ``begins`` is the time with which a file begins that another was left out before.
+    answer. ``begins`` is the time with which the file begins that is read, where that is known.
     """
 
     newest: Callable[[bytes], bytes]
@@ -83,7 +83,7 @@ class Followed:
         if first and first[1] <= before:
             self.sure = asked
             return False
-        self.begins = after
+        self.begins = after if first and first[1] == after else self.begins
         return True
 
 

@@ -44,6 +44,7 @@ class Kubelet:
         self.path: Lines | None = self.open
         self.before: Lines = []  # the last one that was rotated
         self.answers: list[Sent] = []
+        self.is_read = False  # before, nobody can know what a new log lacks
         self.ended = b""  # when the container did
         self._look, self._frozen, self._pause, self._pace = LOOK, 0.0, 0.0, 1
         self.longest = 15.0  # seconds that the program pauses
@@ -75,7 +76,7 @@ class Kubelet:
             self._look = (self._look // LOOK + 1) * LOOK + late
             if len(self.open) >= FULL and self.path is not None and not self.is_over:
                 self._rotate()
-        if self.chance.random() < self.busy * STEP:
+        if self.is_read and self.chance.random() < self.busy * STEP:
             self._frozen = self.now + self.chance.choice([0.5, 2.5, 6, 14, 25])
 
     def _write(self) -> None:
@@ -149,6 +150,7 @@ class Collector:
         self.reader = Reader(LogCursor())
         self._answer: Sent | None = None
         self._had_all, self._heard, self._again = False, 0.0, 0.0
+        self._renews = True  # does it ask anew where nothing comes?
 
     def step(self) -> None:
         if self._answer is None:
@@ -156,12 +158,13 @@ class Collector:
             return
         data, is_over = self.kubelet.send(self._answer)
         if data:
-            self._heard = self.kubelet.now
+            self._heard, self.kubelet.is_read = self.kubelet.now, True
             for at in range(0, len(data), 200):
                 self.text += self.reader.feed(data[at : at + 200])
         is_silent = self.kubelet.now - self._heard > 2 and self.chance.random() < 0.1
+        is_silent = is_silent and self._renews
         if is_over or is_silent or self.chance.random() < self.kubelet.busy * STEP / 4:
-            self._leave(had_all=is_over)
+            self._leave(ended=is_over)
 
     def end(self) -> bytes:
         """All, when the container has ended."""
@@ -174,7 +177,7 @@ class Collector:
                 self.kubelet.step()
                 data, is_over = self.kubelet.send(self._answer)
                 self.text += self.reader.feed(data)
-            self._leave(had_all=True)
+            self._leave(ended=True)
         return self.text + self.reader.flush(self.kubelet.ended.decode())
 
     def _connect(self, *, follows: bool) -> None:
@@ -187,9 +190,10 @@ class Collector:
             self.reader.connect(had_all=self._had_all, followed=followed if follows else None)
             self._had_all = False
 
-    def _leave(self, *, had_all: bool) -> None:
+    def _leave(self, *, ended: bool) -> None:
         self.text += self.reader.pause()
         if self._answer is not None:
             self.kubelet.answers.remove(self._answer)
-        self._answer, self._had_all = None, had_all
+        self._answer, self._had_all = None, ended and self.reader.has_all
+        self._renews = self.chance.random() < 0.3
         self._again = self.kubelet.now + self.chance.choice([0, 0.5, 3, 12])

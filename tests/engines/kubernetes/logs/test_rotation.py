@@ -141,6 +141,14 @@ def test_a_log_that_was_rotated_when_all_of_it_was_read_says_nothing() -> None:
     assert reader.flush("2026-01-01T00:00:35Z") == ROTATED
 
 
+def test_an_empty_file_in_place_of_the_one_that_was_read_proves_nothing() -> None:
+    reader = Reader(LogCursor())
+    reader.feed(line(31, b"cut here"))
+    reader.connect()
+    assert not reader.has_all
+    assert reader.flush("2026-01-01T00:00:33Z") == ROTATED
+
+
 def test_a_log_of_which_not_all_was_read_may_lack_its_tail() -> None:
     reader = Reader(LogCursor())
     reader.feed(line(31, b"the end"))
