@@ -55,7 +55,7 @@ def small_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_what_a_busy_node_leaves_out_is_told_wherever_it_was(seed: int, old: bool) -> None:
+def test_output_that_a_busy_node_leaves_out_is_told_wherever_it_was(seed: int, old: bool) -> None:
     chance = random.Random(seed)  # noqa: S311 -- no secret
     kubelet = Kubelet(chance, old=old, busy=0.2)
     assert untold(collected(kubelet), kubelet.written) == []

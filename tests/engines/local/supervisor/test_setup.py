@@ -73,7 +73,7 @@ def test_the_program_takes_the_place_of_the_shell(rig: LocalRig) -> None:
     launched = rig.submit(rig.shell("sleep 60", setup=("export A=visible-to-nobody", "sleep 0.2")))
     running = wait_for(lambda: _words(rig, launched))
     assert not any("visible-to-nobody" in " ".join(words) for words in running)
-    wait_for(lambda: [words[0] for words in _words(rig, launched)] == ["/bin/sh"] * 2)
+    wait_for(lambda: [words[:1] for words in _words(rig, launched)] == [["/bin/sh"]] * 2)
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
     assert rig.folder(launched).setup(1).stat().st_mode & 0o077 == 0
