@@ -163,6 +163,8 @@ class Collector:
                 self.text += self.reader.feed(data[at : at + 200])
         is_silent = self.kubelet.now - self._heard > 2 and self.chance.random() < 0.1
         is_silent = is_silent and self._renews
+        if not self.kubelet.is_read:
+            return
         if is_over or is_silent or self.chance.random() < self.kubelet.busy * STEP / 4:
             self._leave(ended=is_over)
 
