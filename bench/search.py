@@ -78,7 +78,7 @@ def _by_grep(trainyard: Trainyard, workload: str) -> float:
     began = time.perf_counter()
     subprocess.run(
         ["grep", "-ic", RARE, str(log)],  # noqa: S607 -- whichever grep there is
-        stdout=subprocess.DEVNULL,
+        capture_output=True,  # into nothing it would stop at the first hit
         check=False,
         env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
     )
