@@ -27,6 +27,7 @@ from spec.problems.errors import Problem
 A = TypeVar("A", bound=Asset)
 Fact = tuple[str, str, str]  # icon, name, value
 Chip = tuple[str, str]  # label, tone
+Columns = tuple[tuple[str, tuple[str, ...]], ...]  # label, the facts any of which fills it
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ class AssetKind(Generic[A]):
     begins_with: str = ""  # what its address asks for to make one
     #: What its first chip tells, and what a change of it means for workloads that there are.
     chip: str = "For"
+    #: What of its card the table has in columns, beside those of every kind.
+    columns: Columns = ()
     after_a_change: str = "Existing workloads keep the values they were submitted with."
     #: What it may be of, where its document says so: value and label.
     types: tuple[Option, ...] = ()

@@ -4,12 +4,20 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from assets.base import AssetCard, Fact
+from assets.base import AssetCard, Columns, Fact
 from assets.compute.model import ComputeResource
 from clusters.models import Cluster
 from spec.draft import Values
 from spec.parts.compute import Compute, GpuRequestType
 from spec.values.quantities import readable, to_bytes
+
+GPU, CPU, MEMORY, EXTENDED = (
+    "GPU per pod",
+    "CPU per pod",
+    "CPU memory per pod",
+    "Extended resource",
+)
+COLUMNS: Columns = tuple((name, (name,)) for name in (GPU, CPU, MEMORY, EXTENDED))
 
 
 def draw(resource: ComputeResource, cluster: Cluster | None) -> AssetCard:
@@ -32,13 +40,10 @@ def copied(values: Values) -> list[Fact]:
 def _facts(spec: Compute, *, virtual: bool) -> list[Fact]:
     """``virtual``: the cluster's GPUs are accounting units, and every card says so."""
     return [
-        ("cpu-2", "GPU per pod", gpu_words(spec, virtual=virtual)),
-        ("cpu", "CPU per pod", cpu_words(spec)),
-        ("database", "CPU memory per pod", memory_words(spec)),
-        *(
-            ("plus", "Extended resource", f"{it.resource} × {it.quantity}")
-            for it in spec.extended_resources
-        ),
+        ("cpu-2", GPU, gpu_words(spec, virtual=virtual)),
+        ("cpu", CPU, cpu_words(spec)),
+        ("database", MEMORY, memory_words(spec)),
+        *(("plus", EXTENDED, f"{it.resource} × {it.quantity}") for it in spec.extended_resources),
     ]
 
 

@@ -27,6 +27,7 @@ COMPUTE = AssetKind(
     initial=initial,
     blank=blank,
     card=card.draw,
+    columns=card.COLUMNS,
     part=Compute,
     fields="assets/compute_fields.html",
     stays_while_used=True,

@@ -1,20 +1,23 @@
 """What a gallery shows of a credential."""
 
-from assets.base import AssetCard
+from assets.base import AssetCard, Columns
 from assets.credential.form import KINDS
 from assets.credential.model import Credential
 from clusters.models import Cluster
 
+KEYS, EXISTING = "Keys", "Existing Secret"
+COLUMNS: Columns = ((KEYS, (KEYS,)), (EXISTING, (EXISTING,)))
+
 
 def draw(credential: Credential, cluster: Cluster | None) -> AssetCard:
     spec = credential.spec
-    facts = [("key", "Keys", ", ".join(spec.names))] if spec.names else []
+    facts = [("key", KEYS, ", ".join(spec.names))] if spec.names else []
     if spec.registry:
         facts.insert(0, ("server", "Registry", spec.registry))
     if spec.known_hosts:
         facts.append(("shield-check", "Known hosts", _hosts(spec.known_hosts)))
     if spec.existing_secret:
-        facts.append(("lock", "Existing Secret", spec.existing_secret))
+        facts.append(("lock", EXISTING, spec.existing_secret))
     return AssetCard(facts, [(dict(KINDS)[spec.kind.value], "accent")])
 
 

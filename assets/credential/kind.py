@@ -43,6 +43,7 @@ CREDENTIAL = AssetKind(
     initial=initial,
     blank=blank,
     card=card.draw,
+    columns=card.COLUMNS,
     part=CredentialSpec,
     fields="assets/credential_fields.html",
     chip="Type",

@@ -1,6 +1,6 @@
 """What a gallery shows of a data source."""
 
-from assets.base import AssetCard, Fact
+from assets.base import AssetCard, Columns, Fact
 from assets.data_source.form import KINDS
 from assets.data_source.model import DataSource
 from clusters.models import Cluster
@@ -23,6 +23,13 @@ WHERE = {
     SourceKind.SECRET: ("lock", "Secret", "secret"),
 }
 
+FILES, PATH, OPENED_BY = "Files", "Container path", "Credential"
+COLUMNS: Columns = (
+    ("Where", (*(name for _, name, _ in WHERE.values()), FILES)),
+    (PATH, (PATH,)),
+    (OPENED_BY, (OPENED_BY,)),
+)
+
 
 def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     spec = source.spec
@@ -31,12 +38,12 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     if spec.pvc and spec.pvc.claim_info:
         facts = [(icon, name, source.claim_name), *_asked(spec.pvc.claim_info)]
     if spec.config_map_volume and (texts := spec.config_map_volume.texts):
-        facts.append(("files", "Files", ", ".join(texts)))
+        facts.append(("files", FILES, ", ".join(texts)))
     if spec.nfs:
         facts.append(("folder", "Path on the server", spec.nfs.path))
     if spec.git and (spec.git.revision or spec.git.branch):
         facts.append(("git-branch", "Revision", spec.git.revision or spec.git.branch or ""))
-    facts.append(("folder-symlink", "Container path", spec.path))
+    facts.append(("folder-symlink", PATH, spec.path))
     chips = [(dict(KINDS)[spec.kind.value], "accent")]
     if spec.item.get("readOnly"):
         chips.append(("Read only", "neutral"))

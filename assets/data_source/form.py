@@ -14,6 +14,7 @@ from core.forms.shown import Shown
 from projects.scopes import Place
 from spec.data.credential import PULLING, CredentialKind
 from spec.data.data_source import SourceKind
+from spec.data.storage import NO_CLASS
 from spec.formats.stored import mapping
 
 KINDS: tuple[Option, ...] = (
@@ -27,13 +28,9 @@ KINDS: tuple[Option, ...] = (
 )
 
 
-def _text(
-    key: str, label: str, placeholder: str = "", *, hint: str = "", required: bool = False
-) -> Field:
+def _text(key: str, label: str, placeholder: str = "", **more: Any) -> Field:
     alias = key.replace(".", "_")
-    return Field(
-        key, label, hint=hint, alias=alias, placeholder=placeholder, literal=True, required=required
-    )
+    return Field(key, label, alias=alias, placeholder=placeholder, literal=True, **more)
 
 
 def _credential(kind: SourceKind, hint: str) -> Field:
@@ -81,7 +78,8 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
         _text(
             f"{INFO}.storageClass",
             "Storage class",
-            hint="Leave empty to use the cluster's default.",
+            hint=f"Leave empty to use the cluster's default. {NO_CLASS} stands for none.",
+            choices="storage_classes",
         ),
         Field(
             f"{INFO}.volumeMode",
@@ -204,7 +202,9 @@ class DataSourceForm(AssetForm):
         kinds = [kind for kinds in OPENED_BY.values() for kind in kinds]
         rows = that_open(kinds, visible_at(place, user))
         self._names = {str(row.pk): row.name for row in rows}
-        return {
+        where = [place.cluster] if place and place.cluster else self.clusters
+        classes = sorted({name for it in where for name in it.capabilities.storage_classes})
+        return {"storage_classes": [*((name, name) for name in classes), (NO_CLASS, "None")]} | {
             f"{of}_credentials": [
                 (str(row.pk), in_words(row)) for row in rows if row.spec.kind in kinds
             ]

@@ -86,6 +86,7 @@ DATA_SOURCE = AssetKind(
     initial=initial,
     blank=blank,
     card=card.draw,
+    columns=card.COLUMNS,
     part=data_source.DataSourceSpec,
     fields="assets/data_source_fields.html",
     chip="Type",

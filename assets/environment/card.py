@@ -1,21 +1,24 @@
 """What a gallery shows of an environment."""
 
-from assets.base import AssetCard, Fact
+from assets.base import AssetCard, Columns, Fact
 from assets.environment.model import Environment
 from clusters.models import Cluster
 from spec.draft import Values
 from spec.framework import Framework
 from spec.parts.environment import TOOLS
 
+IMAGE, SERVED = "Image", "Tools"
+COLUMNS: Columns = ((IMAGE, (IMAGE,)), (SERVED, (SERVED,)))
+
 
 def draw(environment: Environment, cluster: Cluster | None) -> AssetCard:
     spec = environment.spec
-    facts = [("box", "Image", spec.image)]
+    facts = [("box", IMAGE, spec.image)]
     if command := " ".join(part for part in (spec.command, spec.args) if part):
         facts.append(("terminal-2", "Command", command))
     tools = ", ".join(TOOLS[connection.tool_type] for connection in spec.connections)
     if tools:
-        facts.append(("tool", "Tools", tools))
+        facts.append(("tool", SERVED, tools))
     if count := len(spec.environment_variables):
         facts.append(("variable", "Environment variables", f"{count} variable{'s' * (count > 1)}"))
     framework = environment.framework
@@ -26,4 +29,4 @@ def draw(environment: Environment, cluster: Cluster | None) -> AssetCard:
 def copied(values: Values) -> list[Fact]:
     """Of a pod that has its own image."""
     image = values.get("image")
-    return [("box", "Image", str(image))] if image else []
+    return [("box", IMAGE, str(image))] if image else []

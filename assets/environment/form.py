@@ -177,20 +177,19 @@ class EnvironmentForm(AssetForm):
         fixed: Collection[str] = (),
     ) -> None:
         super().__init__(posted, user=user, place=place, initial=initial, fixed=fixed)
-        self["tools"].new = {"toolType": "", "connectionType": self._first_connection(place)}
+        self._note_urls(place)
+        self["tools"].new = {"toolType": ""} | tools.begins(self.why_no_urls)
         for item in self["tools"].items:
             self._leave_out_urls(item)
 
-    def _first_connection(self, place: Place | None) -> str:
-        """The connection type that a new tool begins with. Where the asset will be may yet be
-        chosen: an external URL is offered as long as one cluster has them."""
+    def _note_urls(self, place: Place | None) -> None:
+        """Whether tools have external URLs. Where the asset will be may yet be chosen: they are
+        offered as long as one cluster has them."""
         whys = {it.pk: it.definition.external_urls(it) for it in self.clusters}
         self.offers_urls = not whys or "" in whys.values()
         its = place.cluster.pk if place and place.cluster else None
         here = [whys[its]] if its in whys else whys.values()
         self.why_no_urls = next(filter(None, here), "")
-        first = ConnectionType.CLUSTER_IP if self.why_no_urls else ConnectionType.EXTERNAL_URL
-        return first.value
 
     def _leave_out_urls(self, item: ShownItem) -> None:
         """Where nobody has them, but for a tool that has one; and what is not asked of a tool that

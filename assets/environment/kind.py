@@ -50,6 +50,7 @@ ENVIRONMENT = AssetKind(
     form=EnvironmentForm,
     initial=initial,
     card=card.draw,
+    columns=card.COLUMNS,
     part=environment.Environment,
     fields="assets/environment_fields.html",
     wire=WIRE,

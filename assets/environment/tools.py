@@ -29,7 +29,7 @@ CELLS = (
         fills=False,
     ),
     Cell("container_port", "Container port", Input.WHOLE, also=("containerPort",), fills=False),
-    Cell("node_port", "Custom node port", Input.WHOLE, also=("nodePort",), fills=False),
+    Cell("node_port", "Custom port", Input.WHOLE, also=("nodePort",), fills=False),
     Cell("external_url", "Custom URL", also=("externalUrl",), fills=False),
     Cell(
         "access",
@@ -59,6 +59,17 @@ OF_SERVED = ("connection_type", "container_port", "node_port", "access", "who")
 ADDRESS = "Where its pages are. ${NAME} stands for a variable: https://wandb.ai/team/${PROJECT}."
 NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
 KEPT = "kept"  # names with a comma, among the cells: they are not to be split at it
+
+
+def begins(why_no_urls: str) -> Values:
+    """How a new tool is reached, and who may open it: as Run:ai's form has it, all authenticated
+    users by an external URL, until the author says otherwise."""
+    if why_no_urls:
+        return {"connectionType": ConnectionType.CLUSTER_IP.value}
+    return {
+        "connectionType": ConnectionType.EXTERNAL_URL.value,
+        "authorizationType": Access.EVERYONE.value,
+    }
 
 
 def pack(cells: Values) -> Values:
@@ -102,7 +113,7 @@ def _joined(names: list[str]) -> str:
 
 
 def words(item: Values) -> str:
-    """A tool in a line: ``External URL, port 8888, All signed-in users``."""
+    """A tool in a line: ``External URL, port 8888, All authenticated users``."""
     cells = unpack(item)
     if item.get("toolType") in EXTERNAL_TOOLS:
         return f"{EXTERNAL_TOOLS[item['toolType']]}, {cells['external_url']}"

@@ -1,7 +1,8 @@
 """A gallery as a table: its columns, what it is filtered and sorted by."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.http import QueryDict
@@ -21,16 +22,18 @@ from projects.scopes import ONLY_YOU, Scope, ScopedQuerySet
 AT_ONCE = 500  # rows of an export
 MOST_AUTHORS = 100  # offered by the filter
 FIRST = "name"
+NO_ISSUES = "No issues"
 
 
 @dataclass(frozen=True)
 class AssetColumn:
-    """``order`` are the fields that it is sorted by."""
+    """``order`` are the fields that it is sorted by. A ``wide`` one has room for a text."""
 
     key: str
     label: str
     text: Callable[[Any, AssetCard], str]
     order: tuple[str, ...] = ()
+    wide: bool = False
 
 
 def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
@@ -38,7 +41,13 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
     counts = tuple(f"used_by_{table.HOLDER}" for table in tables())
     return [
         AssetColumn(FIRST, "Name", lambda asset, card: asset.name, ("name",)),
+        AssetColumn("description", "Description", lambda it, card: it.description, wide=True),
         AssetColumn("type", kind.chip, lambda asset, card: card.chips[0][0] if card.chips else ""),
+        *(
+            AssetColumn(f"fact-{number}", label, partial(_facts, names), wide=True)
+            for number, (label, names) in enumerate(kind.columns)
+        ),
+        AssetColumn("status", "Status", lambda it, card: card.why_not or NO_ISSUES, wide=True),
         AssetColumn("scope", "Scope", lambda asset, card: asset.scope_name, ("scope",)),
         AssetColumn("cluster", "Cluster", lambda asset, card: str(asset.cluster or EVERY)),
         AssetColumn("used", "Used by", lambda asset, card: used_by(asset), counts),
@@ -46,6 +55,10 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
         AssetColumn("created", "Created", lambda it, card: _time(it.created_at), ("created_at",)),
         AssetColumn("changed", "Changed", lambda it, card: _time(it.updated_at), ("updated_at",)),
     ]
+
+
+def _facts(names: Collection[str], asset: Asset, card: AssetCard) -> str:
+    return ", ".join(value for _, name, value in card.facts if name in names)
 
 
 def _author(asset: Asset, card: AssetCard) -> str:

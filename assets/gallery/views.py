@@ -40,7 +40,7 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
         "page": page,
         "cards": _gallery_cards(request, kind, drawn) if look == CARDS else [],
         "rows": [
-            (asset, [(it.key, it.text(asset, card)) for it in state.columns[1:]])
+            (asset, [(it, it.text(asset, card)) for it in state.columns[1:]])
             for asset, card in (drawn if look == TABLE else [])
         ],
         "scopes": state.scopes,

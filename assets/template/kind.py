@@ -46,6 +46,7 @@ TEMPLATE = AssetKind(
     form=TemplateForm,
     initial=initial,
     card=card.draw,
+    columns=card.COLUMNS,
     part=WorkloadDraft,
     column="draft_json",
     dump=kept,

@@ -172,4 +172,6 @@ def show(of: Field, values: Values, offered: Offered) -> Shown:
         shown.value, shown.options = items.choose(str(shown.value), of, offered)
     elif of.input in {Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}:
         shown.options = [*of.options, *offered.get(of.choices, [])]
+    elif of.input is Input.TEXT and of.choices:
+        shown.options = list(offered.get(of.choices, []))  # suggested; another can be typed
     return shown

@@ -142,7 +142,7 @@ class Access(StrEnum):
     @property
     def label(self) -> str:
         return {
-            Access.EVERYONE: "All signed-in users",
+            Access.EVERYONE: "All authenticated users",
             Access.USERS: "Specific users",
             Access.GROUPS: "Specific groups",
         }[self]

@@ -72,6 +72,23 @@ def test_a_new_form_begins_with_what_holds_unless_one_says_otherwise(client: Cli
     assert not form["pvc_readWriteMany"].value
 
 
+def test_the_form_suggests_the_storage_classes_of_the_clusters_and_none(
+    client: Client, project: Project
+) -> None:
+    project.cluster.capabilities_json |= {"storage_classes": ["nvme", "fast"]}
+    project.cluster.save()
+    page = client.get("/data-sources/new/").content.decode()
+    for name in ("fast", "nvme", "runai-none"):
+        assert f'<option value="{name}">' in page
+    assert 'list="id_pvc_claimInfo_storageClass_list"' in page
+    more = {"pvc_claimInfo_storageClass": "runai-none"}
+    assert client.post("/data-sources/new/", posted(project, **NEW, **more)).status_code == 302
+    claim = DataSource.objects.get().spec.pvc
+    assert claim
+    assert claim.claim_info
+    assert claim.claim_info.without_class
+
+
 def test_a_new_claim_without_a_size_or_beside_an_existing_one_is_told(
     client: Client, project: Project
 ) -> None:

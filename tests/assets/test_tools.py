@@ -15,9 +15,9 @@ pytestmark = pytest.mark.django_db
 NOT_OFFERED = "External URL is not offered"
 
 
-def choices(page: str, row: str) -> tuple[list[str], str]:
-    """The connection types that a row offers, and the one that is chosen."""
-    found = re.search(rf'<select name="tools-{row}-connection_type".*?</select>', page, re.DOTALL)
+def choices(page: str, row: str, cell: str = "connection_type") -> tuple[list[str], str]:
+    """What a row offers, the connection types for one, and the one that is chosen."""
+    found = re.search(rf'<select name="tools-{row}-{cell}".*?</select>', page, re.DOTALL)
     assert found
     options = re.findall(r'<option value="(\w+)"( selected)?', found[0])
     return [value for value, _ in options], next((it for it, chosen in options if chosen), "")
@@ -35,12 +35,16 @@ def test_a_cluster_without_a_domain_offers_no_url_and_says_why() -> None:
     offered, chosen = choices(page, "__prefix__")
     assert (chosen, "ExternalUrl" in offered) == ("ClusterIP", False)
     assert f"{NOT_OFFERED}: the cluster gpu has no domain for it" in page
+    assert choices(page, "__prefix__", "access")[1] == "", "who sees the workload"
 
 
-def test_a_cluster_with_a_domain_begins_with_a_url(settings: Settings) -> None:
+def test_a_cluster_with_a_domain_begins_with_a_url_for_all_authenticated_users(
+    settings: Settings,
+) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"
     page = new_environment(reached(ingress_domain="apps.example.com"))
     assert choices(page, "__prefix__")[1] == "ExternalUrl"
+    assert choices(page, "__prefix__", "access")[1] == "authenticatedUsers"
     assert NOT_OFFERED not in page
 
 

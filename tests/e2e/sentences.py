@@ -85,7 +85,7 @@ ENVIRONMENT = (
         "Access: all who are signed in, groups that one is in, or users",
         TOOLS,
         fields=(
-            "Access: All signed-in users",
+            "Access: All authenticated users",
             "Access: Specific groups",
             "Access: Specific users",
         ),

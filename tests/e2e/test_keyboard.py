@@ -1,13 +1,17 @@
-"""The quickstart, "Run your First Distributed Training", by keyboard alone."""
+"""By keyboard alone: the quickstart, "Run your First Distributed Training", a standard training
+and a workspace."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.far import far
 from tests.e2e.walk import IMAGE
 from tests.product import Trainyard
+from tests.rest import Rest
 
+__all__ = ["far"]
 pytestmark = pytest.mark.e2e
-MOST_STOPS = 80
+MOST_STOPS = 160
 FINISHED = 180_000  # milliseconds
 
 
@@ -58,25 +62,48 @@ def sign_in(page: Page, trainyard: Trainyard) -> None:
     page.wait_for_url("**/workloads/")
 
 
-def set_up(page: Page) -> None:
+def set_up(page: Page, kind: str, name: str, **choices: str) -> None:
     """The first page, from the table of workloads on."""
     press(page, "+NEW WORKLOAD")
-    go_to(page, page.get_by_role("link", name="Training", exact=True), key="ArrowDown")
+    go_to(page, page.get_by_role("link", name=kind, exact=True), key="ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**/1/")
-
-    for group, name in (
-        ("Cluster", "local"),
-        ("Project", "team-a"),
-        ("Workload architecture", "Distributed"),  # as the last one need not have been
-        ("Framework", "PyTorch"),
-        ("Distributed training configuration", "Workers & master"),
-    ):
-        choose(page, page.get_by_role("radiogroup", name=group), name)
+    for group, choice in choices.items():
+        choose(page, group_of(page, group.replace("_", " ")), choice)
         expect(page.locator(".htmx-request")).to_have_count(0)
-    enter(page, page.get_by_label("Name", exact=True), "by-keyboard")
+    enter(page, page.get_by_label("Name", exact=True), name)
     press(page, "Continue")
     page.wait_for_url("**/2/")
+
+
+def group_of(page: Page, name: str) -> Locator:
+    return page.get_by_role("radiogroup", name=name)
+
+
+def unfold(page: Page, key: str) -> None:
+    go_to(page, page.locator(f"#{key} > summary"))
+    page.keyboard.press("Enter")
+
+
+def add(page: Page, button: str, item: str) -> Locator:
+    press(page, button)
+    group = page.get_by_role("group", name=item, exact=True)
+    expect(group).to_be_visible()
+    return group
+
+
+def select(page: Page, field: Locator, value: str) -> None:
+    """By the first letters of its label, as long as it is closed."""
+    go_to(page, field)
+    page.keyboard.type(value)
+    expect(field.locator("option:checked")).to_have_text(value)
+
+
+def create(page: Page, noun: str) -> None:
+    press(page, "Continue")
+    page.wait_for_url("**/3/")
+    press(page, f"Create {noun}")
+    page.wait_for_url("**/workloads/")
 
 
 def make_environment(page: Page, drawer: Locator) -> None:
@@ -104,16 +131,77 @@ def test_the_quickstart_is_done_by_keyboard_alone(page: Page, running_trainyard:
     """From signing in to the end of its training: nothing is clicked, and no address entered."""
     sign_in(page, running_trainyard)
     drawer = page.get_by_role("dialog")
-    set_up(page)
+    distributed = {
+        "Workload_architecture": "Distributed",  # as the last one need not have been
+        "Framework": "PyTorch",
+        "Distributed_training_configuration": "Workers & master",
+    }
+    set_up(page, "Training", "by-keyboard", Cluster="local", Project="team-a", **distributed)
     make_environment(page, drawer)
     enter(page, page.get_by_label("Number of workers"), "2")
     make_compute_resource(page, drawer)
     expect(page.get_by_text("3 = 1 master + 2 workers").first).to_be_visible()
 
-    press(page, "Continue")
-    page.wait_for_url("**/3/")
-    press(page, "Create training")
-    page.wait_for_url("**/workloads/")
+    create(page, "training")
     row = page.locator("tr[data-phase]").filter(has_text="by-keyboard")
     expect(row).to_have_attribute("data-phase", "Completed", timeout=FINISHED)
     expect(row).to_contain_text("3")
+
+
+def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
+    admin_page: Page, running_trainyard: Trainyard
+) -> None:
+    page = admin_page
+    page.goto("/workloads/")
+    set_up(page, "Workspace", "desk-by-keyboard", Cluster="local", Project="team-a")
+    choose(page, group_of(page, "Environment"), "pytorch")
+    enter(page, page.get_by_label("Command", exact=True), "sleep 600")
+    choose(page, group_of(page, "Compute resource"), "cpu-only")
+    unfold(page, "tools")
+    tool = add(page, "+TOOL", "Tools 1")
+    enter(page, tool.get_by_label("Name", exact=True), "board")
+    enter(page, tool.get_by_label("Container port"), "6006")
+    unfold(page, "storage")
+    volume = add(page, "+VOLUME", "Volume 1")
+    enter(page, volume.get_by_label("Claim size", exact=True), "1")
+    enter(page, volume.get_by_label("Container path"), "/scratch")
+    unfold(page, "general")
+    enter(page, page.get_by_label("Idle limit", exact=True), "2")
+    select(page, page.get_by_label("Unit of idle limit"), "days")
+    create(page, "workspace")
+    with Rest(running_trainyard) as rest:
+        (desk,) = rest.send("GET", "/workloads?filterBy=name==desk-by-keyboard")["workloads"]
+        spec = rest.send("GET", f"/workloads/workspaces/{desk['id']}")["spec"]
+        rest.delete(desk["id"])
+    assert spec["idleLimitSeconds"] == 2 * 86_400
+    assert [it["name"] for it in spec["exposedUrls"] or spec["ports"]] == ["board"]
+    assert [it["path"] for it in spec["storage"]["pvc"]] == ["/scratch"]
+
+
+def test_a_standard_training_in_node_pools_is_made_by_keyboard_alone(
+    admin_page: Page, far: str
+) -> None:
+    page = admin_page
+    page.goto("/workloads/")
+    standard = {"Workload_architecture": "Standard"}
+    set_up(page, "Training", "alone-by-keyboard", Cluster=far, Project="vision", **standard)
+    choose(page, group_of(page, "Environment"), "own-ids")
+    press(page, "+ENVIRONMENT VARIABLE")
+    enter(page, page.get_by_label("Name 1"), "TOKEN")
+    select(page, page.get_by_label("Source 1"), "Credential")
+    select(page, page.get_by_label("Credential 1"), "hub (Generic secret, Account)")
+    choose(page, group_of(page, "Compute resource"), "tiny")
+    unfold(page, "scheduling")
+    for number, pool in enumerate(("h100", "a100"), 1):
+        item = add(page, "+NODE POOL", f"Node pools {number}")
+        select(page, item.get_by_label("Node pool"), pool)
+    press(page, "Move up: node pools 2")
+    pools = page.locator('select[name^="nodePools-"][name$="-item"]')
+    expect(pools.nth(0)).to_have_value("a100")
+    toleration = add(page, "+TOLERATION", "Tolerations 1")
+    enter(page, toleration.get_by_label("Key"), "gpu")
+    select(page, toleration.get_by_label("Operator"), "Exists")
+    press(page, "Remove node pools 2")
+    expect(pools).to_have_count(1)
+    create(page, "training")
+    expect(page.locator("tr[data-phase]").filter(has_text="alone-by-keyboard")).to_have_count(1)

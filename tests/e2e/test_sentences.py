@@ -102,7 +102,7 @@ def test_a_tool_is_reached_and_opened_as_the_workload_says(admin_page: Page) -> 
     tool.get_by_label("Connection type").select_option("External URL")
     tool.get_by_label("Custom URL").fill("https://board.apps.example.com")
     tool.get_by_label("Connection type").select_option("Node port")
-    port = tool.get_by_label("Custom node port")
+    port = tool.get_by_label("Custom port")
     for number, invalid in (("29999", True), ("32768", True), ("30000", False)):
         port.fill(number)
         port.blur()
@@ -110,7 +110,7 @@ def test_a_tool_is_reached_and_opened_as_the_workload_says(admin_page: Page) -> 
             int(invalid)
         )
     access, names = tool.get_by_label("Who may access"), tool.get_by_label("Names, separated")
-    access.select_option("All signed-in users")
+    access.select_option("All authenticated users")
     access.select_option("Specific groups")
     names.fill("vision")
     names.blur()

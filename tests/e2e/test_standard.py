@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.walk import make_compute_resource, make_environment
+from tests.e2e.walk import begin_workspace, make_compute_resource, make_environment
 from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
@@ -11,17 +11,9 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.e2e
 
 
-def begin_workspace(page: Page, name: str) -> None:
-    """To its last page, with all but a command."""
-    page.goto("/workloads/")
-    page.get_by_role("button", name="+NEW WORKLOAD").click()
-    page.get_by_role("link", name="Workspace", exact=True).click()
-    expect(page.get_by_role("heading", name="New workspace")).to_be_visible()
-    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name="local").check()
-    page.get_by_role("radio", name="team-a").check()
-    page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="CONTINUE").click()
-    page.wait_for_url("**/2/")
+def workspace(page: Page, name: str) -> None:
+    """One with all but a command."""
+    begin_workspace(page, name)
     page.get_by_role("radio", name="pytorch", exact=True).check()
     page.get_by_role("radio", name="cpu-only").check()
 
@@ -54,7 +46,11 @@ def test_a_workspace_is_there_until_it_is_stopped_and_comes_back(
     admin_page: Page, running_trainyard: Trainyard
 ) -> None:
     page = admin_page
-    begin_workspace(page, "desk")
+    page.goto("/workloads/")
+    page.get_by_role("button", name="+NEW WORKLOAD").click()
+    page.get_by_role("link", name="Workspace", exact=True).click()
+    expect(page.get_by_role("heading", name="New workspace")).to_be_visible()
+    workspace(page, "desk")
     page.get_by_label("Command", exact=True).fill("sh -c 'date >> notes; wc -l < notes; sleep 600'")
     page.get_by_role("button", name="CREATE WORKSPACE").click()
     row = page.locator("tr[data-phase]").filter(has_text="desk")
@@ -75,7 +71,7 @@ def test_an_answer_that_comes_late_leads_nobody_away_from_what_was_created(
     admin_page: Page, running_trainyard: Trainyard
 ) -> None:
     page = admin_page
-    begin_workspace(page, "late")
+    workspace(page, "late")
     saving: list[Route] = []
 
     def answer(route: Route) -> None:
@@ -100,7 +96,7 @@ def test_a_page_that_was_asked_for_before_the_last_answer_came_shows_what_was_sa
     admin_page: Page,
 ) -> None:
     page = admin_page
-    begin_workspace(page, "reloaded")
+    workspace(page, "reloaded")
     saving: list[Route] = []
 
     def answer(route: Route) -> None:

@@ -12,9 +12,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.documents import has
 from tests.e2e.far import far
-from tests.e2e.walk import begin
+from tests.e2e.walk import begin, begin_workspace
 from tests.product import Trainyard
-from tests.workloads.wizard.sections.every_field import ON_PAGE_1, ROWS, arrived, rounds
+from tests.workloads.wizard.sections.every_field import ON_PAGE_1, arrived, of_use, rounds
 from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted
 
 __all__ = ["far"]
@@ -44,10 +44,9 @@ def test_every_field_set_in_the_browser_reaches_the_engine(
 ) -> None:
     page = admin_page
     page.set_default_timeout(SLOW)
-    for number, (entered, rows) in enumerate(rounds(of_use(kind))):
+    for number, (entered, rows) in enumerate(rounds(asked_on(kind))):
         name = f"{kind}-{number}"
-        alone = entered.get("architecture") == "workers_only"
-        begin(page, name, cluster=cluster, project=project, workers_only=alone)
+        start(page, name, entered, cluster, project)
         choose(page, environment, compute)
         fill_in(page, numbered(entered))
         documents = handed_over(page)
@@ -55,6 +54,23 @@ def test_every_field_set_in_the_browser_reaches_the_engine(
         create(page)
         spec = stored(running_trainyard, name)
         assert [str(row) for row in rows if not has(spec, row.spec)] == []
+
+
+def asked_on(kind: str) -> list[FieldRow]:
+    """Each field once: on Kubernetes all that it has, on the others what it has not. What several
+    have is the same input, and test_quickstart_fields shows what each engine gets of it."""
+    rows = of_use(kind)
+    return rows if kind == "kubernetes" else [it for it in rows if it.is_refused_on("kubernetes")]
+
+
+def start(page: Page, name: str, entered: Posted, cluster: str, project: str) -> None:
+    """The first page, as the rows of a draft have it."""
+    if entered.get("kind") == "workspace":
+        begin_workspace(page, name, cluster=cluster, project=project)
+        return
+    framework = entered.get("framework", "PyTorch")
+    alone = entered.get("architecture") == "workers_only"
+    begin(page, name, cluster=cluster, project=project, framework=framework, workers_only=alone)
 
 
 def test_fields_that_slurm_lacks_are_not_offered_and_the_page_says_why(
@@ -74,13 +90,6 @@ def test_fields_that_slurm_lacks_are_not_offered_and_the_page_says_why(
     page.locator('button[value="add:worker-connections"]').click()
     ways = page.locator('[name="worker-connections-0-connection_type"] option')
     expect(ways).to_have_text(["External URL", "Through Trainyard"])
-
-
-def of_use(kind: str) -> list[FieldRow]:
-    """On a cluster that is Trainyard's own or a person's work, what nothing comes of is left."""
-    if kind == "kubernetes":
-        return [row for row in ROWS if not row.is_refused_on(kind)]
-    return [row for row in ROWS if row.on(kind) and not row.is_refused_on(kind)]
 
 
 def choose(page: Page, environment: str, compute: str) -> None:
@@ -148,7 +157,7 @@ def handed_over(page: Page) -> list[Json]:
 
 
 def create(page: Page) -> None:
-    page.get_by_role("button", name="CREATE TRAINING").click()
+    page.get_by_role("button", name=re.compile("^CREATE (TRAINING|WORKSPACE)$", re.I)).click()
     page.wait_for_url("**/workloads/")
 
 

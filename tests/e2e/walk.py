@@ -11,18 +11,33 @@ def begin(
     *,
     cluster: str = "local",
     project: str = "team-a",
+    framework: str = "PyTorch",
     workers_only: bool = False,
 ) -> None:
-    """Steps 1 to 8: the first page."""
-    page.goto("/workloads/")
-    page.get_by_role("button", name="+NEW WORKLOAD").click()
-    page.get_by_role("link", name="Training", exact=True).click()
-    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name=cluster).check()
-    page.get_by_role("radio", name=project).check()
+    """Steps 3 to 8: the first page, where the menu of the table leads."""
+    page.goto("/workloads/new/")
+    _place(page, cluster, project)
     page.get_by_role("radio", name="Distributed").check()  # as the last one need not have been
-    page.get_by_role("radio", name="PyTorch").check()
+    page.get_by_role("radio", name=framework, exact=True).check()
     architecture = "Workers only" if workers_only else "Workers & master"
     page.get_by_role("radio", name=architecture).check()
+    _leave(page, name)
+
+
+def begin_workspace(
+    page: Page, name: str, *, cluster: str = "local", project: str = "team-a"
+) -> None:
+    page.goto("/workloads/new/?kind=workspace")
+    _place(page, cluster, project)
+    _leave(page, name)
+
+
+def _place(page: Page, cluster: str, project: str) -> None:
+    page.get_by_role("radiogroup", name="Cluster").get_by_role("radio", name=cluster).check()
+    page.get_by_role("radio", name=project).check()
+
+
+def _leave(page: Page, name: str) -> None:
     page.get_by_role("radio", name="Start from scratch").check()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="CONTINUE").click()

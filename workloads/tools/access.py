@@ -62,7 +62,7 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 def audience(workload: Workload, tool: Tool) -> str:
     rule = tool.connection
     if rule.authorization_type is Access.EVERYONE:
-        return "All signed-in users"
+        return Access.EVERYONE.label
     if rule.authorization_type is Access.USERS:
         return ", ".join(rule.authorized_users)
     if rule.authorization_type is Access.GROUPS:

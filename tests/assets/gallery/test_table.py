@@ -5,14 +5,17 @@ import io
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 from pytest_django import DjangoAssertNumQueries
 
 from assets.models import DataSource
 from tests.assets.links import named
 from tests.assets.posts import FACTORIES as OTHERS
 from tests.factories import (
+    IMAGE,
     CredentialFactory,
     DataSourceFactory,
+    EnvironmentFactory,
     ProjectFactory,
     UserFactory,
     WorkloadFactory,
@@ -66,6 +69,46 @@ def test_columns_sort_the_table_both_ways(client: Client, prefix: str) -> None:
     assert names(client, f"{table}created") == [alpha.name, beta.name]
     assert names(client, f"{table}-created") == [beta.name, alpha.name]
     assert names(client, f"{table}nonsense") == ["alpha", "beta"]
+
+
+COLUMNS = {
+    "environments": {"For": "Any framework", "Image": IMAGE, "Tools": ""},
+    "compute-resources": {
+        "For": "GPU",
+        "GPU per pod": "10 % of a GPU",
+        "CPU per pod": "0.1 cores",
+        "CPU memory per pod": "100 MB memory",
+        "Extended resource": "",
+    },
+    "data-sources": {
+        "Type": "NFS",
+        "Where": "nfs.example.com, /export",
+        "Container path": "/data",
+        "Credential": "",
+    },
+    "credentials": {"Type": "Generic secret", "Keys": "token", "Existing Secret": ""},
+    "templates": {"For": "PyTorch", "Ranks": "2 workers + master", "Environment": "alpha"},
+}
+
+
+@KINDS
+def test_a_gallery_has_the_columns_of_its_kind(client: Client, prefix: str) -> None:
+    asset = FACTORIES[prefix](in_account=True, description="What it is for")
+    if prefix == "templates":
+        named(asset, EnvironmentFactory(name="alpha"))
+    (row,) = sheet(client, f"/{prefix}/export.csv")
+    assert {name: row[name] for name in COLUMNS[prefix]} == COLUMNS[prefix]
+    assert (row["Description"], row["Status"]) == ("What it is for", "No issues")
+    page = client.get(f"/{prefix}/?as=table").content.decode()
+    assert all(escape(name) in page for name in (*row, *filter(None, COLUMNS[prefix].values())))
+
+
+def test_the_table_says_why_an_asset_cannot_be_used(client: Client) -> None:
+    CredentialFactory(spec_json={"kind": "genericSecret", "existingSecret": "hub"})
+    (row,) = sheet(client, "/credentials/export.csv")
+    assert row["Existing Secret"] == "hub"
+    assert "Secret" in row["Status"]
+    assert row["Status"] != "No issues"
 
 
 def test_type_and_author_narrow_the_gallery(client: Client) -> None:

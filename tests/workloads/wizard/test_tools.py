@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from accounts.models import GroupMembership, User, UserGroup
 from projects.models import Project
@@ -61,9 +62,27 @@ def test_a_tool_of_ones_own_stands_next_to_that_of_the_environment(served: Wizar
     assert names == ["Jupyter", "TB"]
 
 
-def test_a_new_tool_begins_as_the_cluster_can_reach_it(served: Wizard, settings: Any) -> None:
+def test_a_new_tool_begins_as_the_cluster_can_reach_it(served: Wizard) -> None:
     served.press(f"add:{TOOLS}")
-    assert given(served)[0]["connectionType"] == "ClusterIP", "the cluster has no domain for URLs"
+    (begun,) = given(served)
+    assert begun["connectionType"] == "ClusterIP", "the cluster has no domain for URLs"
+    assert "authorizationType" not in begun
+
+
+def test_a_new_tool_with_a_url_of_its_own_is_open_to_all_authenticated_users(
+    wizard: Wizard, on_kubernetes: Project, settings: Settings
+) -> None:
+    """Step 9: the default, until its author chooses others."""
+    settings.PUBLIC_URL = "https://trainyard.example.com"
+    on_kubernetes.cluster.settings_json = {"ingress_domain": "apps.example.com"}
+    on_kubernetes.cluster.save()
+    wizard.ready().open(wizard.at(2)).press(f"add:{TOOLS}")
+    (begun,) = given(wizard)
+    assert (begun["connectionType"], begun["authorizationType"]) == (
+        "ExternalUrl",
+        "authenticatedUsers",
+    )
+    assert 'value="authenticatedUsers" selected' in wizard.page
 
 
 def test_a_node_port_that_another_workload_has_is_refused_before_submission(
@@ -103,6 +122,17 @@ def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
     me = served.user.username
     page = served.save(2, **tool(access="authorizedUsers", who=f"maria, {me}"))
     assert "You are not among them." not in page
+
+
+def test_who_is_named_by_an_email_address_is_told_by_their_name(
+    served: Wizard, on_kubernetes: Project
+) -> None:
+    on_kubernetes.members.add(UserFactory(username="maria", email="maria@example.com"))
+    UserFactory(username="margit", email="margit@example.com")
+    both = "maria@example.com, margit@example.com"
+    page = served.save(2, **tool(access="authorizedUsers", who=both))
+    assert "maria@example.com is the email address of maria: enter the username." in page
+    assert "There is no user margit@example.com in your projects." in page, "whom nobody here sees"
 
 
 def test_groups_that_the_author_is_not_in_are_warned_of(served: Wizard) -> None:

@@ -55,8 +55,12 @@ def warn(shown: Shown, by: User) -> None:
 
 
 def _of_users(who: list[str], by: User) -> Iterator[str]:
-    there = set(_people(by).filter(username__in=who).values_list("username", flat=True))
-    if missing := [name for name in who if name not in {*there, by.username}]:
+    there = {by.username, *_people(by).filter(username__in=who).values_list("username", flat=True)}
+    missing = [name for name in who if name not in there]
+    addresses = dict(_people(by).filter(email__in=missing).values_list("email", "username"))
+    for address, username in addresses.items():
+        yield f"{address} is the email address of {username}: enter the username."
+    if missing := [name for name in missing if name not in addresses]:
         where = "" if access.may(by, "users.read") else " in your projects"
         yield f"There is no user {', '.join(missing)}{where}."
     if by.username not in who:

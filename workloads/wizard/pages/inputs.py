@@ -225,11 +225,13 @@ def _inherit_items(shown: Shown, theirs: list[Values], source: str) -> None:
 
 @dataclass(frozen=True)
 class Fold:
-    """A section that opens. ``lacks``: the cluster is not for it."""
+    """A section that opens. ``lacks``: the cluster is not for it. One that is ``opened`` is open
+    because something in it was just added or moved."""
 
     section: Section
     inputs: list[Shown]
     lacks: str = ""
+    opened: bool = False
 
     @property
     def key(self) -> str:

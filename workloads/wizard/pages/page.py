@@ -50,7 +50,7 @@ def answer(
     ``whole``: htmx gets all the fields, whatever it asked to swap.
     """
     planned = planned or plan(draft.content, by=request.user)
-    screen = screen_of(draft, planned, page, focus=focus == "problem")
+    screen = screen_of(draft, planned, page, focus=focus)
     forecast = summary.of(planned)
     context = {"screen": screen, "summary": forecast, "draft": draft, "focus": focus}
     context["outputs"] = Outputs(planned, request.build_absolute_uri(SUBMISSION))

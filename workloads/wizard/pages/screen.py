@@ -96,12 +96,13 @@ class Screen:
         return [it for it in self.inputs if it.name in names]
 
 
-def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Screen:
-    """``focus``: put the cursor on the first bad field."""
+def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen:
+    """``focus``: ``problem`` puts the cursor on the first bad field, the name of a list opens the
+    section where it is."""
     located, offer = list(problems(plan)), Offer(plan.cluster, plan.project, by=draft.owner)
     shown = list(inputs(plan, page, offer, located, set(draft.touched)))
     first = next((it for it in shown if it.invalid), None)
-    if focus and first:
+    if focus == "problem" and first:
         first.focus = True
     now, later = open_problems(draft, plan, page, located)
     return Screen(
@@ -109,7 +110,7 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Sc
         plan,
         page,
         inputs=shown,
-        folds=_folds(shown, page, offer),
+        folds=_folds(shown, page, offer, focus),
         steps=list(steps(draft, plan, page, located)),
         open=now,
         later=later,
@@ -117,8 +118,8 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: bool = False) -> Sc
     )
 
 
-def _folds(shown: list[Shown], page: int, offer: Offer) -> list[Fold]:
-    """The sections that open, on a page that asks of a kind of pod."""
+def _folds(shown: list[Shown], page: int, offer: Offer, focus: str) -> list[Fold]:
+    """The sections that open, on a page that asks of a kind of pod; that of ``focus`` is."""
     if page not in ROLES or not any(it.field.within for it in shown):
         return []
     by_name = {it.name: it for it in shown}
@@ -127,4 +128,10 @@ def _folds(shown: list[Shown], page: int, offer: Offer) -> list[Fold]:
         if question.name in by_name:
             within[question.section].append(by_name[question.name])
     asked = (section for section in table.SECTIONS if section.template)
-    return [Fold(section, within[section.key], offer.lacks(section)) for section in asked]
+    return [
+        Fold(it, within[it.key], offer.lacks(it), _has(within[it.key], focus)) for it in asked
+    ]
+
+
+def _has(inputs: list[Shown], name: str) -> bool:
+    return any(it.name == name for it in inputs)

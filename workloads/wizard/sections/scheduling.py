@@ -29,7 +29,7 @@ def _options(first: str, *more: str) -> tuple[Option, ...]:
 EFFECTS = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE, Effect.PREFER_NO_SCHEDULE)
 TOLERATION = (
     Cell("key", "Key", required=True, placeholder="nvidia.com/gpu"),
-    Cell("operator", "Operator", Input.SELECT, options=_options("Equal", "Exists")),
+    Cell("operator", "Operator", Input.SELECT, options=_options("Equals", "Exists")),
     Cell("value", "Value", placeholder="empty"),
     Cell("effect", "Effect", Input.SELECT, options=_options("Any", *EFFECTS)),
     Cell("seconds", "Toleration seconds", Input.WHOLE, placeholder="forever"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from tests.documents import has
 from tests.workloads.wizard.sections import (
+    kind_fields,
     more_fields,
     pod_fields,
     probe_fields,
@@ -13,7 +14,7 @@ from tests.workloads.wizard.sections import (
 from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted, Script, whole
 
 #: What of a row stands on the first page of the wizard.
-ON_PAGE_1 = {"architecture"}
+ON_PAGE_1 = {"kind", "framework", "architecture"}
 ROWS = (
     *pod_fields.ROWS,
     *volume_fields.ROWS,
@@ -21,6 +22,13 @@ ROWS = (
     *more_fields.ROWS,
     *probe_fields.ROWS,
 )
+
+
+def of_use(kind: str) -> list[FieldRow]:
+    """What a cluster of this kind does not refuse. What MPI and workspaces alone are asked is
+    handed over to Kubernetes here, and to others in their engines' tests."""
+    rows = (*ROWS, *kind_fields.ROWS) if kind == "kubernetes" else ROWS
+    return [row for row in rows if not row.is_refused_on(kind)]
 
 
 def rounds(rows: Iterable[FieldRow]) -> list[tuple[Posted, list[FieldRow]]]:

@@ -9,6 +9,7 @@ from tests.workloads.wizard.sections.field_rows import (
     replica,
     tolerates,
 )
+from tests.workloads.wizard.sections.kind_fields import PYTORCH
 
 WHOLE_GPUS = "Slurm gives whole GPUs"
 
@@ -42,7 +43,7 @@ START = (
     FieldRow(
         10,
         "Processes per pod",
-        {"architecture": "workers_and_master", "processesPerPod": "2"},
+        PYTORCH | {"architecture": "workers_and_master", "processesPerPod": "2"},
         {"processesPerPod": 2},
         {"nprocPerNode": "2"},
         {"environment": {"PET_NPROC_PER_NODE": "2"}},
@@ -50,7 +51,7 @@ START = (
     FieldRow(
         10,
         "Elastic workers",
-        {"architecture": "workers_only", "minReplicas": "1", "maxReplicas": "3"},
+        PYTORCH | {"architecture": "workers_only", "minReplicas": "1", "maxReplicas": "3"},
         {"minReplicas": 1, "maxReplicas": 3},
         {"elasticPolicy": {"minReplicas": 1, "maxReplicas": 3}},
         "the ranks of the local engine start and end together",

@@ -14,7 +14,13 @@ from tests.factories import CredentialFactory, DataSourceFactory
 from tests.workloads.nowhere import KUBECONFIG
 from tests.workloads.wizard.browser import Wizard, item
 from tests.workloads.wizard.sections import pod_fields
-from tests.workloads.wizard.sections.every_field import ON_PAGE_1, ROWS, arrived, rounds
+from tests.workloads.wizard.sections.every_field import (
+    ON_PAGE_1,
+    ROWS,
+    arrived,
+    of_use,
+    rounds,
+)
 from tests.workloads.wizard.sections.field_rows import MOST, FieldRow, Json, Posted
 from workloads.models import Workload
 from workloads.wizard.as_yaml import manifest_of
@@ -132,10 +138,6 @@ def place(kind: str, request: pytest.FixtureRequest) -> None:
         request.getfixturevalue(kind)
 
 
-def of_use(kind: str) -> list[FieldRow]:
-    return [row for row in ROWS if not row.is_refused_on(kind)]
-
-
 def ready(
     wizard: Wizard,
     name: str,
@@ -173,8 +175,6 @@ def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
         yield from filter(None, whys if names else ())
 
 
-#: Of workspaces alone, and of MPI, which have tests of their own.
-ELSEWHERE = {"idleLimitSeconds", "slotsPerWorker", "mpiLauncherCreationPolicy", "sshAuthMountPath"}
 #: Chosen from galleries, as the tests of those do.
 CHOSEN = {
     "worker-environment",
@@ -185,8 +185,8 @@ CHOSEN = {
 
 
 def test_every_field_of_the_page_is_in_a_row() -> None:
-    posted = {name for row in ROWS for name in row.posted}
-    asked = {it.name for it in table.on(WORKERS)} - ELSEWHERE - CHOSEN
+    posted = {name for row in (*ROWS, *of_use("kubernetes")) for name in row.posted}
+    asked = {it.name for it in table.on(WORKERS)} - CHOSEN
     assert {
         name for name in asked if not any(f"{it}-".startswith(f"{name}-") for it in posted)
     } == set()

@@ -8,7 +8,6 @@ from assets.environment import tools
 from clusters.models import Cluster
 from core.forms.field import Cell, Input, Values
 from spec.parts.environment import TOOLS as TOOL_NAMES
-from spec.parts.environment import ConnectionType
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
 
@@ -25,9 +24,8 @@ CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for c
 
 def begins(cluster: Cluster | None) -> Values:
     """A tool that is reached as the cluster allows."""
-    why_no_url = cluster.definition.external_urls(cluster) if cluster else ""
-    kind = ConnectionType.CLUSTER_IP if why_no_url else ConnectionType.EXTERNAL_URL
-    return {"toolType": "custom", "connectionType": kind.value}
+    why_no_urls = cluster.definition.external_urls(cluster) if cluster else ""
+    return {"toolType": "custom"} | tools.begins(why_no_urls)
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:

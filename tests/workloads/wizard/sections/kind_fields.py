@@ -1,0 +1,40 @@
+"""What only MPI and only workspaces are asked, on a cluster of Kubernetes."""
+
+from tests.workloads.wizard.sections.field_rows import FieldRow, Posted, lasting
+
+#: A kind and a framework of page 1, which the others of a draft have to be of as well.
+PYTORCH: Posted = {"kind": "distributed", "framework": "PyTorch"}
+MPI: Posted = {"kind": "distributed", "framework": "MPI"}
+WORKSPACE: Posted = {"kind": "workspace"}
+
+ROWS = (
+    FieldRow(
+        10,
+        "Slots per worker",
+        MPI | {"slotsPerWorker": "4"},
+        {"slotsPerWorker": 4},
+        {"kind": "MPIJob", "spec": {"slotsPerWorker": 4}},
+    ),
+    FieldRow(
+        10,
+        "Start of the launcher",
+        MPI | {"mpiLauncherCreationPolicy": "WaitForWorkersReady"},
+        {"mpiLauncherCreationPolicy": "WaitForWorkersReady"},
+        {"launcherCreationPolicy": "WaitForWorkersReady"},
+    ),
+    FieldRow(
+        9,
+        "SSH auth mount path",
+        MPI | {"sshAuthMountPath": "/keys"},
+        {"sshAuthMountPath": "/keys"},
+        {"sshAuthMountPath": "/keys"},
+    ),
+    # Trainyard's own doing: the cluster is told nothing.
+    FieldRow(
+        13,
+        "Idle limit",
+        WORKSPACE | lasting("idleLimitSeconds", "2", "hours"),
+        {"kind": "workspace", "idleLimitSeconds": 7200},
+        {},
+    ),
+)
