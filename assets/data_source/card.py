@@ -23,9 +23,9 @@ WHERE = {
     SourceKind.SECRET: ("lock", "Secret", "secret"),
 }
 
-FILES, PATH, OPENED_BY = "Files", "Container path", "Credential"
+FILES, SHARED, PATH, OPENED_BY = "Files", "Path on the server", "Container path", "Credential"
 COLUMNS: Columns = (
-    ("Where", (*(name for _, name, _ in WHERE.values()), FILES)),
+    ("Where", (*(name for _, name, _ in WHERE.values()), SHARED, FILES)),
     (PATH, (PATH,)),
     (OPENED_BY, (OPENED_BY,)),
 )
@@ -40,7 +40,7 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     if spec.config_map_volume and (texts := spec.config_map_volume.texts):
         facts.append(("files", FILES, ", ".join(texts)))
     if spec.nfs:
-        facts.append(("folder", "Path on the server", spec.nfs.path))
+        facts.append(("folder", SHARED, spec.nfs.path))
     if spec.git and (spec.git.revision or spec.git.branch):
         facts.append(("git-branch", "Revision", spec.git.revision or spec.git.branch or ""))
     facts.append(("folder-symlink", PATH, spec.path))

@@ -5,7 +5,7 @@ from core.forms.items import ShownItem
 from spec.parts.environment import EXTERNAL_TOOLS, TOOLS, Access, ConnectionType
 
 ACCESS = (
-    ("", "Anyone with access to the workload"),
+    ("", "Anyone with workload access"),
     *((kind.value, kind.label) for kind in Access),
 )
 CONNECTIONS = tuple((kind.value, kind.label) for kind in ConnectionType)

@@ -30,8 +30,9 @@ def cards(
 def _with(card: AssetCard, issue: str) -> AssetCard:
     if not issue:
         return card
-    facts = [*card.facts, ("alert-triangle", "Issue", issue)]
-    return AssetCard(facts, [*card.chips, UNUSABLE], sentence(issue))
+    why_not = sentence(issue)
+    facts = [*card.facts, ("alert-triangle", "Issue", why_not)]
+    return AssetCard(facts, [*card.chips, UNUSABLE], why_not)
 
 
 def _card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:

@@ -46,7 +46,7 @@ def given(wizard: Wizard) -> list[Any]:
 def test_a_tool_of_the_environment_is_shown_and_can_be_changed_for_the_workload(
     served: Wizard,
 ) -> None:
-    assert "Node port, port 8888, Anyone with access to the workload" in served.page
+    assert "Node port, port 8888, Anyone with workload access" in served.page
     served.press(f"add:{TOOLS}=Jupyter")
     assert given(served) == [JUPYTER]
     served.press("save", **{f"{TOOLS}-0-node_port": "31777"})

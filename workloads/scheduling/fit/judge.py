@@ -87,10 +87,10 @@ class Fit:
 def judge(spec: WorkloadSpec, ground: Ground) -> Fit:
     if not ground.groups:
         return Fit(Answer.UNKNOWN, note=NO_NODES)
-    if _packed(spec, ground.empty).best < spec.num_workers:
-        return Fit(Answer.NEVER, _never(spec, ground.empty))
     note, packing = _unseen(spec, ground), _packed(spec, ground)
     largest = None if note else within_quota(spec, ground, packing.best)
+    if _packed(spec, ground.empty).best < spec.num_workers:
+        return Fit(Answer.NEVER, _never(spec, ground.empty), largest=largest or None)
     if over := _over_quota(spec, ground):
         return Fit(Answer.LATER, Cause(CauseKind.QUOTA, over), largest=largest)
     if note:

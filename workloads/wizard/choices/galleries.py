@@ -73,7 +73,9 @@ def gallery(
 
 
 def clusters(user: User, chosen: Any) -> Iterator[Card]:
-    for cluster in Cluster.objects.visible_to(user):
+    """Those that can be reached first."""
+    visible = Cluster.objects.visible_to(user)
+    for cluster in sorted(visible, key=lambda it: it.state != State.CONNECTED):
         tone = "success" if cluster.state == State.CONNECTED else "warning"
         yield Card(
             str(cluster.pk),

@@ -192,7 +192,7 @@ def _judge_template(summary: Summary, plan: Plan) -> None:
 
 
 def _explain(summary: Summary, fit: Fit) -> None:
-    summary.detail = fit.note or "All ranks fit now."
+    summary.detail = fit.note or ("All ranks fit now." if summary.ranks else "Its pod fits now.")
     if cause := fit.cause:
         summary.detail, summary.todo = cause.title.rstrip(".") + ".", cause.todo
         summary.shares = bar([(share.label, share.nodes) for share in cause.shares], cause.total)

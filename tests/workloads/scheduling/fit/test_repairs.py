@@ -30,6 +30,12 @@ def test_fewer_workers_are_as_many_as_fit_now() -> None:
     assert offered["workers=4"].label == "4 workers"
 
 
+def test_a_gang_that_never_starts_is_offered_as_many_workers_as_fit_now() -> None:
+    fit = judge(gang(6), ground(nodes(1)))
+    assert (fit.answer, fit.largest) == (Answer.NEVER, 4)
+    assert offers(gang(6), ground(nodes(1)))["workers=4"].answer is Answer.NOW
+
+
 def test_the_same_gpus_in_another_shape_take_cpu_and_memory_along() -> None:
     repair = offers(gang(2, gpus=4), ground(nodes(4, free=2)))["shape=4x2"]
     compute = repair.spec.worker.compute
