@@ -40,15 +40,15 @@ def test_a_card_says_why_it_cannot_be_used_in_its_cluster(client: Client, projec
     CredentialFactory.create(home=project, name="images", spec_json=registry)
     page = client.get("/data-sources/").content.decode()
     assert page.count("Cannot be used here") == 2
-    assert "this machine has no ConfigMaps; give its files instead" in page
+    assert "This machine has no ConfigMaps; give its files instead" in page
     assert (
-        "its credential forge cannot be used: in an existing Secret, which only Kubernetes" in page
+        "Its credential forge cannot be used: in an existing Secret, which only Kubernetes" in page
     )
     page = client.get("/credentials/").content.decode()
     assert page.count("Cannot be used here") == 2
-    assert "in an existing Secret, which only Kubernetes has" in page
+    assert "In an existing Secret, which only Kubernetes has" in page
     detail = client.get(f"/credentials/{held.pk}/").content.decode()
-    assert "in an existing Secret, which only Kubernetes has" in detail
+    assert "In an existing Secret, which only Kubernetes has" in detail
 
 
 def test_a_card_of_a_cluster_that_has_it_or_of_no_cluster_says_nothing(user: User) -> None:

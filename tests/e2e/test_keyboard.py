@@ -154,7 +154,7 @@ def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
     page = admin_page
     page.goto("/workloads/")
     set_up(page, "Workspace", "desk-by-keyboard", Cluster="local", Project="team-a")
-    choose(page, group_of(page, "Environment"), "pytorch")
+    choose(page, group_of(page, "Environment"), "jax")
     enter(page, page.get_by_label("Command", exact=True), "sleep 600")
     choose(page, group_of(page, "Compute resource"), "cpu-only")
     unfold(page, "tools")
