@@ -128,9 +128,7 @@ def _folds(shown: list[Shown], page: int, offer: Offer, focus: str) -> list[Fold
         if question.name in by_name:
             within[question.section].append(by_name[question.name])
     asked = (section for section in table.SECTIONS if section.template)
-    return [
-        Fold(it, within[it.key], offer.lacks(it), _has(within[it.key], focus)) for it in asked
-    ]
+    return [Fold(it, within[it.key], offer.lacks(it), _has(within[it.key], focus)) for it in asked]
 
 
 def _has(inputs: list[Shown], name: str) -> bool:
