@@ -38,7 +38,7 @@ def htmx_config() -> SafeString:
 @register.inclusion_tag("layout/nav_item.html", takes_context=True)
 def nav_item(context: template.Context, route: str, label: str, icon: str) -> dict[str, Any]:
     """One entry of the navigation. It is current on every page whose route or address starts like
-    its own."""
+    its own, unless the page says as ``nav_route`` which one is."""
     try:
         address = reverse(route)
     except NoReverseMatch:
@@ -47,7 +47,8 @@ def nav_item(context: template.Context, route: str, label: str, icon: str) -> di
     match = getattr(request, "resolver_match", None)
     here = (match.url_name or "") if match else ""
     below = bool(address and request) and context["request"].path.startswith(address)
-    current = below or here.startswith(route.removesuffix("list"))
+    named = context.get("nav_route")
+    current = route == named if named else below or here.startswith(route.removesuffix("list"))
     return {"address": address, "label": label, "icon": icon, "current": current}
 
 

@@ -16,6 +16,7 @@ from workloads.models import Draft
 from workloads.plan import plan
 from workloads.wizard import as_yaml, drafts
 from workloads.wizard.pages.outputs import SUBMISSION, Outputs
+from workloads.wizard.pages.page import nav_route
 from workloads.wizard.pages.steps import all_problems
 
 OVERTAKEN = (
@@ -61,5 +62,6 @@ def _page(
         "outputs": Outputs(planned, request.build_absolute_uri(SUBMISSION)),
         "manifest": as_yaml.manifest_of(planned, request.user),
         "left": all_problems(draft, planned),
+        "nav_route": nav_route(planned.draft),
     }
     return render(request, "workloads/wizard/yaml.html", context, status=status)

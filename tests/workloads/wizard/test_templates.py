@@ -121,6 +121,8 @@ def test_a_new_template_is_given_its_rules_and_is_no_workload(
     wizard.open("/workloads/new/?rules")
     wizard.save(1, project=str(project.pk), cluster=str(project.cluster_id))
     page = wizard.open(wizard.at(1)).page
+    marked = page.split('aria-current="page"')[0].rsplit("<a", 1)[1]
+    assert 'href="/templates/"' in marked, "in the navigation"
     assert "<h1>New template</h1>" in " ".join(page.split())
     assert "Create training" not in page
     assert 'name="name"' not in page

@@ -14,6 +14,7 @@ from clusters.models import Cluster
 from core.forms.field import Input
 from core.forms.shown import Shown
 from core.web.query import search_text
+from spec.draft import WorkloadDraft
 from workloads.models import Draft
 from workloads.plan import Plan, plan
 from workloads.wizard import drafts, repairs
@@ -58,6 +59,7 @@ def answer(
     if not planned.draft.is_template:
         forecast.repairs = repairs.offered(planned, request.user)
     context["overtaken"] = overtaken
+    context["nav_route"] = nav_route(planned.draft)
     if page == MASTER:
         context["review"] = review.of(screen)
     if not request.htmx or request.htmx.boosted:
@@ -67,6 +69,11 @@ def answer(
     else:
         template, more = _part(request, screen, focus)
     return render(request, template, context | more | {"oob": True}, status=status)
+
+
+def nav_route(content: WorkloadDraft) -> str:
+    """The entry of the navigation under which a draft is worked on."""
+    return "template-list" if content.is_template else "workload-list"
 
 
 def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
