@@ -158,9 +158,9 @@ def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
     enter(page, page.get_by_label("Command", exact=True), "sleep 600")
     choose(page, group_of(page, "Compute resource"), "cpu-only")
     unfold(page, "tools")
-    tool = add(page, "+TOOL", "Tools 1")
-    enter(page, tool.get_by_label("Name", exact=True), "board")
-    enter(page, tool.get_by_label("Container port"), "6006")
+    item = add(page, "+TOOL", "Tools 1")
+    enter(page, item.get_by_label("Name", exact=True), "board")
+    enter(page, item.get_by_label("Container port"), "6006")
     unfold(page, "storage")
     volume = add(page, "+VOLUME", "Volume 1")
     enter(page, volume.get_by_label("Claim size", exact=True), "1")
@@ -174,7 +174,8 @@ def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
         spec = rest.send("GET", f"/workloads/workspaces/{desk['id']}")["spec"]
         rest.delete(desk["id"])
     assert spec["idleLimitSeconds"] == 2 * 86_400
-    assert [it["name"] for it in spec["exposedUrls"] or spec["ports"]] == ["board"]
+    (tool,) = [*spec["exposedUrls"], *spec["ports"]]
+    assert (tool["toolName"], tool["container"]) == ("board", 6006)
     assert [it["path"] for it in spec["storage"]["pvc"]] == ["/scratch"]
 
 

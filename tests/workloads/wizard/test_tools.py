@@ -124,7 +124,7 @@ def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
     assert "You are not among them." not in page
 
 
-def test_who_is_named_by_an_email_address_is_told_by_their_name(
+def test_an_email_address_in_place_of_a_name_is_warned_of(
     served: Wizard, on_kubernetes: Project
 ) -> None:
     on_kubernetes.members.add(UserFactory(username="maria", email="maria@example.com"))
