@@ -174,8 +174,8 @@ def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
         spec = rest.send("GET", f"/workloads/workspaces/{desk['id']}")["spec"]
         rest.delete(desk["id"])
     assert spec["idleLimitSeconds"] == 2 * 86_400
-    (tool,) = [*spec["exposedUrls"], *spec["ports"]]
-    assert (tool["toolName"], tool["container"]) == ("board", 6006)
+    tools = [*spec["exposedUrls"], *spec["ports"]]
+    assert [(it["toolName"], it["container"]) for it in tools] == [("board", 6006)]
     assert [it["path"] for it in spec["storage"]["pvc"]] == ["/scratch"]
 
 
