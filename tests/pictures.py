@@ -100,7 +100,9 @@ def _credential(page: Page) -> None:
 def _command_line(page: Page) -> None:
     _wizard(page)
     summary = page.get_by_role("complementary", name="Summary")
-    summary.get_by_text("CLI", exact=True).click()
+    with page.expect_response("**/drafts/**"):  # what opens asks for its text
+        summary.get_by_text("CLI", exact=True).click()
+    expect(page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
     summary.get_by_text("trainyard training pytorch").scroll_into_view_if_needed()
 
 
