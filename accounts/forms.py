@@ -96,24 +96,26 @@ class KeyForm(Form):
         return [it for it in sorted(access.PERMISSIONS) if it.endswith(".read")] if reading else []
 
 
+#: The general settings. The section Workloads is all that there is.
+SETTINGS = (
+    Field(
+        "tolerations",
+        "Tolerations",
+        Input.FLAG,
+        "The wizard asks for the taints of nodes that pods tolerate.",
+    ),
+    Field(
+        "topology",
+        "Topology",
+        Input.FLAG,
+        "The wizard asks whether pods run close together, such as in one zone.",
+    ),
+)
+
+
 def settings_form(posted: QueryDict | None, settings: GeneralSettings) -> Form:
-    """The section Workloads is all that there is."""
-    fields = (
-        Field(
-            "tolerations",
-            "Tolerations",
-            Input.FLAG,
-            "The wizard asks for the taints of nodes that pods tolerate.",
-        ),
-        Field(
-            "topology",
-            "Topology",
-            Input.FLAG,
-            "The wizard asks whether pods run close together, such as in one zone.",
-        ),
-    )
-    initial: Values = {field.key: getattr(settings, field.key) for field in fields}
-    return Form(fields, initial, posted)
+    initial: Values = {field.key: getattr(settings, field.key) for field in SETTINGS}
+    return Form(SETTINGS, initial, posted)
 
 
 def texts(form: Form, *fields: Field) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import GroupMembership, User, UserGroup
@@ -18,10 +18,14 @@ def create_group(*, by: User, name: str, people: Collection[User]) -> UserGroup:
     access.require(by, "groups.create")
     group = UserGroup(name=name.strip())
     group.full_clean()
-    with transaction.atomic():
-        group.save()
-        _set_people(group, people)
-        audit.record(by, "create", group, after=_facts(group))
+    try:
+        with transaction.atomic():
+            group.save()
+            _set_people(group, people)
+            audit.record(by, "create", group, after=_facts(group))
+    except IntegrityError:
+        group.full_clean()  # says that somebody was quicker with the name
+        raise
     return group
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts import access
@@ -33,9 +33,13 @@ def create_user(
     judge_all(
         partial(_set_password, user, password), partial(user.full_clean, exclude=["password"])
     )
-    with transaction.atomic():
-        user.save()
-        audit.record(by, "create", user, after=audit.facts(user))
+    try:
+        with transaction.atomic():
+            user.save()
+            audit.record(by, "create", user, after=audit.facts(user))
+    except IntegrityError:
+        user.full_clean(exclude=["password"])  # says that somebody was quicker with the name
+        raise
     return user
 
 

@@ -11,7 +11,8 @@ from config.rest.reference import api_reference
 from config.rest.refusals import broken
 from core.styleguide.views import styleguide
 
-#: By name, the views of the calls that Run:ai has in its second version, at the address of that.
+#: By name, the views of the calls that Run:ai has at another address too, such as in its second
+#: version.
 called = {it.name: it.callback for it in api.urls[0] if isinstance(it, URLPattern)}
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -23,6 +24,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v2/storage-classes", called["storage-class-details"]),
     path("api/v2/workloads", called["manifests"]),
     path("api/v2/workloads/<uuid:workload_id>", called["manifest"]),
+    path("v1/k8s/setting", called["general-settings"]),
+    path("v1/k8s/setting/<str:setting_key>", called["general-setting"]),
     path("api-reference/", api_reference, name="api-reference"),
     re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(nowhere)),
     path("accounts/", include("allauth.urls")),

@@ -39,6 +39,7 @@ def address(path: str) -> str:
         "type_id",
         "category_id",
         "rule_id",
+        "setting_key",
     ):
         path = path.replace(f"{{{name}}}", "7")
     assert "{" not in path, "a parameter that this test does not know"

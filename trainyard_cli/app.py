@@ -17,7 +17,7 @@ from trainyard_cli.invocation import Invocation, of
 PROGRAM = "trainyard"
 #: By module, the first words that it adds.
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "session": ("login", "logout", "whoami"),
+    "session": ("login", "logout", "whoami", "version"),
     "places": ("config", "project", "cluster", "node", "nodepool"),
     "assets": ("environment", "compute", "datasource", "credential", "template"),
     "webhooks": ("webhook",),
@@ -28,19 +28,20 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "sbatch": ("submit-sbatch",),
     "manifest": ("submit-manifest",),
-    "kinds": ("submit-dist", "distributed", "training", "workspace"),
+    "kinds": ("submit", "submit-dist", "distributed", "training", "workspace"),
 }
 WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before the first word
 WITH_WORDS = {"submit", "submit-dist", "exec"}  # which take what follows --
 #: First words of Run:ai's that have no place here, and what to use instead.
 REFUSED = {
+    "inference": "Trainyard runs trainings and workspaces, and no inference.",
+    "jobs": "List them: trainyard list jobs",
     "kubeconfig": "Trainyard reaches clusters itself; nobody needs a kubeconfig here.",
     "pvc": "List the data sources instead: trainyard datasource list",
     "report": "Charts are on the page of a workload; totals are at GET /clusters/{id}/metrics.",
     "top": "List what is allocated: trainyard node list -o wide",
     "update": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
     "upgrade": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
-    "version": "Ask with: trainyard --version",
 }
 HELP = "Submit, follow and control distributed training on Trainyard. Start with: trainyard login"
 
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.code
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EOFError):  # Ctrl-C, or Ctrl-D instead of an answer
         return ExitCode.INTERRUPTED
     return 0
 

@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+SIGN_IN = "Sign in: trainyard login"
+
 
 class ExitCode(IntEnum):
     REFUSED = 1  # what was asked cannot be done, or the workload failed
@@ -29,3 +31,8 @@ class CliError(Exception):
 def wrong_use(message: str, todo: str = "") -> CliError:
     """The command line itself is wrong."""
     return CliError(message, todo, code=ExitCode.USAGE)
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong with a file, without Python's number for it."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.errors import SIGN_IN, CliError, ExitCode, wrong_use
 from trainyard_cli.rest import profile
 from trainyard_cli.show import Format
 
@@ -25,6 +25,8 @@ AllProjects = Annotated[
     bool, typer.Option("--all-projects", "--all", "-A", help="All projects that you can see.")
 ]
 Project = dict[str, str]
+#: Of commands that say themselves what belongs behind ``--``.
+WITH_MORE = {"allow_extra_args": True}
 SET_PROJECT = "Set one: trainyard project set NAME. List them: trainyard project list"
 
 
@@ -44,8 +46,7 @@ class Invocation:
         if self._client is None:
             kept = profile.load(self.config)
             if not kept.is_signed_in:
-                message, todo = "You are not signed in.", "Sign in: trainyard login"
-                raise CliError(message, todo, code=ExitCode.SIGNED_OUT)
+                raise CliError("You are not signed in.", SIGN_IN, code=ExitCode.SIGNED_OUT)
             return self.connect(kept)
         client: RestClient = self._client
         return client
@@ -69,6 +70,21 @@ class Invocation:
                 raise wrong_use("No project is set.", SET_PROJECT)
             return kept
         return self.find_project(name)
+
+    def check_project(self, place: Project) -> None:
+        """``CliError`` where nothing is found in a project because it is gone."""
+        if place != self.client.profile.project:
+            return  # it was found by its name just now
+        try:
+            self.client.get(f"/org-unit/projects/{place['id']}")
+        except CliError as error:
+            own = (it["id"] for it in self.client.get("/me")["projects"])
+            if error.code != ExitCode.NOT_FOUND or place["id"] in own:
+                return  # a key may have other permissions alone
+            message = (
+                f"Project {place['name']}, which is set, was not found: it is gone, or not yours."
+            )
+            raise CliError(message, SET_PROJECT, code=ExitCode.NOT_FOUND) from error
 
     def find_project(self, name: str) -> Project:
         every = list(self.client.pages("/org-unit/projects", "projects"))

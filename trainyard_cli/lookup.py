@@ -22,10 +22,13 @@ def find_all(invocation: Invocation, names: Sequence[str], project: str) -> list
         if _is_id(name):
             every.append(invocation.client.get(f"/workloads/{name}"))
             continue
+        rows = _named(invocation, name, f"projectName=={project}") if project else []
+        if len(rows) == 1:
+            every += rows
+            continue
         place = invocation.project(project)
-        filters = [*invocation.filters, f"name=={name}", f"projectId=={place['id']}"]
-        rows = invocation.client.get("/workloads", filterBy=filters, limit=1)["workloads"]
-        if not rows:
+        if not (rows := _named(invocation, name, f"projectId=={place['id']}")):
+            invocation.check_project(place)
             message = f"There is no workload {name} of this kind in project {place['name']}."
             if not invocation.filters:
                 message = message.replace(" of this kind", "")
@@ -33,6 +36,12 @@ def find_all(invocation: Invocation, names: Sequence[str], project: str) -> list
             raise CliError(message, todo, code=ExitCode.NOT_FOUND)
         every += rows
     return every
+
+
+def _named(invocation: Invocation, name: str, where: str) -> list[Item]:
+    filters = [*invocation.filters, f"name=={name}", where]
+    rows: list[Item] = invocation.client.get("/workloads", filterBy=filters, limit=2)["workloads"]
+    return rows
 
 
 def path_of(workload: Item) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from ninja import Query, Router
+from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
@@ -94,7 +94,7 @@ class NodeList(Wire):
 
 class NodeNarrowing(Filtered):
     cluster_id: UUID | None = None
-    name: str = ""
+    name: str = Field("", description="Only those with this in their name")
     node_pool: str = ""
 
     def rows(self, user: User) -> NodeQuerySet:

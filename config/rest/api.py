@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
 
 from accounts.api.audit_log import router as audit_log
+from accounts.api.general import router as general_settings
 from accounts.api.idempotency import once
 from accounts.api.keys import router as access_keys
 from accounts.api.roles import router as roles
@@ -114,6 +115,7 @@ api.add_router("", users)
 api.add_router("", roles)
 api.add_router("", access_rules)
 api.add_router("", audit_log)
+api.add_router("", general_settings)
 api.add_router("", about)
 api.add_router("", webhooks)
 for asset_kind in KINDS.values():

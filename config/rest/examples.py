@@ -93,6 +93,7 @@ EXAMPLES: dict[str, Any] = {
     },
     "change_many_access_rules": {"ids": ["12", "14"], "action": "validate_delete"},
     "read_permitted_scopes": {"resourceType": "project"},
+    "update_setting": {"key": "tolerations", "value": True},
     "create_cluster": {"name": "gpu-cluster", "inCluster": True, "ingressClass": "nginx"},
     "update_cluster": {"name": "gpu-cluster", "ingressDomain": "apps.example.com"},
     "test_connection": {"inCluster": True},

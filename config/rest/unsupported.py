@@ -29,19 +29,21 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
     "Nothing is installed in a cluster, so there is nothing to download for it.": (
         "v1/clusters/*/cluster-install-info",
         "v1/k8s",
-        "v1/cli-exposer",
     ),
+    "The command line is a Python distribution: pip install ./trainyard_cli": ("v1/cli-exposer",),
     "A workload is one job, and not an application of several.": ("v1/ai-applications",),
     "Images and data come by name and credential, not from a catalog.": (
         "v1/asset/registries",
         "v1/datavolumes",
+    ),
+    "What becomes of a claim in its cluster is not recorded; its workloads' events tell of it.": (
         "v1/asset/datasource/pvc/*/history",
     ),
     "Storage classes and topologies are the cluster's own, and are set up there.": (
         "v1/storage-class-configuration",
         "v1/network-topologies",
     ),
-    "Nobody is notified; GET /api/v1/workloads/watch tells programs what changes.": (
+    "Nobody gets mail; webhooks and GET /api/v1/workloads/watch tell what changes.": (
         "v1/subscriptions",
         "v1/notification-channels",
         "v1/notification-state",
@@ -49,7 +51,7 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
         "v1/validate-notification-channel",
     ),
     "There are no reports; the list of workloads can be exported.": ("v1/org-unit/reports",),
-    "Settings are the environment's and the page General settings'.": (
+    "Settings of the sign-in are the environment's, and the logo is Trainyard's.": (
         "v1/security/settings",
         "v1/logo",
     ),

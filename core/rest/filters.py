@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
+from operator import ge, le
 from typing import Any, Literal, Self, TypeVar
 from uuid import UUID
 
@@ -41,7 +42,26 @@ LOOKUPS = {
     "=^": ("istartswith", False),
     "=$": ("iendswith", False),
 }
+#: The same on the values of rows that no table holds.
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "==": lambda value, wanted: bool(value == wanted),
+    "!=": lambda value, wanted: bool(value != wanted),
+    "<=": le,
+    ">=": ge,
+    "=@": lambda value, wanted: wanted.casefold() in value.casefold(),
+    "!@": lambda value, wanted: wanted.casefold() not in value.casefold(),
+    "=^": lambda value, wanted: value.casefold().startswith(wanted.casefold()),
+    "=$": lambda value, wanted: value.casefold().endswith(wanted.casefold()),
+}
 TEXT_ONLY = {"=@", "!@", "=^", "=$"}
+#: What such an operator is on a column of a few words: being among those that pass it, or not.
+AMONG, NOT_AMONG = "among", "not among"
+LOOKUPS |= {AMONG: ("in", False), NOT_AMONG: ("in", True)}
+COMPARED |= {
+    AMONG: lambda value, wanted: value in wanted,
+    NOT_AMONG: lambda value, wanted: value not in wanted,
+}
+NEGATED = {operator for operator, (_, negated) in LOOKUPS.items() if negated}
 #: How a name in a list is found in the list's text: each stands in quotation marks there.
 IN_A_LIST = {
     "==": ("regex", '"{}"'),
@@ -84,6 +104,8 @@ class FilterCondition:
             raise _wrong(text, "cannot be read", "format", f"Write {example}.")
         name, operator, value = parsed.groups()
         column, kind = _field(name, text, fields)
+        if isinstance(kind, Mapping) and operator in TEXT_ONLY:
+            return cls(column, kind, *_among(kind, operator, value))
         if operator in TEXT_ONLY and kind not in {TEXT, ListOfNames}:
             raise _wrong(text, f"{operator} works on text only")
         if kind is ListOfNames and operator not in IN_A_LIST:
@@ -99,6 +121,12 @@ class FilterCondition:
             lookup, wanted = _within(lookup, wanted)
         condition = Q(**{f"{self.column}__{lookup}": wanted})
         return ~condition if negated else condition
+
+
+def _among(words: Mapping[str, str], operator: str, text: str) -> tuple[str, list[str]]:
+    passes = COMPARED["=@" if operator == "!@" else operator]
+    passing = [value for word, value in words.items() if passes(word, text)]
+    return NOT_AMONG if operator == "!@" else AMONG, passing
 
 
 def conditions(filters: Iterable[str], fields: Fields) -> Iterator[FilterCondition]:

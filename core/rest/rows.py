@@ -1,8 +1,7 @@
 """The same filters and order for lists that no table holds, on what each of their rows has."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
-from operator import ge, le
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -10,8 +9,10 @@ from ninja import Field
 
 from core.rest.api import LAST_OFFSET, PAGE_LIMIT, Parameters
 from core.rest.filters import (
+    COMPARED,
     DATE,
     ID,
+    NEGATED,
     Fields,
     FilterCondition,
     Filtered,
@@ -22,18 +23,6 @@ from core.rest.filters import (
 
 Row = TypeVar("Row")
 MILLISECOND = 1000  # in microseconds
-
-COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "==": lambda value, wanted: bool(value == wanted),
-    "!=": lambda value, wanted: bool(value != wanted),
-    "<=": le,
-    ">=": ge,
-    "=@": lambda value, wanted: wanted.casefold() in value.casefold(),
-    "!@": lambda value, wanted: wanted.casefold() not in value.casefold(),
-    "=^": lambda value, wanted: value.casefold().startswith(wanted.casefold()),
-    "=$": lambda value, wanted: value.casefold().endswith(wanted.casefold()),
-}
-NEGATED = {"!=", "!@"}
 
 
 class SortedIfAsked(Sorted):

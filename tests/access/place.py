@@ -46,6 +46,7 @@ ORDINARY = {
     "type_id": "distributed",
     "category_id": "none-has-it",
     "nodepool_name": "default",
+    "setting_key": "tolerations",
     "uidb36": "a",
 }
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|{(\w+)}")

@@ -1,5 +1,6 @@
 """Whom each call of the REST API lets in. A new call needs its row in the table."""
 
+from tests.access import rest_of_assets
 from tests.access.asking import Asker, calls, differences
 from tests.access.place import PEOPLE, Place
 
@@ -9,23 +10,6 @@ PARTS = (PEOPLE, ("cookie",), tuple(f"key of {name}" for name in PEOPLE[1:]))
 #: nobody to the API; the keys of outsider to administrator. The signs' meaning says ``asking``.
 TABLE = """
 1+++++ 1 +++++ GET    /access-keys
-1+++++ 1 +++++ GET    /asset/compute
-1+++++ 1 +++++ GET    /asset/credentials
-1+++++ 1 +++++ GET    /asset/credentials/access-key
-1+++++ 1 +++++ GET    /asset/credentials/docker-registry
-1+++++ 1 +++++ GET    /asset/credentials/generic-secret
-1+++++ 1 +++++ GET    /asset/credentials/ngc-api-key
-1+++++ 1 +++++ GET    /asset/credentials/password
-1+++++ 1 +++++ GET    /asset/datasource
-1+++++ 1 +++++ GET    /asset/datasource/nfs
-1+++++ 1 +++++ GET    /asset/datasource/pvc
-1+++++ 1 +++++ GET    /asset/datasource/s3
-1+++++ 1 +++++ GET    /asset/datasource/git
-1+++++ 1 +++++ GET    /asset/datasource/host-path
-1+++++ 1 +++++ GET    /asset/datasource/config-map
-1+++++ 1 +++++ GET    /asset/datasource/secrets
-1+++++ 1 +++++ GET    /asset/environment
-1+++++ 1 +++++ GET    /asset/workload-template
 1+++++ 1 +++++ GET    /clusters
 1+++++ 1 +++++ GET    /node-pools
 1+++++ 1 +++++ GET    /nodes
@@ -78,38 +62,9 @@ TABLE = """
 14433+ 1 4433+ PATCH  /org-unit/projects/{project_id}/resources
 13333? 1 3333? DELETE /org-unit/departments/{department_id}
 13333? 1 3333? POST   /clusters
-144+++ 1 44+++ DELETE /asset/compute/{asset_id}
-144+++ 1 44+++ DELETE /asset/credentials/access-key/{asset_id}
-144+++ 1 44+++ DELETE /asset/credentials/docker-registry/{asset_id}
-144+++ 1 44+++ DELETE /asset/credentials/generic-secret/{asset_id}
-144+++ 1 44+++ DELETE /asset/credentials/ngc-api-key/{asset_id}
-144+++ 1 44+++ DELETE /asset/credentials/password/{asset_id}
-144+++ 1 44+++ DELETE /asset/datasource/nfs/{asset_id}
-144+++ 1 44+++ DELETE /asset/datasource/pvc/{asset_id}
-144+++ 1 44+++ DELETE /asset/datasource/s3/{asset_id}
-144+++ 1 44+++ DELETE /asset/datasource/git/{asset_id}
-144+++ 1 44+++ DELETE /asset/datasource/host-path/{asset_id}
-144+++ 1 44+++ DELETE /asset/datasource/config-map/{asset_id}
-144+++ 1 44+++ DELETE /asset/datasource/secrets/{asset_id}
-144+++ 1 44+++ DELETE /asset/environment/{asset_id}
 144+++ 1 44+++ DELETE /workloads/distributed/{workload_id}
 144+++ 1 44+++ DELETE /workloads/trainings/{workload_id}
 144+++ 1 44+++ DELETE /workloads/workspaces/{workload_id}
-144+++ 1 44+++ GET    /asset/compute/{asset_id}
-144+++ 1 44+++ GET    /asset/credentials/access-key/{asset_id}
-144+++ 1 44+++ GET    /asset/credentials/docker-registry/{asset_id}
-144+++ 1 44+++ GET    /asset/credentials/generic-secret/{asset_id}
-144+++ 1 44+++ GET    /asset/credentials/ngc-api-key/{asset_id}
-144+++ 1 44+++ GET    /asset/credentials/password/{asset_id}
-144+++ 1 44+++ GET    /asset/datasource/nfs/{asset_id}
-144+++ 1 44+++ GET    /asset/datasource/pvc/{asset_id}
-144+++ 1 44+++ GET    /asset/datasource/s3/{asset_id}
-144+++ 1 44+++ GET    /asset/datasource/git/{asset_id}
-144+++ 1 44+++ GET    /asset/datasource/host-path/{asset_id}
-144+++ 1 44+++ GET    /asset/datasource/config-map/{asset_id}
-144+++ 1 44+++ GET    /asset/datasource/secrets/{asset_id}
-144+++ 1 44+++ GET    /asset/environment/{asset_id}
-144+++ 1 44+++ GET    /asset/workload-template/{asset_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}
 144+++ 1 44+++ GET    /clusters/{cluster_id}/decisions
 144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes
@@ -125,20 +80,6 @@ TABLE = """
 144+++ 1 44+++ POST   /workloads/distributed/{workload_id}/suspend
 144+++ 1 44+++ POST   /workloads/trainings/{workload_id}/suspend
 144+++ 1 44+++ POST   /workloads/workspaces/{workload_id}/suspend
-144+++ 1 44+++ PUT    /asset/compute/{asset_id}
-144+++ 1 44+++ PUT    /asset/credentials/access-key/{asset_id}
-144+++ 1 44+++ PUT    /asset/credentials/docker-registry/{asset_id}
-144+++ 1 44+++ PUT    /asset/credentials/generic-secret/{asset_id}
-144+++ 1 44+++ PUT    /asset/credentials/ngc-api-key/{asset_id}
-144+++ 1 44+++ PUT    /asset/credentials/password/{asset_id}
-144+++ 1 44+++ PUT    /asset/datasource/nfs/{asset_id}
-144+++ 1 44+++ PUT    /asset/datasource/pvc/{asset_id}
-144+++ 1 44+++ PUT    /asset/datasource/s3/{asset_id}
-144+++ 1 44+++ PUT    /asset/datasource/git/{asset_id}
-144+++ 1 44+++ PUT    /asset/datasource/host-path/{asset_id}
-144+++ 1 44+++ PUT    /asset/datasource/config-map/{asset_id}
-144+++ 1 44+++ PUT    /asset/datasource/secrets/{asset_id}
-144+++ 1 44+++ PUT    /asset/environment/{asset_id}
 14433+ 1 4433+ DELETE /node-pools/{pool_id}
 14433+ 1 4433+ PUT    /node-pools/{pool_id}
 144+++ 1 44+++ GET    /node-pools/{pool_id}
@@ -151,20 +92,6 @@ TABLE = """
 144??? 1 44??? POST   /workloads/distributed/{workload_id}/resume
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
 144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume
-1??+++ 1 ??+++ POST   /asset/compute
-1??+++ 1 ??+++ POST   /asset/credentials/access-key
-1??+++ 1 ??+++ POST   /asset/credentials/docker-registry
-1??+++ 1 ??+++ POST   /asset/credentials/generic-secret
-1??+++ 1 ??+++ POST   /asset/credentials/ngc-api-key
-1??+++ 1 ??+++ POST   /asset/credentials/password
-1??+++ 1 ??+++ POST   /asset/datasource/nfs
-1??+++ 1 ??+++ POST   /asset/datasource/pvc
-1??+++ 1 ??+++ POST   /asset/datasource/s3
-1??+++ 1 ??+++ POST   /asset/datasource/git
-1??+++ 1 ??+++ POST   /asset/datasource/host-path
-1??+++ 1 ??+++ POST   /asset/datasource/config-map
-1??+++ 1 ??+++ POST   /asset/datasource/secrets
-1??+++ 1 ??+++ POST   /asset/environment
 1+++++ 1 +++++ GET    /webhooks
 144+++ 1 44+++ DELETE /webhooks/{webhook_id}
 144+++ 1 44+++ GET    /webhooks/{webhook_id}
@@ -235,6 +162,9 @@ TABLE = """
 13333+ 1 3333+ GET    /audit/log
 13333+ 1 3333+ GET    /audit/log/file
 13333+ 1 3333+ POST   /users/{user_id}/logout
+13333+ 1 3333+ GET    /settings
+13333+ 1 3333+ GET    /settings/{setting_key}
+13333+ 1 3333+ PUT    /settings
 144+++ 1 44+++ GET    /storage-classes
 144+++ 1 44+++ GET    /storage-classes/details
 """
@@ -246,5 +176,7 @@ def test_calls_let_in_whom_the_table_says(place: Place) -> None:
         signs = {who: asker.call(who, method, path) for part in PARTS for who in part}
         people, cookie, keys = ("".join(signs[who] for who in part) for part in PARTS)
         observed.append(f"{people} {cookie} {keys} {method:6} {path.removeprefix('/api/v1')}")
-    assert not (wrong := differences(observed, TABLE)), f"not as the table has it:\n{wrong}"
+    assert not (wrong := differences(observed, TABLE + rest_of_assets.TABLE)), (
+        f"not as the table has it:\n{wrong}"
+    )
     assert not asker.faults, "\n".join(asker.faults)

@@ -46,6 +46,7 @@ PEOPLE: dict[str, Any] = {
     "/device-sign-ins": {"name": "trainyard on laptop"},
     "/device-sign-ins/key": {"deviceCode": "a"},
     "/users": {"email": "ada@example.com"},
+    "/settings": {"key": "topology", "value": True},
     "/me/password": {"currentPassword": "a", "newPassword": "b"},
     "/authorization/permitted-scopes": {"resourceType": "project"},
     "/authorization/access-rules": RULE,

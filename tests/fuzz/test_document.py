@@ -1,6 +1,7 @@
 """schemathesis: whatever the OpenAPI document allows is answered as it says.
 
-Random, from a seed that a failure prints; ``make test-api`` does the same for five minutes.
+Random, from a seed that a failure prints; ``make test-api`` does the same for five minutes, and so
+does ``.ci/run``.
 """
 
 import os

@@ -31,6 +31,16 @@ def walk(runai: RunaiCaller, project: Project) -> None:
     _keys(runai, int(made["id"]))
     _roles(runai)
     _audit(runai)
+    _settings(runai)
+
+
+def _settings(runai: RunaiCaller) -> None:
+    every = runai("TenantApi.get_tenant_settings", takes="Setting")
+    assert {it["key"]: it["value"] for it in every} == {"tolerations": "false", "topology": "false"}
+    request = models.TenantSettingCreationRequest(key="topology", value=True)
+    runai("TenantApi.update_tenant_setting", request, takes="TenantSettingCreationResponse")
+    one = runai("TenantApi.get_tenant_settings_by_key", "topology", takes="Setting")
+    assert (one["value"], one["active"]) == ("true", True)
 
 
 def _own_password(runai: RunaiCaller, pk: int, password: str) -> None:

@@ -29,6 +29,7 @@ CHANCE = (
     (re.compile(r"http://[\w.]+:\d+"), "<server>"),
     (re.compile(r"/\S+/engine/workloads"), "<home>/workloads"),
     (re.compile(r"(node|NODE_NAME): \S+"), r"\1: <node>"),
+    (re.compile(r"Key ends: \S+"), "Key ends: <date>"),
 )
 
 

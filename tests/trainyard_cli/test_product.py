@@ -68,6 +68,9 @@ def test_an_attached_submission_prints_all_ranks_to_the_end(trainyard: Run) -> N
     assert line.startswith("Rank 2: epoch 1 of 1")
     assert trainyard("logs attached --since 1s --rank 0").returncode == 0
     trainyard("logs attached --rank 3", code=4)
+    assert "write 0, or several" in trainyard("logs attached --rank x", code=2).stderr
+    assert "not a time such as" in trainyard("logs attached --since-time x", code=2).stderr
+    assert "attached is Completed" in trainyard("port-forward attached --port 1", code=1).stderr
 
 
 def test_a_submission_that_is_waited_for_ends_as_its_workload(trainyard: Run) -> None:
@@ -91,6 +94,9 @@ def test_programs_run_in_a_rank_and_shells_take_what_is_typed(trainyard: Run) ->
     refused = trainyard("exec open --rank 7 -- true", code=4)
     assert "Check that it has this rank" in refused.stderr
     assert "after --" in trainyard("exec open", code=2).stderr
+    assert "exec open -- nvidia-smi" in trainyard("exec open nvidia-smi", code=2).stderr
+    for line in ("exec attached -- true", "bash attached < /dev/null"):
+        assert "needs a running rank, and attached is Completed" in trainyard(line, code=1).stderr
     trainyard("delete job open")
 
 

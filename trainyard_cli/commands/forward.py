@@ -14,6 +14,7 @@ from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.commands.logs import rank_of
 from trainyard_cli.commands.terminal import Pod, Rank, connected
+from trainyard_cli.commands.waiting import OVER
 from trainyard_cli.errors import CliError, wrong_use
 from trainyard_cli.invocation import Invocation, ProjectName, of
 
@@ -45,6 +46,9 @@ def port_forward(
     invocation = of(context)
     pairs = [pair_of(text) for text in port]
     workload = lookup.find(invocation, name, project)
+    if workload["phase"] in OVER:
+        message = f"A port needs a running rank, and {name} is {workload['phase']}."
+        raise CliError(message)
     number = rank_of(invocation, workload, pod) if pod else str(rank)
     path = f"/api/v1/workloads/{workload['id']}/portforward"
     with contextlib.ExitStack() as doors:

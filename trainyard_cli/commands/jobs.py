@@ -1,6 +1,8 @@
 """Verbs first, as Run:ai's first CLI has them: ``list jobs``, ``describe job``, ``delete job``."""
 
 from collections.abc import Sequence
+from functools import wraps
+from typing import Any
 
 import typer
 
@@ -16,6 +18,8 @@ from trainyard_cli.commands import (
     waiting,
     workloads,
 )
+from trainyard_cli.errors import wrong_use
+from trainyard_cli.invocation import WITH_MORE
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -27,16 +31,18 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     listed.command("nodes")(places.list_nodes)
     app.add_typer(listed, name="list")
     for name, text, command in (
-        ("describe", "Show one workload in full.", describe.describe),
+        ("describe", "Show one workload or node in full.", describe.describe),
         ("delete", "Delete workloads.", verbs.delete),
     ):
         group = typer.Typer(help=text, no_args_is_help=True)
         group.callback()(_group)
         group.command("job")(command)
+        if name == "describe":
+            group.command("node")(places.describe_node)
         app.add_typer(group, name=name)
     app.command("logs")(logs.logs)
     app.command("attach")(attach.attach)
-    app.command("exec")(terminal.execute)
+    app.command("exec", context_settings=WITH_MORE)(terminal.execute)
     app.command("bash")(terminal.bash)
     app.command("port-forward")(forward.port_forward)
     app.command("suspend")(verbs.suspend)
@@ -55,7 +61,7 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("diff")(diff.diff)
     group.command("logs")(logs.logs)
     group.command("attach")(attach.attach)
-    group.command("exec")(terminal.execute)
+    group.command("exec", context_settings=WITH_MORE)(terminal.execute)
     group.command("bash")(terminal.bash)
     group.command("port-forward")(forward.port_forward)
     group.command("watch")(waiting.watch)
@@ -68,6 +74,12 @@ def _group() -> None:
     pass
 
 
-def _list_all(context: typer.Context) -> None:
+@wraps(workloads.list_every)
+def _list_all(context: typer.Context, **options: Any) -> None:
     if context.invoked_subcommand is None:
-        workloads.list_every(context)
+        workloads.list_every(context, **options)
+        return
+    sources = [context.get_parameter_source(name) for name in options]
+    if any(source and source.name == "COMMANDLINE" for source in sources):
+        what = context.invoked_subcommand
+        raise wrong_use("An option stands before its command.", f"Write: trainyard list {what} …")

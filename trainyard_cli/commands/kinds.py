@@ -6,7 +6,7 @@ import typer
 
 from trainyard_cli.commands.jobs import add_verbs
 from trainyard_cli.commands.submit import command_of
-from trainyard_cli.invocation import of
+from trainyard_cli.invocation import WITH_MORE, of
 from trainyard_cli.rest.destinations import (
     DISTRIBUTED,
     FRAMEWORKS,
@@ -18,20 +18,26 @@ from trainyard_cli.rest.destinations import (
     label_of,
 )
 
+SUBMIT = "submit"  # of Run:ai's first command line: a standard training
+
 
 def add(app: typer.Typer, head: Sequence[str]) -> None:
     """Each submission has a hundred flags, so only those that are meant."""
     meant = [word for word in FRAMEWORKS if word in head]
+    first = next((word for word in head if word in {*GROUPS, SUBMIT}), "")
     for name, group_of in GROUPS.items():
-        if name in head or not GROUPS.keys() & set(head):
+        if first in {name, ""}:
             app.add_typer(group_of(meant or list(FRAMEWORKS)), name=name)
+    if first in {SUBMIT, ""}:
+        app.command(SUBMIT, context_settings=WITH_MORE)(command_of(STANDARD))
 
 
 def _submit_dist(words: Sequence[str]) -> typer.Typer:
     old = typer.Typer(help="Submit a distributed training.", no_args_is_help=True)
     old.callback()(_group)
     for word in words:
-        old.command(word, hidden=word == "tf")(command_of(gang_of(word)))
+        hidden = word == "tf"
+        old.command(word, hidden=hidden, context_settings=WITH_MORE)(command_of(gang_of(word)))
     return old
 
 
@@ -61,7 +67,7 @@ def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer
 
     group = typer.Typer(help=text, no_args_is_help=True)
     group.callback()(narrow)
-    group.command("submit")(command_of(to))
+    group.command(SUBMIT, context_settings=WITH_MORE)(command_of(to))
     add_verbs(group)
     return group
 

@@ -17,6 +17,7 @@ from trainyard_cli.invocation import Invocation, ProjectName, of
 from trainyard_cli.show import Item, is_colored
 
 RANK_COLORS = (36, 33, 32, 35, 34, 31, 96, 93)
+RANKS = re.compile(r"\d{1,4}(,\d{1,4})*")
 POD = re.compile(r"(?:.*-)?(master|worker)-(\d+)$")
 
 
@@ -53,9 +54,11 @@ def logs(
     wait_timeout: Annotated[str, typer.Option(hidden=True)] = "",  # it need not have begun
 ) -> None:
     """Print what the ranks of a workload print, merged by time."""
+    if rank != "all" and not RANKS.fullmatch(rank):
+        raise wrong_use(f"--rank: {rank!r} is none; write 0, or several as 0,2, or all.")
     query = {
         "tail": None if tail in {None, -1} else tail,
-        "since": _since(since) or since_time or None,
+        "since": _since(since) or _since_time(since_time) or None,
         "timestamps": "true" if timestamps else None,
         "previous": "true" if previous else None,
         "follow": "true" if follow else None,
@@ -117,6 +120,14 @@ def _since(text: str) -> str:
     except BadValue as error:
         raise wrong_use(f"--since: {error}.") from error
     return (datetime.now(timezone.utc) - timedelta(seconds=seconds)).isoformat()
+
+
+def _since_time(text: str) -> str:
+    try:
+        return text and datetime.fromisoformat(text.replace("Z", "+00:00")) and text
+    except ValueError as error:
+        example = "2026-01-31T00:00:00Z"
+        raise wrong_use(f"--since-time: {text!r} is not a time such as {example}.") from error
 
 
 def rank_of(invocation: Invocation, workload: Item, pod: str) -> str:

@@ -19,12 +19,10 @@ REFUSED = {
     "--runs": "Submit each run, such as in a loop of your shell.",
     "--privileged": "Privileged containers are not supported; add a --capability.",
     "--datavolume": "Data volumes are not supported; use --datasource or --existing-pvc.",
-    "--env-my-credentials": "Use --env-credential NAME=CREDENTIAL,key=KEY; yours are among them.",
-    "--image-pull-my-credentials": "Use --image-pull-credential NAME; yours are among them.",
-    "--exclude-node": "Use --node-type or --node-pools, which say where pods may run.",
     "--pod-running-timeout": "Use --time-limit, and --backoff-limit for pods that fail.",
     "--run-as-user": "Use --run-as-uid and --run-as-gid.",
 }
+REFUSED_SWITCHES = {"--privileged", "--run-as-user"}
 ENVIRONMENT = "--environment"  # an asset by its name, or NAME=VALUE as the first one had it
 MASTER = "master_"  # before the key of a flag for the master
 RUN, MASTER_PANEL = "Submission", "Master: as the workers, unless"
@@ -65,6 +63,9 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
     )
     command = _option("Container", "--command", "-c", text="What follows -- is the command.")
     category = _option("Scheduling", "--interactive", text="Of the category Interactive.")
+    nodes = _option(
+        "Scheduling", "--exclude-node", metavar="NODE", text="A node where no pod may run."
+    )
     return [
         Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context),
         parameter("name", str, name, ""),
@@ -81,6 +82,7 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
         parameter("sets", list[str], field, []),
         parameter("is_command", bool, command, False),
         parameter("interactive", bool, category, False),
+        parameter("excluded_nodes", list[str], nodes, []),
     ]
 
 
@@ -206,12 +208,13 @@ def typed_in(values: dict[str, Any], key: str) -> Any:
 
 
 def _refused(name: str) -> Parameter:
-    def refuse(value: str | None) -> None:
+    def refuse(value: str | bool | None) -> None:
         if value is not None:
             raise typer.BadParameter(REFUSED[name])
 
     option = typer.Option(name, hidden=True, callback=refuse)
-    return parameter(f"refused_{name[2:].replace('-', '_')}", MAYBE, option)
+    annotation = SWITCHED if name in REFUSED_SWITCHES else MAYBE
+    return parameter(f"refused_{name[2:].replace('-', '_')}", annotation, option)
 
 
 def command_with(run: Callable[..., None], text: str, rows: list[Parameter]) -> Callable[..., None]:

@@ -5,10 +5,19 @@ from typing import Annotated
 
 import typer
 
-from trainyard_cli.errors import wrong_use
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import SET_PROJECT, NoHeaders, Output, of
 from trainyard_cli.notes import note
-from trainyard_cli.show import Item, TextColumn, listing, memory, number
+from trainyard_cli.show import (
+    Format,
+    Item,
+    TextColumn,
+    document,
+    facts,
+    listing,
+    memory,
+    number,
+)
 
 PROJECT_ARGUMENT = Annotated[str, typer.Argument(help="The name of a project.")]
 PROJECTS = (
@@ -71,6 +80,8 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         group.command("list")(command)
         if name == "cluster":
             group.command("set", hidden=True)(_set_cluster)
+        if name == "node":
+            group.command("describe")(describe_node)
         app.add_typer(group, name=name)
 
 
@@ -117,6 +128,40 @@ def list_nodes(
     listing(every, NODES, output, headers=not no_headers, empty="No nodes yet.")
 
 
+def describe_node(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The name of a node.")],
+    output: Output = None,
+) -> None:
+    """Show a node: what it has, and what workloads hold of it."""
+    nodes = list(of(context).client.pages("/nodes", "nodes", filterBy=f"name=={name}"))
+    if not nodes:
+        message = f"There is no node {name} in the clusters of your projects."
+        raise CliError(message, "List them: trainyard node list", code=ExitCode.NOT_FOUND)
+    if output is Format.NAME:
+        print(name)
+    elif not document(nodes, output):
+        for node in nodes:  # one of each cluster that calls one so
+            facts(_facts_of(node))
+
+
+def _facts_of(node: Item) -> list[tuple[str, str]]:
+    free, held = node["allocatable"], node["allocated"]
+    kind = node["gpuInfo"]["gpuType"]
+    return [
+        ("Node", node["name"]),
+        ("Status", node["status"]),
+        ("Node pool", node["nodePool"]),
+        ("GPUs allocated", f"{number(held['gpu'])} of {number(free['gpu'])} {kind}".rstrip()),
+        ("CPU allocated", f"{number(held['cpu'])} of {number(free['cpu'])} cores"),
+        ("Memory allocated", f"{memory(held['memory'])} of {memory(free['memory'])}"),
+        ("Labels", ", ".join(f"{name}={value}" for name, value in node["labels"].items())),
+        ("Taints", ", ".join(f"{it['key']}:{it.get('effect', '')}" for it in node["taints"])),
+        ("Cluster ID", node["clusterUuid"]),
+        ("ID", node["id"]),
+    ]
+
+
 def list_pools(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
@@ -134,4 +179,5 @@ def _state(cluster: Item) -> str:
 
 
 def _label(pool: Item) -> str:
-    return f"{pool['labelKey']}={pool['labelValue']}" if pool["labelKey"] else "–"
+    key, value = pool["labelKey"], pool["labelValue"]
+    return key if key == value == "*" else f"{key}={value}" if key else "–"

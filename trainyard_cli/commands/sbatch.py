@@ -10,7 +10,7 @@ import typer
 from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
 from trainyard_cli.commands.submit import rehearsed, warned
-from trainyard_cli.errors import wrong_use
+from trainyard_cli.errors import reason_of, wrong_use
 from trainyard_cli.invocation import Invocation, Output, ProjectName, of
 from trainyard_cli.notes import LogLevel, note
 from trainyard_cli.show import Format, document
@@ -56,7 +56,7 @@ def read_text(file: Path) -> str:
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise wrong_use(f"{file} cannot be read: {error}") from error
+        raise wrong_use(f"{file} cannot be read: {reason_of(error)}.") from error
 
 
 def _send(

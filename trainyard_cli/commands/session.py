@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import shlex
 import socket
 import sys
 from collections.abc import Sequence
@@ -9,10 +10,11 @@ from contextlib import closing, suppress
 from datetime import datetime, timedelta, timezone
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import typer
 
+from trainyard_cli import __version__
 from trainyard_cli.commands.by_code import by_code
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import SET_PROJECT, Output, of
@@ -33,6 +35,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     app.command()(login)
     app.command()(logout)
     app.command()(whoami)
+    app.command()(version)
 
 
 class SignInWay(str, Enum):
@@ -41,6 +44,14 @@ class SignInWay(str, Enum):
     USER = "user"
     SSO = "sso"
     APPLICATION = "application"
+
+
+def _not_here(password: str | None) -> None:
+    if password is not None:
+        raise typer.BadParameter(
+            "a password does not belong on a command line, where others see it; leave it out to be "
+            "asked, or use --password-stdin or TRAINYARD_PASSWORD"
+        )
 
 
 def login(
@@ -55,6 +66,9 @@ def login(
     password_stdin: Annotated[
         bool, typer.Option(help="Read the password from standard input.")
     ] = False,
+    password: Annotated[
+        str | None, typer.Option("--password", "-p", hidden=True, callback=_not_here)
+    ] = None,
 ) -> None:
     """Sign in, by a code in the browser or with a password.
 
@@ -74,15 +88,23 @@ def login(
     else:
         key = by_code(client, _title())
         name = key["username"]
+    _keep(kept, fresh, name, key)
+    note(f"Signed in to {address} as {name}.")
+    if kept.from_environment:
+        names = " and ".join(profile.KEY_VARIABLES)
+        note(f"Note: {names} win over this sign-in; unset them.", LogLevel.WARN)
+    _suggest_project(client, fresh)
+
+
+def _keep(kept: Profile, fresh: Profile, name: str, key: Item) -> None:
+    """The new sign-in in the place of the earlier one."""
     fresh.user, fresh.key_id, fresh.client_id = name, key["id"], key["clientId"]
     fresh.client_secret = key["clientSecret"]
     fresh.token, fresh.expires = "", 0.0  # the next token is the key's: it ends with it
-    if kept.server == address and kept.user == name:
+    if (kept.server, kept.user) == (fresh.server, name):
         fresh.project = kept.project
         _retire(kept)
     fresh.save()
-    note(f"Signed in to {address} as {name}.")
-    _suggest_project(client, fresh)
 
 
 def _is_by_password(way: SignInWay | None, has_one: bool) -> bool:
@@ -100,7 +122,14 @@ def _title() -> str:
 
 def _by_password(client: "RestClient", name: str, password: str) -> Item:
     """A new access key of this machine."""
-    client.sign_in({"grantType": "password", "username": name, "password": password})
+    try:
+        client.sign_in({"grantType": "password", "username": name, "password": password})
+    except CliError as error:
+        if error.code != ExitCode.SIGNED_OUT:
+            raise
+        message = "The user name or the password is wrong."
+        todo = f"Try again: trainyard login --user {shlex.quote(name)}"
+        raise CliError(message, todo, code=ExitCode.SIGNED_OUT) from error
     ends = datetime.now(timezone.utc) + timedelta(days=KEY_DAYS)
     key: Item = client.post("/access-keys", {"name": _title(), "expiresAt": ends.isoformat()})
     return key
@@ -109,11 +138,19 @@ def _by_password(client: "RestClient", name: str, password: str) -> Item:
 def _address(text: str) -> str:
     address = (text if "://" in text else f"https://{text}").rstrip("/")
     parts = urlsplit(address)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _has_port(parts):
         raise wrong_use(f"{text} is not an address; write one like {DEFAULT_SERVER}")
     if parts.scheme == "http" and parts.hostname not in LOCAL:
         note("Note: http:// sends the password unencrypted; prefer https://.", LogLevel.WARN)
     return address
+
+
+def _has_port(parts: SplitResult) -> bool:
+    """Or none, which is right too."""
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 def _asked(what: str, default: str) -> str:
@@ -182,14 +219,25 @@ def logout(context: typer.Context) -> None:
 def whoami(context: typer.Context, output: Output = None) -> None:
     """Who is signed in, where, and in which project."""
     client = of(context).client
-    client.get("/access-keys")  # the sign-in still holds
-    kept = client.profile
+    me, kept = client.get("/me"), client.profile
+    key = me["accessKey"] or {}
     values = {
-        "user": kept.user or kept.client_id,
+        "user": me["username"],
         "server": kept.server,
         "project": kept.project.get("name", ""),
+        "role": me["role"],
+        "keyEndsAt": key.get("expiresAt"),
     }
     if output == "name":
         print(values["user"])
     elif not document(values, output):
-        facts([(key.capitalize(), value) for key, value in values.items()])
+        ends = str(values.pop("keyEndsAt") or "never")[:10]
+        facts([*((name.capitalize(), value) for name, value in values.items()), ("Key ends", ends)])
+
+
+def version(context: typer.Context) -> None:
+    """Print the version of this program, and of Trainyard where someone is signed in."""
+    print(f"trainyard {__version__}")
+    if profile.load(of(context).config).is_signed_in:
+        client = of(context).client
+        print(f"Trainyard {client.get('/version')['version']} at {client.profile.server}")

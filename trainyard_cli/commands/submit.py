@@ -1,6 +1,7 @@
 """Submitting: a file and flags become the request, which is sent, or tried."""
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Any
 
 from trainyard_cli.assets import SOURCES, TEMPLATE, source_of, with_ids
 from trainyard_cli.commands.options import MASTER, command_with, parameters_of, typed_in
-from trainyard_cli.errors import CliError, wrong_use
-from trainyard_cli.flags.body import Body, Typed, laid_over
+from trainyard_cli.errors import CliError, reason_of, wrong_use
+from trainyard_cli.flags.body import Body, Typed, laid_over, without_nodes
 from trainyard_cli.flags.first import with_services, with_volumes
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
@@ -22,6 +23,7 @@ from trainyard_cli.show import Format, document, sentences
 OTHER_FLAGS = {
     "projectId": "--project",
     "noMaster": "--no-master",
+    "spec.distributedFramework": "--framework",
     "templateId": "--template",
     "spec.compute": "--compute",
     "assets.compute": "--compute",
@@ -35,6 +37,9 @@ def command_of(to: Destination) -> Callable[..., None]:
     """The command that submits there."""
 
     def submit(context: Any, **typed: Any) -> None:
+        if context.args:
+            words = shlex.join(context.args)
+            raise wrong_use(f"Write what its program gets after --, such as -- {words}")
         _submit(of(context), to, typed)
 
     text = f"Submit {to.noun}. Everything after -- is passed to its program."
@@ -47,7 +52,7 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
     try:
         request, forwarded = _request(typed, invocation.words)
         named = _named(typed)
-        body = laid_over(body, request, os.environ)
+        body = without_nodes(laid_over(body, request, os.environ), typed["excluded_nodes"])
     except BadValue as error:
         raise wrong_use(f"{error}.") from error
     if framework:
@@ -55,12 +60,15 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
     body = with_ids(invocation, body, named)
     _name(body, typed["name"] or typed["named"], typed["name_prefix"])
     answer = _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
+    ends_here = typed["wait"] or typed["attach"]
+    if answer and typed["output"] in {None, Format.WIDE, Format.TABLE} and not ends_here:
+        note(f"Follow it: trainyard describe job {answer['name']}")
     if answer and forwarded:
         ports = " ".join(f"--port {it}" for it in forwarded)
         where = f" --address {typed['address']}" if typed["address"] else ""
         line = f"trainyard port-forward {answer['name']} {ports}{where}"
         note(f"Reach it: {line}")
-    if answer and (typed["wait"] or typed["attach"]):
+    if answer and ends_here:
         from trainyard_cli.commands.attach import follow
 
         follow(invocation, answer["workloadId"], attach=typed["attach"])
@@ -130,7 +138,7 @@ def read_body(file: Path) -> Body:
     try:
         body = yaml.safe_load(sys.stdin if str(file) == "-" else file.read_text())
     except (OSError, UnicodeDecodeError) as error:
-        raise wrong_use(f"{file} cannot be read: {error}") from error
+        raise wrong_use(f"{file} cannot be read: {reason_of(error)}.") from error
     except yaml.YAMLError as error:
         raise wrong_use(f"{file} is not valid YAML: {error}") from error
     if not isinstance(body, dict) or not isinstance(body.get("spec"), dict):
@@ -171,7 +179,6 @@ def _send(
         print(answer["name"])
     elif not document(answer, output):
         print(f"Submitted {answer['name']}.", flush=True)
-        note(f"Follow it: trainyard describe job {answer['name']}")
     return answer
 
 

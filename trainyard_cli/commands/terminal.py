@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -16,7 +17,7 @@ import typer
 from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.commands.logs import rank_of
-from trainyard_cli.errors import CliError, ExitCode, wrong_use
+from trainyard_cli.errors import SIGN_IN, CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import Invocation, ProjectName, of
 
 if TYPE_CHECKING:
@@ -64,8 +65,9 @@ def execute(
     """Run what follows -- in a rank of a workload, and exit with its exit code.
 
     It has pipes, as in a script; -it gives it a terminal."""
-    if not of(context).words:
-        raise wrong_use("Write the command after --, such as -- nvidia-smi.")
+    if context.args or not of(context).words:
+        command = shlex.join(context.args or ["nvidia-smi"])
+        raise wrong_use(f"Write the command after --, such as: trainyard exec {name} -- {command}")
     _run(of(context), name, project, (rank, pod), typed=interactive, tty=tty)
 
 
@@ -106,14 +108,22 @@ def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientC
     try:
         socket = connect(address, additional_headers=client.bearer(), max_size=None)
     except InvalidStatus as error:
-        message = f"{what[0].upper()}{what[1:]} cannot be reached."
-        todo = "Check that it has this rank, and that you may change the workload."
-        raise CliError(message, todo, code=ExitCode.NOT_FOUND) from error
+        raise _refused(error.response.status_code, what) from error
     except (OSError, WebSocketException) as error:
         message = f"Cannot reach Trainyard at {client.profile.server}: {error}"
         raise CliError(message, code=ExitCode.UNREACHABLE) from error
     with socket:
         yield socket
+
+
+def _refused(status: int, what: str) -> CliError:
+    message = f"{what[0].upper()}{what[1:]} cannot be reached."
+    if status == 401:
+        return CliError(message, SIGN_IN, code=ExitCode.SIGNED_OUT)
+    if status in {403, 404}:  # the first is that of servers that cannot say the other
+        todo = "Check that it has this rank, and that you may change the workload."
+        return CliError(message, todo, code=ExitCode.NOT_FOUND)
+    return CliError(message, f"The answer was {status}.", code=ExitCode.UNREACHABLE)
 
 
 def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, Any]:
@@ -124,7 +134,7 @@ def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, An
         if typed:
             threading.Thread(target=_type, args=(socket, tty), daemon=True).start()
         elif not tty:
-            socket.send(NO_MORE_INPUT)
+            _tell(socket, NO_MORE_INPUT)
         try:
             for message in socket:
                 if isinstance(message, str):
@@ -134,6 +144,14 @@ def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, An
         except ConnectionClosed:
             pass
     return {}
+
+
+def _tell(socket: "ClientConnection", message: str) -> None:
+    """Unless it has ended: why is said by the last message that came."""
+    from websockets.exceptions import ConnectionClosed
+
+    with contextlib.suppress(ConnectionClosed):
+        socket.send(message)
 
 
 def _show(data: bytes, *, tty: bool) -> None:
@@ -175,7 +193,7 @@ def _sized(socket: "ClientConnection", *, tty: bool) -> Iterator[None]:
 
     def tell(*_: object) -> None:
         size = shutil.get_terminal_size()
-        socket.send(json.dumps({"columns": size.columns, "rows": size.lines}))
+        _tell(socket, json.dumps({"columns": size.columns, "rows": size.lines}))
 
     if not (tty and sys.stdout.isatty()):
         yield

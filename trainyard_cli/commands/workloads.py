@@ -1,17 +1,19 @@
 """What there is to know of workloads, and to do with them."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated
 
 import typer
 
-from trainyard_cli.errors import wrong_use
+from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import (
     AllProjects,
+    Invocation,
     NoHeaders,
     Output,
+    Project,
     ProjectName,
     of,
 )
@@ -41,6 +43,13 @@ COLUMNS = (
     TextColumn("REASON", lambda it: it["phaseReason"] or "–", wide=True),
     TextColumn("ID", lambda it: it["id"], wide=True),
 )
+#: What a list shows of a workload that is gone.
+DELETED: Item = {
+    "phase": "Deleted",
+    "runningPods": 0,
+    "allocatedResources": {"gpu": 0},
+    "actionsSupport": {"suspend": False},
+}
 
 
 def list_every(
@@ -56,8 +65,10 @@ def list_every(
     watch: Watch = False,
 ) -> None:
     """List workloads, the newest first."""
+    if watch and output in {Format.JSON, Format.YAML}:
+        raise wrong_use("--watch prints a line for each change: leave -o json or yaml out.")
     invocation = of(context)
-    filters = [*invocation.filters, *([f"phase=={status}"] if status else [])]
+    filters = [*invocation.filters, *([f"phase=={status.capitalize()}"] if status else [])]
     place = None if all_projects else invocation.project(project)
     if place:
         filters.append(f"projectId=={place['id']}")
@@ -69,25 +80,51 @@ def list_every(
     in_words = f" in project {where}" if where else ""
     narrowed = invocation.filters or status or search or offset
     none = f"No workloads{in_words} match." if narrowed else f"No workloads{in_words} yet."
-    _show(page := read(), output, where, none, headers=not no_headers)
+    page = _narrowed(read) if status else read()
+    if place and not page["workloads"]:
+        invocation.check_project(place)
+    _show(page, output, where, none, headers=not no_headers)
     if watch:
-        _follow(pulses(invocation.client, projectId=place and place["id"]), read, page, output)
+        for workload in _changed(invocation, place, read, page["workloads"]):
+            listing([workload], COLUMNS, output, headers=False)
+            sys.stdout.flush()
 
 
-def _follow(
-    changes: Iterable[None], read: Callable[[], Item], page: Item, output: Format | None
-) -> None:
-    """A line for each workload that came or changed, as long as someone reads."""
-    if output in {Format.JSON, Format.YAML}:
-        raise wrong_use("--watch prints a line for each change: leave -o json or yaml out.")
-    printed = {it["id"]: _row(it) for it in page["workloads"]}
-    for _ in changes:
-        page = read()
-        for workload in reversed(page["workloads"]):
-            if printed.get(workload["id"]) != (row := _row(workload)):
-                printed[workload["id"]] = row
-                listing([workload], COLUMNS, output, headers=False)
-                sys.stdout.flush()
+def _narrowed(read: Callable[[], Item]) -> Item:
+    """What else of the query could be wrong, its options judge before."""
+    from trainyard_cli.rest.client import Refusal
+
+    try:
+        return read()
+    except Refusal as refusal:
+        if not refusal.issues:
+            raise
+        raise wrong_use(f"--status: {refusal.issues[0][1]}") from refusal
+
+
+def _changed(
+    invocation: Invocation, place: Project | None, read: Callable[[], Item], first: list[Item]
+) -> Iterator[Item]:
+    """Each workload that came, changed or was deleted, as long as someone reads."""
+    last = {it["id"]: it for it in first}
+    for _ in pulses(invocation.client, projectId=place and place["id"]):
+        page = {it["id"]: it for it in read()["workloads"]}
+        for key in last.keys() - page.keys():
+            if _is_deleted(invocation, key):
+                yield last[key] | DELETED
+        for key in reversed(page):
+            if key not in last or _row(last[key]) != _row(page[key]):
+                yield page[key]
+        last = page
+
+
+def _is_deleted(invocation: Invocation, workload_id: str) -> bool:
+    """Another one that is not on the page any more no longer matches, or is too old for it."""
+    try:
+        invocation.client.get(f"/workloads/{workload_id}")
+    except CliError as error:
+        return error.code == ExitCode.NOT_FOUND
+    return False
 
 
 def _row(workload: Item) -> list[str]:

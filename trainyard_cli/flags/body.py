@@ -26,6 +26,8 @@ PARTS = (
     *("compute.gpuMemoryRequest", "compute.gpuMemoryLimit"),
 )
 DEVICES = "compute.gpuDevicesRequest"
+NODE_AFFINITY, TERMS, EXPRESSIONS = "nodeAffinityRequired", "nodeSelectorTerms", "matchExpressions"
+HOST_LABEL = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,20 @@ def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
         body[NO_MASTER] = typed.no_master
     if master := _master(body, typed, environ):
         body["masterSpec"] = master
+    return body
+
+
+def without_nodes(body: Body, texts: Iterable[str]) -> Body:
+    """The request with no pod on these nodes, besides what else it asks of them."""
+    names = [name for text in texts for name in text.split(",") if name]
+    if not names:
+        return body
+    apart = {"key": HOST_LABEL, "operator": "NotIn", "values": names}
+    body = deepcopy(body)
+    for spec in filter(None, (body["spec"], body.get("masterSpec"))):
+        terms = get(spec, f"{NODE_AFFINITY}.{TERMS}") or [{}]
+        terms = [{EXPRESSIONS: [*(it.get(EXPRESSIONS) or []), apart]} for it in terms]
+        spec[NODE_AFFINITY] = {TERMS: terms}
     return body
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from trainyard_cli.flags import items
 from trainyard_cli.flags.items import CLAIMS
+from trainyard_cli.flags.mine import KEY_OF_CREDENTIAL, PULL_CREDENTIAL
 from trainyard_cli.flags.values import (
     DURATION_KIND,
     GPUS,
@@ -143,13 +144,7 @@ COMPUTE = _of(
         master=True,
     ),
     _pod("--large-shm", "compute.largeShmRequest", SWITCH, "A large /dev/shm.", master=True),
-    _pod(
-        "--extended-resource",
-        "compute.extendedResources",
-        QUANTITIES,
-        "Another device of the node.",
-        master=True,
-    ),
+    _pod("--extended-resource", "compute.extendedResources", QUANTITIES, "A device.", master=True),
 )
 CONTAINER = _of(
     "Container",
@@ -157,9 +152,9 @@ CONTAINER = _of(
     _pod("--image-pull-policy", "imagePullPolicy", TEXT, "Always, IfNotPresent or Never."),
     _pod("--image-pull-secret", "imagePullSecrets", named(), "A Secret of the namespace."),
     _pod(
-        "--image-pull-credential",
+        "--image-pull-credential --image-pull-my-credentials",
         "imagePullSecrets",
-        named(credential=True),
+        PULL_CREDENTIAL,
         "A registry credential.",
     ),
     _pod(
@@ -183,7 +178,12 @@ CONTAINER = _of(
     ),
     _pod("--env-secret", VARIABLE_PATH, from_key("secret"), "From a key of a Secret."),
     _pod("--env-config-map", VARIABLE_PATH, from_key("configMap"), "From a key of a ConfigMap."),
-    _pod("--env-credential", VARIABLE_PATH, from_key("credential"), "From a key of a credential."),
+    _pod(
+        "--env-credential --env-my-credentials",
+        VARIABLE_PATH,
+        KEY_OF_CREDENTIAL,
+        "From a key of a credential.",
+    ),
     _pod("--env-pod-field-ref", VARIABLE_PATH, POD_FIELDS, "From a field of the pod."),
     _pod("--create-home-dir", "createHomeDir", SWITCH, "A home directory of the user."),
     _pod("--stdin", "stdin", SWITCH, "Keep standard input open."),

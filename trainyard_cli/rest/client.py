@@ -1,5 +1,6 @@
 """Calls of the REST API, with a token that is renewed as it is needed."""
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +9,15 @@ from typing import Any
 import httpx
 
 from trainyard_cli import __version__
-from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.errors import SIGN_IN, CliError, ExitCode
 from trainyard_cli.notes import LogLevel, note
-from trainyard_cli.rest.profile import Profile
+from trainyard_cli.rest.profile import KEY_VARIABLES, Profile
 
 PATIENCE_SECONDS = 60.0
 EARLY_SECONDS = 120.0  # before its end a token is renewed
 PAGE = 500
-SIGN_IN = "Sign in: trainyard login"
+NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # of the system, which says the same in words
+KEY_ENDED = "The access key of this machine has ended, or was deleted."
 
 
 class RestClient:
@@ -89,6 +91,20 @@ class RestClient:
         self.profile.token = token["accessToken"]
         self.profile.expires = time.time() + token["expiresIn"]
 
+    def _sign_in_by_key(self) -> None:
+        profile = self.profile
+        key = {"clientID": profile.client_id, "clientSecret": profile.client_secret}
+        try:
+            self.sign_in({"grantType": "app_token", **key})
+        except CliError as error:
+            if error.code != ExitCode.SIGNED_OUT:
+                raise
+            message, todo = KEY_ENDED, SIGN_IN
+            if profile.from_environment:
+                message = f"{' and '.join(KEY_VARIABLES)} are not of an access key that is valid."
+                todo = "It may have ended. Create one on the page Access keys."
+            raise CliError(message, todo, code=ExitCode.SIGNED_OUT) from error
+
     def _authorized(self, method: str, path: str, body: Any, query: Any) -> httpx.Response:
         answer = self._send(method, path, body, query, self.bearer())
         if answer.status_code == 401:  # it ended early, such as with a new password
@@ -104,13 +120,7 @@ class RestClient:
         if not profile.token or time.time() > profile.expires - EARLY_SECONDS:
             if not profile.is_signed_in:
                 raise CliError("You are not signed in.", SIGN_IN, code=ExitCode.SIGNED_OUT)
-            self.sign_in(
-                {
-                    "grantType": "app_token",
-                    "clientID": profile.client_id,
-                    "clientSecret": profile.client_secret,
-                }
-            )
+            self._sign_in_by_key()
             if not profile.from_environment:
                 profile.save()
         return {"Authorization": f"Bearer {profile.token}"}
@@ -137,7 +147,7 @@ def _reaching(server: str) -> Iterator[None]:
         message = f"Trainyard at {server} did not answer in time."
         raise CliError(message, "Try again.", code=ExitCode.UNREACHABLE) from error
     except (httpx.TransportError, httpx.InvalidURL) as error:
-        message = f"Cannot reach Trainyard at {server}: {error}"
+        message = f"Cannot reach Trainyard at {server}: {NUMBER.sub('', str(error))}."
         raise CliError(message, todo, code=ExitCode.UNREACHABLE) from error
 
 

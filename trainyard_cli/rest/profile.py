@@ -15,6 +15,7 @@ VARIABLES = {
     "client_id": "TRAINYARD_CLIENT_ID",
     "client_secret": "TRAINYARD_CLIENT_SECRET",
 }
+KEY_VARIABLES = (VARIABLES["client_id"], VARIABLES["client_secret"])
 
 
 @dataclass

@@ -5,6 +5,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.notes import LogLevel, note
 
 if TYPE_CHECKING:
     from trainyard_cli.rest.client import RestClient
@@ -18,17 +19,21 @@ SILENCE_SECONDS = 45.0  # after three heartbeats that did not come the connectio
 def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
     """Once at first, and again whenever a workload changed; through outages of Trainyard, whose
     workloads continue without it. What changed during one comes after it."""
-    last, heard = "", monotonic()
+    last, heard, is_away = "", monotonic(), False
     while True:
         headers = {"Last-Event-ID": last} if last else {}
         try:
             with client.stream(PATH, headers=headers, silence=SILENCE_SECONDS, **query) as lines:
                 for event_id in ids_of(lines):
-                    last, heard = event_id, monotonic()
+                    last, heard, is_away = event_id, monotonic(), False
                     yield
         except CliError as error:
             if error.code != ExitCode.UNREACHABLE or monotonic() - heard > PATIENCE_SECONDS:
                 raise
+            if not is_away:
+                minutes = f"{PATIENCE_SECONDS / 60:g} minutes"
+                note(f"{error.message.rstrip('.')}. Trying again for {minutes}.", LogLevel.WARN)
+            is_away = True
         sleep(RETRY_SECONDS)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.test import Client
 from accounts import tokens
 from accounts.models import AccessKey, User
 from projects.models import Department
+from tests.config.rest.sent_examples import requests, settle
 from tests.factories import DepartmentFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,8 +65,20 @@ def test_an_idempotency_key_that_is_sent_twice_at_once_makes_one_thing() -> None
     assert AccessKey.objects.count() == 1
 
 
-def test_the_second_of_two_new_projects_of_one_name_is_refused(sent: object) -> None:
-    boss, department = UserFactory.create(administrator=True), DepartmentFactory.create()
-    body = {"name": "audio", "clusterId": str(department.cluster_id)}
-    answers = at_once(*[ask(boss, "POST", "/org-unit/projects", body)] * 2)
-    assert sorted(it.status_code for it in answers) == [201, 409]
+#: What is created without a name of its own, or of several in one call.
+UNNAMED = {"access_key", "access_rule", "many_access_rules", "device_sign_in", "token", "webhook"}
+TOGETHER = {"many_distributed", "many_trainings", "many_workspaces", "from_batch_script"}
+
+
+def test_of_two_new_things_of_one_name_the_second_is_refused(sent: object) -> None:
+    place, boss = settle()
+    asked = {it.name.removeprefix("create_"): it for it in requests(place, "POST")}
+    named = {name for name, it in asked.items() if it.name.startswith("create_")}
+    both = {}
+    for name in sorted(named - UNNAMED - TOGETHER):
+        if "meta" in asked[name].body:  # assets of several types have their names together
+            asked[name].body["meta"]["name"] = name.replace("_", "-")
+        answers = at_once(*[partial(asked[name].send, boss)] * 2)
+        both[name] = sorted(it.status_code for it in answers)
+    assert len(both) > 25
+    assert {name: it for name, it in both.items() if it not in ([201, 409], [202, 409])} == {}

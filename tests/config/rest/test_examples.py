@@ -1,24 +1,25 @@
-"""The requests that the OpenAPI document shows are accepted as they stand, but for the ids."""
+"""The requests that the OpenAPI document shows are accepted as they stand, but for the ids; and
+what all calls promise that change something, each of them keeps."""
 
-import re
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import transaction
 
-from accounts.devices import sign_ins
+from accounts.models import User
 from config.rest.examples import EXAMPLES
-from tests.access.place import Place, build
-from tests.caller import Caller
-from tests.clusters.kubeconfigs import reached
-from tests.described import document, operations
+from tests.access.place import Place
+from tests.config.rest.sent_examples import SHOWN, requests, settle
 
-CALLS = {call["operationId"]: (name, call) for name, call in operations(document())}
-SHOWN = {
-    name: call["requestBody"]["content"]["application/json"].get("example")
-    for name, (_, call) in CALLS.items()
-    if "requestBody" in call
-}
+#: They sign someone in, so nobody is known whose call could be tried, or done once.
+SIGN_IN = {"create_token", "create_device_sign_in", "collect_device_key"}
+NOT_THEIRS = ("delete_access_key", 404)  # that of another person
+
+
+@pytest.fixture
+def place(db: None, sent: list[Any]) -> tuple[Place, User]:
+    return settle()
 
 
 def test_each_request_with_a_body_has_an_example() -> None:
@@ -26,43 +27,57 @@ def test_each_request_with_a_body_has_an_example() -> None:
     assert SHOWN.keys() == EXAMPLES.keys()
 
 
-@pytest.mark.django_db
-@pytest.mark.usefixtures("sent")
-def test_each_example_is_accepted() -> None:
-    place = build()
-    user, boss = place.people["author"], place.people["administrator"]
-    assert user
-    assert boss
-    user.username = "ada"
-    for person in (user, boss):
-        person.set_password("analytical-engine")
-        person.save()
-    place.ids["clusters"] = reached(name="kept").pk
-    call = Caller(boss)
-    refused = []
-    for name, example in SHOWN.items():
-        method, path = CALLS[name][0].split()
-        asked = re.sub(r"([\w/-]+)/\{\w+\}", lambda it: f"{it[1]}/{place.named(it[1])}", path)
+def test_each_example_is_accepted_and_each_post_is_done_once_under_its_key(
+    place: tuple[Place, User],
+) -> None:
+    there, boss = place
+    refused, again = [], []
+    for request in requests(there, "POST", "PUT", "PATCH"):
+        boss.refresh_from_db()
         with transaction.atomic():
-            status, answer = call(method, asked.removeprefix("/api/v1"), here(example, place))
+            answer = request.send(boss, **{"Idempotency-Key": "k"})
+            boss.refresh_from_db()  # a new password ends the tokens of the old one
+            if answer.status_code >= 300 and request.name in SHOWN:
+                refused.append((request.name, answer.json()))
+            elif request.method == "POST" and answer.status_code < 300:
+                second = request.send(boss, **{"Idempotency-Key": "k"})
+                if "Idempotent-Replayed" not in second:
+                    again.append(request.name)
             transaction.set_rollback(True)
-        if status >= 300:
-            refused.append((name, status, answer["details"]))
     assert not refused, refused
+    assert set(again) == SIGN_IN
 
 
-def here(example: Any, place: Place) -> Any:
-    """The same with ids of this place."""
-    if isinstance(example, list):
-        return [here(one, place) for one in example]
-    if not isinstance(example, dict):
-        return example
-    number = place.project.pk
-    ours: dict[str, Any] = {
-        "clusterId": str(place.project.cluster_id),
-        "ids": [str(place.workload.pk)],
-        "deviceCode": sign_ins.begin("cli")[1],
-        "scopeId": "" if example.get("scopeType") == "tenant" else str(number),
-        "projectId": number if isinstance(example.get("projectId"), int) else str(number),
+def test_no_call_that_is_tried_leaves_a_trace(place: tuple[Place, User]) -> None:
+    there, boss = place
+    every = requests(there, "POST", "PUT", "PATCH", "DELETE")
+    tried = [it for it in every if it.name not in SIGN_IN]
+    before = everything()
+    refused = []
+    for request in tried:
+        answer = request.send(boss, "?dryRun=true")
+        if answer.status_code >= 300 and request.name in SHOWN:
+            refused.append((request.name, answer.json()))
+    assert not refused, refused
+    after = everything()
+    assert [name for name, rows in after.items() if rows != before[name]] == []
+
+
+def everything() -> dict[str, list[Any]]:
+    """Every row of every table."""
+    return {
+        model._meta.label: list(model._base_manager.order_by("pk").values())
+        for model in apps.get_models()
     }
-    return {key: ours.get(key) or here(value, place) for key, value in example.items()}
+
+
+def test_no_edit_is_done_to_what_has_changed_since(place: tuple[Place, User]) -> None:
+    there, boss = place
+    done = []
+    for request in requests(there, "PUT", "PATCH", "DELETE"):
+        with transaction.atomic():
+            answer = request.send(boss, **{"If-Match": '"of another day"'})
+            transaction.set_rollback(True)
+        if answer.status_code != 412:
+            done.append((request.name, answer.status_code))
+    assert done == [NOT_THEIRS]

@@ -56,3 +56,16 @@ def test_no_more_is_printed_than_so_many_bytes(
 ) -> None:
     logs.show(["one", "two", "three"], logs.Wanted(limit=limit), named=False, timed=False)
     assert capsys.readouterr().out == printed
+
+
+def test_each_rank_has_a_color_of_its_own_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(logs, "is_colored", lambda _: True)
+    lines = ["master-0 one", "worker-0 two", "master-0 three"]
+    logs.show(lines, logs.Wanted(), named=True, timed=False)
+    assert capsys.readouterr().out.splitlines() == [
+        "\033[36mmaster-0\033[0m one",
+        "\033[33mworker-0\033[0m two",
+        "\033[36mmaster-0\033[0m three",
+    ]

@@ -36,7 +36,10 @@ def test_jobs_of_the_project_are_listed_with_what_they_hold(
 def test_jobs_are_filtered_by_status_and_text(terminal: Terminal, project: Project) -> None:
     WorkloadFactory(project=project, name="one", running=True)
     WorkloadFactory(project=project, name="two", failed=True)
-    assert terminal("list jobs --status Failed -o name").out == "two\n"
+    for status in ("Failed", "failed"):
+        assert terminal(f"list jobs --status {status} -o name").out == "two\n"
+    done = terminal("list jobs --status Nonsense", code=2)
+    assert done.err.startswith("trainyard: --status: 'Nonsense' is not one of Creating, Pending")
     assert terminal("list jobs --search on -o name").out == "one\n"
 
 
@@ -60,12 +63,43 @@ def test_a_watched_list_continues_with_a_line_for_each_change(
         yield
         Workload.objects.filter(pk=one.pk).update(phase="Completed")
         yield
+        Workload.objects.filter(pk=one.pk).delete()
+        yield
 
     monkeypatch.setattr(workloads, "pulses", pass_by)
     rows = terminal("list jobs --watch --no-headers").rows
-    assert [row[:1] for row in rows] == [["one"], ["two"], ["one"]]
-    assert rows[2][1] == "Completed"
-    assert "for each change" in terminal("list jobs --watch -o json", code=2).err
+    assert [row[0] for row in rows] == ["one", "two", "one", "one"]
+    assert [row[1] for row in rows[2:]] == ["Completed", "Deleted"]
+    done = terminal("list jobs --watch -o json", code=2)
+    assert ("for each change" in done.err, done.out) == (True, "")
+
+
+def test_the_list_without_a_word_is_that_of_jobs(
+    terminal: Terminal, project: Project, researcher: User
+) -> None:
+    elsewhere = ProjectFactory(cluster=project.cluster, members=[researcher])
+    WorkloadFactory(project=elsewhere, name="other")
+    assert terminal("list -o name").out == ""
+    assert terminal("list -A -o name").out == "other\n"
+    assert "trainyard list jobs …" in terminal("list -A jobs", code=2).err
+
+
+def test_a_node_is_described_by_its_name(terminal: Terminal, project: Project) -> None:
+    node = project.cluster.nodes.get()
+    for line in ("describe node", "node describe"):
+        assert terminal(f"{line} {node.name}").rows[0] == ["Node:", node.name]
+    assert json.loads(terminal(f"describe node {node.name} -o json").out)[0]["name"] == node.name
+    assert "trainyard node list" in terminal("describe node nowhere", code=4).err
+
+
+def test_a_project_that_is_gone_is_not_an_empty_one(
+    terminal: Terminal, project: Project, researcher: User
+) -> None:
+    project.members.remove(researcher)
+    for line in ("list jobs", "describe job mnist"):
+        done = terminal(line, code=4)
+        assert "Project team-a, which is set, was not found" in done.err
+        assert "trainyard project set" in done.err
 
 
 LISTS = "list jobs|list projects|project list|cluster list|node list|nodepool list"

@@ -6,6 +6,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from accounts.devices import sign_ins
@@ -76,7 +77,9 @@ def test_neither_password_nor_key_is_printed(nobody: Terminal, project: Project)
 
 
 def test_a_password_is_not_accepted_on_the_command_line(nobody: Terminal) -> None:
-    nobody(f"login --server {nobody.server} -u ada --password secret", code=2)
+    for flag in ("-p", "--password"):
+        done = nobody(f"login user --server {nobody.server} -u ada {flag} secret", code=2)
+        assert "does not belong on a command line" in " ".join(done.err.replace("│", " ").split())
     assert "--password " not in nobody("login --help").out.replace("--password-stdin", "")
 
 
@@ -96,9 +99,12 @@ def test_of_several_projects_one_is_set_by_name(
     assert "Yours: team-a, team-b." in nobody("project set team-c", code=4).err
 
 
-def test_wrong_credentials_are_refused_with_what_to_do(nobody: Terminal, project: Project) -> None:
+def test_a_wrong_password_is_told_as_that(nobody: Terminal, project: Project) -> None:
     done = nobody(f"login --server {nobody.server} -u ada --password-stdin", typed="no", code=3)
-    assert "These credentials are wrong." in done.err
+    assert done.err.splitlines()[-2:] == [
+        "trainyard: The user name or the password is wrong.",
+        "Try again: trainyard login --user ada",
+    ]
     assert not nobody.config.exists()
 
 
@@ -125,7 +131,29 @@ def test_signing_in_again_leaves_one_key_and_signing_out_none(terminal: Terminal
 
 def test_a_key_that_was_deleted_elsewhere_asks_to_sign_in(terminal: Terminal) -> None:
     AccessKey.objects.all().delete()
-    assert "Sign in: trainyard login" in terminal("list jobs", code=3).err
+    for line in ("list jobs", "bash mnist", "whoami"):
+        done = terminal(line, code=3)
+        assert "The access key of this machine has ended, or was deleted." in done.err
+        assert "Sign in: trainyard login" in done.err
+    terminal("logout")
+    terminal.sign_in("ada", PASSWORD)
+
+
+def test_whoami_says_when_the_key_ends(terminal: Terminal, researcher: User) -> None:
+    ends = researcher.access_keys.get().expires_at
+    assert ends
+    assert terminal("whoami").rows[-1] == ["Key", "ends:", f"{ends:%Y-%m-%d}"]
+    assert json.loads(terminal("whoami -o json").out)["role"] == "researcher"
+    assert terminal("whoami -o name").out == "ada\n"
+
+
+def test_the_version_is_that_of_both_sides(terminal: Terminal) -> None:
+    first, second = terminal("version").out.splitlines()
+    assert first.startswith("trainyard ")
+    assert second == f"Trainyard {settings.VERSION} at {terminal.server}"
+    assert terminal("--version").out == f"{first}\n"
+    terminal("logout")
+    assert terminal("version").out == f"{first}\n"
 
 
 def test_programs_sign_in_by_their_environment(
@@ -140,14 +168,25 @@ def test_programs_sign_in_by_their_environment(
     ):
         monkeypatch.setenv(f"TRAINYARD_{name}", value)
     assert "team-a" in terminal("project list -o name").out
+    assert terminal("whoami -o name").out == "ada\n"
     assert not terminal.config.exists(), "there is nothing to keep"
     terminal("project set team-a")
     assert kept["client_secret"] not in terminal.config.read_text()
+    assert "win over this sign-in" in terminal.sign_in("ada", PASSWORD).err
+    monkeypatch.setenv("TRAINYARD_CLIENT_SECRET", "another")
+    done = terminal("list jobs", code=3)
+    assert "TRAINYARD_CLIENT_ID and TRAINYARD_CLIENT_SECRET are not of an access key" in done.err
 
 
 def test_a_server_that_does_not_answer_is_named(nobody: Terminal) -> None:
     line = "login --server http://127.0.0.1:9 -u ada --password-stdin"
     assert "Cannot reach Trainyard at http://127.0.0.1:9" in nobody(line, typed="x", code=5).err
+
+
+@pytest.mark.parametrize("address", ["http://", "host:x", "ftp://host", "host:0", "host:99999"])
+def test_an_address_that_is_none_is_refused(nobody: Terminal, address: str) -> None:
+    done = nobody(f"login --server {address} -u ada --password-stdin", typed="x", code=2)
+    assert f"{address} is not an address" in done.err
 
 
 def test_a_sign_in_file_that_cannot_be_read_says_what_to_do(nobody: Terminal) -> None:

@@ -8,8 +8,11 @@ import yaml
 
 from projects.models import Project
 from spec.workload import Role
+from tests.trainyard_cli.receiver import Receiver, receiver
 from tests.trainyard_cli.terminal import Terminal
 from workloads.models import Workload
+
+__all__ = ["receiver"]
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
 PYTORCH = f"training pytorch submit train {IMAGE}"
@@ -116,6 +119,7 @@ def test_a_dry_run_submits_nothing_and_says_what_would_happen(terminal: Terminal
 
 
 def test_a_refusal_names_the_flag(terminal: Terminal) -> None:
+    assert "--framework: must be one of" in terminal(f"distributed submit a {IMAGE}", code=1).err
     done = terminal(f"{PYTORCH} --workers 0 --master-cpu-memory-request x --nfs path=/a", code=1)
     for words in ("--workers: must be", "--master-cpu-memory-request: 'x' is", "--nfs: "):
         assert words in done.err
@@ -133,6 +137,10 @@ def test_a_refusal_names_the_flag(terminal: Terminal) -> None:
         ("--set probes", "is not PATH=VALUE"),
         ("--mig-profile 1g.5gb", "use --gpu-portion-request"),
         ("--datavolume a", "use --datasource"),
+        ("--privileged", "add a --capability"),
+        ("python train.py", "after --, such as -- python train.py"),
+        ("--env-my-credentials credential-name=a,key=b", "is not name=,credential-name=,key="),
+        ("--image-pull-my-credentials type=a", "is not name="),
         ("-v data", "'data' is not a volume; write SOURCE:TARGET"),
         ("-s lan --port 80", "'lan' is none of portforward"),
         ("-s ingress", "say which port"),
@@ -160,6 +168,47 @@ def test_any_field_can_be_set_by_its_path(terminal: Terminal) -> None:
     assert [(it.name, it.value) for it in spec.worker.labels] == [("a", "b")]
     assert spec.worker.compute.cpu_core_request == 0.5
     assert spec.worker.node_type is None
+
+
+def test_nodes_are_left_out_besides_what_else_is_asked_of_them(receiver: Receiver) -> None:
+    line = "trainyard training pytorch submit train -i a:1 --master-cpu 1 --exclude-node"
+    terms = '{"nodeSelectorTerms":[{"matchExpressions":[{"key":"gpu","operator":"Exists"}]}]}'
+    spec = receiver.typed(f"{line} node-1 --exclude-node=node-2,node-3")
+    for pod in spec.pods:
+        affinity = pod.replica.node_affinity_required
+        assert affinity
+        (term,) = affinity.node_selector_terms
+        (apart,) = term.match_expressions
+        assert apart.operator == "NotIn"
+        assert (apart.key, apart.values) == (
+            "kubernetes.io/hostname",
+            ("node-1", "node-2", "node-3"),
+        )
+    spec = receiver.typed(f"{line} node-1 --set 'nodeAffinityRequired={terms}'")
+    affinity = spec.worker.node_affinity_required
+    assert affinity
+    assert [it.key for it in affinity.node_selector_terms[0].match_expressions] == [
+        "gpu",
+        "kubernetes.io/hostname",
+    ]
+
+
+def test_credentials_of_ones_own_are_named_as_run_ai_names_them(receiver: Receiver) -> None:
+    line = "trainyard training pytorch submit train -i a:1"
+    ours = f"{line} --env-credential TOKEN=hub,key=token --image-pull-credential registry"
+    theirs = (
+        f"{line} --env-my-credentials type=generic-secret,name=TOKEN,credential-name=hub,key=token"
+        " --image-pull-my-credentials type=docker-registry,name=registry"
+    )
+    assert receiver.typed(theirs) == receiver.typed(ours)
+
+
+def test_the_first_command_of_run_ai_submits_a_standard_training(
+    terminal: Terminal, project: Project
+) -> None:
+    workload = stored(terminal, f"submit workspace {IMAGE} --cpu 0.1 --interactive -- sleep 1")
+    assert (workload.kind, workload.name) == ("training", "workspace")
+    assert workload.spec.category == "Interactive"
 
 
 def test_a_taken_name_is_told(terminal: Terminal) -> None:

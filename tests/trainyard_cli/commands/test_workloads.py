@@ -29,13 +29,19 @@ def running(project: Project, researcher: User) -> Workload:
 
 
 @pytest.mark.parametrize(
-    "line", ["describe job", "workload describe", "training describe", "training pytorch describe"]
+    "line",
+    [
+        *("describe job mnist", "describe job -p team-b mnist", "workload describe mnist"),
+        *("training describe mnist", "training pytorch describe mnist"),
+    ],
 )
 def test_a_workload_is_described_in_two_requests(
-    terminal: Terminal, running: Workload, line: str
+    terminal: Terminal, project: Project, researcher: User, running: Workload, line: str
 ) -> None:
+    other = ProjectFactory(name="team-b", cluster=project.cluster, members=[researcher])
+    WorkloadFactory(project=other, name="mnist", running=True, created_by=researcher)
     terminal("whoami")
-    done = terminal(f"--debug {line} mnist")
+    done = terminal(f"--debug {line}")
     assert len(done.err.splitlines()) == 2
     for words in ("Name:", "Running", "mnist-master-0", "mnist-worker-1", "Command line:"):
         assert words in done.out

@@ -62,10 +62,13 @@ def test_several_changes_at_once_are_one_reason_to_look() -> None:
     assert list(pulses.ids_of([*READY, *TWO])) == ["7-1", "9-2"]
 
 
-def test_an_outage_is_survived_and_what_was_missed_is_asked_for() -> None:
+def test_an_outage_is_survived_and_what_was_missed_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     connections = Connections([*READY, *TWO], GONE, GONE, READY)
     assert heard(connections, 3) == 3
     assert connections.asked == ["", "9-2", "9-2", "9-2"]
+    assert capsys.readouterr().err == "Cannot reach it. Trying again for 5 minutes.\n"
 
 
 def test_an_outage_of_five_minutes_is_told(passed: Callable[[], float]) -> None:

@@ -6,14 +6,19 @@ from django.db.models import Q
 
 from core.rest import filters
 from core.rest.filters import DATE, ID, NUMBER, TEXT, ListOfNames
+from spec.framework import Framework
 from spec.kind import WorkloadKind
+from spec.phases import Phase
 from workloads.models import WorkloadQuerySet
 
+#: Run:ai has them and Trainyard has not, so no workload is in one; programs may ask for them all
+#: the same.
+PHASES_OF_RUNAI = ("Updating", "Terminating")
 FIELDS: filters.Fields = {
     "id": ("id", ID),
     "name": ("name", TEXT),
     "type": ("kind", {kind.traits.type: kind.value for kind in WorkloadKind}),
-    "phase": ("phase", TEXT),
+    "phase": ("phase", {word: word for word in (*map(str, Phase), *PHASES_OF_RUNAI)}),
     "phaseReason": ("reason", TEXT),
     "failureClass": ("failure_class", TEXT),
     "projectId": ("project_id", NUMBER),
@@ -28,7 +33,7 @@ FIELDS: filters.Fields = {
     "template": ("template__name", TEXT),
     "deletedAt": ("deleted_at", DATE),
     "submittedBy": ("created_by__username", TEXT),
-    "distributedFramework": ("framework", TEXT),
+    "distributedFramework": ("framework", {str(word): str(word) for word in Framework}),
     "images": ("image", TEXT),
     "createdAt": ("created_at", DATE),
     "completedAt": ("completed_at", DATE),

@@ -14,6 +14,7 @@ from core.rest.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_
 from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, Sorted, order
 from core.rest.rows import SortedIfAsked
 from projects.models import Project
+from spec.phases import RankPhase
 from workloads import services
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads import runai
@@ -37,7 +38,7 @@ OF_A_POD: Fields = {
     "rank": ("rank", NUMBER),
     "role": ("role", TEXT),
     "nodeName": ("node", TEXT),
-    "k8sPhase": ("phase", TEXT),
+    "k8sPhase": ("phase", {str(word): str(word) for word in RankPhase}),
     "reason": ("reason", TEXT),
     "restarts": ("restarts", NUMBER),
     "exitCode": ("exit_code", NUMBER),

@@ -11,6 +11,7 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import Count, Pages, Wire
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from spec.phases import RankPhase
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads.listing import EventsOfOne, PodList
 from workloads.api.submissions.distributed import find_kept
@@ -24,7 +25,7 @@ FIELDS: Fields = {
     "projectId": ("workload__project_id", NUMBER),
     "clusterId": ("workload__cluster_id", ID),
     "nodeName": ("node", TEXT),
-    "k8sPhase": ("phase", TEXT),
+    "k8sPhase": ("phase", {str(word): str(word) for word in RankPhase}),
     "createdAt": ("workload__created_at", DATE),
     "completedAt": ("finished_at", DATE),
 }

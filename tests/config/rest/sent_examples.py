@@ -1,0 +1,81 @@
+"""The requests that the OpenAPI document shows, with the ids of a place with one of everything."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.test import Client
+
+from accounts import tokens
+from accounts.devices import sign_ins
+from accounts.models import User
+from tests.access.place import Place, build
+from tests.clusters.kubeconfigs import reached
+from tests.described import document, operations
+
+CALLS = {call["operationId"]: (name, call) for name, call in operations(document())}
+SHOWN = {
+    name: call["requestBody"]["content"]["application/json"].get("example")
+    for name, (_, call) in CALLS.items()
+    if "requestBody" in call
+}
+
+
+@dataclass(frozen=True)
+class ExampleRequest:
+    """``name`` is the operation id; without a body of its own it has none."""
+
+    name: str
+    method: str
+    path: str
+    body: Any
+
+    def send(self, user: User, query: str = "", **headers: str) -> Any:
+        return Client().generic(
+            self.method,
+            self.path + query,
+            b"" if self.body is None else json.dumps(self.body),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {tokens.issue(user)}", **headers},
+        )
+
+
+def settle() -> tuple[Place, User]:
+    """What the examples name, and an administrator who may send them all."""
+    place = build()
+    user, boss = place.people["author"], place.people["administrator"]
+    assert user
+    assert boss
+    user.username = "ada"
+    for person in (user, boss):
+        person.set_password("analytical-engine")
+        person.save()
+    place.ids["clusters"] = reached(name="kept").pk
+    return place, boss
+
+
+def requests(place: Place, *methods: str) -> Iterator[ExampleRequest]:
+    """One of each call with these methods."""
+    for name, (line, _) in CALLS.items():
+        method, path = line.split()
+        if method in methods:
+            body = SHOWN.get(name)
+            yield ExampleRequest(name, method, place.address(path), body and _here(body, place))
+
+
+def _here(example: Any, place: Place) -> Any:
+    """The same with ids of this place."""
+    if isinstance(example, list):
+        return [_here(one, place) for one in example]
+    if not isinstance(example, dict):
+        return example
+    number = place.project.pk
+    ours: dict[str, Any] = {
+        "clusterId": str(place.project.cluster_id),
+        "ids": [str(place.workload.pk)],
+        "deviceCode": sign_ins.begin("cli")[1] if "deviceCode" in example else "",
+        "scopeId": "" if example.get("scopeType") == "tenant" else str(number),
+        "projectId": number if isinstance(example.get("projectId"), int) else str(number),
+    }
+    return {key: ours.get(key) or _here(value, place) for key, value in example.items()}

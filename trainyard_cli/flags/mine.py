@@ -1,0 +1,44 @@
+"""Credentials of one's own, as Run:ai's flags for them say it: ``--env-my-credentials`` and
+``--image-pull-my-credentials``. Here one's own are among those that a name may mean."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from trainyard_cli.flags.values import BadValue, Environ, ValueKind, from_key, named
+
+TYPE, NAME, CREDENTIAL, KEY = "type", "name", "credential-name", "key"
+
+
+def _words(text: str, needed: Collection[str]) -> dict[str, str]:
+    """Of ``type=generic-secret,name=…``; the credential itself knows its type."""
+    words = dict(part.partition("=")[::2] for part in text.split(","))
+    words.pop(TYPE, None)
+    if words.keys() != set(needed) or not all(words.values()):
+        raise BadValue(f"{text!r} is not {','.join(f'{it}=' for it in needed)}")
+    return words
+
+
+def _of_environment() -> ValueKind:
+    kind = from_key("credential")
+
+    def read(text: str, environ: Environ) -> Any:
+        if f"{CREDENTIAL}=" not in text:
+            return kind.read(text, environ)
+        words = _words(text, (NAME, CREDENTIAL, KEY))
+        return kind.read(f"{words[NAME]}={words[CREDENTIAL]},key={words[KEY]}", environ)
+
+    return replace(kind, read=read)
+
+
+def _of_image_pulls() -> ValueKind:
+    kind = named(credential=True)
+
+    def read(text: str, environ: Environ) -> Any:
+        return kind.read(_words(text, (NAME,))[NAME] if "=" in text else text, environ)
+
+    return replace(kind, read=read)
+
+
+KEY_OF_CREDENTIAL = _of_environment()
+PULL_CREDENTIAL = _of_image_pulls()
