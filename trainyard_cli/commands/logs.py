@@ -124,10 +124,12 @@ def _since(text: str) -> str:
 
 def _since_time(text: str) -> str:
     try:
-        return text and datetime.fromisoformat(text.replace("Z", "+00:00")) and text
+        if text:
+            datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError as error:
         example = "2026-01-31T00:00:00Z"
         raise wrong_use(f"--since-time: {text!r} is not a time such as {example}.") from error
+    return text
 
 
 def rank_of(invocation: Invocation, workload: Item, pod: str) -> str:
