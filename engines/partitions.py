@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NodeShape:
-    """``count`` nodes that are alike, whether or not they are up: cores, MiB of memory, GPUs."""
+    """``count`` nodes that are alike, whether or not they are up: cores, MiB of memory, GPUs, of
+    one model as far as Slurm is told."""
 
     count: int
     cpus: int
     memory: int
     gpus: int
     features: tuple[str, ...] = ()
+    gpu_model: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,11 @@ PORT, APART = "SLURM_TESTBED_PORT", 40  # names a cluster, and how far the secon
 SUITE = os.environ.get("SLURM_SUITE", "")
 USUAL, BESIDE = "6817", "6837"
 #: What some tests need on the nodes; those of another release have nothing of this machine's.
-EQUIPMENT = {"git": "git", "openmpi-bin": "mpirun"}
+EQUIPMENT = {
+    "git": "command -v git",
+    "openmpi-bin": "command -v mpirun",
+    "libmpich12": "ldconfig -p | grep libmpich.so.12",
+}
 HOW = f"""\
 There is no Slurm to test on, so nothing was tested: {TOOL} does not exist.
 SLURM_TESTBED names a program that starts one. See docs/slurm.md."""
@@ -79,8 +83,8 @@ def equip() -> None:
     login = machines()["login"]
     lacking = [
         package
-        for package, program in EQUIPMENT.items()
-        if not as_root(login, "sh", "-c", f"command -v {program} || true")
+        for package, look in EQUIPMENT.items()
+        if not as_root(login, "sh", "-c", f"{look} || true")
     ]
     if not lacking:
         return

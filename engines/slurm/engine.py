@@ -23,6 +23,7 @@ from engines.base import (
 from engines.findings import Finding
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
+from engines.partitions import Partition
 from engines.queues import Wanted
 from engines.session import Session
 from engines.slurm import limits, unsupported
@@ -80,13 +81,14 @@ class SlurmEngine:
         self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
         self._nodes: tuple[float, tuple[NodeInfo, ...]] = float("-inf"), ()
+        self._partitions: tuple[float, tuple[Partition, ...]] = float("-inf"), ()
 
     def acting(self, person: Transport) -> "SlurmEngine":
         """The same for somebody who submits, stops and enters jobs under an own name."""
         return SlurmEngine(self._transport, self._site, interval=self._interval, person=person)
 
     def capabilities(self) -> Capabilities:
-        return discovery.capabilities(self._transport, self.nodes())
+        return discovery.capabilities(self._transport, self.partitions())
 
     def nodes(self) -> tuple[NodeInfo, ...]:
         """As they were ``NODES_SECONDS`` ago, or later."""
@@ -97,8 +99,15 @@ class SlurmEngine:
             self._nodes = now, nodes(answered(answer, "scontrol show node"), at)
         return self._nodes[1]
 
+    def partitions(self) -> tuple[Partition, ...]:
+        """As ``nodes``."""
+        now = time.monotonic()
+        if now - self._partitions[0] > NODES_SECONDS:
+            self._partitions = now, discovery.limits_of(self._transport, self.nodes())
+        return self._partitions[1]
+
     def check(self) -> tuple[Finding, ...]:
-        return self._checks.findings()
+        return self._checks.findings(self.partitions)
 
     def keep_queues(self, wanted: Wanted) -> None:
         """Accounts and their limits are the site's own."""

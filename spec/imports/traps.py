@@ -15,6 +15,8 @@ SET_BY_TRAINYARD = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_R
 ASSIGNS = re.compile(r"^(?:export\s+)?([A-Z_]+)=(.*)$")
 OF_SLURM = re.compile(r"\$\{?(SLURM_\w+)")
 OF_HOME = re.compile(r"(?:^|[\s=\"'])(?:~/|\$HOME\b|\$\{HOME\})")
+HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:-]*")
+FIRST_NODE = '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
 KEPT = "Trainyard keeps what each rank prints; this file is not written."
 #: What these ask for, Trainyard does in its own way.
@@ -94,6 +96,11 @@ def _by_hand(number: int, name: str, value: str, tasks: int) -> Iterator[Note]:
         else:
             text = "WORLD_SIZE is written by hand, and has to follow --nodes and --ntasks-per-node."
             yield Note(number, f"{text} $SLURM_NTASKS does so.")
+    if name == "MASTER_ADDR" and HOST.fullmatch(value):
+        text = (
+            f"MASTER_ADDR is {value}, on whatever nodes the job runs: the ranks would wait for it. "
+        )
+        yield Note(number, f"{text}{FIRST_NODE} is the first of its own.")
     if name == "MASTER_PORT" and value.isdigit():
         text = f"Port {value} is fixed: of two jobs on one node the second fails. "
         yield Note(number, f"{text}{FREE_PORT} gives each its own.")

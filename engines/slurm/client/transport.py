@@ -62,6 +62,9 @@ class Transport(Protocol):
 #: What ssh says where the login node has too many connections: no command was begun. Pauses in
 #: seconds before it is tried again.
 NOT_BEGUN, TURNED_AWAY = "kex_exchange_identification", (0.5, 1.0, 2.0)
+#: Seconds for which nobody connects anew after the first failure, the second in a row, and so on:
+#: a login node that is away, or counts wrong keys, is not asked by everyone all the time.
+RECONNECT = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 #: A line before what a command prints, so that the greetings of a login node are told from it.
 BANNER_ENDS = "trainyard: begins"
 BEGIN = f"echo '{BANNER_ENDS}'; echo '{BANNER_ENDS}' >&2; exec \"$@\""
@@ -103,6 +106,20 @@ class LocalTransport:
 
 
 @dataclass
+class Outage:
+    """Of a login node: what ssh said to the last of some failures in a row, which is told again
+    until the pause is over."""
+
+    failures: int = 0
+    until: float = float("-inf")
+    said: str = ""
+
+    def begin(self, said: str) -> None:
+        pause = RECONNECT[min(self.failures, len(RECONNECT) - 1)]
+        self.failures, self.until, self.said = self.failures + 1, time.monotonic() + pause, said
+
+
+@dataclass
 class SshTransport:
     """``options`` are those of ``ssh``, with the control connection among them."""
 
@@ -110,10 +127,13 @@ class SshTransport:
     options: Sequence[str]
     programs: SlurmPrograms = SlurmPrograms()
     _sessions: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(SESSIONS))
+    _outage: Outage = field(default_factory=Outage)
 
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
     ) -> CommandResult:
+        if time.monotonic() < self._outage.until:
+            raise EngineUnavailable(self._outage.said)
         if not self._sessions.acquire(timeout=timeout):
             raise EngineUnavailable(f"All connections to {self.host} are busy.")
         try:
@@ -127,7 +147,9 @@ class SshTransport:
         finally:
             self._sessions.release()
         if answer.code == 255:
-            raise EngineUnavailable(explained(self.host, answer.said))
+            self._outage.begin(explained(self.host, answer.said))
+            raise EngineUnavailable(self._outage.said)
+        self._outage = Outage()
         return without_banner(answer)
 
     def terminal(self, argv: Sequence[str]) -> list[str]:

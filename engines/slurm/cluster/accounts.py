@@ -42,6 +42,12 @@ def _parts(value: str) -> Iterator[str]:
             yield f"{amount} {NAMES.get(name, name)}"
 
 
+def qos(rows: Iterable[str]) -> list[str]:
+    """Names of those that our user may have, of the same rows."""
+    lists = (row.partition("|")[2].split(",") for row in rows)
+    return sorted({name for names in lists for name in names if name})
+
+
 def own(rows: Iterable[str]) -> list[str]:
     """Names of the accounts that our user has, as ``account|qos``, once each."""
     return sorted({row.split("|")[0] for row in rows if row.strip("|")})

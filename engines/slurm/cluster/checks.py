@@ -2,23 +2,31 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from engines.findings import CONNECTION, METERING, SIGNED_IN, Finding, Level
+from engines.partitions import Partition
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster import accounts
 from engines.slurm.cluster.lines import Report, lines
+from engines.slurm.cluster.partitions import in_sentences
 from engines.slurm.cluster.trial import findings
 from engines.slurm.script.site import SlurmSite
 
 SHARED, ENDED_JOBS, LIMITS = "Shared directory", "Accounting", "Limits of Slurm"
+PARTITIONS = "Partitions"
 VERSION = re.compile(r"(\d+)\.(\d+)\.\d+")
 OLDEST = (21, 8)
 #: For how long the outcome of a trial job holds, by the worst that it showed.
 KEPT_SECONDS = {Level.OK: 6 * 3600.0, Level.WARNING: 600.0, Level.ISSUE: 60.0, Level.MISSING: 60.0}
 
+#: Settings of Slurm that make a difference here.
+SETTINGS = (
+    *("AccountingStorageType", "DefMemPerCPU", "DefMemPerNode", "EnforcePartLimits"),
+    *("JobAcctGatherType", "PrivateData", "SelectTypeParameters"),
+)
 LOOK = r"""
 echo "user $(id -un)"
 for p in sbatch squeue scancel scontrol srun sacct; do
@@ -31,8 +39,7 @@ echo "$ping" | sed 's/^/ping /'
 case $ping in
   *UP*) # else each question takes ten seconds
     scontrol show config 2>/dev/null |
-      grep -E '^(AccountingStorageType|EnforcePartLimits|JobAcctGatherType|PrivateData) ' |
-      sed 's/^/config /' ;;
+      grep -E '^(NAMES) ' | sed 's/^/config /' ;;
 esac
 sacctmgr --noheader --parsable2 show assoc user="$(id -un)" format=account,qos 2>/dev/null |
   sed 's/^/own /'
@@ -46,7 +53,7 @@ else
   echo "directory $( { mkdir -p "$1" && : > "$1/.trainyard"; } 2>&1 )"
 fi
 exit 0
-""".replace("LIMITS", ",".join(accounts.LIMITS))
+""".replace("LIMITS", ",".join(accounts.LIMITS)).replace("NAMES", "|".join(SETTINGS))
 
 
 @dataclass
@@ -58,7 +65,8 @@ class Checks:
     _until: float = 0.0
     _tried: tuple[Finding, ...] = ()
 
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self, partitions: Callable[[], Iterable[Partition]]) -> tuple[Finding, ...]:
+        """``partitions`` are asked for once it is known that Slurm answers."""
         result = files.sh(self.transport, LOOK, self.site.directory)
         report = lines(files.checked(result, "The login node does not run commands"))
         there = [*connection(self.transport.host, report), *directory(self.site, report)]
@@ -66,7 +74,7 @@ class Checks:
         there += privacy(self.site, report)
         if any(it.level in {Level.MISSING, Level.ISSUE} for it in there):
             return tuple(there)
-        return (*there, *self._trial())
+        return (*there, *map(partition, partitions()), *self._trial())
 
     def _trial(self) -> tuple[Finding, ...]:
         if time.monotonic() > self._until:
@@ -141,12 +149,30 @@ def usage(report: Report) -> Iterator[Finding]:
 
 def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
     """Of the accounts in use. Slurm holds to them, whatever Trainyard's quotas say."""
-    own, bounds = accounts.own(report.get("own", ())), accounts.limits(report.get("limit", ()))
-    yield from _of_people(site, bounds) if site.own_names else _of_ours(site, own, bounds)
-    if (value := config_of(report).get("EnforcePartLimits", "")) not in {"", "NO"}:
+    bounds = accounts.limits(report.get("limit", ()))
+    yield from _of_people(site, bounds) if site.own_names else _of_ours(site, report, bounds)
+    config = config_of(report)
+    if (value := config.get("EnforcePartLimits", "")) not in {"", "NO"}:
         which = "one" if value == "ALL" else "all"
         text = f"{value}: Slurm refuses jobs beyond the limits of {which} of their partitions"
         yield Finding(LIMITS, "EnforcePartLimits", Level.OK, text)
+    if "MEMORY" in config.get("SelectTypeParameters", "") and not _has_default_memory(config):
+        text = (
+            "It is not set: unless its partition has such a default, a job that asks for no memory "
+            "is given all that its nodes have. Set it, or ask for memory in each workload."
+        )
+        yield Finding(LIMITS, "DefMemPerCPU", Level.WARNING, text)
+
+
+def _has_default_memory(config: dict[str, str]) -> bool:
+    values = (config.get(name, "UNLIMITED") for name in ("DefMemPerCPU", "DefMemPerNode"))
+    return any(value not in {"UNLIMITED", "0"} for value in values)
+
+
+def partition(there: Partition) -> Finding:
+    """What can be asked of it, which is what is refused beyond that."""
+    level = Level.WARNING if there.closed else Level.OK
+    return Finding(PARTITIONS, there.name, level, in_sentences(there))
 
 
 def _of_people(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:
@@ -161,7 +187,9 @@ def _of_people(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:
             yield Finding(LIMITS, f"Account {name}", Level.OK, text)
 
 
-def _of_ours(site: SlurmSite, own: list[str], bounds: dict[str, str]) -> Iterator[Finding]:
+def _of_ours(site: SlurmSite, report: Report, bounds: dict[str, str]) -> Iterator[Finding]:
+    associations = report.get("own", ())
+    own, qos = accounts.own(associations), accounts.qos(associations)
     without = f"Trainyard's user has no association with it, only with {', '.join(own)}."
     if site.account and own and site.account not in own:
         yield Finding(LIMITS, f"Account {site.account}", Level.MISSING, without)
@@ -173,12 +201,20 @@ def _of_ours(site: SlurmSite, own: list[str], bounds: dict[str, str]) -> Iterato
         projects = [project for project, its in site.accounts.items() if its == name]
         said = [bounds.get(name, "") or "No limits", *(f"for {it}" for it in projects)]
         yield Finding(LIMITS, f"Account {name}", Level.OK, "; ".join(said))
+    if qos:
+        text = f"{', '.join(qos)}. Priorities of workloads are those of the same names."
+        yield Finding(LIMITS, "QOS", Level.OK, text)
 
 
 def privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:
     """Where people have their own jobs, our user must see them."""
     hidden = config_of(report).get("PrivateData", "")
-    if site.own_names and "jobs" in hidden.split(","):
+    if "jobs" not in hidden.split(","):
+        return
+    if not site.own_names:
+        text = f"{hidden}: Trainyard does not see other people's jobs, and needs only its own"
+        yield Finding(CONNECTION, "PrivateData", Level.OK, text)
+    else:
         text = (
             f"PrivateData={hidden} hides people's jobs from Trainyard's user. Make it an operator: "
             "sacctmgr modify user … set adminlevel=operator. If it is one, all is well."

@@ -1,6 +1,6 @@
 """What a Slurm cluster offers to workloads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engines.base import Capabilities, FrameworkSupport
 from engines.nodes import NodeInfo
@@ -30,16 +30,16 @@ done
 WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kubernetes cluster."
 
 
-def capabilities(transport: Transport, nodes: Iterable[NodeInfo]) -> Capabilities:
-    """A priority is a QOS of that name which our user may have. ``nodes`` are those of the cluster,
-    for which Slurm was asked a moment ago."""
+def capabilities(transport: Transport, there: Sequence[Partition]) -> Capabilities:
+    """A priority is a QOS of that name which our user may have. ``there`` are the partitions, for
+    which Slurm was asked a moment ago."""
     version = transport.run(["sbatch", "--version"]).out.strip()
     return Capabilities(
         frameworks=tuple(_support(framework, version) for framework in Framework),
         queues=True,
         priority_classes=tuple(sorted(qos(transport) & set(PriorityClass))),
         terminal=True,
-        partitions=limits_of(transport, nodes),
+        partitions=tuple(there),
         accounts=accounts(transport),
         containers=containers(transport),
     )

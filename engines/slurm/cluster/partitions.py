@@ -9,6 +9,8 @@ from engines.nodes import NodeInfo
 from engines.partitions import NodeShape, Partition
 from engines.slurm.cluster.nodes import MIB, fields
 from engines.slurm.script.site import FEATURE, PARTITION
+from spec.problems.time_limit import in_words
+from spec.values.quantities import readable
 
 CLOSED = {"DRAIN", "INACTIVE"}  # one that is DOWN takes jobs, and starts them when it is up
 TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
@@ -48,7 +50,39 @@ def _partition(name: str, report: dict[str, str], nodes: list[NodeInfo]) -> Part
 
 def _shape(node: NodeInfo) -> NodeShape:
     features = [it.removeprefix(FEATURE) for it in node.labels if it.startswith(FEATURE)]
-    return NodeShape(1, int(node.cpu), node.memory // MIB, len(node.gpus), tuple(sorted(features)))
+    models = ", ".join(dict.fromkeys(gpu.model for gpu in node.gpus))
+    size = node.memory // MIB
+    return NodeShape(1, int(node.cpu), size, len(node.gpus), tuple(sorted(features)), models)
+
+
+def in_sentences(partition: Partition) -> str:
+    """What it has and what it allows, for people."""
+    return " ".join(f"{words[0].upper()}{words[1:]}." for words in _words(partition))
+
+
+def _words(partition: Partition) -> Iterator[str]:
+    if partition.is_default:
+        yield "the default"
+    if partition.closed:
+        yield f"takes no jobs, it is {partition.closed}"
+    if partition.nodes is not None:
+        yield ", ".join(map(_nodes_in_words, partition.nodes))
+    bounds = {
+        "time": in_words(partition.max_seconds) if partition.max_seconds else "",
+        "nodes": partition.max_nodes,
+        "cores on a node": partition.max_cpus,
+        "memory on a node": readable(partition.max_memory * MIB) if partition.max_memory else "",
+    }
+    said = [f"{what}: {most}" for what, most in bounds.items() if most]
+    yield f"most that a job may have: {', '.join(said)}" if said else "no limits of its own"
+    if partition.accounts is not None:
+        yield f"only for {', '.join(partition.accounts)}"
+
+
+def _nodes_in_words(shape: NodeShape) -> str:
+    gpus = f" and {shape.gpus} GPUs ({shape.gpu_model})" if shape.gpus else ""
+    nodes = f"{shape.count} node{'s' * (shape.count != 1)}"
+    return f"{nodes} with {shape.cpus} cores, {readable(shape.memory * MIB)}{gpus}"
 
 
 def seconds(text: str) -> int | None:

@@ -23,10 +23,13 @@ TRIAL = r"""
 cd "$1" && folder=$(mktemp -d trial.XXXXXX) && cd "$folder" && cat > prologue.sh || exit 4
 cat > job.sh <<'END'
 #!/bin/bash
+[ -e prologue.sh ] || { echo "$PWD is not that directory"; exit 1; }
 . ./prologue.sh > prologue.log 2>&1
+code=$?
 python=$(command -v python || command -v python3)
 {
   echo "node $SLURMD_NODENAME"
+  echo "ended $code"
   echo "python $python"
   echo "version $($python --version 2>&1)"
   for p in srun scancel squeue scontrol sstat; do command -v $p > /dev/null || echo "lacks $p"; done
@@ -52,6 +55,7 @@ echo "state $(squeue --noheader --jobs="$3" --states=all --format='%T %r' 2>/dev
 [ -e seen ] && cat seen
 [ -e torch ] && cat torch
 [ -s job.log ] && head -c 500 job.log | sed 's/^/said /'
+[ -s prologue.log ] && tail -c 300 prologue.log | sed 's/^/told /'
 exit 0
 """
 DONE = r"""
@@ -97,6 +101,7 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
         return
     node = report["node"][0]
     yield Finding(NODES, "Shared directory", Level.OK, f"{node} reads and writes it")
+    yield from _prologue(report, node)
     for program in report.get("lacks", ()):
         if program == "sstat":
             if site.own_names:
@@ -118,6 +123,14 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
     else:
         text = f"{python} on {node} has no PyTorch. The prologue can activate an environment."
         yield Finding(NODES, "PyTorch", Level.WARNING, text)
+
+
+def _prologue(report: Report, node: str) -> Iterator[Finding]:
+    """Ranks go on whatever it says, so that only the trial tells."""
+    code, said = report.get("ended", ["0"])[0], " ".join(report.get("told", ()))
+    if code != "0":
+        text = f"Its last line ended with exit code {code} on {node}: {said or 'it said nothing'}"
+        yield Finding(NODES, "Prologue", Level.WARNING, text)
 
 
 def _git(version: str, node: str) -> Finding:
@@ -157,9 +170,10 @@ def _silent(site: SlurmSite, report: Report, job: str) -> Finding:
     if state in UNFINISHED:
         text = f"The test job {job} waited too long ({reason}), so no node was tested."
         return Finding(NODES, "Test job", Level.WARNING, text)
-    said = " ".join(report.get("said", ())) or state
+    said = " ".join((*report.get("said", ()), *report.get("told", ()))) or state
     text = (
         f"The test job {job} ended as {state} and wrote nothing to {site.directory}: {said}. The "
-        "directory must be the same on login node and nodes, and this user must have a home there."
+        "directory must be the same on login node and nodes, this user must have a home there, and "
+        "the prologue must not end the shell."
     )
     return Finding(NODES, "Shared directory", Level.MISSING, text)

@@ -5,7 +5,7 @@ Each job is asked for by its id, once when it started and once when it ended, se
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from uuid import UUID
@@ -83,12 +83,15 @@ class JobHistory:
         job = glance.job or glance.facts.verdict
         if job is None or job.is_queued or not job.start or not job.id.isdecimal():
             return
-        moment = (job.end if job.is_over else job.start) or at  # not every queue tells the end
         mark = job.id, job.start, job.is_over
-        if self._done.get(glance.uid) != mark:
-            self._done[glance.uid] = mark
-            if at - moment < RECENT:
-                self._wishes[glance.uid] = Wish(glance.uid, job, at)
+        if self._done.get(glance.uid) == mark:
+            return
+        self._done[glance.uid] = mark
+        if job.is_over and not job.end:  # not every queue tells it
+            job = replace(job, end=at)
+        moment = job.end if job.is_over else job.start
+        if moment and at - moment < RECENT:
+            self._wishes[glance.uid] = Wish(glance.uid, job, at)
 
     def _records(self, asked: Iterable[Wish], at: datetime) -> list[JobRecord] | None:
         if at < self._silent_until:

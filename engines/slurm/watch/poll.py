@@ -221,9 +221,10 @@ class Looker:
 
 def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
     """Accounting has a line for each start; of the job that has the run the last end counts. It may
-    go on showing a job as waiting that Slurm itself has lost."""
-    over = [job for job in jobs if job.is_over]
-    own = [job for job in over if job.id == (facts.claim or facts.job)] or over
+    go on showing a job as waiting that Slurm itself has lost, and shows a submission that was
+    refused as a job that failed, by the same name."""
+    number = facts.claim or facts.job
+    own = [job for job in jobs if job.is_over and job.id == number]
     return own[-1] if own else None
 
 

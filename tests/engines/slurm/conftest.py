@@ -6,8 +6,10 @@ import pytest
 
 from clusters import connections
 from engines.findings import Finding, Level
+from engines.slurm.client.transport import TIMEOUT
 from engines.slurm.cluster import checks
 from engines.slurm.cluster.trial import NODES
+from engines.slurm.queue import reader
 from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
 from tests.engines.slurm.watched import WatchedSite
@@ -22,6 +24,13 @@ def testbed() -> Testbed:
     if found is None:
         pytest.skip(NO_SLURM)
     return found
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slurm is slow where the machine is busy with other tests; to be asked less often for it would
+    only make them longer. How that is done has a test of its own."""
+    monkeypatch.setattr(reader, "SLOW", TIMEOUT)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Accounts and their limits are read from what sacctmgr prints, and shown as findings."""
 
+import pytest
+
 from engines.findings import Level
 from engines.slurm.cluster import accounts
 from engines.slurm.cluster.checks import limits
@@ -29,8 +31,9 @@ def test_limits_are_said_in_words() -> None:
 
 def test_the_accounts_of_our_user_are_findings() -> None:
     found = {it.name: it for it in limits(SlurmSite("/shared", account="vision"), LOOKED)}
-    assert set(found) == {"Account vision", "Account speech", "EnforcePartLimits"}
+    assert set(found) == {"Account vision", "Account speech", "QOS", "EnforcePartLimits"}
     assert found["Account speech"].text == "No limits"
+    assert found["QOS"].text.startswith("high, low, normal.")
 
 
 def test_an_account_that_our_user_has_not_is_missing() -> None:
@@ -54,6 +57,21 @@ def test_a_job_is_charged_to_the_account_of_its_project() -> None:
     for accounts_of, charged in (({"team-a": "vision"}, "vision"), ({"other": "x"}, "main")):
         site = SlurmSite("/shared", account="main", accounts=accounts_of)
         assert dict(options(launched, site))["account"] == charged
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (("SelectTypeParameters = CR_CORE_MEMORY", "DefMemPerNode = UNLIMITED"), True),
+        (("SelectTypeParameters = CR_CORE_MEMORY", "DefMemPerCPU = 500"), False),
+        (("SelectTypeParameters = CR_CORE", "DefMemPerNode = UNLIMITED"), False),
+    ],
+)
+def test_jobs_that_would_be_given_all_the_memory_of_their_nodes_are_told_of(
+    settings: tuple[str, ...], *, said: bool
+) -> None:
+    found = limits(SlurmSite("/shared"), {"config": list(settings)})
+    assert [it.name for it in found] == ["DefMemPerCPU"] * said
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:

@@ -59,6 +59,7 @@ def test_a_script_that_cannot_run_here_is_refused_by_its_line(
 def test_a_script_that_fails_says_so_and_its_tasks_end_together(rig: SlurmRig) -> None:
     text = """#!/bin/bash
 #SBATCH --ntasks=2 --time=5
+#SBATCH --output=not/there/%x-%j.out
 echo "$SLURM_JOB_NAME in $PWD"
 srun bash -c 'echo task $SLURM_PROCID; [ $SLURM_PROCID = 0 ] && exec sleep 300; exit 3'
 """
@@ -82,3 +83,14 @@ srun bash -c 'trap "echo saved; exit 0" TERM; echo ready; while :; do sleep 0.1;
     shown = rig.over(launched)
     assert (shown.phase, shown.reason) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
     assert b"saved" in printed(rig.engine, launched, 1)
+
+
+@pytest.mark.slurm
+def test_a_script_without_steps_is_killed_when_its_grace_period_is_over(rig: SlurmRig) -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH --ntasks=1\ntrap '' TERM\necho ready\nwhile :; do sleep 0.1; done\n"
+    )
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    assert printed(rig.engine, launched, 0, until=b"ready")
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED

@@ -9,7 +9,10 @@ from clusters.stored import capabilities_of
 from engines.base import EngineRefused, Site
 from engines.slurm.cluster.checks import LIMITS
 from engines.slurm.engine import SlurmEngine
+from engines.slurm.layout import job_name
+from spec.phases import Phase
 from tests.engines.slurm.rig import SlurmRig
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slurm
 
@@ -35,3 +38,15 @@ def test_the_connection_test_tells_the_limits_of_our_accounts(rig: SlurmRig) -> 
     assert found["Account speech"] == "4 GPUs at once"
     other = SlurmEngine(rig.transport, replace(rig.site, account="physics"))
     assert any("only with speech, vision" in it.text for it in other.check())
+
+
+def test_a_job_is_charged_to_the_account_of_its_project(rig: SlurmRig) -> None:
+    launched = rig.prints()
+    site = replace(rig.site, account="vision", accounts={launched.handle.project: "speech"})
+    rig.engine = SlurmEngine(rig.transport, site)
+    rig.submit(launched)
+    name = job_name(launched.handle.workload_id, 1)
+    words = ["squeue", "--noheader", "--states=all", f"--name={name}", "--format=%a %q"]
+    said = wait_for(lambda: rig.transport.run(words).out.split(), 30, "the job", every=0.2)
+    assert said == ["speech", "normal"]
+    assert rig.over(launched).phase is Phase.COMPLETED

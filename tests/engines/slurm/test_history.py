@@ -1,7 +1,6 @@
 """Accounting is asked for a job by its id, in JSON, and what it says is in the history."""
 
 import json
-import re
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -11,9 +10,8 @@ from uuid import UUID
 
 import pytest
 
-from engines.base import ClusterEvent, EngineUnavailable, Launch
-from engines.slurm.client import files
-from engines.slurm.client.transport import TIMEOUT, CommandResult, SlurmPrograms
+from engines.base import EngineUnavailable
+from engines.slurm.client.transport import TIMEOUT, CommandResult
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.queue.jobs import BatchJob
@@ -25,10 +23,7 @@ from engines.slurm.watch.watcher import QueueWatcher
 from tests.engines.slurm import cases
 from tests.engines.slurm.accounted import START, record
 from tests.engines.slurm.glances import glance
-from tests.engines.slurm.pages import Pages
-from tests.engines.slurm.rig import SlurmRig
 from tests.waiting import wait_for
-from workloads.worker import cluster_events
 
 
 @dataclass
@@ -159,6 +154,9 @@ def test_accounting_that_is_silent_is_left_alone_and_no_line_is_lost() -> None:
     history.go_on([looked_at()], START)
     history.go_on([looked_at(uid=UUID(int=7), job_id="53")], START + timedelta(seconds=6))
     assert told(history) == ["Started: on n1 (job 52)", "Started: on n1 (job 53)"]
+    ended = looked_at("CANCELLED", timed=False)  # not even the queue says when
+    history.go_on([ended], START + timedelta(seconds=10))
+    assert told(history)[1:] == ["Canceled: after 0:00:10 (job 52)"]
     assert len(login.lines) == 1
 
 
@@ -175,76 +173,3 @@ def test_a_job_that_was_deleted_is_forgotten() -> None:
     history.go_on([looked_at()], START)
     history.go_on([], START + timedelta(minutes=3), gone=[cases.UID])
     assert told(history) == []
-
-
-def heard(rig: SlurmRig, *reasons: str) -> list[ClusterEvent]:
-    """What the watch hears of a job, as soon as it heard all of these."""
-    watch, events = rig.engine.watch(), dict[str, ClusterEvent]()
-
-    def come() -> bool:
-        next(watch)
-        events.update({event.reason: event for event in rig.engine.events()})
-        return set(reasons) <= events.keys()
-
-    try:
-        wait_for(come, 60, " and ".join(reasons))
-    finally:
-        watch.close()
-    return [events[reason] for reason in reasons]
-
-
-def with_gpus(launched: Launch) -> Launch:
-    compute = launched.spec.worker.compute.model_copy(update={"gpu_devices_request": 1})
-    replica = launched.spec.worker.model_copy(update={"compute": compute})
-    return replace(launched, spec=launched.spec.model_copy(update={"worker": replica}))
-
-
-@pytest.mark.slurm
-def test_the_page_tells_where_a_job_ran_with_what_and_that_it_was_canceled(
-    rig: SlurmRig, pages: Pages
-) -> None:
-    launched = rig.submit(with_gpus(rig.shell("exec sleep 600")))
-    (started,) = heard(rig, "Started")
-    place = r"on n\S+; 2 GPUs, 2 CPUs, [\d.]+ [MG]B of memory; "
-    assert re.fullmatch(place + "partition gpu; account vision; QOS normal", started.message)
-    name = job_name(launched.handle.workload_id, 1)
-    rig.transport.run(["scancel", f"--name={name}"])
-    (ended,) = heard(rig, "Canceled")
-    assert re.match(r"after 0:00:\d\d", ended.message)
-    row = pages.show(launched)
-    cluster_events.note(row.cluster, [started, ended])
-    page = pages.browser.get(f"{row.get_absolute_url()}events/").content.decode()
-    for event in (started, ended):
-        assert f"{event.reason}: {event.message} ({event.about})" in page
-
-
-@pytest.mark.slurm
-def test_the_steps_that_failed_are_told_with_the_memory_that_was_used(rig: SlurmRig) -> None:
-    use = 'x=$(head -c 60000000 /dev/zero | tr "\\0" a); sleep 3; exit 3'
-    rig.submit(rig.shell(use))
-    (ended,) = heard(rig, "Failed")
-    memory = re.search(r"a task used up to ([\d.]+) MB of memory on n\d", ended.message)
-    assert memory, ended
-    assert float(memory[1]) > 60
-
-
-NO_JSON = r"""
-mkdir -p "$1/plugins" && cd "$1" || exit 1
-from=$(scontrol show config | sed -n 's/^PluginDir *= //p')
-ln -sf "$from"/* plugins/ && rm -f plugins/serializer_json.so
-sed '/^PluginDir/d' "$SLURM_CONF" > slurm.conf && echo "PluginDir=$1/plugins" >> slurm.conf
-"""
-
-
-@pytest.mark.slurm
-def test_a_slurm_that_was_built_without_json_loses_no_line(rig: SlurmRig) -> None:
-    place = f"{rig.site.directory}/without-json"
-    files.checked(files.sh(rig.transport, NO_JSON, place), place)
-    bare = replace(rig.transport, programs=SlurmPrograms(conf=f"{place}/slurm.conf"))
-    answer = bare.run(["sh", "-c", "sacct --json --jobs=1; exit 0"])
-    assert (answer.out, "nable to find plugin: serializer/json" in answer.err) == ("", True)
-    rig.engine = SlurmEngine(bare, rig.site, interval=0.5)
-    rig.submit(rig.prints())
-    started, ended = heard(rig, "Started", "Completed")
-    assert re.fullmatch(r"on n\S+", started.message)
-    assert re.fullmatch(r"after 0:00:\d\d", ended.message)

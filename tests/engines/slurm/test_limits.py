@@ -115,7 +115,7 @@ NODE = (
 
 def test_partitions_are_read_with_their_nodes_whether_or_not_those_are_up() -> None:
     (gpu,) = partitions(PARTITION.format("ALL", "UNLIMITED", "UP"), nodes(NODE))
-    shape = NodeShape(1, 4, 8000, 2, ("a100", "linux"))
+    shape = NodeShape(1, 4, 8000, 2, ("a100", "linux"), "a100")
     assert gpu == Partition("gpu", is_default=True, max_seconds=86_400, nodes=(shape,))
     (other,) = partitions(PARTITION.format("a,b", "2", "INACTIVE"), [])
     assert (other.closed, other.max_nodes, other.accounts) == ("INACTIVE", 2, ("a", "b"))

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from config.run.install import ROOT
 from engines.base import EngineUnavailable
 from engines.slurm.client import ssh
 from engines.slurm.client.transport import SshTransport
@@ -26,6 +28,30 @@ from tests.slurm_testbed import USER
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.slurm, pytest.mark.usefixtures("watched")]
+
+
+# The names behind it are known to the login node alone.
+OWN_CONFIGURATION = """
+Host *
+  User {user}
+  Port {port}
+  IdentityFile {key}
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+Host outer
+  HostName {host}
+Host inner
+  HostName login
+  ProxyJump outer
+"""
+THEIRS = """
+import sys
+from pathlib import Path
+from engines.slurm.client.ssh import Login, connect
+from engines.slurm.client.transport import SlurmPrograms
+print(connect(Login("inner"), SlurmPrograms(), Path(sys.argv[1])).run(["id", "-un"]).out)
+"""
+WITH_THEM = 'mount --bind "$1" "$HOME/.ssh" && exec "$2" -c "$3" "$1"'
 
 
 @pytest.fixture
@@ -110,7 +136,8 @@ def test_a_key_that_is_revoked_is_said_and_the_job_goes_on(rig: SlurmRig, pages:
     finally:
         shutil.move(aside, keys)
     folder = SharedFolder(rig.site.directory, launched.handle.workload_id)
-    rig.transport.run(["touch", f"{folder.checkpoints}/go"])
+    go_on = ["touch", f"{folder.checkpoints}/go"]
+    wait_for(lambda: tolerant(lambda: rig.transport.run(go_on)), 60, "it to connect", every=0.5)
     assert rig.over(launched).phase is Phase.COMPLETED
 
 
@@ -134,6 +161,23 @@ def test_more_sessions_than_the_login_node_allows_wait_or_connect_anew(
         assert list(answers) == [str(number) for number in range(24)]
     assert "Running" in said
     assert "is disconnected" not in said
+
+
+def test_without_a_key_what_the_user_of_trainyard_has_for_ssh_holds(rig: SlurmRig) -> None:
+    """Its configuration, with a host to jump by; in a name space of its own."""
+    (Path.home() / ".ssh").mkdir(mode=0o700, exist_ok=True)
+    told = rig.testbed.told
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        own = OWN_CONFIGURATION.format(
+            host=told["ssh"]["host"],
+            port=told["ssh"]["port"],
+            user=USER,
+            key=told["users"][USER]["key_file"],
+        )
+        Path(folder, "config").write_text(own)
+        line = ["unshare", "--mount", "sh", "-c", WITH_THEM, "sh", folder, sys.executable, THEIRS]
+        done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.stdout.strip(), done.returncode) == (USER, 0), done.stderr
 
 
 def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig, pages: Pages) -> None:

@@ -48,4 +48,4 @@ def test_a_release_is_read_as_it_was_recorded(release: str) -> None:
     both = [node, replace(node, name="n2")]
     (gpu,) = partitions((RECORDED / f"{release}-partition.txt").read_text(), both)
     assert (gpu.name, gpu.is_default, gpu.max_seconds, gpu.closed) == ("gpu", True, 86_400, "")
-    assert gpu.nodes == (NodeShape(2, 4, 8000, 2, ("a100", "linux")),)
+    assert gpu.nodes == (NodeShape(2, 4, 8000, 2, ("a100", "linux"), "a100"),)

@@ -77,7 +77,9 @@ def test_jobs_that_are_private_may_be_hidden_from_trainyard() -> None:
     report = {"config": ["PrivateData             = jobs,usage"]}
     (finding,) = privacy(SlurmSite("/shared", own_names=True), report)
     assert "adminlevel=operator" in finding.text
-    assert not list(privacy(SlurmSite("/shared"), report))
+    (fine,) = privacy(SlurmSite("/shared"), report)
+    assert (finding.level, fine.level) == (Level.WARNING, Level.OK)
+    assert not list(privacy(SlurmSite("/shared"), {}))
 
 
 @pytest.mark.slurm

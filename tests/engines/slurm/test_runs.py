@@ -1,5 +1,6 @@
 """What jobs do on a real Slurm beyond the contract."""
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.script.site import SlurmSite
 from spec.phases import Phase, Reason
+from tests.engines.contract import DEADLINE
 from tests.engines.reading import printed
 from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
@@ -64,15 +66,28 @@ def test_a_rank_that_outlives_its_grace_period_is_killed(rig: SlurmRig) -> None:
 
 
 def test_a_job_that_waits_says_why_and_is_stopped_at_once(rig: SlurmRig, pages: Pages) -> None:
-    first = rig.submit(rig.of_all_cores("exec sleep 600"))
+    first = rig.submit(rig.of_all_cores("exec sleep 600", time_limit_seconds=600))
     rig.seen(first, Phase.RUNNING)
     launched = rig.submit(rig.prints())
     shown = rig.seen(launched, Phase.PENDING, Phase.FAILED)
     assert shown.phase is Phase.PENDING
     busy = "The nodes that fit are in use"
-    wait_for(lambda: busy in pages.text(launched), 20, "the cause on the page", every=0.2)
+    wait_for(lambda: busy in pages.text(launched), DEADLINE, "the cause on the page", every=0.2)
+    expected = re.compile(r"Slurm expects it to start at 20\d\d-\d\d-\d\d \d\d:\d\d UTC")
+    wait_for(lambda: expected.search(pages.text(launched)), DEADLINE, "its estimate", every=0.5)
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
+
+
+def test_a_rank_that_uses_more_memory_than_it_asked_for_is_told_apart(rig: SlurmRig) -> None:
+    script = 'x=$(head -c 300000000 /dev/zero | tr "\\0" a); exec sleep 600'
+    launched = rig.shell(script)
+    compute = launched.spec.worker.compute.model_copy(update={"cpu_memory_limit": "100M"})
+    worker = launched.spec.worker.model_copy(update={"compute": compute})
+    rig.submit(replace(launched, spec=launched.spec.model_copy(update={"worker": worker})))
+    shown = rig.over(launched)
+    assert (shown.phase, shown.reason) == (Phase.FAILED, Reason.OUT_OF_MEMORY)
+    assert "used more memory than it asked for" in shown.message
 
 
 def test_secrets_are_gone_when_a_run_is_over(rig: SlurmRig) -> None:

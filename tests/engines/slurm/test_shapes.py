@@ -1,4 +1,4 @@
-"""Gangs of every shape on a real Slurm: masters unlike the workers, MPI, TensorFlow."""
+"""Gangs of every shape on a real Slurm: masters unlike the workers, torchrun, MPI, TensorFlow."""
 
 import json
 from dataclasses import replace
@@ -6,15 +6,43 @@ from dataclasses import replace
 import pytest
 
 from engines.base import Launch
+from engines.slurm.client import files
+from engines.slurm.engine import SlurmEngine
 from spec.framework import Framework
 from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
 from spec.workload import Replica
+from tests.e2e import hpc
+from tests.engines.contract import launch
 from tests.engines.reading import printed
 from tests.engines.slurm.rig import SlurmRig
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slurm
+TRAINED = 180.0  # seconds: two cores import torch six times, beside other tests
+ALL_TOGETHER = """
+import os, torch, torch.distributed as gang
+gang.init_process_group("gloo")
+rank, total = gang.get_rank(), torch.tensor([gang.get_rank() + 1])
+gang.all_reduce(total)
+print(f"{rank} of {gang.get_world_size()}, {os.environ['LOCAL_RANK']} here: {int(total)}")
+gang.barrier()
+gang.destroy_process_group()
+"""
+# The numbers are MPICH's for MPI_COMM_WORLD, MPI_INT and MPI_SUM.
+BY_PMI = """
+import ctypes
+mpi = ctypes.CDLL("libmpich.so.12")
+mpi.MPI_Init(None, None)
+rank, size, total = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+mpi.MPI_Comm_rank(0x44000000, ctypes.byref(rank))
+mpi.MPI_Comm_size(0x44000000, ctypes.byref(size))
+mpi.MPI_Allreduce(
+    ctypes.byref(rank), ctypes.byref(total), 1, 0x4C000405, 0x58000003, 0x44000000
+)
+print(f"rank {rank.value} of {size.value}: {total.value}", flush=True)
+mpi.MPI_Finalize()
+"""
 
 
 def unlike(rig: SlurmRig, script: str, framework: Framework = Framework.PYTORCH) -> Launch:
@@ -74,6 +102,27 @@ def test_tensorflow_finds_its_gang_by_addresses_that_the_script_collects(rig: Sl
     assert tasks == [("chief", 0), ("worker", 0), ("worker", 1)]
 
 
+def program(rig: SlurmRig, text: str) -> str:
+    """Its path, where all nodes have it."""
+    path = f"{rig.site.directory}/program.py"
+    answer = files.sh(rig.transport, 'cat > "$1"', path, stdin=text.encode())
+    files.checked(answer, path)
+    return path
+
+
+def test_torchrun_joins_the_processes_of_all_ranks(rig: SlurmRig) -> None:
+    path = program(rig, ALL_TOGETHER)
+    site = replace(rig.site, prologue=hpc.prologue())
+    rig.engine = SlurmEngine(rig.transport, site, interval=0.5)
+    launched = rig.submit(launch(f"torchrun {path}", processes_per_pod=2))
+    wait_for(lambda: rig.is_over(launched), TRAINED, "torch on all nodes", every=0.5)
+    for rank in (0, 1):
+        first = 2 * rank
+        lines = printed(rig.engine, launched, rank).decode().splitlines()
+        said = sorted(line for line in lines if " of 4" in line)
+        assert said == [f"{first + local} of 4, {local} here: 10" for local in (0, 1)], lines
+
+
 def mpi(rig: SlurmRig, script: str) -> Launch:
     """Two workers of two processes each."""
     launched = rig.shell(
@@ -94,6 +143,16 @@ def test_a_launcher_starts_the_workers_by_mpirun(rig: SlurmRig) -> None:
     nodes = [rank.node for rank in shown.ranks]
     assert lines == [f"rank {number} of 4 on {nodes[1 + number // 2]}" for number in range(4)]
     assert [rank.exit_code for rank in shown.ranks] == [0, 0, 0]
+
+
+def test_processes_that_srun_starts_meet_by_its_pmi(rig: SlurmRig) -> None:
+    if rig.transport.run(["sh", "-c", "/sbin/ldconfig -p | grep libmpich.so.12"]).code:
+        pytest.skip("no MPICH on the login node")
+    launched = rig.submit(mpi(rig, f"srun --mpi=pmi2 python3 {program(rig, BY_PMI)}"))
+    shown = rig.over(launched)
+    lines = sorted(printed(rig.engine, launched).decode().splitlines())
+    assert shown.phase is Phase.COMPLETED, lines
+    assert lines == [f"rank {number} of 4: 6" for number in range(4)]
 
 
 def test_a_launcher_starts_the_workers_by_srun_and_is_stopped_with_them(rig: SlurmRig) -> None:

@@ -1,7 +1,9 @@
 """Where Slurm is easily misunderstood: what its releases print, as they print it."""
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,12 @@ def test_of_all_starts_in_accounting_the_last_end_counts() -> None:
     assert (job.state, job.nodes) == ("COMPLETED", "n3")
 
 
+def test_the_number_that_a_refused_submission_burnt_is_no_end() -> None:
+    line = f"6|{NAME}|FAILED|2026-11-22T20:05:00|Unknown|2026-11-22T20:05:00||1001|1:0|None\n"
+    assert WAITING
+    assert latest(from_sacct(line), WAITING) is None
+
+
 def test_a_job_that_an_operator_suspended_is_degraded() -> None:
     assert WAITING
     whole = replace(WAITING, attempt=0, is_script=True, ranks={0: RankFact("n1", NOW)})
@@ -183,6 +191,7 @@ def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
     silent = CommandResult(255, b"", "ssh: connect to host login port 22: Connection timed out")
     answers: list[CommandResult] = []
     monkeypatch.setattr(transport, "TURNED_AWAY", (0.0, 0.0))
+    monkeypatch.setattr(transport, "RECONNECT", (0.0,))
     monkeypatch.setattr(transport, "run_here", lambda *_, **__: answers.pop(0))
     login = connect(Login("login", key="a key"), transport.SlurmPrograms(), tmp_path)
     assert "IdentitiesOnly=yes" in login.options
@@ -197,6 +206,30 @@ def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
     answers += [away] * 3
     with pytest.raises(EngineUnavailable, match="cannot be reached"):
         login.run(["true"])
+
+
+def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now, tries = [1000.0], list[float]()
+
+    def ssh(*_: object, **__: object) -> CommandResult:
+        tries.append(now[0])
+        said = "" if len(tries) == 7 else "ssh: connect to host login port 22: Connection refused"
+        return CommandResult(0 if len(tries) == 7 else 255, b"", said)
+
+    monkeypatch.setattr(transport, "run_here", ssh)
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    login = connect(Login("login"), transport.SlurmPrograms(), tmp_path)
+    while len(tries) < 7:
+        with suppress(EngineUnavailable):
+            login.run(["true"])
+        now[0] += 0.5
+    pauses = [after - before for before, after in pairwise(tries)]
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
+    with pytest.raises(EngineUnavailable, match="nothing listens at that port"):
+        login.run(["true"])
+    assert login._outage.failures == 1  # they begin anew
 
 
 @pytest.mark.parametrize("name", cases.CASES)

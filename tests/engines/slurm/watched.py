@@ -1,10 +1,10 @@
 """A watch as the product keeps it, while something goes wrong: it asks no more often than it
-should, and every workload moves as it may."""
+should, every workload moves as it may, and none of them has two jobs."""
 
 import itertools
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +14,8 @@ from uuid import UUID
 from engines.base import EngineUnavailable, Launch, Observation
 from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
 from engines.slurm.engine import SlurmEngine
+from engines.slurm.layout import run_of
+from engines.slurm.queue.commands import squeue
 from engines.slurm.watch.watcher import INTERVAL
 from spec.phases import MOVES, TERMINAL, Phase, Reason
 from tests.engines.contract import DEADLINE
@@ -49,10 +51,13 @@ class Counting:
 
 
 class WatchedSite:
-    """Of one directory, from now on until it is checked."""
+    """Of one directory, from now on until it is checked. ``most_jobs`` of one run may be there at
+    the end, those that are over among them."""
+
+    most_jobs = 1
 
     def __init__(self, rig: SlurmRig) -> None:
-        self.transport = Counting(rig.transport)
+        self.transport, self._own = Counting(rig.transport), rig.transport
         self._engine = SlurmEngine(self.transport, rig.site)
         self._told: defaultdict[tuple[UUID, int], list[Observation]] = defaultdict(list)
         self._over, self._began = Event(), time.monotonic()
@@ -80,7 +85,8 @@ class WatchedSite:
         return wait_for(those, DEADLINE, f"{phase}")[0]
 
     def check(self) -> None:
-        """Slurm was asked at most once in five seconds, and no phase went back."""
+        """Slurm was asked at most once in five seconds, no phase went back, and nothing is
+        doubled."""
         seconds = time.monotonic() - self._began
         self._over.set()
         self._thread.join(TIMEOUT)
@@ -88,6 +94,8 @@ class WatchedSite:
         for observations in self._told.values():
             for before, now in itertools.pairwise(observations):
                 assert allowed(before, now), f"{before} {now}"
+        jobs = Counter(job.name for job in squeue(self._own) if run_of(job.name))
+        assert all(count <= self.most_jobs for count in jobs.values()), jobs
 
 
 def allowed(before: Observation, now: Observation) -> bool:

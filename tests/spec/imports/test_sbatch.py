@@ -80,6 +80,47 @@ def test_the_traps_of_the_tutorials_script_are_named_by_their_lines() -> None:
     assert "Without -K" in notes[25, False]
 
 
+def test_traps_of_a_script_that_runs_as_it_stands_are_named_by_their_lines() -> None:
+    text = """#!/bin/bash
+#SBATCH --nodes=2 --output=logs/%j.out --chdir=/srv/code
+export WORLD_SIZE=3
+export MASTER_PORT=29500
+export MASTER_ADDR=n1
+cd ~/code
+srun python train.py
+"""
+    notes = imported(text, as_it_stands=True).notes
+    assert not any(note.blocks for note in notes)
+    said = [(note.line, note.text) for note in notes]
+    for line, words in (
+        (2, "where logs does not exist"),
+        (2, "/srv/code has to exist on every node"),
+        (3, "WORLD_SIZE is 3, but the script asks for 2 tasks"),
+        (3, "Write 2, or $SLURM_NTASKS"),
+        (4, "Port 29500 is fixed"),
+        (5, "MASTER_ADDR is n1, on whatever nodes the job runs"),
+        (6, "The home folder is that of Trainyard's user"),
+        (7, "Without -K a rank that fails leaves the others waiting"),
+    ):
+        assert any(at == line and words in text for at, text in said), words
+    assert len(said) == 7
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export WORLD_SIZE=$SLURM_NTASKS",
+        "export MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))",
+        "export MASTER_ADDR=$(hostname)",
+        "# export MASTER_PORT=29500",
+    ],
+)
+def test_what_follows_the_job_is_no_trap(line: str) -> None:
+    text = f"#!/bin/bash\n#SBATCH -n 2 -D /srv\n{line}\nsrun -K python train.py\n"
+    (place,) = imported(text, as_it_stands=True).notes
+    assert place.text.startswith("/srv has to exist")
+
+
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [

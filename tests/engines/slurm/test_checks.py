@@ -1,0 +1,76 @@
+"""How often the connection is tested, and what of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from engines.findings import Finding, Level
+from engines.partitions import Partition
+from engines.slurm.client.transport import TIMEOUT, CommandResult
+from engines.slurm.cluster import checks
+from engines.slurm.cluster.checks import Checks
+from engines.slurm.script.site import SlurmSite
+
+FINE = """\
+user ty
+version slurm-wlm 22.05.8
+ping Slurmctld(primary) at head is UP
+config AccountingStorageType = accounting_storage/none
+config PrivateData = jobs
+directory yes
+"""
+
+
+@dataclass
+class Answering:
+    """A login node that prints this, whatever it is asked."""
+
+    text: str
+    host: str = "login"
+
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
+    ) -> CommandResult:
+        return CommandResult(0, self.text.encode(), "")
+
+    def terminal(self, argv: Sequence[str]) -> list[str]:
+        return [*argv]
+
+    def tunnel(self, host: str, port: int) -> list[str] | None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("level", "seconds"),
+    [(Level.OK, 6 * 3600), (Level.WARNING, 600), (Level.ISSUE, 60), (Level.MISSING, 60)],
+)
+def test_the_trial_job_is_repeated_by_the_worst_that_it_showed(
+    monkeypatch: pytest.MonkeyPatch, level: Level, seconds: int
+) -> None:
+    now, jobs = [1000.0], list[float]()
+
+    def trial(*_: object) -> tuple[Finding, ...]:
+        jobs.append(now[0])
+        return Finding("Nodes", "Job", Level.OK), Finding("Nodes", "Python", level)
+
+    monkeypatch.setattr(checks, "findings", trial)
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    tested = Checks(Answering(FINE), SlurmSite("/shared"))
+    for later in (0, seconds - 1, 2):
+        now[0] += later
+        found = tested.findings(lambda: [Partition("gpu", is_default=True, closed="DRAIN")])
+        assert {it.name for it in found} >= {"Python", "gpu", "PrivateData"}
+    assert jobs == [1000.0, 1000.0 + seconds + 1]
+    assert [it.level for it in found if it.name == "gpu"] == [Level.WARNING]
+
+
+def test_nothing_more_is_asked_where_slurm_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(*_: object) -> tuple[Any, ...]:
+        raise AssertionError("it was asked")
+
+    monkeypatch.setattr(checks, "findings", ask)
+    away = Answering(FINE.replace("is UP", "is DOWN"))
+    found = Checks(away, SlurmSite("/shared")).findings(ask)
+    assert [it.level for it in found if it.name == "slurmctld"] == [Level.ISSUE]

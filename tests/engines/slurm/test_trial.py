@@ -1,0 +1,106 @@
+"""The connection test runs a job of one task, and each finding says what to do."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from engines.findings import Finding, Level
+from engines.slurm.client import files
+from engines.slurm.cluster import trial
+from engines.slurm.cluster.trial import CONTAINERS, UNKNOWN
+from engines.slurm.engine import SlurmEngine
+from engines.slurm.script.site import SlurmSite
+from tests.e2e import hpc
+from tests.engines.slurm.rig import SlurmRig
+from tests.slurm_testbed import as_root, machines
+
+pytestmark = pytest.mark.slurm
+BARE = 'mkdir "$1" && cd "$1" && ln -s "$(command -v mv)" mv && touch activate && chmod 0 activate'
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes longer to start a job than people want to wait for one."""
+    monkeypatch.setattr(trial, "PATIENCE", 90.0)
+
+
+def tried(rig: SlurmRig, site: SlurmSite) -> dict[str, Finding]:
+    """Of a node, by their names."""
+    return {it.name: it for it in trial.findings(rig.transport, site)}
+
+
+def test_a_node_tells_that_it_reaches_directory_and_interpreter(rig: SlurmRig) -> None:
+    found = tried(rig, replace(rig.site, prologue=hpc.prologue()))
+    assert re.fullmatch(r"Job \d+ was accepted", found["Jobs"].text)
+    assert re.fullmatch(r"n\d reads and writes it", found["Shared directory"].text)
+    folder = hpc.prologue().partition("=")[2].partition(":")[0]
+    assert re.fullmatch(rf"Python 3\.\d+\.\d+ at {folder}/python", found["Python"].text)
+    assert re.fullmatch(rf"2\.\d+\.\S+|{UNKNOWN}", found["PyTorch"].text)
+    assert found[CONTAINERS].text.startswith("Neither pyxis nor apptainer on n")
+    assert {it.level for it in found.values()} <= {Level.OK, Level.WARNING}  # git may be missing
+    assert rig.transport.run(["ls", rig.site.directory]).out.split() == ["workloads"]
+
+
+def test_an_interpreter_that_jobs_cannot_reach_is_told_with_what_the_prologue_said(
+    rig: SlurmRig,
+) -> None:
+    """A virtual environment that is somebody's own, where there is no other."""
+    place = f"{rig.site.directory}/bare"
+    files.checked(files.sh(rig.transport, BARE, place), place)
+    site = replace(rig.site, prologue=f"export PATH={place}\n. {place}/activate")
+    found = tried(rig, site)
+    assert found["Prologue"].level is Level.WARNING
+    assert "Permission denied" in found["Prologue"].text
+    assert "The scripts of jobs need it there" in found["srun"].text
+    assert "Name one in the prologue, such as: module load python" in found["Python"].text
+
+
+def test_a_directory_that_nodes_do_not_share_is_missing(rig: SlurmRig) -> None:
+    folder = f"{rig.site.directory}-login"
+    with on_the_login_node_alone(rig, folder):
+        found = tried(rig, replace(rig.site, directory=folder))
+    assert found.keys() == {"Jobs", "Shared directory"}
+    assert found["Shared directory"].level is Level.MISSING
+    assert f"and wrote nothing to {folder}" in found["Shared directory"].text
+    assert "must be the same on login node and nodes" in found["Shared directory"].text
+
+
+@contextmanager
+def on_the_login_node_alone(rig: SlurmRig, folder: str) -> Iterator[None]:
+    """Nodes have an empty one at the same path."""
+    login = machines()["login"]
+    rig.transport.run(["mkdir", "-p", folder])
+    as_root(login, "mount", "-t", "tmpfs", "-o", "mode=1777,size=1m", "none", folder)
+    try:
+        yield
+    finally:
+        as_root(login, "umount", folder)
+        rig.transport.run(["rm", "-rf", folder])
+
+
+def test_a_job_that_slurm_refuses_or_keeps_waiting_is_told(
+    rig: SlurmRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = tried(rig, replace(rig.site, partition="nowhere"))
+    assert refused.keys() == {"Jobs"}
+    assert refused["Jobs"].level is Level.MISSING
+    assert "invalid partition" in refused["Jobs"].text
+    assert "Check account and partition." in refused["Jobs"].text
+    monkeypatch.setattr(trial, "PATIENCE", 0.0)
+    private = tried(rig, replace(rig.site, partition="private", account="vision"))
+    assert private["Test job"].level is Level.WARNING
+    assert "waited too long" in private["Test job"].text
+    left = rig.transport.run(["squeue", "--noheader", "--me", f"--name={trial.NAME}"])
+    assert left.out == ""
+
+
+def test_the_partitions_and_priorities_that_there_are_are_listed(rig: SlurmRig) -> None:
+    engine = SlurmEngine(rig.transport, rig.site)
+    found = {it.name: it for it in engine.check()}
+    assert found["gpu"].text.startswith("The default. 4 nodes with 4 cores, 8.39 GB and 2 GPUs (")
+    assert "Most that a job may have: time: 5 min, nodes: 1." in found["debug"].text
+    assert found["private"].text.endswith("Only for speech.")
+    assert found["QOS"].text.startswith("capped, high, low, normal.")
