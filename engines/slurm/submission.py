@@ -6,7 +6,7 @@ from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.slurm.client import files, programs
 from engines.slurm.client.courier import AGAIN, LATE, NEW, REFUSED, Courier, Parcel
 from engines.slurm.layout import SharedFolder, job_name
-from engines.slurm.queue.commands import refusal, sacct, squeue
+from engines.slurm.queue.commands import is_full, refusal, sacct, squeue
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.queue.reader import QueueReader
 from engines.slurm.script.rank.containers import inside
@@ -71,7 +71,7 @@ class Submission:
             raise EngineUnavailable(f"Slurm does not accept jobs now; {self.name} was not tried.")
         if outcome == REFUSED:
             error = refusal(said)
-            if isinstance(error, EngineRefused):
+            if isinstance(error, EngineRefused) or is_full(said):
                 self._withdraw()
             raise error
         return outcome

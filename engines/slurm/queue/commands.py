@@ -121,12 +121,17 @@ def answered(answer: CommandResult, program: str) -> str:
     return answer.out
 
 
+def is_full(said: str) -> bool:
+    """Whether sbatch refused for how many jobs there are: it took none, and may take one later."""
+    return "job submit limit" in said or "MaxSubmit" in said
+
+
 def refusal(said: str) -> EngineRefused | EngineUnavailable:
     """Why sbatch failed. Unless Slurm was away it will say the same again."""
     if any(sign.lower() in said.lower() for sign in AWAY):
         return EngineUnavailable(f"Slurm does not accept the job now: {said}")
     field = next((place for sign, place in REFUSALS if sign.lower() in said.lower()), "")
-    if "job submit limit" in said or "MaxSubmit" in said:
+    if is_full(said):
         return EngineUnavailable(f"The account has reached its limit of jobs: {said}")
     text = said.replace("sbatch: error: ", "").replace("Batch job submission failed: ", "")
     return EngineRefused(f"Slurm refuses it: {text}", reason=Reason.REFUSED, field=field)

@@ -12,6 +12,7 @@ from tests.engines.contract import launch
 from tests.engines.slurm import cases
 from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
+from tests.engines.slurm.watched import WatchedSite
 
 pytestmark = [pytest.mark.slurm, pytest.mark.usefixtures("watched")]
 CAPPED = 3  # jobs of one user that the QOS of that name lets in at once
@@ -31,9 +32,10 @@ def test_more_nodes_than_there_are_never_start_and_it_is_said(rig: SlurmRig, pag
 
 
 def test_a_number_that_a_refusal_burnt_is_not_the_end_of_a_workload(
-    rig: SlurmRig, pages: Pages
+    rig: SlurmRig, pages: Pages, watched: WatchedSite
 ) -> None:
-    """Accounting shows it as a job that failed, by the name of ours."""
+    """The queue and accounting show it as a job that failed, by the name of ours."""
+    watched.most_jobs = 2
     launched = rig.prints()
     compute = launched.spec.worker.compute.model_copy(update={"cpu_memory_limit": "9000G"})
     worker = launched.spec.worker.model_copy(update={"compute": compute})

@@ -80,7 +80,7 @@ def test_a_job_that_waits_says_why_and_is_stopped_at_once(rig: SlurmRig, pages: 
 
 
 def test_a_rank_that_uses_more_memory_than_it_asked_for_is_told_apart(rig: SlurmRig) -> None:
-    script = 'x=$(head -c 300000000 /dev/zero | tr "\\0" a); exec sleep 600'
+    script = 'x=$(head -c 300000000 /dev/zero | tr "\\0" a); while :; do sleep 0.1; done'
     launched = rig.shell(script)
     compute = launched.spec.worker.compute.model_copy(update={"cpu_memory_limit": "100M"})
     worker = launched.spec.worker.model_copy(update={"compute": compute})

@@ -114,7 +114,8 @@ def test_torchrun_joins_the_processes_of_all_ranks(rig: SlurmRig) -> None:
     path = program(rig, ALL_TOGETHER)
     site = replace(rig.site, prologue=hpc.prologue())
     rig.engine = SlurmEngine(rig.transport, site, interval=0.5)
-    launched = rig.submit(launch(f"torchrun {path}", processes_per_pod=2))
+    worker = Replica(command=f"torchrun {path}", compute=Compute(cpu_memory_limit="3G"))
+    launched = rig.submit(launch(worker=worker, processes_per_pod=2))
     wait_for(lambda: rig.is_over(launched), TRAINED, "torch on all nodes", every=0.5)
     for rank in (0, 1):
         first = 2 * rank

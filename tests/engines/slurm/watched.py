@@ -94,8 +94,8 @@ class WatchedSite:
         for observations in self._told.values():
             for before, now in itertools.pairwise(observations):
                 assert allowed(before, now), f"{before} {now}"
-        jobs = Counter(job.name for job in squeue(self._own) if run_of(job.name))
-        assert all(count <= self.most_jobs for count in jobs.values()), jobs
+        jobs = Counter(run_of(job.name) for job in squeue(self._own))
+        assert all(jobs[mark] <= self.most_jobs for mark in self._told), jobs
 
 
 def allowed(before: Observation, now: Observation) -> bool:
