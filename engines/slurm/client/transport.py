@@ -111,12 +111,17 @@ class Outage:
     until the pause is over."""
 
     failures: int = 0
+    at: float = float("-inf")
     until: float = float("-inf")
     said: str = ""
 
-    def begin(self, said: str) -> None:
+    def note(self, said: str, began: float) -> None:
+        """Of a command that began then: all that ran when one connection broke are one failure."""
+        if began <= self.at:
+            return
         pause = RECONNECT[min(self.failures, len(RECONNECT) - 1)]
-        self.failures, self.until, self.said = self.failures + 1, time.monotonic() + pause, said
+        self.failures, self.at, self.said = self.failures + 1, time.monotonic(), said
+        self.until = self.at + pause
 
 
 @dataclass
@@ -132,7 +137,8 @@ class SshTransport:
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
     ) -> CommandResult:
-        if time.monotonic() < self._outage.until:
+        began = time.monotonic()
+        if began < self._outage.until:
             raise EngineUnavailable(self._outage.said)
         if not self._sessions.acquire(timeout=timeout):
             raise EngineUnavailable(f"All connections to {self.host} are busy.")
@@ -147,8 +153,9 @@ class SshTransport:
         finally:
             self._sessions.release()
         if answer.code == 255:
-            self._outage.begin(explained(self.host, answer.said))
-            raise EngineUnavailable(self._outage.said)
+            said = explained(self.host, answer.said)
+            self._outage.note(said, began)
+            raise EngineUnavailable(said)
         self._outage = Outage()
         return without_banner(answer)
 

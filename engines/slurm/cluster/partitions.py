@@ -80,7 +80,8 @@ def _words(partition: Partition) -> Iterator[str]:
 
 
 def _nodes_in_words(shape: NodeShape) -> str:
-    gpus = f" and {shape.gpus} GPUs ({shape.gpu_model})" if shape.gpus else ""
+    model = f" ({shape.gpu_model})" if shape.gpu_model else ""
+    gpus = f" and {shape.gpus} GPU{'s' * (shape.gpus > 1)}{model}" if shape.gpus else ""
     nodes = f"{shape.count} node{'s' * (shape.count != 1)}"
     return f"{nodes} with {shape.cpus} cores, {readable(shape.memory * MIB)}{gpus}"
 

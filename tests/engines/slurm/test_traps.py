@@ -1,17 +1,14 @@
 """Where Slurm is easily misunderstood: what its releases print, as they print it."""
 
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from engines.base import EngineRefused, EngineUnavailable
 from engines.findings import Level
-from engines.slurm.client import files, programs, transport
-from engines.slurm.client.ssh import Login, connect
+from engines.slurm.client import files, programs
 from engines.slurm.client.transport import CommandResult, LocalTransport
 from engines.slurm.cluster.checks import connection
 from engines.slurm.engine import SlurmEngine
@@ -180,56 +177,6 @@ def test_a_client_of_another_release_is_told_from_an_outage_by_advice() -> None:
     findings = {it.name: it for it in connection("login", report)}
     assert findings["slurmctld"].level is Level.ISSUE
     assert "has the same release" in findings["slurmctld"].text
-
-
-def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """OpenSSH takes only so many at once, and shuts out whoever comes with wrong keys."""
-    away = CommandResult(255, b"", "kex_exchange_identification: Connection closed by remote host")
-    refused = CommandResult(255, b"", "trainyard@login: Permission denied (publickey).")
-    silent = CommandResult(255, b"", "ssh: connect to host login port 22: Connection timed out")
-    answers: list[CommandResult] = []
-    monkeypatch.setattr(transport, "TURNED_AWAY", (0.0, 0.0))
-    monkeypatch.setattr(transport, "RECONNECT", (0.0,))
-    monkeypatch.setattr(transport, "run_here", lambda *_, **__: answers.pop(0))
-    login = connect(Login("login", key="a key"), transport.SlurmPrograms(), tmp_path)
-    assert "IdentitiesOnly=yes" in login.options
-    answers += [away, away, CommandResult(0, b"there", "")]
-    assert login.run(["true"]).out == "there"
-    for answer, said in ((refused, "does not accept the key"), (silent, "does not answer")):
-        answers += [answer, CommandResult(0, b"", "")]
-        with pytest.raises(EngineUnavailable, match=said):
-            login.run(["true"])
-        assert len(answers) == 1
-        answers.clear()
-    answers += [away] * 3
-    with pytest.raises(EngineUnavailable, match="cannot be reached"):
-        login.run(["true"])
-
-
-def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    now, tries = [1000.0], list[float]()
-
-    def ssh(*_: object, **__: object) -> CommandResult:
-        tries.append(now[0])
-        said = "" if len(tries) == 7 else "ssh: connect to host login port 22: Connection refused"
-        return CommandResult(0 if len(tries) == 7 else 255, b"", said)
-
-    monkeypatch.setattr(transport, "run_here", ssh)
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    login = connect(Login("login"), transport.SlurmPrograms(), tmp_path)
-    while len(tries) < 7:
-        with suppress(EngineUnavailable):
-            login.run(["true"])
-        now[0] += 0.5
-    pauses = [after - before for before, after in pairwise(tries)]
-    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
-    with pytest.raises(EngineUnavailable, match="nothing listens at that port"):
-        login.run(["true"])
-    assert login._outage.failures == 1  # they begin anew
 
 
 @pytest.mark.parametrize("name", cases.CASES)
