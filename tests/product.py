@@ -51,8 +51,9 @@ class Trainyard:
         }
         self.manager: subprocess.Popen[bytes] | None = None
 
-    def start(self, timeout: float = 60.0) -> None:
-        """Start it and wait until every part answers."""
+    def start(self, timeout: float = 180.0) -> None:
+        """Start it and wait until every part answers; where it ends instead, that is told at once.
+        Four processes and the first migration take over a minute beside the tests of a cluster."""
         self.spawn()
         wait_for(lambda: self.ended() or self.is_up(), timeout, "every part to answer")
         assert not self.ended(), self.terminal()

@@ -1,13 +1,14 @@
 """``python -m tests.slurm``: what ``make test-slurm`` runs; see docs/slurm.md.
 
 The cluster is the one that ``SLURM_TESTBED`` starts, unless one runs already, which is then left
-running. One test at a time, for they share it; those in a browser have a second cluster and go
-beside the others, for both wait most of the time.
+running. One test at a time, for they share it; those in a browser, and some more, have a second
+cluster and go beside the others, for both wait most of the time.
 """
 
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from config.run.install import ROOT
@@ -19,6 +20,9 @@ from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 ARGUMENTS = ["-m", "slurm"]
 #: All of them are in these: to collect every test takes longer than many of them.
 ENGINE, BROWSER = "tests/engines/slurm", "tests/e2e/test_slurm.py"
+#: Of the engine's, those that go with the browser's. They need no database and no equipment.
+WITH_BROWSER = tuple(f"{ENGINE}/test_{name}.py" for name in ("contract", "trial", "containers"))
+SECOND = "--second"
 PORT, APART = "SLURM_TESTBED_PORT", 40  # names a cluster, and how far the second one is
 #: Another release of Debian than this machine's, whose Slurm then runs beside the usual one.
 SUITE = os.environ.get("SLURM_SUITE", "")
@@ -43,20 +47,23 @@ def main() -> int:
     if trouble := started("install"):
         print(DID_NOT_RUN.format(trouble), file=sys.stderr)
         return 0
+    if sys.argv[1:] == [SECOND]:
+        return on_a_cluster([BROWSER, *WITH_BROWSER])
     if len(sys.argv) > 1:
-        return on_a_cluster(sys.argv[1])
+        return on_a_cluster(choose(sys.argv[1]), is_equipped=True)
     second = str(int(os.environ[PORT]) + APART)
-    return side_by_side(lambda: on_a_cluster(ENGINE), "tests.slurm", BROWSER, **{PORT: second})
+    rest = [ENGINE, *(f"--ignore={path}" for path in WITH_BROWSER)]
+    first = partial(on_a_cluster, rest, is_equipped=True)
+    return side_by_side(first, "tests.slurm", SECOND, **{PORT: second})
 
 
-def on_a_cluster(only: str) -> int:
-    chosen = choose(only)
+def on_a_cluster(chosen: list[str], *, is_equipped: bool = False) -> int:
     was_up = Testbed.running() is not None
     if not was_up and (trouble := start()):
         print(DID_NOT_RUN.format(trouble), file=sys.stderr)
         return 0
     try:
-        if SUITE and only != BROWSER:
+        if SUITE and is_equipped:
             equip()
         places = [ENGINE, BROWSER] if "-k" in chosen else []
         return browser.main() or run([*ARGUMENTS, *places, *chosen])

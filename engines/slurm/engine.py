@@ -81,14 +81,15 @@ class SlurmEngine:
         self._watching: Looker | None = None
         self._checks = checks.Checks(transport, site)
         self._nodes: tuple[float, tuple[NodeInfo, ...]] = float("-inf"), ()
-        self._partitions: tuple[float, tuple[Partition, ...]] = float("-inf"), ()
+        self._partitions: tuple[Partition, ...] = ()
 
     def acting(self, person: Transport) -> "SlurmEngine":
         """The same for somebody who submits, stops and enters jobs under an own name."""
         return SlurmEngine(self._transport, self._site, interval=self._interval, person=person)
 
     def capabilities(self) -> Capabilities:
-        return discovery.capabilities(self._transport, self.partitions())
+        self._partitions = discovery.limits_of(self._transport, self.nodes())
+        return discovery.capabilities(self._transport, self._partitions)
 
     def nodes(self) -> tuple[NodeInfo, ...]:
         """As they were ``NODES_SECONDS`` ago, or later."""
@@ -99,15 +100,11 @@ class SlurmEngine:
             self._nodes = now, nodes(answered(answer, "scontrol show node"), at)
         return self._nodes[1]
 
-    def partitions(self) -> tuple[Partition, ...]:
-        """As ``nodes``."""
-        now = time.monotonic()
-        if now - self._partitions[0] > NODES_SECONDS:
-            self._partitions = now, discovery.limits_of(self._transport, self.nodes())
-        return self._partitions[1]
-
     def check(self) -> tuple[Finding, ...]:
-        return self._checks.findings(self.partitions)
+        """The partitions are those that were told of when it was asked for its offer last."""
+        return self._checks.findings(
+            lambda: self._partitions or discovery.limits_of(self._transport, self.nodes())
+        )
 
     def keep_queues(self, wanted: Wanted) -> None:
         """Accounts and their limits are the site's own."""

@@ -8,7 +8,7 @@ import pytest
 
 from engines.base import EngineUnavailable
 from engines.slurm.client import transport
-from engines.slurm.client.ssh import Login, connect
+from engines.slurm.client.ssh import Login, connect, private_folder
 from engines.slurm.client.transport import CommandResult
 
 
@@ -62,3 +62,23 @@ def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
     assert login._outage.failures == 1  # they begin anew
     login._outage.note("another that ran when the connection broke", began=now[0] - 1)
     assert login._outage.failures == 1
+
+
+def test_a_key_is_a_file_that_only_trainyards_user_can_read_and_in_no_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines: list[str] = []
+
+    def ssh(line: list[str], **_: object) -> CommandResult:
+        lines.append(" ".join(line))
+        return CommandResult(0, b"", "")
+
+    monkeypatch.setattr(transport, "run_here", ssh)
+    login = Login("login", key="a secret key", known_hosts="login ssh-ed25519 AAAA")
+    connect(login, transport.SlurmPrograms(), tmp_path).run(["true"])
+    (key,) = [path for path in tmp_path.iterdir() if "a secret key" in path.read_text()]
+    assert key.stat().st_mode & 0o077 == 0
+    assert str(key) in lines[0]
+    assert "secret" not in lines[0]
+    home = private_folder()
+    assert (home.stat().st_mode & 0o777, home.parent) == (0o700, Path("/dev/shm"))
