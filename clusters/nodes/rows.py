@@ -49,8 +49,11 @@ class NodeRow:
 
     @property
     def gpus(self) -> str:
-        """Such as ``4 × Virtual GPU, 16 GB``."""
-        kinds = Counter(f"{gpu.model}, {readable(gpu.memory)}" for gpu in self.node.gpus)
+        """Such as ``4 × Virtual GPU, 16 GB``; Slurm does not tell of their memory."""
+        kinds = Counter(
+            f"{gpu.model}, {readable(gpu.memory)}" if gpu.memory else gpu.model
+            for gpu in self.node.gpus
+        )
         return "; ".join(f"{count} × {words}" for words, count in kinds.items())
 
     @property

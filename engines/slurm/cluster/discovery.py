@@ -33,7 +33,7 @@ WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kuber
 def capabilities(transport: Transport, there: Sequence[Partition]) -> Capabilities:
     """A priority is a QOS of that name which our user may have. ``there`` are the partitions, for
     which Slurm was asked a moment ago."""
-    version = transport.run(["sbatch", "--version"]).out.strip()
+    *_, version = transport.run(["sbatch", "--version"]).out.split() or [""]
     return Capabilities(
         frameworks=tuple(_support(framework, version) for framework in Framework),
         queues=True,

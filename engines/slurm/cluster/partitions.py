@@ -67,23 +67,24 @@ def _words(partition: Partition) -> Iterator[str]:
         yield f"takes no jobs, it is {partition.closed}"
     if partition.nodes is not None:
         yield ", ".join(map(_nodes_in_words, partition.nodes))
-    bounds = {
-        "time": in_words(partition.max_seconds) if partition.max_seconds else "",
-        "nodes": partition.max_nodes,
-        "cores on a node": partition.max_cpus,
-        "memory on a node": readable(partition.max_memory * MIB) if partition.max_memory else "",
-    }
-    said = [f"{what}: {most}" for what, most in bounds.items() if most]
-    yield f"most that a job may have: {', '.join(said)}" if said else "no limits of its own"
+    most = [in_words(partition.max_seconds)] if partition.max_seconds else []
+    most += [_some(partition.max_nodes, "node")] if partition.max_nodes else []
+    most += [f"{_some(partition.max_cpus, 'core')} on each"] if partition.max_cpus else []
+    most += [f"{readable(partition.max_memory * MIB)} on each"] if partition.max_memory else []
+    yield f"a job may have {', '.join(most)}" if most else "no limits of its own"
     if partition.accounts is not None:
         yield f"only for {', '.join(partition.accounts)}"
 
 
 def _nodes_in_words(shape: NodeShape) -> str:
     model = f" ({shape.gpu_model})" if shape.gpu_model else ""
-    gpus = f" and {shape.gpus} GPU{'s' * (shape.gpus > 1)}{model}" if shape.gpus else ""
-    nodes = f"{shape.count} node{'s' * (shape.count != 1)}"
-    return f"{nodes} with {shape.cpus} cores, {readable(shape.memory * MIB)}{gpus}"
+    gpus = f" and {_some(shape.gpus, 'GPU')}{model}" if shape.gpus else ""
+    cores = f"{_some(shape.count, 'node')} with {_some(shape.cpus, 'core')}"
+    return f"{cores}, {readable(shape.memory * MIB)}{gpus}"
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def seconds(text: str) -> int | None:
