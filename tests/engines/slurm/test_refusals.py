@@ -22,7 +22,8 @@ def test_more_nodes_than_there_are_never_start_and_it_is_said(rig: SlurmRig, pag
     """One release keeps the job for ever, another refuses it and burns its number."""
     launched = rig.of_all_cores("true", ranks=len(rig.testbed.told["nodes"]) + 1)
     pages.hand_over(launched)
-    if squeue(rig.transport, names=[job_name(launched.handle.workload_id, 1)]):
+    name = job_name(launched.handle.workload_id, 1)
+    if any(job.is_queued for job in squeue(rig.transport, names=[name])):
         shown = rig.seen(launched, Phase.PENDING)
         assert shown.reason is Reason.NEVER_FITS
         assert "It will not start as it is." in pages.text(launched)
