@@ -115,7 +115,7 @@ srun python train.py
         "# export MASTER_PORT=29500",
     ],
 )
-def test_what_follows_the_job_is_no_trap(line: str) -> None:
+def test_a_variable_that_follows_its_job_is_no_trap(line: str) -> None:
     text = f"#!/bin/bash\n#SBATCH -n 2 -D /srv\n{line}\nsrun -K python train.py\n"
     (place,) = imported(text, as_it_stands=True).notes
     assert place.text.startswith("/srv has to exist")
