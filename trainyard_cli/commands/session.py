@@ -73,9 +73,12 @@ def login(
     """Sign in, by a code in the browser or with a password.
 
     Without --user it prints an address and a code: open it where you are signed in, and approve.
-    With --user the password is asked for, or taken from standard input or TRAINYARD_PASSWORD. What
-    is kept is an access key of this machine, in a file that only you can read. Programs sign in
-    with a key of their own, in TRAINYARD_SERVER, TRAINYARD_CLIENT_ID and TRAINYARD_CLIENT_SECRET.
+
+    With --user the password is asked for, or taken from standard input or TRAINYARD_PASSWORD.
+
+    What is kept is an access key of this machine, in a file that only you can read.
+
+    Programs have their own key: TRAINYARD_SERVER, TRAINYARD_CLIENT_ID, TRAINYARD_CLIENT_SECRET.
     """
     by_password = _is_by_password(way, bool(user) or password_stdin)
     kept = profile.load(of(context).config)
