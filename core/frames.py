@@ -1,11 +1,11 @@
 """Room for deep calls on the stack of a thread.
 
-CPython keeps a thread's frames in chunks of 16 KB. Before the releases of spring 2026, which are
-3.13 and 3.14, it gives a chunk back to the system as soon as the only call in it returns. A loop
-that happens to run at the end of a chunk asks the system for memory at each of its calls: drawing
-the rows of a table, some eighty calls deep, took 46 ms in place of 10. Any change of how deep a
-view is called moves such a place to other code. A chunk is as large as its first frame needs, so a
-frame that claims much has all calls below it in its own.
+CPython keeps a thread's frames in chunks of 16 KB. 3.11 and 3.12, and 3.13 and 3.14 until their
+releases of spring 2026, give a chunk back to the system as soon as the only call in it returns. A
+loop that happens to run at the end of a chunk asks the system for memory at each of its calls:
+drawing the rows of a table, some eighty calls deep, took 46 ms in place of 10. Any change of how
+deep a view is called moves such a place to other code. A chunk is as large as its first frame
+needs, so a frame that claims much has all calls below it in its own.
 See https://github.com/python/cpython/issues/142183.
 """
 

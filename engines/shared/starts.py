@@ -6,9 +6,9 @@ from pathlib import Path
 import psutil
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-STARTED = 19  # of what stands behind the name in /proc/PID/stat: ticks since boot
-#: Seconds between two readings of one start, in records of versions before 2026-11-26: those
-#: counted from 1970, by a clock that may be set.
+TICKS = 19  # place of the ticks since boot, behind the name in /proc/PID/stat
+#: Seconds between two readings of one start, in records of earlier versions: they counted from
+#: 1970, by a clock that may be set.
 SAME = 2.0
 
 
@@ -17,7 +17,7 @@ def start_of(pid: int) -> str:
     try:
         boot = BOOT.read_text().strip()
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return f"{boot}/{fields[STARTED].decode()}"
+        return f"{boot}/{fields[TICKS].decode()}"
     except (OSError, IndexError):
         return _start_elsewhere(pid)
 

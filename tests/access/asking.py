@@ -19,6 +19,7 @@ from django.urls import URLResolver, get_resolver
 
 from config.rest.api import api
 from config.rest.examples import MANIFEST
+from core.rest.api import CALLS
 from tests.access.place import SECRET, Place
 from tests.factories import IMAGE
 from tests.fuzz.bodies import bodies
@@ -43,7 +44,7 @@ CHANCE = re.compile(r'nonce="[^"]*"|\w{64}|[0-9a-f-]{36}|\d+')
 def pages() -> list[str]:
     """Every route of the URLconf that is not of the API."""
     every = _routes(get_resolver().url_patterns, "")
-    return [path for path in every if not path.startswith("api/")]
+    return [path for path in every if not f"/{path}".startswith(CALLS)]
 
 
 def _routes(patterns: Any, prefix: str) -> Iterator[str]:

@@ -1,7 +1,10 @@
+import sys
 from collections.abc import Callable
-from resource import RUSAGE_THREAD, getrusage
+from resource import RUSAGE_SELF, getrusage
 
-from core.frames import with_room
+import pytest
+
+from core.frames import CLAIMED, with_room
 
 DEPTHS = 400  # more calls than fit into a chunk
 CALLS = 1_000
@@ -12,16 +15,21 @@ def _leaf() -> None: ...
 
 def _loop() -> int:
     """How often memory was asked for in a thousand calls of a function."""
-    before = getrusage(RUSAGE_THREAD).ru_minflt
+    before = getrusage(RUSAGE_SELF).ru_minflt
     for _ in range(CALLS):
         _leaf()
-    return getrusage(RUSAGE_THREAD).ru_minflt - before
+    return getrusage(RUSAGE_SELF).ru_minflt - before
 
 
 def _below(depth: int, call: Callable[[], int]) -> int:
     return call() if depth == 0 else _below(depth - 1, call)
 
 
+def test_its_frame_claims_a_chunk_of_its_own() -> None:
+    assert with_room.__code__.co_stacksize == CLAIMED
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts page faults as Linux does")
 def test_no_depth_of_a_loop_asks_the_system_for_memory_at_each_call() -> None:
     asked = [with_room(_below, depth, _loop) for depth in range(DEPTHS)]
     assert max(asked) < CALLS / 10
