@@ -135,8 +135,10 @@ def test_node_pools_are_dragged_moved_removed_and_reset(
     grips = page.locator("#nodePools-rows .item-grip")
 
     def are(*names: str) -> None:
+        """In this order, with the numbers by which their buttons are found."""
         expect(pools).to_have_count(len(names))
         for number, name in enumerate(names):
+            expect(pools.nth(number)).to_have_attribute("name", f"nodePools-{number}-item")
             expect(pools.nth(number)).to_have_value(name)
 
     are("a100", "h100")
