@@ -32,8 +32,8 @@ Columns = tuple[tuple[str, tuple[str, ...]], ...]  # label, the facts any of whi
 
 @dataclass(frozen=True)
 class AssetCard:
-    """The parts of ``components/asset_card.html`` that depend on the kind. ``why_not``: it cannot
-    be used."""
+    """The parts of ``components/asset_card.html`` that depend on the kind. ``why_not``: the
+    reason why it cannot be used, which is then the value of a fact as well."""
 
     facts: list[Fact]
     chips: list[Chip]

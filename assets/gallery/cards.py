@@ -13,6 +13,8 @@ from core.forms.words import sentence
 
 UNUSABLE = ("Cannot be used here", "warning")
 NOT_VALID = ("No longer valid", "danger")
+#: Chips that say that an asset cannot be used, and so nothing of what it is.
+AGAINST = {UNUSABLE, NOT_VALID}
 
 
 def cards(
@@ -28,7 +30,7 @@ def cards(
 
 
 def _with(card: AssetCard, issue: str) -> AssetCard:
-    if not issue:
+    if card.why_not or not issue:
         return card
     why_not = sentence(issue)
     facts = [*card.facts, ("alert-triangle", "Issue", why_not)]
@@ -37,7 +39,8 @@ def _with(card: AssetCard, issue: str) -> AssetCard:
 
 def _card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:
     if fault := kind.fault_of(asset):
-        return AssetCard([("alert-triangle", "No longer valid", fault)], [NOT_VALID], NOT_VALID[0])
+        why_not = sentence(fault)
+        return AssetCard([("alert-triangle", NOT_VALID[0], why_not)], [NOT_VALID], why_not)
     return kind.card(asset, cluster)
 
 

@@ -13,7 +13,7 @@ from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind
 from assets.forms.base import EVERY, ME
-from assets.gallery.cards import cards
+from assets.gallery.cards import AGAINST, cards
 from assets.links import tables, used_by
 from core.forms.field import Option
 from core.web.query import search_text
@@ -42,9 +42,9 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
     return [
         AssetColumn(FIRST, "Name", lambda asset, card: asset.name, ("name",)),
         AssetColumn("description", "Description", lambda it, card: it.description, wide=True),
-        AssetColumn("type", kind.chip, lambda asset, card: card.chips[0][0] if card.chips else ""),
+        AssetColumn("type", kind.chip, _type),
         *(
-            AssetColumn(f"fact-{number}", label, partial(_facts, names), wide=True)
+            AssetColumn(f"fact-{number}", label, partial(_values_of, names), wide=True)
             for number, (label, names) in enumerate(kind.columns)
         ),
         AssetColumn("status", "Status", lambda it, card: card.why_not or NO_ISSUES, wide=True),
@@ -57,7 +57,13 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
     ]
 
 
-def _facts(names: Collection[str], asset: Asset, card: AssetCard) -> str:
+def _type(asset: Asset, card: AssetCard) -> str:
+    """Empty where it can no longer be read."""
+    return next((chip[0] for chip in card.chips if chip not in AGAINST), "")
+
+
+def _values_of(names: Collection[str], asset: Asset, card: AssetCard) -> str:
+    """Of the facts that fill one column."""
     return ", ".join(value for _, name, value in card.facts if name in names)
 
 

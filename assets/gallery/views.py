@@ -96,6 +96,7 @@ def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool
         "address": kind.address("detail", asset.pk),
         "text": asset.description,
         "facts": card.facts,
+        "why_not": card.why_not,
         "chips": [*card.chips, (asset.scope_name, "neutral")],
         "foot": f"Used by {users}" if users else "Not used yet",
         "menu": menu,

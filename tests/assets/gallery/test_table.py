@@ -111,6 +111,15 @@ def test_the_table_says_why_an_asset_cannot_be_used(client: Client) -> None:
     assert row["Status"] != "No issues"
 
 
+def test_an_asset_that_is_no_longer_valid_says_why(client: Client) -> None:
+    EnvironmentFactory(spec_json={"image": "a b"})
+    (row,) = sheet(client, "/environments/export.csv")
+    assert row["For"] == ""
+    assert row["Status"].startswith("Image ")
+    page = client.get("/environments/?as=cards").content.decode()
+    assert f'class="grow" title="No longer valid: {escape(row["Status"])}"' in page, "not cut off"
+
+
 def test_type_and_author_narrow_the_gallery(client: Client) -> None:
     ada = UserFactory(username="ada")
     share = DataSourceFactory(created_by=ada)
