@@ -107,13 +107,16 @@ def _changed(
 ) -> Iterator[Item]:
     """Each workload that came, changed or was deleted, as long as someone reads."""
     last = {it["id"]: it for it in first}
+    printed = {key: _row(it) for key, it in last.items()}  # of those off the page too
     for _ in pulses(invocation.client, projectId=place and place["id"]):
         page = {it["id"]: it for it in read()["workloads"]}
         for key in last.keys() - page.keys():
             if _is_deleted(invocation, key):
                 yield last[key] | DELETED
         for key in reversed(page):
-            if key not in last or _row(last[key]) != _row(page[key]):
+            row = _row(page[key])
+            if printed.get(key) != row:
+                printed[key] = row
                 yield page[key]
         last = page
 

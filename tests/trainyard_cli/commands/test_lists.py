@@ -74,6 +74,26 @@ def test_a_watched_list_continues_with_a_line_for_each_change(
     assert ("for each change" in done.err, done.out) == (True, "")
 
 
+def test_a_row_that_comes_back_to_a_watched_list_is_no_change(
+    terminal: Terminal, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WorkloadFactory(project=project, name="one", running=True)
+
+    def pass_by(*_: object, **__: object) -> Iterator[None]:
+        two = WorkloadFactory(project=project, name="two")
+        yield
+        Workload.objects.filter(pk=two.pk).delete()
+        yield
+
+    monkeypatch.setattr(workloads, "pulses", pass_by)
+    rows = terminal("list jobs --watch --limit 1 --no-headers").rows
+    assert [row[:2] for row in rows] == [
+        ["one", "Running"],
+        ["two", "Creating"],
+        ["two", "Deleted"],
+    ]
+
+
 def test_the_list_without_a_word_is_that_of_jobs(
     terminal: Terminal, project: Project, researcher: User
 ) -> None:
