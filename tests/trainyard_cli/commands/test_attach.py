@@ -1,9 +1,11 @@
 """Attaching: what a workload prints, to its end, which is that of the command."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from accounts.models import User
 from projects.models import Project
@@ -69,3 +71,18 @@ def test_each_rank_has_a_color_of_its_own_on_a_terminal(
         "\033[33mworker-0\033[0m two",
         "\033[36mmaster-0\033[0m three",
     ]
+
+
+def test_a_time_is_judged_by_trainyard(
+    terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads more forms than any Python from 3.10 on."""
+    done = terminal("logs mnist --since-time yesterday", code=2)
+    assert "--since-time: 'yesterday' is not a time such as 2026-01-31T00:00:00Z." in done.err
+    asked: list[str] = []
+    monkeypatch.setattr(logs, "write", lambda *_, **query: asked.append(query["since"]))
+    times = ["2026-01-31T00:00:00.5Z", "2026-01-31t00:00:00.123456789z"]
+    for time in times:
+        terminal(f"logs mnist --since-time {time}")
+        assert TypeAdapter(datetime).validate_python(time)
+    assert asked == times
