@@ -92,11 +92,15 @@ def login(
         key = by_code(client, _title())
         name = key["username"]
     _keep(kept, fresh, name, key)
-    note(f"Signed in to {address} as {name}.")
+    _announce(kept, fresh)
+    _suggest_project(client, fresh)
+
+
+def _announce(kept: Profile, fresh: Profile) -> None:
+    note(f"Signed in to {fresh.server} as {fresh.user}.")
     if kept.from_environment:
         names = " and ".join(profile.KEY_VARIABLES)
         note(f"Note: {names} win over this sign-in; unset them.", LogLevel.WARN)
-    _suggest_project(client, fresh)
 
 
 def _keep(kept: Profile, fresh: Profile, name: str, key: Item) -> None:
@@ -241,6 +245,11 @@ def whoami(context: typer.Context, output: Output = None) -> None:
 def version(context: typer.Context) -> None:
     """Print the version of this program, and of Trainyard where someone is signed in."""
     print(f"trainyard {__version__}")
-    if profile.load(of(context).config).is_signed_in:
-        client = of(context).client
-        print(f"Trainyard {client.get('/version')['version']} at {client.profile.server}")
+    try:
+        if profile.load(of(context).config).is_signed_in:
+            client = of(context).client
+            print(f"Trainyard {client.get('/version')['version']} at {client.profile.server}")
+    except CliError as error:
+        if error.code not in {ExitCode.SIGNED_OUT, ExitCode.UNREACHABLE}:
+            raise
+        note(str(error), LogLevel.WARN)  # what was asked for, this program's, is printed
