@@ -28,9 +28,25 @@ KINDS: tuple[Option, ...] = (
 )
 
 
-def _text(key: str, label: str, placeholder: str = "", **more: Any) -> Field:
-    alias = key.replace(".", "_")
-    return Field(key, label, alias=alias, placeholder=placeholder, literal=True, **more)
+def _text(
+    key: str,
+    label: str,
+    placeholder: str = "",
+    *,
+    hint: str = "",
+    choices: str = "",
+    required: bool = False,
+) -> Field:
+    return Field(
+        key,
+        label,
+        hint=hint,
+        placeholder=placeholder,
+        choices=choices,
+        alias=key.replace(".", "_"),
+        required=required,
+        literal=True,
+    )
 
 
 def _credential(kind: SourceKind, hint: str) -> Field:

@@ -225,13 +225,13 @@ def _inherit_items(shown: Shown, theirs: list[Values], source: str) -> None:
 
 @dataclass(frozen=True)
 class Fold:
-    """A section that opens. ``lacks``: the cluster is not for it. One that is ``opened`` is open
-    because something in it was just added or moved."""
+    """A section that opens. ``lacks``: the cluster is not for it. One that ``has_focus`` is
+    being worked in."""
 
     section: Section
     inputs: list[Shown]
     lacks: str = ""
-    opened: bool = False
+    has_focus: bool = False
 
     @property
     def key(self) -> str:
@@ -245,6 +245,10 @@ class Fold:
     @property
     def invalid(self) -> bool:
         return any(it.invalid for it in self.inputs)
+
+    @property
+    def is_open(self) -> bool:
+        return self.invalid or self.has_focus
 
     @property
     def withheld(self) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """A page of the wizard as an answer: whole, or the parts of it that changed."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -88,7 +89,7 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     if target == "wizard-page":
         return f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
     if fold:
-        return f"{FOLDER}/_fragment_fold.html", {"fold": fold}
+        return f"{FOLDER}/_fragment_fold.html", {"fold": replace(fold, has_focus=True)}
     if chosen in galleries_of(screen):
         more = one_gallery(request, screen, chosen) | {"live": True}
         return f"{FOLDER}/_fragment_gallery.html", more

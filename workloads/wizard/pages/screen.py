@@ -119,7 +119,7 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen
 
 
 def _folds(shown: list[Shown], page: int, offer: Offer, focus: str) -> list[Fold]:
-    """The sections that open, on a page that asks of a kind of pod; that of ``focus`` is."""
+    """The sections that open, on a page that asks of a kind of pod; that of ``focus`` is open."""
     if page not in ROLES or not any(it.field.within for it in shown):
         return []
     by_name = {it.name: it for it in shown}
