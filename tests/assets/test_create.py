@@ -215,7 +215,7 @@ def test_administrators_create_for_many_projects(scope: str) -> None:
 @pytest.mark.parametrize("prefix", ["environments", "compute-resources", "data-sources"])
 def test_a_person_in_no_project_sees_whom_to_ask(prefix: str) -> None:
     page = signed_in(UserFactory()).get(f"/{prefix}/new/").content.decode()
-    assert "Ask an administrator to add you to a project." in page
+    assert f"You cannot create {prefix.replace('-', ' ')} yet. Ask an administrator to" in page
 
 
 def test_a_scope_of_another_cluster_is_refused() -> None:

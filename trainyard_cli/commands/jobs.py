@@ -82,4 +82,4 @@ def _list_all(context: typer.Context, **options: Any) -> None:
     sources = [context.get_parameter_source(name) for name in options]
     if any(source and source.name == "COMMANDLINE" for source in sources):
         what = context.invoked_subcommand
-        raise wrong_use("An option stands before its command.", f"Write: trainyard list {what} …")
+        raise wrong_use("Options go after the command.", f"Write: trainyard list {what} …")

@@ -119,7 +119,9 @@ def _named(typed: dict[str, Any]) -> Body:
 
 def _framework(text: str) -> str:
     if text and text.lower() not in FRAMEWORKS:
-        raise wrong_use(f"--framework: {text!r} is none; write PyTorch, TF, MPI, XGBoost or JAX.")
+        raise wrong_use(
+            f"--framework: {text!r} is not a framework; write PyTorch, TF, MPI, XGBoost or JAX."
+        )
     return FRAMEWORKS[text.lower()] if text else ""
 
 

@@ -42,7 +42,7 @@ def with_services(flags: Given, service: str) -> tuple[dict[str, object], list[s
     word = service.lower()
     if word not in {*SERVICES, INGRESS, FORWARD}:
         others = ", ".join([FORWARD, *SERVICES, INGRESS])
-        raise BadValue(f"--service-type: {service!r} is none of {others}")
+        raise BadValue(f"--service-type: {service!r} is not one of {others}")
     if not ports:
         raise BadValue("--service-type: say which port, such as --port 8888")
     if word == FORWARD:

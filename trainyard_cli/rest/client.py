@@ -101,7 +101,7 @@ class RestClient:
                 raise
             message, todo = KEY_ENDED, SIGN_IN
             if profile.from_environment:
-                message = f"{' and '.join(KEY_VARIABLES)} are not of an access key that is valid."
+                message = f"{' and '.join(KEY_VARIABLES)} do not hold a valid access key."
                 todo = "It may have ended. Create one on the page Access keys."
             raise CliError(message, todo, code=ExitCode.SIGNED_OUT) from error
 

@@ -9,7 +9,7 @@ from spec.imports.traps import Note
 from spec.parts.scheduling import PriorityClass
 
 NO_POOL = "The cluster has no node pool {0!r}, so the partition is left out."
-NO_PRIORITY = "{0!r} is none of Trainyard's priorities, so the QOS is left out."
+NO_PRIORITY = "{0!r} is not one of Trainyard's priorities, so the QOS is left out."
 
 
 def read(text: str, cluster: Cluster | None, *, as_it_stands: bool | None = None) -> ImportedScript:

@@ -156,6 +156,19 @@ def test_the_version_is_that_of_both_sides(terminal: Terminal) -> None:
     assert terminal("version").out == f"{first}\n"
 
 
+def test_the_version_is_printed_where_trainyard_is_away_and_where_the_key_has_ended(
+    terminal: Terminal,
+) -> None:
+    first = terminal("--version").out
+    AccessKey.objects.all().delete()
+    done = terminal("version")
+    assert (done.out, "The access key of this machine has ended" in done.err) == (first, True)
+    kept = json.loads(terminal.config.read_text())
+    terminal.config.write_text(json.dumps(kept | {"server": "http://127.0.0.1:9"}))
+    done = terminal("version")
+    assert (done.out, "Cannot reach Trainyard at" in done.err) == (first, True)
+
+
 def test_programs_sign_in_by_their_environment(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +188,7 @@ def test_programs_sign_in_by_their_environment(
     assert "win over this sign-in" in terminal.sign_in("ada", PASSWORD).err
     monkeypatch.setenv("TRAINYARD_CLIENT_SECRET", "another")
     done = terminal("list jobs", code=3)
-    assert "TRAINYARD_CLIENT_ID and TRAINYARD_CLIENT_SECRET are not of an access key" in done.err
+    assert "TRAINYARD_CLIENT_ID and TRAINYARD_CLIENT_SECRET do not hold a valid" in done.err
 
 
 def test_a_server_that_does_not_answer_is_named(nobody: Terminal) -> None:

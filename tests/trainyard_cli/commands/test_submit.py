@@ -142,7 +142,7 @@ def test_a_refusal_names_the_flag(terminal: Terminal) -> None:
         ("--env-my-credentials credential-name=a,key=b", "is not name=,credential-name=,key="),
         ("--image-pull-my-credentials type=a", "is not name="),
         ("-v data", "'data' is not a volume; write SOURCE:TARGET"),
-        ("-s lan --port 80", "'lan' is none of portforward"),
+        ("-s lan --port 80", "'lan' is not one of portforward"),
         ("-s ingress", "say which port"),
         ("--environment a --environment b", "has one environment"),
         ("--datasource kind=nfs", "is not name=NAME"),
