@@ -32,11 +32,12 @@ class Tasks:
 
     @property
     def memory_per_cpu(self) -> int | None:
-        """MiB. Slurm holds a job to its memory, so a limit counts. Nobody who asks for the default
-        means that: then the cluster's own default holds."""
-        asked = self.compute.cpu_memory_limit or self.compute.cpu_memory_request
-        if asked == DEFAULT_MEMORY:
+        """MiB. Slurm holds a job to its memory, so a limit counts. The default request is one that
+        nobody means, and the cluster's own default holds instead."""
+        limit, request = self.compute.cpu_memory_limit, self.compute.cpu_memory_request
+        if limit is None and request == DEFAULT_MEMORY:
             return None
+        asked = limit or request
         return math.ceil(to_bytes(asked) / self.slots / self.cpus / MIB)
 
     @property

@@ -12,7 +12,7 @@ from engines.slurm.cluster.partitions import partitions, seconds
 from engines.slurm.limits import complaints
 from engines.slurm.script.directives import options
 from engines.slurm.script.site import SlurmSite
-from spec.parts.compute import Compute
+from spec.parts.compute import DEFAULT_MEMORY, Compute
 from spec.problems.errors import place_of
 from spec.workload import Replica
 from tests.engines.contract import launch
@@ -135,3 +135,18 @@ def test_partitions_are_read_with_their_nodes_whether_or_not_those_are_up() -> N
 )
 def test_times_are_read_as_slurm_prints_them(text: str, expected: int | None) -> None:
     assert seconds(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("compute", "asked"),
+    [
+        (Compute(), None),  # the default request, which nobody means
+        (Compute(cpu_memory_limit=DEFAULT_MEMORY), "96M"),
+        (Compute(cpu_memory_request="200M", cpu_memory_limit="400M"), "382M"),
+        (Compute(cpu_memory_request="200M"), "191M"),
+    ],
+)
+def test_a_limit_of_memory_counts_also_where_it_is_that_of_the_default_request(
+    compute: Compute, asked: str | None
+) -> None:
+    assert dict(options(asking(compute), SITE)).get("mem-per-cpu") == asked
