@@ -67,6 +67,7 @@ def run(test: ConnectionTest) -> None:
     if test.secret_json:
         findings = _look(test)
     elif test.cluster:
+        test.cluster.definition.end_pause(test.cluster)
         services.refresh(test.cluster)
         kept = test.cluster
         findings = kept.findings or _away(kept.definition, kept.state_message)
@@ -80,6 +81,7 @@ def run(test: ConnectionTest) -> None:
 def _look(test: ConnectionTest) -> tuple[Finding, ...]:
     trial = Cluster(name="test", kind=test.kind, settings_json=test.settings_json)
     trial.connection = Connection(cluster=trial, secret_json=test.secret_json)
+    trial.definition.end_pause(trial)
     try:
         return trial.definition.connect(trial).check()
     except EngineError as error:

@@ -24,7 +24,7 @@ def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
 
 def away(error: EngineUnavailable) -> tuple[State, str]:
     """Of a cluster that did not answer. It is asked again by itself."""
-    advice = "Running workloads are not affected. Trainyard retries every few seconds."
+    advice = "Running workloads are not affected. Trainyard keeps trying."
     return State.DISCONNECTED, f"{error} {advice}"
 
 

@@ -100,6 +100,8 @@ class ClusterKind:
     form: "type[ConnectionForm] | None" = None  # without one nobody adds or changes such a cluster
     form_template: str = "clusters/kinds/fields.html"
     wire: "type[Connecting] | None" = None  # the same over REST; there exactly where a form is
+    #: Before somebody tests the connection, where it pauses after failures.
+    end_pause: Callable[["Cluster"], object] = nothing
     command: CommandOptions | None = None  # the same for ``manage.py add_cluster``
     reached_by: frozenset[str] = frozenset()
     fixed: Mapping[str, str] = field(default_factory=dict)

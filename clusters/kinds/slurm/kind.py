@@ -16,6 +16,7 @@ from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
+from engines.slurm.client.ssh import end_pause as end_pause_of_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.rank import containers
@@ -71,6 +72,12 @@ def connect(cluster: "Cluster") -> Engine:
         return SlurmEngine(connect_by_ssh(own.login(key), own.slurm_programs), own.site)
     except OSError as error:
         raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
+
+
+def end_pause(cluster: "Cluster") -> None:
+    with suppress(Unreadable, ValidationError, OSError):  # which connecting then tells
+        key = SlurmSecret.of(cluster.connection).private_key
+        end_pause_of_ssh(SlurmSettings.of(cluster).login(key))
 
 
 def login(cluster: "Cluster", username: str) -> str:
@@ -135,6 +142,7 @@ SLURM = ClusterKind(
     slug="slurm",
     label="Slurm",
     connect=connect,
+    end_pause=end_pause,
     complaints=complaints,
     warnings=warnings,
     settings=SlurmSettings,

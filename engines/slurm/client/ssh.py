@@ -6,10 +6,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.slurm.client.transport import SlurmPrograms, SshTransport
+from engines.slurm.client.transport import Outage, SlurmPrograms, SshTransport
 
 CONNECT_SECONDS = 10
 KEPT_SECONDS = 120  # for which the shared connection stays open when nobody uses it
+#: By the path of the shared connection, for people with keys of their own get a new transport each
+#: time that they do something.
+_outages: dict[Path, Outage] = {}
 
 
 @dataclass(frozen=True)
@@ -23,21 +26,25 @@ class Login:
     key: str = ""
     known_hosts: str = ""
 
+    @property
+    def mark(self) -> str:
+        """Of whoever comes with the same key to the same place."""
+        words = (self.host, self.user, str(self.port), self.key, self.known_hosts)
+        return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+
 
 def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -> SshTransport:
     """``folder`` keeps the files; by default one in memory, ours alone. Names are short, for the
     path of a socket must be."""
     home = folder or private_folder()
-    words = (login.host, login.user, str(login.port), login.key, login.known_hosts)
-    mark = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
-    hosts = home / f"{mark}.hosts"
+    socket, hosts = home / f"{login.mark}.s", home / f"{login.mark}.hosts"
     if login.known_hosts:
         write(hosts, login.known_hosts)
     settings = {
         "BatchMode": "yes",
         "ConnectTimeout": str(CONNECT_SECONDS),
         "ControlMaster": "auto",
-        "ControlPath": str(home / f"{mark}.s"),
+        "ControlPath": str(socket),
         "ControlPersist": str(KEPT_SECONDS),
         "ServerAliveInterval": "5",
         "ServerAliveCountMax": "3",
@@ -49,11 +56,17 @@ def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -
         strict = "yes" if login.known_hosts else "accept-new"
         settings |= {"StrictHostKeyChecking": strict, "UserKnownHostsFile": str(hosts)}
     if login.key:
-        key = home / f"{mark}.key"
+        key = home / f"{login.mark}.key"
         write(key, login.key.replace("\r\n", "\n").strip() + "\n")
         settings |= {"IdentityFile": str(key), "IdentitiesOnly": "yes"}
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
-    return SshTransport(login.host, options, programs)
+    return SshTransport(login.host, options, programs, _outages.setdefault(socket, Outage()))
+
+
+def end_pause(login: Login, folder: Path | None = None) -> None:
+    """For whoever has repaired what kept Trainyard out and does not want to wait."""
+    if outage := _outages.get((folder or private_folder()) / f"{login.mark}.s"):
+        outage.end()
 
 
 def private_folder() -> Path:

@@ -123,23 +123,28 @@ class Outage:
         self.failures, self.at, self.said = self.failures + 1, time.monotonic(), said
         self.until = self.at + pause
 
+    def end(self) -> None:
+        """Whoever comes next connects, and pauses begin with the shortest again."""
+        self.failures, self.at, self.until, self.said = 0, float("-inf"), float("-inf"), ""
+
 
 @dataclass
 class SshTransport:
-    """``options`` are those of ``ssh``, with the control connection among them."""
+    """``options`` are those of ``ssh``, with the control connection among them. ``outage`` is that
+    of all who have the same one."""
 
     host: str
     options: Sequence[str]
     programs: SlurmPrograms = SlurmPrograms()
+    outage: Outage = field(default_factory=Outage)
     _sessions: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(SESSIONS))
-    _outage: Outage = field(default_factory=Outage)
 
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
     ) -> CommandResult:
         began = time.monotonic()
-        if began < self._outage.until:
-            raise EngineUnavailable(self._outage.said)
+        if began < self.outage.until:
+            raise EngineUnavailable(self.outage.said)
         if not self._sessions.acquire(timeout=timeout):
             raise EngineUnavailable(f"All connections to {self.host} are busy.")
         try:
@@ -154,9 +159,9 @@ class SshTransport:
             self._sessions.release()
         if answer.code == 255:
             said = explained(self.host, answer.said)
-            self._outage.note(said, began)
+            self.outage.note(said, began)
             raise EngineUnavailable(said)
-        self._outage = Outage()
+        self.outage.end()
         return without_banner(answer)
 
     def terminal(self, argv: Sequence[str]) -> list[str]:

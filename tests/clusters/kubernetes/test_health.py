@@ -57,7 +57,7 @@ def test_states_follow_rights_and_the_api_server(
     assert state(cluster) is State.DISCONNECTED
     assert "does not answer: nothing listens there" in cluster.state_message
     assert f"at 127.0.0.1:{relay.port}" in cluster.state_message
-    assert "retries every" in cluster.state_message
+    assert "keeps trying" in cluster.state_message
     relay.open()
     assert state(cluster) in WELL
 

@@ -115,7 +115,7 @@ def test_a_cluster_that_is_away_keeps_what_was_seen(cluster: Cluster, fake: Fake
     fake.raises = EngineUnavailable("No answer.")
     assert not services.refresh(cluster)
     assert cluster.state == State.DISCONNECTED
-    assert "retries every" in cluster.state_message
+    assert "keeps trying" in cluster.state_message
     fake.raises = EngineRefused("Forbidden.")
     assert not services.refresh(cluster)
     assert (cluster.state, cluster.state_message) == (State.MISSING, "Forbidden.")

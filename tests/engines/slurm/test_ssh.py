@@ -1,6 +1,7 @@
 """Connecting to a login node: who is turned away comes again, and nobody knocks all the time."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from engines.base import EngineUnavailable
 from engines.slurm.client import transport
-from engines.slurm.client.ssh import Login, connect, private_folder
+from engines.slurm.client.ssh import Login, connect, end_pause, private_folder
 from engines.slurm.client.transport import CommandResult
 
 
@@ -59,9 +60,35 @@ def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
     assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
     with pytest.raises(EngineUnavailable, match="nothing listens at that port"):
         login.run(["true"])
-    assert login._outage.failures == 1  # they begin anew
-    login._outage.note("another that ran when the connection broke", began=now[0] - 1)
-    assert login._outage.failures == 1
+    assert login.outage.failures == 1  # they begin anew
+    login.outage.note("another that ran when the connection broke", began=now[0] - 1)
+    assert login.outage.failures == 1
+
+
+def test_pauses_hold_for_whoever_comes_with_the_same_key_until_somebody_ends_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """People with keys of their own get a transport for each thing they do."""
+    tries: list[str] = []
+
+    def ssh(line: list[str], **_: object) -> CommandResult:
+        tries.append(" ".join(line))
+        return CommandResult(255, b"", "ada@login: Permission denied (publickey).")
+
+    monkeypatch.setattr(transport, "run_here", ssh)
+    monkeypatch.setattr(transport, "RECONNECT", (3600.0,))
+    ada = Login("login", "ada", key="a wrong key")
+
+    def comes(login: Login) -> int:
+        with pytest.raises(EngineUnavailable, match="does not accept the key"):
+            connect(login, transport.SlurmPrograms(), tmp_path).run(["true"])
+        return len(tries)
+
+    assert [comes(ada), comes(ada)] == [1, 1]
+    assert comes(replace(ada, user="bob")) == 2
+    assert comes(replace(ada, key="another key")) == 3
+    end_pause(ada, tmp_path)
+    assert [comes(ada), comes(ada)] == [4, 4]
 
 
 def test_a_key_is_a_file_that_only_trainyards_user_can_read_and_in_no_command(

@@ -8,10 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from clusters import connection_tests
+from clusters.connections import engine_for
 from clusters.kinds.slurm.kind import SLURM
 from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
-from clusters.models import Cluster
-from engines.slurm.client.transport import LocalTransport, SshTransport
+from clusters.models import Cluster, ConnectionTest
+from engines.base import EngineUnavailable
+from engines.slurm.client import transport
+from engines.slurm.client.transport import CommandResult, LocalTransport, SshTransport
 from tests.caller import Caller
 from tests.factories import UserFactory
 from tests.web import signed_in
@@ -112,3 +116,29 @@ def test_a_cluster_is_reached_on_this_host_or_by_ssh(boss: Client) -> None:
     boss.post(NEW, {"action": "save", **VALUES, "name": "here", "host": ""})
     here = SLURM.connect(Cluster.objects.get(name="here"))
     assert isinstance(here._transport, LocalTransport)  # type: ignore[attr-defined]  # the same
+
+
+def test_a_connection_that_somebody_tests_is_tried_at_once(
+    boss: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has just added the key does not wait for the end of a pause."""
+    tries: list[object] = []
+
+    def ssh(line: object, **_: object) -> CommandResult:
+        tries.append(line)
+        return CommandResult(255, b"", "ty@login: Permission denied (publickey).")
+
+    monkeypatch.setattr(transport, "run_here", ssh)
+    monkeypatch.setattr(transport, "RECONNECT", (3600.0,))
+    boss.post(NEW, {"action": "save", **VALUES, "private_key": KEY})
+    cluster = Cluster.objects.get()
+    for _ in range(2):
+        with pytest.raises(EngineUnavailable):
+            engine_for(cluster).check()
+    assert len(tries) == 1
+    boss.post(f"/clusters/{cluster.pk}/test/")
+    connection_tests.run(ConnectionTest.objects.get())
+    assert len(tries) == 2
+    boss.post(NEW, {"action": "test", **VALUES, "name": "again", "private_key": KEY})
+    connection_tests.run(ConnectionTest.objects.get(cluster=None))
+    assert len(tries) == 3
