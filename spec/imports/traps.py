@@ -16,6 +16,7 @@ ASSIGNS = re.compile(r"^(?:export\s+)?([A-Z_]+)=(.*)$")
 OF_SLURM = re.compile(r"\$\{?(SLURM_\w+)")
 OF_HOME = re.compile(r"(?:^|[\s=\"'])(?:~/|\$HOME\b|\$\{HOME\})")
 HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:-]*")
+LOOPBACK = re.compile(r"localhost(\.\S+)?|127(\.\d+){1,3}|::1")
 FIRST_NODE = '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
 KEPT = "Trainyard keeps what each rank prints; this file is not written."
@@ -76,7 +77,10 @@ def of_slurm(text: str, options: Mapping[str, Directive], tasks: int) -> Iterato
     yield from _places(options)
     for number, line in _lines(text):
         if match := ASSIGNS.match(line.strip()):
-            yield from _by_hand(number, match[1], match[2].strip("'\""), tasks)
+            name, value = match[1], match[2].strip("'\"")
+            yield from _by_hand(number, name, value, tasks)
+            if name == "MASTER_ADDR":
+                yield from _master(number, value, has_one_node=_has_one_node(options, tasks))
         if OF_HOME.search(line) and not line.startswith("#SBATCH"):
             yield Note(number, "The home folder is that of Trainyard's user on the cluster.")
         if is_step(line.strip()) and not ends_together(line):
@@ -96,14 +100,28 @@ def _by_hand(number: int, name: str, value: str, tasks: int) -> Iterator[Note]:
         else:
             text = "WORLD_SIZE is written by hand, and has to follow --nodes and --ntasks-per-node."
             yield Note(number, f"{text} $SLURM_NTASKS does so.")
-    if name == "MASTER_ADDR" and HOST.fullmatch(value):
-        text = (
-            f"MASTER_ADDR is {value}, on whatever nodes the job runs: the ranks would wait for it. "
-        )
-        yield Note(number, f"{text}{FIRST_NODE} is the first of its own.")
     if name == "MASTER_PORT" and value.isdigit():
         text = f"Port {value} is fixed: of two jobs on one node the second fails. "
         yield Note(number, f"{text}{FREE_PORT} gives each its own.")
+
+
+def _has_one_node(options: Mapping[str, Directive], tasks: int) -> bool:
+    """Slurm may spread the tasks of a job that does not say how many nodes it wants."""
+    nodes = options.get("nodes")
+    return tasks == 1 or (nodes is not None and nodes.value == "1")
+
+
+def _master(number: int, value: str, *, has_one_node: bool) -> Iterator[Note]:
+    if LOOPBACK.fullmatch(value):
+        why = "and each node would look for rank 0 on itself"
+        text = "" if has_one_node else f"MASTER_ADDR is {value}, {why}: the ranks would never meet."
+    elif HOST.fullmatch(value):
+        why = "on whatever nodes the job runs: the ranks would wait for it."
+        text = f"MASTER_ADDR is {value}, {why}"
+    else:
+        text = ""
+    if text:
+        yield Note(number, f"{text} {FIRST_NODE} is the first node of the job.")
 
 
 def _places(options: Mapping[str, Directive]) -> Iterator[Note]:

@@ -106,6 +106,15 @@ srun python train.py
     assert len(said) == 7
 
 
+@pytest.mark.parametrize("address", ["localhost", "127.0.0.1", "::1", "localhost.localdomain"])
+def test_a_loopback_address_is_a_trap_where_there_may_be_several_nodes(address: str) -> None:
+    for options, is_trap in (("-N 1 -n 2", False), ("-n 1", False), ("-N 2", True), ("-n 2", True)):
+        text = f"#SBATCH {options} -D /srv\nexport MASTER_ADDR={address}\nsrun -K python a.py\n"
+        said = [note.text for note in imported(text, as_it_stands=True).notes if note.line == 2]
+        assert len(said) == is_trap, options
+        assert all("each node would look for rank 0 on itself" in it for it in said)
+
+
 @pytest.mark.parametrize(
     "line",
     [
