@@ -146,12 +146,15 @@ def crash_of_the_controller(rig: SlurmRig) -> Iterator[None]:
     state = Path(rig.testbed.programs.conf).parent.parent / "state"
     aside = state.with_name("state-before")
     keeping = ["cp", "-a", str(state), str(aside)]  # with the owners of files
+    shutil.rmtree(aside, ignore_errors=True)  # of a test that was cut: cp would copy into it
     subprocess.run(keeping, check=True)
-    yield
-    run("kill", "slurmctld")
-    shutil.rmtree(state)
-    aside.rename(state)
-    run("start", "slurmctld")
+    try:
+        yield
+    finally:
+        run("kill", "slurmctld")
+        shutil.rmtree(state)
+        aside.rename(state)
+        run("start", "slurmctld")
 
 
 @contextmanager
