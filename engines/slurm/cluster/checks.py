@@ -12,7 +12,7 @@ from engines.slurm.client.transport import Transport
 from engines.slurm.cluster import accounts
 from engines.slurm.cluster.lines import Report, lines
 from engines.slurm.cluster.partitions import in_sentences
-from engines.slurm.cluster.trial import findings
+from engines.slurm.cluster.trial import PROLOGUE, findings
 from engines.slurm.script.site import SlurmSite
 
 SHARED, ENDED_JOBS, LIMITS = "Shared directory", "Accounting", "Limits of Slurm"
@@ -79,7 +79,9 @@ class Checks:
     def _trial(self) -> tuple[Finding, ...]:
         if time.monotonic() > self._until:
             self._tried = tuple(findings(self.transport, self.site))
-            worst = max((it.level for it in self._tried), key=list(KEPT_SECONDS).index)
+            # A prologue may end with any code and still work, day after day.
+            levels = (it.level for it in self._tried if it.name != PROLOGUE)
+            worst = max(levels, key=list(KEPT_SECONDS).index)
             self._until = time.monotonic() + KEPT_SECONDS[worst]
         return self._tried
 
@@ -202,7 +204,7 @@ def _of_ours(site: SlurmSite, report: Report, bounds: dict[str, str]) -> Iterato
         said = [bounds.get(name, "") or "No limits", *(f"for {it}" for it in projects)]
         yield Finding(LIMITS, f"Account {name}", Level.OK, "; ".join(said))
     if qos:
-        text = f"{', '.join(qos)}. Priorities of workloads are those of the same names."
+        text = f"{', '.join(qos)}. A workload's priority is the QOS of that name."
         yield Finding(LIMITS, "QOS", Level.OK, text)
 
 

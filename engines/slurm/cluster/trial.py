@@ -10,11 +10,12 @@ from engines.slurm.cluster.discovery import containers
 from engines.slurm.cluster.lines import Report, lines
 from engines.slurm.script.site import NO_CONTAINERS, SlurmSite
 
-NODES, CONTAINERS = "Nodes", "Containers"
+NODES, CONTAINERS, PROLOGUE = "Nodes", "Containers", "Prologue"
 NAME = "trainyard-test"
 PATIENCE = 15.0  # seconds for the job to run; a busy cluster is not made to wait for
 UNKNOWN = "Not known yet: importing it takes long"
 GLANCE_SECONDS = 0.5
+SHOWN = 300  # characters of what a prologue said
 UNFINISHED = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING"}
 
 # Prints folder and job. $1 directory, $2 partition, $3 account, $4 name; the prologue comes on the
@@ -24,7 +25,7 @@ cd "$1" && folder=$(mktemp -d trial.XXXXXX) && cd "$folder" && cat > prologue.sh
 cat > job.sh <<'END'
 #!/bin/bash
 [ -e prologue.sh ] || { echo "$PWD is not that directory"; exit 1; }
-. ./prologue.sh > prologue.log 2>&1
+. ./prologue.sh > prologue.log 2> prologue.err
 code=$?
 python=$(command -v python || command -v python3)
 {
@@ -55,7 +56,8 @@ echo "state $(squeue --noheader --jobs="$3" --states=all --format='%T %r' 2>/dev
 [ -e seen ] && cat seen
 [ -e torch ] && cat torch
 [ -s job.log ] && head -c 500 job.log | sed 's/^/said /'
-[ -s prologue.log ] && tail -c 300 prologue.log | sed 's/^/told /'
+[ -s prologue.err ] && echo "complains yes"
+cat prologue.log prologue.err 2> /dev/null | tail -c 2000 | sed 's/^/told /'
 exit 0
 """
 DONE = r"""
@@ -126,11 +128,19 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
 
 
 def _prologue(report: Report, node: str) -> Iterator[Finding]:
-    """Ranks go on whatever it says, so that only the trial tells."""
-    code, said = report.get("ended", ["0"])[0], " ".join(report.get("told", ()))
-    if code != "0":
-        text = f"Its last line ended with exit code {code} on {node}: {said or 'it said nothing'}"
-        yield Finding(NODES, "Prologue", Level.WARNING, text)
+    """Ranks go on whatever it says, so that only the trial tells. One that works may end with a
+    test that is false, so the code alone is no sign."""
+    code = report.get("ended", ["0"])[0]
+    if code != "0" and ("complains" in report or not report.get("python", [""])[0]):
+        said = f": {words}" if (words := _told(report)) else " and said nothing."
+        text = f"The prologue ended with exit code {code} on {node}{said}"
+        yield Finding(NODES, PROLOGUE, Level.WARNING, text)
+
+
+def _told(report: Report) -> str:
+    """The end of what a prologue said, from a whole word on."""
+    said = " ".join(report.get("told", ()))
+    return said if len(said) <= SHOWN else f"… {said[-SHOWN:].partition(' ')[2]}"
 
 
 def _git(version: str, node: str) -> Finding:
@@ -170,7 +180,7 @@ def _silent(site: SlurmSite, report: Report, job: str) -> Finding:
     if state in UNFINISHED:
         text = f"The test job {job} waited too long ({reason}), so no node was tested."
         return Finding(NODES, "Test job", Level.WARNING, text)
-    said = " ".join((*report.get("said", ()), *report.get("told", ()))) or state
+    said = " ".join(filter(None, (*report.get("said", ()), _told(report)))) or state
     text = (
         f"The test job {job} ended as {state} and wrote nothing to {site.directory}: {said}. The "
         "directory must be the same on login node and nodes, this user must have a home there, and "

@@ -9,7 +9,7 @@ import pytest
 from engines.findings import Finding, Level
 from engines.partitions import Partition
 from engines.slurm.client.transport import TIMEOUT, CommandResult
-from engines.slurm.cluster import checks
+from engines.slurm.cluster import checks, trial
 from engines.slurm.cluster.checks import Checks
 from engines.slurm.script.site import SlurmSite
 
@@ -51,11 +51,12 @@ def test_the_trial_job_is_repeated_by_the_worst_that_it_showed(
 ) -> None:
     now, jobs = [1000.0], list[float]()
 
-    def trial(*_: object) -> tuple[Finding, ...]:
+    def tried(*_: object) -> tuple[Finding, ...]:
         jobs.append(now[0])
-        return Finding("Nodes", "Job", Level.OK), Finding("Nodes", "Python", level)
+        prologue = Finding("Nodes", trial.PROLOGUE, Level.WARNING)
+        return prologue, Finding("Nodes", "Job", Level.OK), Finding("Nodes", "Python", level)
 
-    monkeypatch.setattr(checks, "findings", trial)
+    monkeypatch.setattr(checks, "findings", tried)
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     tested = Checks(Answering(FINE), SlurmSite("/shared"))
     for later in (0, seconds - 1, 2):
@@ -64,6 +65,29 @@ def test_the_trial_job_is_repeated_by_the_worst_that_it_showed(
         assert {it.name for it in found} >= {"Python", "gpu", "PrivateData"}
     assert jobs == [1000.0, 1000.0 + seconds + 1]
     assert [it.level for it in found if it.name == "gpu"] == [Level.WARNING]
+
+
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        ("ended 1\npython /usr/bin/python3\ntold loaded", ""),  # such as [ -f x ] && . x
+        ("ended 0\ncomplains yes\ntold careful", ""),
+        ("ended 1\npython", "ended with exit code 1 on n1 and said nothing."),
+        ("ended 1\npython\ntold no module", "ended with exit code 1 on n1: no module"),
+        (
+            f"ended 3\npython /usr/bin/python3\ncomplains yes\ntold {'word ' * 99}end",
+            f"ended with exit code 3 on n1: … {'word ' * 59}end",
+        ),
+    ],
+)
+def test_a_prologue_is_warned_of_where_its_code_is_not_all_that_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, seen: str, says: str
+) -> None:
+    monkeypatch.setattr(trial, "containers", lambda *_: "")
+    answer = f"folder 7\nstate COMPLETED None\nnode n1\nversion Python 3.11\ntorch 2\n{seen}\n"
+    found = {it.name: it for it in trial.findings(Answering(answer), SlurmSite("/shared"))}
+    assert (trial.PROLOGUE in found) is bool(says)
+    assert not says or found[trial.PROLOGUE].text == f"The prologue {says}"
 
 
 def test_nothing_more_is_asked_where_slurm_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
