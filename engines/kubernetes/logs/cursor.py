@@ -264,8 +264,7 @@ class Reader:
         followed = self._followed
         if followed is None or not followed.may_leave_out(before, after, self.cursor.size):
             return False
-        is_left_out = followed.leaves_out(before, after)
-        self.cursor.size = 0 if followed.begins == after else self.cursor.size
+        is_left_out, self.cursor.size = followed.check(before, after, self.cursor.size)
         return is_left_out
 
     def _leave_out(self, *, is_told: bool) -> None:

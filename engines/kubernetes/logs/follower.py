@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from math import inf
 from threading import Condition
 from uuid import UUID
 
@@ -52,14 +53,14 @@ class Follower:
     _late: str = ""
     _due: float = 0.0  # on the monotonic clock, as what follows
     _opened: float = 0.0
-    _heard: float = 0.0
+    _heard: float = 0.0  # since when nothing comes; infinite while a block is worked on
     _brought: int = 0  # bytes by this connection
     _taken: str = ""
     _reader: Reader = field(default_factory=lambda: Reader(LogCursor()))
     _response: BaseHTTPResponse | None = None
     _halted: bool = False
     _cuts: int = 0
-    _had_all: bool = False  # the last connection came to the end of its file, and of the container
+    _whole_at: float = 0.0  # when the last connection came to the end of its file, since 1970
 
     def __post_init__(self) -> None:
         self._pieces = Pieces(self.ahead)
@@ -99,7 +100,7 @@ class Follower:
     @property
     def needs_another_stream(self) -> bool:
         """Whether this one brought much, and then nothing; see ``RENEW``."""
-        is_quiet = self._heard < time.monotonic() - RENEW[1] and not self._pieces.is_full
+        is_quiet = self._heard < time.monotonic() - RENEW[1]
         return self._opened > 0 and self._brought > RENEW[0] and is_quiet
 
     @property
@@ -136,7 +137,7 @@ class Follower:
             self._wanted, self._ended = True, False
             self._taken, self._due, self._late = cursor, 0.0, self._late or away
             self._pieces.clear()
-            self._reader, self._had_all = Reader(LogCursor.of(cursor)), False
+            self._reader, self._whole_at = Reader(LogCursor.of(cursor)), 0.0
             self.cut()
             return LogChunk(cursor=cursor, late=self._late, awaited=not self._late)
         data, place = self._pieces.take(limit)
@@ -248,17 +249,19 @@ class Follower:
             self._response, self._brought, self._late = response, 0, ""
             self._opened = self._heard = time.monotonic()
             of, previous = (self.pod, self.container), self.log.start < self._restarts
+            had_all = asked is None and rotation.was_last(self._whole_at, self._end)
             stretch = partial(source.first_stretch, api, *of, previous=previous)
             beginning = rotation.beginning(*of, self.log.start, stretch)
             newest = partial(source.newest, api, *of, previous=previous)
             followed = rotation.Followed(newest, asked) if asked else None
-            reader.connect(had_all=self._had_all, beginning=beginning, followed=followed)
-            self._had_all = False
+            reader.connect(had_all=had_all, beginning=beginning, followed=followed)
+            self._whole_at = 0.0
 
     def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
         with answered():
             for block in response.stream(BLOCK_BYTES):
-                data = reader.feed(block)
+                self._heard = inf
+                data = reader.feed(block)  # which may ask its node something
                 with self.lock:
                     while self._pieces.is_full and self._is_current(reader):
                         self.lock.wait()
@@ -271,20 +274,24 @@ class Follower:
                 if data:
                     tell()
         with self.lock:
-            is_whole = self._is_current(reader) and not reader.was_odd
-            self._had_all = is_whole and reader.has_all
+            is_whole = self._is_current(reader) and not reader.was_odd and reader.has_all
+            self._whole_at = time.time() if is_whole else 0.0
 
     def _put(self, reader: Reader, data: bytes) -> None:
         with self.lock:
             if data and reader is self._reader and self._wanted:
                 self._pieces.put(data, str(reader.cursor))
 
+    @property
+    def _end(self) -> str:
+        return rotation.end(self.pod, self.container, self.log.start)
+
     def _is_current(self, reader: Reader) -> bool:
         return reader is self._reader and not self._halted
 
     def _finish(self, reader: Reader, *, was_whole: bool = False) -> None:
         """That was all. ``was_whole``: the last answer had all there is."""
-        ended = rotation.end(self.pod, self.container, self.log.start) if was_whole else None
+        ended = self._end if was_whole else None
         with self.lock:
             if self._is_current(reader):
                 self._put(reader, reader.flush(ended))

@@ -21,6 +21,7 @@ STAMPS = re.compile(rb"^(" + STAMP + rb") ", re.MULTILINE)
 #: fastest program fills no file. Starts are told in whole seconds, rounded down.
 EARLY, PROMPT = 5.0, 1.0
 SLACK = 1.0  # seconds by which the clock of a node may differ from ours
+PAUSE = (1.0, 30.0)  # seconds until a node that did not answer is asked again: at first, at most
 FILE_BYTES = 5 * 1000**2  # half of what is rotated by default
 STRETCH = 1024**2  # bytes by which the pace of a program is judged
 #: Seconds between two lines that may stand in two files with one between them. Such a one was begun
@@ -60,31 +61,52 @@ class Beginning:
 @dataclass
 class Followed:
     """An answer that goes on with the next file of a node. What was written before it was ``sure``,
-    in seconds since 1970, stands in the file that is read. ``newest`` gives the first line that the
-    newest one has since the second of a line, if only its time, or nothing where the node does not
-    answer. ``begins`` is the time with which the file begins that is read, where that is known.
+    in seconds since 1970, stands in no later file than the newest one, of which ``newest`` gives
+    the first line, if only its time, or nothing where the node does not answer. ``begins`` is that
+    time as the node said it last, and ``size`` how much of the file was read by then, at most.
     """
 
-    newest: Callable[[bytes], bytes]
+    newest: Callable[[], bytes]
     sure: float
     clock: Callable[[], float] = time.time
     begins: bytes = b""
+    size: int = 0
+    _unsure: bytes = b""  # the last line before the node failed to answer
+    _again: float = 0.0  # when to ask it again
+    _pause: float = PAUSE[0]
 
     def may_leave_out(self, earlier: bytes, later: bytes, size: int) -> bool:
         """Whether a file may lie between two lines of a log that has ``size`` bytes, by their
         times."""
-        is_long = size >= FILE_BYTES and seconds(earlier, later) >= SKIPPED
-        return is_long and _moment(later).timestamp() >= self.sure
-
-    def leaves_out(self, before: bytes, after: bytes) -> bool:
-        """Whether one does, for all that the node knows: both lines stand in one file if the newest
-        holds the first of them."""
-        asked, first = self.clock(), STAMPS.match(self.newest(before))
-        if first and first[1] <= before:
-            self.sure = asked
+        if seconds(earlier, later) < SKIPPED:
             return False
-        self.begins = after if first and first[1] == after else self.begins
-        return True
+        return earlier < self.begins or (size >= FILE_BYTES and not self._is_sure(later))
+
+    def _is_sure(self, stamp: bytes) -> bool:
+        return _moment(stamp).timestamp() < self.sure - SLACK
+
+    def check(self, before: bytes, after: bytes, size: int) -> tuple[bool, int]:
+        """Whether one does, for all that the node knows, and how much of the file that it has may
+        have been read, given the same of the file before: both lines stand in one file if the
+        newest holds the first of them. That a node does not answer is said once; when it does, it
+        answers for all lines since then."""
+        if not self._is_sure(after):
+            asked = self.clock()
+            if asked < self._again:
+                return False, size
+            first = STAMPS.match(self.newest())
+            if first is None:
+                is_told, self._unsure = bool(self._unsure), self._unsure or before
+                self._again = self.clock() + self._pause
+                self._pause = min(2 * self._pause, PAUSE[1])
+                return not is_told, size
+            before, self._unsure, self._pause = self._unsure or before, b"", PAUSE[0]
+            if self.begins not in {b"", first[1]}:  # it has begun another file since it was asked
+                size = max(size - self.size, 0)
+            self.begins, self.sure, self.size = first[1], asked, size
+        if self.begins == after:
+            self.size = size = 0
+        return before < self.begins, size
 
 
 def beginning(
@@ -112,6 +134,12 @@ def end(pod: Manifest, container: str, start: int) -> str:
     """When this start of the container ended; empty where its node does not say."""
     ended = _state(pod, container, start).get("terminated") or {}
     return str(ended.get("finishedAt") or "")
+
+
+def was_last(at: float, end: str) -> bool:
+    """Whether an answer that came to its end ``at`` a time, in seconds since 1970, did so for the
+    end of its container. Others end like it when a kubelet is restarted, or a connection to it."""
+    return bool(end) and at >= moment(end).timestamp()
 
 
 def _state(pod: Manifest, container: str, start: int) -> Manifest:

@@ -32,10 +32,10 @@ def first_stretch(api: Api, pod: Manifest, container: str, *, previous: bool) ->
     return _text(api, pod, query, limit=rotation.STRETCH)
 
 
-def newest(api: Api, pod: Manifest, container: str, stamp: bytes, *, previous: bool) -> bytes:
-    """The first line that its node has since the second of another, if only its time."""
-    query = _query(container, previous=previous) | {"sinceTime": rotation.since(stamp)}
-    return _text(api, pod, query, limit=FIRST)
+def newest(api: Api, pod: Manifest, container: str, *, previous: bool) -> bytes:
+    """The first line that its node has, if only its time. Nothing says since when to look, for a
+    node would read its file up to there."""
+    return _text(api, pod, _query(container, previous=previous), limit=FIRST)
 
 
 def _text(api: Api, pod: Manifest, query: dict[str, str], *, limit: int) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from engines.kubernetes.logs.cursor import LogCursor, Reader
-from engines.kubernetes.logs.rotation import Followed, since
+from engines.kubernetes.logs.rotation import Followed, was_last
 
 STEP = 0.1  # seconds
 LOOK = 10.0
@@ -111,13 +111,15 @@ class Kubelet:
         self.answers.append(Sent(follows, since[:19].encode(), self.path))
         return self.answers[-1]
 
-    def newest(self, stamp: bytes) -> bytes:
-        text = since(stamp)[:19].encode()
-        return next((line[:64] for line in self.path or [] if line[:19] >= text), b"")
+    def newest(self) -> bytes:
+        return next((line[:64] for line in self.path or []), b"")
 
     def send(self, answer: Sent) -> tuple[bytes, bool]:
         """What an answer has by now, and whether it is over."""
         told = b""
+        is_cut = self.chance.random() < self.busy * STEP / 8
+        if is_cut and answer.follows and self.is_read and not self.is_over:
+            return told, True  # the kubelet was restarted, or what is before it
         while self.now >= self._frozen:
             lines = answer.file[answer.at : answer.at + 7]
             answer.at += len(lines)
@@ -149,7 +151,7 @@ class Collector:
         self.kubelet, self.chance, self.text = kubelet, kubelet.chance, b""
         self.reader = Reader(LogCursor())
         self._answer: Sent | None = None
-        self._had_all, self._heard, self._again = False, 0.0, 0.0
+        self._whole_at, self._heard, self._again = 0.0, 0.0, 0.0
         self._renews = True  # does it ask anew where nothing comes?
 
     def step(self) -> None:
@@ -189,13 +191,15 @@ class Collector:
         if self._answer is not None:
             self._heard = self.kubelet.now
             followed = Followed(self.kubelet.newest, self.kubelet.clock(), self.kubelet.clock)
-            self.reader.connect(had_all=self._had_all, followed=followed if follows else None)
-            self._had_all = False
+            had_all = not follows and was_last(self._whole_at, self.kubelet.ended.decode())
+            self.reader.connect(had_all=had_all, followed=followed if follows else None)
+            self._whole_at = 0.0
 
     def _leave(self, *, ended: bool) -> None:
         self.text += self.reader.pause()
         if self._answer is not None:
             self.kubelet.answers.remove(self._answer)
-        self._answer, self._had_all = None, ended and self.reader.has_all
+        is_whole = ended and self.reader.has_all
+        self._answer, self._whole_at = None, self.kubelet.clock() if is_whole else 0.0
         self._renews = self.chance.random() < 0.3
         self._again = self.kubelet.now + self.chance.choice([0, 0.5, 3, 12])

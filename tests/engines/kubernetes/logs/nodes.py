@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from threading import Event, Lock
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -15,6 +16,16 @@ from engines.logs import Log, LogChunk
 
 AT = "2026-01-01T00:00:00Z"
 LINE = b"2026-01-01T00:00:00.000000000Z hello\n"
+
+
+def stamp(started: str, seconds: int) -> bytes:
+    """Before a line of so many seconds later."""
+    at = datetime.fromisoformat(started) + timedelta(seconds=seconds)
+    return b"%s.000000000Z" % at.strftime("%Y-%m-%dT%H:%M:%S").encode()
+
+
+def ago(seconds: int) -> str:
+    return f"{datetime.now(UTC) - timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class Answer:
@@ -46,7 +57,8 @@ class Nodes:
 
     ``log`` is what each pod's log holds by now, ``answers`` what was handed out of it, in blocks of
     ``block`` bytes at most. All containers ``started`` at one time. ``newest``: the file that it
-    has by now, where what is followed went through others.
+    has by now, where what is followed went through others. It waits with the answer to a question
+    for ``answers_questions``.
     """
 
     def __init__(self, *, started: str = AT) -> None:
@@ -59,6 +71,9 @@ class Nodes:
         self.most: dict[str, int] = {}
         self._busy: dict[str, int] = {}
         self._lock = Lock()
+        self.answers_questions = Event()
+        self.answers_questions.set()
+        self.questions = 0
         self.slow = Event()  # a node that is away says so when this is set
 
     def find(self, path: str) -> dict[str, Any]:
@@ -76,6 +91,8 @@ class Nodes:
         return self.answers[-1]
 
     def text(self, path: str, *, limitBytes: int, sinceTime: str = "", **query: object) -> bytes:
+        self.questions += 1
+        self.answers_questions.wait(10)
         lines = (self.newest or self.log).splitlines(keepends=True)
         text = b"".join(one for one in lines if one[:19] >= sinceTime[:19].encode())
         return text[:limitBytes]

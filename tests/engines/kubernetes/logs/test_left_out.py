@@ -47,12 +47,13 @@ def collected(kubelet: Kubelet) -> bytes:
     return collector.end()
 
 
-@pytest.fixture(autouse=True)
-def small_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "old" in request.fixturenames:
-        monkeypatch.setattr(rotation, "FILE_BYTES", FULL * 30 // 2)
+@pytest.fixture
+def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as those of the played node."""
+    monkeypatch.setattr(rotation, "FILE_BYTES", FULL * 30 // 2)
 
 
+@pytest.mark.usefixtures("small_files")
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("seed", range(25))
 def test_output_that_a_busy_node_leaves_out_is_told_wherever_it_was(seed: int, old: bool) -> None:
@@ -61,9 +62,9 @@ def test_output_that_a_busy_node_leaves_out_is_told_wherever_it_was(seed: int, o
     assert untold(collected(kubelet), kubelet.written) == []
 
 
-@pytest.mark.parametrize("old", [False])
-def test_of_a_node_that_keeps_up_everything_comes_and_no_line_says_otherwise(old: bool) -> None:
-    kubelet = Kubelet(random.Random(1), old=old, busy=0)  # noqa: S311 -- no secret
+@pytest.mark.usefixtures("small_files")
+def test_of_a_node_that_keeps_up_everything_comes_and_no_line_says_otherwise() -> None:
+    kubelet = Kubelet(random.Random(1), old=False, busy=0)  # noqa: S311 -- no secret
     kubelet.longest = 1.0
     text = collected(kubelet)
     assert kubelet.before, "it rotated the log"
@@ -71,33 +72,63 @@ def test_of_a_node_that_keeps_up_everything_comes_and_no_line_says_otherwise(old
 
 
 def test_a_pause_of_a_program_is_no_gap_where_one_file_holds_both_lines() -> None:
-    asked: list[bytes] = []
-
-    def newest(stamp: bytes) -> bytes:
-        asked.append(stamp)
-        return line(1, b"one")[:64]
-
-    reader = reader_of(Followed(newest, BEFORE))
+    reader = reader_of(Followed(lambda: line(0, b"zero"), BEFORE))
     assert reader.feed(line(1, b"one") + line(10, b"two") + line(11, b"three")) == (
         b"one\ntwo\nthree\n"
     )
-    assert asked == [line(1, b"")[:30]]
 
 
 def test_a_file_that_was_left_out_is_told_once() -> None:
-    reader = reader_of(Followed(lambda _: line(10, b"two"), BEFORE))
+    reader = reader_of(Followed(lambda: line(10, b"two"), BEFORE))
     told = reader.feed(line(1, b"one")) + reader.feed(line(10, b"two") + line(20, b"three"))
     assert told == b"one\n" + ROTATED + b"two\nthree\n"  # the next file is not full yet
 
 
-def test_where_a_node_does_not_answer_it_may_have_left_out_a_file() -> None:
-    reader = reader_of(Followed(lambda _: b"", BEFORE))
+@pytest.mark.parametrize("begins", [1, 15])
+def test_a_node_that_does_not_answer_is_left_in_peace_and_what_it_left_out_is_told(
+    begins: int,
+) -> None:
+    """Once where it fails, and when it answers, if it has begun another file since."""
+    answers, now = [b"", b"", line(begins, b"")], [BEFORE]
+    reader = reader_of(Followed(lambda: answers.pop(0), BEFORE, lambda: now[0]))
     told = reader.feed(line(1, b"one") + line(10, b"two") + line(20, b"three"))
-    assert told == b"one\n" + ROTATED + b"two\n" + ROTATED + b"three\n"
+    assert (told, len(answers)) == (b"one\n" + ROTATED + b"two\nthree\n", 2)
+    now[0] += rotation.PAUSE[1]
+    assert reader.feed(line(30, b"four") + line(40, b"five")) == b"four\nfive\n"
+    now[0] += rotation.PAUSE[1]
+    is_told = begins > 1
+    assert reader.feed(line(50, b"six")) == ROTATED * is_told + b"six\n"
+
+
+def test_a_node_is_asked_about_no_line_that_its_last_answer_covers() -> None:
+    """However many of them waited to be read."""
+    asked: list[int] = []
+
+    def newest() -> bytes:
+        asked.append(1)
+        return line(1, b"one")
+
+    reader = reader_of(Followed(newest, BEFORE, lambda: BEFORE + 45))
+    reader.feed(b"".join(line(second, b"text") for second in range(1, 60, 4)))
+    assert len(asked) == 5, "about the first, and those written later"
+
+
+def test_a_node_is_not_asked_about_a_file_that_it_has_just_begun() -> None:
+    """Though all of it was followed, and no gap led to it."""
+    begins = [line(1, b""), line(22, b"")]
+    reader = reader_of(Followed(lambda: begins.pop(0), BEFORE, lambda: BEFORE))
+    told = reader.feed(line(1, b"a") + line(20, b"b"))
+    told += reader.feed(line(22, b"c") + line(30, b"d") + line(40, b"e") + line(50, b"f"))
+    assert (told, begins) == (b"a\nb\nc\nd\ne\nf\n", [])
+
+
+def test_a_file_that_a_slow_clock_dates_before_the_question_is_looked_at() -> None:
+    reader = reader_of(Followed(lambda: line(9, b"two"), BEFORE + 9 + rotation.SLACK))
+    assert reader.feed(line(1, b"one") + line(9, b"two")) == b"one\n" + ROTATED + b"two\n"
 
 
 def test_a_line_that_was_left_unfinished_is_ended_before_ours() -> None:
-    reader = reader_of(Followed(lambda _: b"", BEFORE))
+    reader = reader_of(Followed(lambda: b"", BEFORE))
     told = reader.feed(line(1, b"one")[:-1]) + reader.feed(line(10, b"two"))
     assert told == b"one\n" + ROTATED + b"two\n"
 
@@ -108,15 +139,15 @@ def test_a_line_that_was_left_unfinished_is_ended_before_ours() -> None:
     ids=["no file was full", "it was written before"],
 )
 def test_no_node_is_asked_where_it_cannot_have_left_out_a_file(size: int, asked_at: float) -> None:
-    def newest(stamp: bytes) -> bytes:
-        raise AssertionError(stamp)
+    def newest() -> bytes:
+        raise AssertionError
 
     reader = reader_of(Followed(newest, asked_at), size=size)
     assert reader.feed(line(1, b"one") + line(50, b"two")) == b"one\ntwo\n"
 
 
 def test_a_file_that_a_node_opens_twice_comes_once() -> None:
-    reader = reader_of(Followed(lambda _: line(10, b"two"), BEFORE))
+    reader = reader_of(Followed(lambda: line(10, b"two"), BEFORE))
     file = line(10, b"two") + line(11, b"three")
     told = reader.feed(line(1, b"one") + file) + reader.feed(file + line(12, b"four"))
     assert told == b"one\n" + ROTATED + b"two\nthree\nfour\n"

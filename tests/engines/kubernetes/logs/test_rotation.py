@@ -1,7 +1,6 @@
 """What a node rotated away is told by a line, and little of it is. No cluster."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,22 +10,12 @@ from engines.kubernetes.logs.cursor import LogCursor, Reader
 from engines.kubernetes.logs.rotation import BEHEADED, ROTATED, Beginning
 from engines.kubernetes.logs.streams import LogStreams
 from engines.logs import Log
-from tests.engines.kubernetes.logs.nodes import AT, Nodes, read, streams_of
+from tests.engines.kubernetes.logs.nodes import AT, Nodes, ago, read, stamp, streams_of
 from tests.waiting import wait_for
 
 
 def line(seconds: int, text: bytes) -> bytes:
     return b"2026-01-01T00:00:%02d.000000000Z %s\n" % (seconds, text)
-
-
-def stamp(started: str, seconds: int) -> bytes:
-    """Before a line of so many seconds later."""
-    at = datetime.fromisoformat(started) + timedelta(seconds=seconds)
-    return b"%s.000000000Z" % at.strftime("%Y-%m-%dT%H:%M:%S").encode()
-
-
-def ago(seconds: int) -> str:
-    return f"{datetime.now(UTC) - timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def collected(
@@ -164,12 +153,12 @@ def test_words_of_the_node_instead_of_the_log_are_no_sign_of_a_rotation() -> Non
     assert reader.pause() + reader.flush("") == b""
 
 
-@pytest.mark.parametrize("is_over", [False, True])
+@pytest.mark.parametrize("end", ["cut", "of the kubelet", "of the container"])
 def test_a_log_that_was_rotated_between_two_connections_says_so(
-    is_over: bool, monkeypatch: pytest.MonkeyPatch
+    end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However short they were apart: nobody knows what the node had not sent yet. One that sent all
-    of a container that ended had."""
+    """However short they were apart: nobody knows what the node had not sent yet, also where the
+    answer came to an end. One that sent all of a container that ended had."""
     monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 0.05)
     nodes, uid = Nodes(), uuid4()
     nodes.log = line(1, b"one")
@@ -178,23 +167,18 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
     told = collected(streams, uid, cursors, until=b"one\n")
     nodes.log = line(2, b"two")
     (follower,) = streams._all()
-    if not is_over:
+    if end == "cut":
         with streams._lock:
             follower.cut()
-    streams.on_change(uid, nodes.snapshot("up", 1, ended="2026-01-01T00:00:03Z"))
+    if end == "of the kubelet":
+        monkeypatch.setattr("engines.kubernetes.logs.follower.PAUSE", (30.0, 30.0))
+        nodes.answers[0].shutdown()
+        wait_for(lambda: follower._whole_at)
+    ended = ago(-60) if end == "of the kubelet" else "2026-01-01T00:00:03Z"
+    streams.on_change(uid, nodes.snapshot("up", 1, ended=ended))
     nodes.answers[0].shutdown()
     told += collected(streams, uid, cursors)
-    assert told == b"one\n" + (b"" if is_over else ROTATED) + b"two\n"
-
-
-def test_a_node_is_asked_whether_it_left_out_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.rotation.FILE_BYTES", 0)
-    nodes, uid = Nodes(started=ago(1)), uuid4()
-    lines = [b"%s %d\n" % (stamp(nodes.started, 10 * n), n) for n in range(1, 4)]
-    nodes.log, nodes.newest = b"".join(lines), b"".join(lines[1:])
-    streams = streams_of(nodes)
-    streams.on_change(uid, nodes.snapshot("up", 1))
-    assert collected(streams, uid, {}, until=b"3\n") == b"1\n" + ROTATED + b"2\n3\n"
+    assert told == b"one\n" + (b"" if end == "of the container" else ROTATED) + b"two\n"
 
 
 def test_a_burst_is_read_before_anybody_takes_it() -> None:
@@ -226,3 +210,13 @@ def test_logs_that_nobody_takes_hold_no_more_than_all_may(monkeypatch: pytest.Mo
     streams._close()
     wait_for(lambda: not streams._serving)
     assert streams._ahead.held == 0
+
+
+def test_a_node_is_asked_whether_it_left_out_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.rotation.FILE_BYTES", 0)
+    nodes, uid = Nodes(started=ago(1)), uuid4()
+    lines = [b"%s %d\n" % (stamp(nodes.started, 10 * n), n) for n in range(1, 4)]
+    nodes.log, nodes.newest = b"".join(lines), b"".join(lines[1:])
+    streams = streams_of(nodes)
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    assert collected(streams, uid, {}, until=b"3\n") == b"1\n" + ROTATED + b"2\n3\n"

@@ -6,7 +6,7 @@ import pytest
 
 from engines.kubernetes.logs.streams import OPENING
 from engines.logs import Log
-from tests.engines.kubernetes.logs.nodes import AT, Nodes, read, streams_of
+from tests.engines.kubernetes.logs.nodes import AT, Nodes, ago, read, stamp, streams_of
 from tests.waiting import wait_for
 
 
@@ -120,3 +120,24 @@ def test_after_the_watch_all_is_forgotten(nodes: Nodes, monkeypatch: pytest.Monk
     assert streams.logs(uid, 1)
     streams.rest()
     wait_for(lambda: not streams.logs(uid, 1))
+
+
+def test_a_stream_is_not_quiet_while_its_node_is_asked_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.rotation.FILE_BYTES", 0)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW", (0, 0.0))
+    nodes, uid = Nodes(started=ago(1)), uuid4()
+    lines = [b"%s %d\n" % (stamp(nodes.started, 10 * n), n) for n in range(1, 4)]
+    nodes.log, nodes.block = b"".join(lines), len(lines[0])
+    nodes.answers_questions.clear()
+    streams = streams_of(nodes)
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    read(streams, uid, {})
+    wait_for(lambda: nodes.questions)
+    (follower,) = streams._all()
+    assert follower._brought, "the first line"
+    assert not follower.needs_another_stream
+    nodes.answers_questions.set()
+    wait_for(lambda: follower.needs_another_stream)
+    streams._close()
