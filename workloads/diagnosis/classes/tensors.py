@@ -103,7 +103,8 @@ CLASSES = (
             r"(?i:(?<![\w-])(?<!no )(?:nan|non-?finite|inf(?:inite)?)\b(?!-| to )[^,=:|]{0,30}"
             r"\b(?:loss|gradient|grad|norm|values? detected))",
             r"returned nan values in its",
-            r"(?i:\binvalid (?:loss|gradients?)(?: values?)?(?:[,;]| (?:detected|encountered)\b))",
+            r"(?i:(?<!\b0 )\binvalid (?:loss|gradients?)(?: values?)?"
+            r"(?:[,;]| (?:detected|encountered)\b(?!:? 0\b)))",
             r"(?:[Ll]oss|[Gg]rad\w*|[Oo]utputs?|[Ll]ogits?|[Tt]ensor|Input data|Label)\b.{0,20} "
             r"contains? (?:either )?`?(?:NaN|nan|infinity|inf)\b",
             r"Input (?:\w{1,2} |\w+_\w+ )?contains (?:NaN|infinity)",
