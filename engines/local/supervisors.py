@@ -16,8 +16,9 @@ from engines.shared.starts import start_of
 from spec.phases import Phase, Reason
 
 #: Seconds between two that are started. One that does not listen yet counts as dead when its
-#: process is: on a busy machine it may take long.
-STARTING = 2.0
+#: process is, for on a busy machine it may take long, but not that many seconds: it may also hang.
+STARTING, LONGEST = 2.0, 300.0
+HUNG = f"It did not start within {LONGEST / 60:.0f} minutes and was killed.\n"
 #: How often one may die beyond the backoff limit before the workload is given up.
 SPARE_LIVES = 5
 #: A shell leaves it to the system at once, so that it is nobody's child and nobody's zombie.
@@ -39,7 +40,9 @@ def start(folder: Folder) -> None:
         )
     pid = int(ended.stdout)
     try:
-        folder.starting.write_text(f"{pid} {start_of(pid)}")
+        draft = folder.path / f".starting.{pid}"  # nobody reads half of it
+        draft.write_text(f"{pid} {start_of(pid)}")
+        draft.replace(folder.starting)
     except OSError as error:
         if not is_full(error):
             raise
@@ -54,6 +57,19 @@ def is_starting(folder: Folder) -> bool:
     return False
 
 
+def _is_waited_for(folder: Folder) -> bool:
+    """Whether the last one that was started may still come to listen; one that hangs is killed."""
+    with suppress(FileNotFoundError):
+        age = abs(time.time() - folder.starting.stat().st_mtime)  # the clock may be set
+        if not is_starting(folder) or age < LONGEST:
+            return is_starting(folder)
+        pid, started = folder.starting.read_text().split()
+        processes.kill(int(pid), started)
+        with folder.supervisor_log.open("a") as log:
+            log.write(HUNG)
+    return False
+
+
 def revive(folder: Folder) -> None:
     """Start one for a workload that has none and is not over. Call with the door locked."""
     document, record = read_json(folder.launch), Record.read(folder)
@@ -64,7 +80,7 @@ def revive(folder: Folder) -> None:
         return
     lives = folder.revivals(plan.run)
     lost = lives.stat() if lives.exists() else None
-    if is_starting(folder) or (lost and abs(time.time() - lost.st_mtime) < STARTING):
+    if _is_waited_for(folder) or (lost and abs(time.time() - lost.st_mtime) < STARTING):
         return
     if lost and lost.st_size > plan.backoff_limit + SPARE_LIVES:
         _give_up(folder, plan)

@@ -137,6 +137,24 @@ def test_a_supervisor_that_is_slow_to_start_is_not_taken_for_dead(rig: LocalRig)
     assert (rig.over(launched).reason, lives.stat().st_size) == (Reason.LOST, 6)
 
 
+def test_a_supervisor_that_hangs_before_it_starts_is_not_waited_for_without_end(
+    rig: LocalRig,
+) -> None:
+    launched = rig.prints()
+    folder = rig.folder(launched)
+    folder.prepare(1)
+    write_json(folder.launch, rig.engine.plan(launched).to_json(), scratch=folder.path)
+    with subprocess.Popen(["sleep", "60"]) as hung:  # noqa: S607 -- whichever sleep there is
+        folder.starting.write_text(f"{hung.pid} {start_of(hung.pid)}")
+        os.utime(folder.starting, (0, 0))
+        with locked(folder.door):
+            supervisors.revive(folder)
+        assert hung.wait(10) == -signal.SIGKILL
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert folder.revivals(1).stat().st_size == 1, "a life"
+    assert folder.supervisor_log.read_text().startswith(supervisors.HUNG)
+
+
 def test_a_clock_that_is_set_takes_no_supervisor_for_another(
     rig: LocalRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
