@@ -23,6 +23,8 @@ EARLY, PROMPT = 5.0, 1.0
 SLACK = 1.0  # seconds by which the clock of a node may differ from ours
 PAUSE = (1.0, 30.0)  # seconds until a node that did not answer is asked again: at first, at most
 FILE_BYTES = 5 * 1000**2  # half of what is rotated by default
+#: Bytes since the last answer up to which a program that pauses as it did before filled no file.
+LITTLE = FILE_BYTES // 50
 STRETCH = 1024**2  # bytes by which the pace of a program is judged
 #: Seconds between two lines that may stand in two files with one between them. Such a one was begun
 #: at one look and left at another, and 3 is the least that a node can be set to.
@@ -71,6 +73,7 @@ class Followed:
     clock: Callable[[], float] = time.time
     begins: bytes = b""
     size: int = 0
+    _usual: float = 0.0  # seconds between two lines that stood in this file
     _unsure: bytes = b""  # the last line before the node failed to answer
     _again: float = 0.0  # when to ask it again
     _pause: float = PAUSE[0]
@@ -82,6 +85,12 @@ class Followed:
             return False
         return earlier < self.begins or (size >= FILE_BYTES and not self._is_sure(later))
 
+    def _is_usual(self, earlier: bytes, later: bytes, size: int) -> bool:
+        """Whether the program goes on slowly, as it did by the last answer. A node that left out a
+        file did nothing for longer than that, or the program wrote much."""
+        is_slow = size - self.size < LITTLE and not self._unsure
+        return is_slow and seconds(earlier, later) <= self._usual
+
     def _is_sure(self, stamp: bytes) -> bool:
         return _moment(stamp).timestamp() < self.sure - SLACK
 
@@ -91,8 +100,8 @@ class Followed:
         newest holds the first of them. That a node does not answer is said once; when it does, it
         answers for all lines since then."""
         if not self._is_sure(after):
-            asked = self.clock()
-            if asked < self._again:
+            asked, pause = self.clock(), seconds(before, after)
+            if asked < self._again or self._is_usual(before, after, size):
                 return False, size
             first = STAMPS.match(self.newest())
             if first is None:
@@ -103,7 +112,9 @@ class Followed:
             before, self._unsure, self._pause = self._unsure or before, b"", PAUSE[0]
             if self.begins not in {b"", first[1]}:  # it has begun another file since it was asked
                 size = max(size - self.size, 0)
+                self._usual = 0.0
             self.begins, self.sure, self.size = first[1], asked, size
+            self._usual = max(self._usual, 1.5 * pause) if first[1] <= before else 0.0
         if self.begins == after:
             self.size = size = 0
         return before < self.begins, size

@@ -51,6 +51,7 @@ def collected(kubelet: Kubelet) -> bytes:
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as those of the played node."""
     monkeypatch.setattr(rotation, "FILE_BYTES", FULL * 30 // 2)
+    monkeypatch.setattr(rotation, "LITTLE", FULL * 30 // 100)
 
 
 @pytest.mark.usefixtures("small_files")
@@ -109,15 +110,31 @@ def test_a_node_is_asked_about_no_line_that_its_last_answer_covers() -> None:
         return line(1, b"one")
 
     reader = reader_of(Followed(newest, BEFORE, lambda: BEFORE + 45))
-    reader.feed(b"".join(line(second, b"text") for second in range(1, 60, 4)))
-    assert len(asked) == 5, "about the first, and those written later"
+    reader.feed(b"".join(line(second, b"text") for second in (1, 4, 8, 13, 19, 26, 34, 43)))
+    assert len(asked) == 1
+
+
+def test_a_node_is_asked_once_about_a_slow_program_until_it_pauses_longer_or_writes_much() -> None:
+    asked: list[int] = []
+
+    def newest() -> bytes:
+        asked.append(1)
+        return line(0, b"zero")
+
+    reader = reader_of(Followed(newest, BEFORE, lambda: BEFORE))
+    reader.feed(b"".join(line(second, b"step") for second in range(1, 40, 4)))
+    assert len(asked) == 1
+    reader.feed(line(45, b"step"))
+    assert len(asked) == 2, "after 8 seconds instead of 4"
+    reader.feed(line(46, b"x" * rotation.LITTLE) + line(50, b"step"))
+    assert len(asked) == 3
 
 
 def test_a_node_is_not_asked_about_a_file_that_it_has_just_begun() -> None:
     """Though all of it was followed, and no gap led to it."""
-    begins = [line(1, b""), line(22, b"")]
+    begins = [line(15, b""), line(22, b"")]
     reader = reader_of(Followed(lambda: begins.pop(0), BEFORE, lambda: BEFORE))
-    told = reader.feed(line(1, b"a") + line(20, b"b"))
+    told = reader.feed(line(15, b"a") + line(20, b"b"))
     told += reader.feed(line(22, b"c") + line(30, b"d") + line(40, b"e") + line(50, b"f"))
     assert (told, begins) == (b"a\nb\nc\nd\ne\nf\n", [])
 
