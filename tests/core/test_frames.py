@@ -25,7 +25,7 @@ def _below(depth: int, call: Callable[[], int]) -> int:
     return call() if depth == 0 else _below(depth - 1, call)
 
 
-def test_its_frame_claims_a_chunk_of_its_own() -> None:
+def test_a_call_with_room_claims_a_chunk_of_its_own() -> None:
     assert with_room.__code__.co_stacksize == CLAIMED
 
 
