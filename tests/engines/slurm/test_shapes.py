@@ -149,8 +149,10 @@ def test_a_launcher_starts_the_workers_by_mpirun(rig: SlurmRig) -> None:
 def test_processes_that_srun_starts_meet_by_its_pmi(rig: SlurmRig) -> None:
     if rig.transport.run(["sh", "-c", "/sbin/ldconfig -p | grep libmpich.so.12"]).code:
         pytest.skip("no MPICH on the login node")
-    # The nodes of the testbed have one kernel: UCX takes them for one machine with one memory.
-    line = f"env UCX_TLS=tcp,self srun --mpi=pmi2 python3 {program(rig, BY_PMI)}"
+    # The nodes of the testbed have one kernel: UCX takes them for one machine, with one memory and
+    # one loopback device.
+    ucx = "UCX_TLS=tcp,self UCX_NET_DEVICES=eth0"
+    line = f"env {ucx} srun --mpi=pmi2 python3 {program(rig, BY_PMI)}"
     launched = rig.submit(mpi(rig, line))
     shown = rig.over(launched)
     lines = sorted(printed(rig.engine, launched).decode().splitlines())
