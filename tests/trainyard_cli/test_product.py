@@ -78,6 +78,8 @@ def test_a_submission_that_is_waited_for_ends_as_its_workload(trainyard: Run) ->
     done = trainyard(f"{line} --command -- sh -c 'echo broken; exit 7'", code=7)
     assert "failing is Failed." in done.stderr
     assert trainyard("logs failing").stdout == "broken\n"
+    for line in ("exec failing -- true", "bash failing < /dev/null"):
+        assert "needs a running rank, and failing is Failed" in trainyard(line, code=1).stderr
 
 
 def test_programs_run_in_a_rank_and_shells_take_what_is_typed(trainyard: Run) -> None:
@@ -95,8 +97,6 @@ def test_programs_run_in_a_rank_and_shells_take_what_is_typed(trainyard: Run) ->
     assert "Check that it has this rank" in refused.stderr
     assert "after --" in trainyard("exec open", code=2).stderr
     assert "exec open -- nvidia-smi" in trainyard("exec open nvidia-smi", code=2).stderr
-    for line in ("exec attached -- true", "bash attached < /dev/null"):
-        assert "needs a running rank, and attached is Completed" in trainyard(line, code=1).stderr
     trainyard("delete job open")
 
 
