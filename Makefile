@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast test-api test-kubernetes test-slurm bench bench-api bench-kubernetes bench-slurm pictures install install-dev lock clean
+.PHONY: help run check format test test-fast test-slow test-api test-kubernetes test-slurm bench bench-api bench-kubernetes bench-slurm pictures install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,9 @@ test: install-dev ## All tests (T=workloads: some; DATABASE_URL=postgresql://…
 
 test-fast: install-dev ## All tests but those in the browser and those that kill processes
 	$(BIN)/python -m tests --fast $(if $(T),"$(T)")
+
+test-slow: install-dev ## Those in the browser and those that kill processes
+	$(BIN)/python -m tests --slow $(if $(T),"$(T)")
 
 test-api: install-dev ## What the OpenAPI document allows, at random, for minutes (API_SECONDS=, FUZZ_SEED=)
 	API_SECONDS=$(or $(API_SECONDS),150) $(BIN)/python -m tests tests/fuzz/test_document.py

@@ -21,6 +21,7 @@ COLORED = (
     "\\x1b[90m{at:08d}\\x1b[0m \\x1b[32mINFO\\x1b[0m train rank=0 lr=3.0e-4 "
     "\\x1b[1mthroughput\\x1b[0m=812.3 tokens/s loss=\\x1b[36m0.{loss:03d}\\x1b[0m"
 )
+GREP_READ = (0, 1)  # exit codes: lines were found, or none
 # In the product's own process of manage.py: the store is its own affair.
 FILL = """
 from workloads import logs
@@ -76,13 +77,16 @@ def _by_grep(trainyard: Trainyard, workload: str) -> float:
     """Seconds; it reads colors as what they are, and finds no text that they interrupt."""
     log = trainyard.home / "logs" / workload / "1-0-0.log"
     began = time.perf_counter()
-    subprocess.run(
+    done = subprocess.run(
         ["grep", "-ic", RARE, str(log)],  # noqa: S607 -- whichever grep there is
         capture_output=True,  # into nothing it would stop at the first hit
         check=False,
         env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
     )
-    return time.perf_counter() - began
+    took = time.perf_counter() - began
+    if done.returncode not in GREP_READ:
+        raise RuntimeError(f"grep did not read {log}: {done.stderr!r}")
+    return took
 
 
 def _search(web: httpx.Client, address: str, query: dict[str, str]) -> tuple[float, Any]:

@@ -20,14 +20,17 @@ WHOLE = ["-n", "2", "--dist", "loadfile", "-m", "(e2e or faults) and not kuberne
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="?", default="", help="a path below tests/, or words for -k")
-    parser.add_argument("--fast", action="store_true", help="no browser, nothing is killed")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--fast", action="store_true", help="no browser, nothing is killed")
+    part.add_argument("--slow", action="store_true", help="only what --fast leaves out")
     options = parser.parse_args()
-    chosen = choose(options.only)
-    codes = [run([*FAST, *chosen])]
-    if not options.fast:
+    codes = []
+    if not options.slow:
+        codes.append(run([*FAST, *choose(options.only)]))
+    if not options.fast and (whole := choose_marked(options.only, "e2e", "faults")):
         if code := browser.main():
             return code
-        codes.append(run([*WHOLE, *(chosen or marked("e2e", "faults"))]))
+        codes.append(run([*WHOLE, *whole]))
     return of_all(codes)
 
 
@@ -44,6 +47,14 @@ def choose(only: str) -> list[str]:
         return []
     path = HERE / only.removeprefix("tests/")
     return [str(path)] if path.exists() else ["-k", only]
+
+
+def choose_marked(only: str, *marks: str) -> list[str]:
+    """The same of files that name one of these marks; empty where none is below the path."""
+    files, chosen = marked(*marks), choose(only)
+    if len(chosen) == 1:
+        return [it for it in files if Path(it).is_relative_to(chosen[0])]
+    return [*files, *chosen]
 
 
 def marked(*marks: str) -> list[str]:

@@ -146,6 +146,12 @@ def attempt_starts(workload: Workload, number: int) -> None:
             workload.attempt = number
 
 
+def is_past(workload: Workload, observation: Observation) -> bool:
+    """Whether something later was applied."""
+    latest = (workload.observed_run, workload.observed_sequence)
+    return (observation.run, observation.sequence) < latest
+
+
 def _is_news(workload: Workload, observation: Observation) -> bool:
     later = Q(observed_run__lt=observation.run) | Q(
         observed_run=observation.run, observed_sequence__lt=observation.sequence

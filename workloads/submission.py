@@ -91,6 +91,8 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         gpus=demand.gpus,
         cpu_cores=demand.cpu,
         memory_bytes=demand.memory,
+        time_limit_seconds=spec.time_limit_seconds,
+        idle_limit_seconds=spec.idle_limit_seconds,
         **verdict_columns(planned.fit),
         **origin,
     )

@@ -42,6 +42,7 @@ from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.submission import Submitter
 from engines.kubernetes.watch.lookup import Lookup
+from engines.kubernetes.watch.memory import Memory
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.kubernetes.watch.watcher import Watcher
 from engines.logs import Log, LogChunk
@@ -81,6 +82,7 @@ class KubernetesEngine:
         self._now = Lookup(api, prefix)
         self._submitter = Submitter(api, self._now, self._manifests)
         self._watcher: Watcher | None = None
+        self._memory = Memory()
 
     def capabilities(self) -> Capabilities:
         return discovery.capabilities(self._api, self._prefix)
@@ -138,7 +140,11 @@ class KubernetesEngine:
             return ours and self._now.restore(kind, job)
 
         watcher = self._watcher = Watcher(
-            self._api, on_change, nodes=self._inventory.last, restore=restore
+            self._api,
+            on_change,
+            nodes=self._inventory.last,
+            restore=restore,
+            before=self._memory.take(),
         )
         self._streams.wake()
         try:
@@ -151,6 +157,7 @@ class KubernetesEngine:
             if self._watcher is watcher:
                 self._watcher = None
                 self._streams.rest()
+                self._memory.keep(watcher.snapshots)
 
     def events(self) -> list[ClusterEvent]:
         events = self._watcher.events if self._watcher else ()

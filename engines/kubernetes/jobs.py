@@ -11,6 +11,7 @@ from spec.workload import Role, WorkloadSpec
 WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
 RUN, NAME, SUBMITTED_BY = "trainyard.io/run", "trainyard.io/name", "trainyard.io/submitted-by"
 GAVE_UP = "trainyard.io/gave-up"  # annotation: why we suspended the job for good, in words
+JOB_NAME = "training.kubeflow.org/job-name"  # on all that the operators make of a job
 REPLICA_TYPE = "training.kubeflow.org/replica-type"
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 JOB_ROLE = "training.kubeflow.org/job-role"  # what pods of an MPIJob have instead of a type

@@ -1,4 +1,5 @@
-"""Each order of the workloads table has an index; see ``workloads.table.keyset``."""
+"""Each order of the workloads table has an index; see ``workloads.table.keyset``. What the sweep
+looks for every few seconds has one, too."""
 
 from django.db import models
 from django.db.models import Q
@@ -27,4 +28,14 @@ TABLE_INDEXES = [
         fields=["created_at", "id", "name", "image", "project", "created_by", "deleted_at"],
         name="table_search",
     ),
+]
+
+#: Only of what has such a limit.
+LIMIT_INDEXES = [
+    models.Index(
+        fields=["phase"],
+        condition=Q(deleted_at=None, **{f"{limit}_limit_seconds__isnull": False}),
+        name=f"workload_{limit}_limit",
+    )
+    for limit in ("time", "idle")
 ]

@@ -25,7 +25,7 @@ from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
 from workloads.models.history.foreseen import Foreseen, first_wait
 from workloads.models.history.traces import kept_in_words, kept_until, with_the_project
-from workloads.models.indexes import TABLE_INDEXES
+from workloads.models.indexes import LIMIT_INDEXES, TABLE_INDEXES
 from workloads.models.queries import WorkloadQuerySet
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ class Workload(Foreseen):
     pending_seconds = models.FloatField(default=0)
     running_seconds = models.FloatField(default=0)
 
-    # Copies of what the spec says, so that the table sorts and filters in SQL.
+    # Copies of what the spec says, so that the table sorts and filters in SQL, and the sweep reads
+    # no spec to know that there is no limit in it.
     kind = models.CharField(max_length=20, choices=choices.kinds, default="distributed")
     framework = models.CharField(max_length=20, blank=True, choices=choices.frameworks)
     architecture = models.CharField(max_length=30, choices=choices.architectures)
@@ -108,6 +109,8 @@ class Workload(Foreseen):
     gpus = models.FloatField(default=0)
     cpu_cores = models.FloatField(default=0)
     memory_bytes = models.BigIntegerField(default=0)
+    time_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    idle_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
     # Whether all that the ranks printed in this run is in our own store.
     logs_complete = models.BooleanField(default=False)
     # Why it failed, as its log tells (workloads.diagnosis), and the line that decided it.
@@ -139,6 +142,7 @@ class Workload(Foreseen):
         ]
         indexes = [
             *TABLE_INDEXES,
+            *LIMIT_INDEXES,
             models.Index(fields=["cluster", "phase", "queued_at"], name="workload_queue"),
             models.Index(fields=["project", "phase"], name="workload_project_phase"),
             models.Index(

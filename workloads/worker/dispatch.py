@@ -88,7 +88,9 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
     late: dict[UUID, EngineUnavailable] = {}
     with ThreadPoolExecutor(cluster.definition.calls) as pool:
         while extend():
-            some = list(_to_launch(cluster).exclude(pk__in=late)[:AT_ONCE])
+            # Whether there are any costs less than to look for them, which the sweep has us do.
+            left = waiting(cluster).exclude(pk__in=late)
+            some = list(_to_launch(left)[:AT_ONCE]) if left.exists() else []
             late |= (now := _give(cluster, some, pool, extend))
             if len(now) == len(some):
                 break
@@ -109,9 +111,9 @@ def waiting(cluster: Cluster) -> WorkloadQuerySet:
     )
 
 
-def _to_launch(cluster: Cluster) -> WorkloadQuerySet:
+def _to_launch(waiting: WorkloadQuerySet) -> WorkloadQuerySet:
     """With all that a launch tells of each, for what is left out is a question of each row."""
-    rows = waiting(cluster).select_related("project", "created_by")
+    rows = waiting.select_related("project", "created_by")
     own = ("name", "spec_json", "verdict", "running_seconds", "created_by__username")
     return rows.standing(*own, "project__name", "project__department", "project__cluster")
 

@@ -41,13 +41,15 @@ RELIST_SECONDS = 300.0  # a watch that misses nothing is not proof that nothing 
 
 @dataclass
 class Watch:
-    """A watch that may go on in the next turn. ``listed`` gathers its list, and is then ``None``.
+    """A watch that may go on in the next turn. ``listed`` gathers its list, and is then ``None``;
+    ``agreed`` is what lists showed to be as the rows say.
 
     Another process may have had turns in between; what changed meanwhile waits here all the same.
     """
 
     engine: Engine
     observations: Generator[Observation | None]
+    agreed: relist.Agreed = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
     listed: list[Observation] | None = field(default_factory=list)
 
@@ -55,8 +57,8 @@ class Watch:
         self.glances = Glances(self.engine)
 
     @classmethod
-    def open(cls, engine: Engine) -> "Watch":
-        return cls(engine, engine.watch())
+    def open(cls, engine: Engine, agreed: relist.Agreed | None = None) -> "Watch":
+        return cls(engine, engine.watch(), agreed or {})
 
     @property
     def is_old(self) -> bool:
@@ -126,7 +128,7 @@ def _take_up(cluster: Cluster) -> Watch:
         return watch
     if watch:
         watch.observations.close()
-    return Watch.open(engine)
+    return Watch.open(engine, watch.agreed if watch else None)
 
 
 def _follow(cluster: Cluster, extend: Callable[[], bool]) -> None:
@@ -183,7 +185,7 @@ class Turn:
 
     def _catch_up(self, listed: list[Observation]) -> bool:
         """The list is whole: apply what it changes, and give up what it lacks."""
-        for observation in relist.changed(self.cluster, listed):
+        for observation in relist.changed(self.cluster, listed, self.watch.agreed):
             self.ends.take(observation)
             if not self._beat():
                 return False

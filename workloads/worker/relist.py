@@ -1,12 +1,15 @@
 """Catching up with a whole list of what a cluster has, at the price of what changed in it."""
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Prefetch
 
 from clusters.models import Cluster
 from engines.base import Observation
+from engines.shared.observations import says_the_same
 from spec.phases import HANDED_OVER, KEPT_THERE, Phase
 from workloads import reconcile
 from workloads.history import causes, progress
@@ -14,17 +17,53 @@ from workloads.models import Cause, Workload
 from workloads.worker import drift
 
 AT_ONCE = 500  # rows of one query
+#: Whatever changes a row, its ranks or its causes changes one of these as well.
+SIGNS = (
+    *("phase", "reason", "message", "run", "attempt"),
+    *("observed_run", "observed_sequence", "num_pods", "deleted_at"),
+)
+#: What was seen of a workload when its row said the same, and the signs of the row then.
+Agreed = dict[UUID, tuple[Observation, tuple[Any, ...]]]
+signs_of = attrgetter(*SIGNS)
 
 
-def changed(cluster: Cluster, listed: Sequence[Observation]) -> Iterator[Observation]:
-    """What of the list says something that the rows do not: a query for many, not one for each."""
+def changed(
+    cluster: Cluster, listed: Sequence[Observation], agreed: Agreed | None = None
+) -> Iterator[Observation]:
+    """What of the list says something that the rows do not: a query for many, not one for each.
+    ``agreed`` is what the last list showed. What agreed then, and is on both sides as it was, still
+    agrees: it is not compared again."""
+    before, now = agreed or {}, Agreed()
     for start in range(0, len(listed), AT_ONCE):
         some = listed[start : start + AT_ONCE]
-        rows = _rows(cluster, [observation.workload_id for observation in some])
-        for observation in some:
+        still = _still_agreed(cluster, some, before)
+        now |= still
+        others = [it for it in some if it.workload_id not in still]
+        rows = _rows(cluster, [observation.workload_id for observation in others])
+        for observation in others:
             row = rows.get(observation.workload_id)
-            if row is not None and not is_known(row, observation):
+            if row is None:
+                continue
+            if not is_known(row, observation):
                 yield observation
+            elif not reconcile.is_past(row, observation):
+                now[row.pk] = observation, signs_of(row)
+    if agreed is not None:
+        agreed.clear()
+        agreed |= now
+
+
+def _still_agreed(cluster: Cluster, some: Sequence[Observation], before: Agreed) -> Agreed:
+    same = {
+        it.workload_id: before[it.workload_id]
+        for it in some
+        if it.workload_id in before and says_the_same(it, before[it.workload_id][0])
+    }
+    if not same:
+        return {}
+    rows = Workload.objects.filter(cluster=cluster, pk__in=same).order_by()
+    signs = {pk: tuple(values) for pk, *values in rows.values_list("pk", *SIGNS)}
+    return {pk: both for pk, both in same.items() if signs.get(pk) == both[1]}
 
 
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:

@@ -14,7 +14,7 @@ from engines.base import (
 from engines.kubernetes.client.api import Api, Denied, NotFound
 from engines.kubernetes.cluster import reviews
 from engines.kubernetes.cluster.rbac import PLAIN_JOBS
-from engines.kubernetes.jobs import KAI, KINDS, PLAIN, PYTORCH, WORKLOAD, JobKind
+from engines.kubernetes.jobs import JOB_NAME, KAI, KINDS, PLAIN, PYTORCH, WORKLOAD, JobKind
 from spec.framework import Framework
 
 KAI_GROUP = "scheduling.run.ai"
@@ -23,6 +23,10 @@ KAI_QUEUES, QUEUES = f"{KAI_GROUP}/v2", "queues"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
 CLAIMS, CONFIG_MAPS = "/api/v1/persistentvolumeclaims", "/api/v1/configmaps"
+NOT_OURS = f"!{WORKLOAD}"
+#: Operators make one for each rank, without a port of a node. The server leaves them out, for
+#: thousands would be read every minute.
+NOT_OF_RANKS = f"{NOT_OURS},!{JOB_NAME}"
 MOST_NAMES = 1000  # of claims, and of ConfigMaps, that are kept
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL = "default"  # a namespace that every cluster has; nothing is made there
@@ -47,7 +51,9 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
         terminal=True,
         topologies=topologies(api),
         quotas=kai and QUEUES in served(api, KAI_QUEUES),
-        node_ports=node_ports(_allowed(lambda: list(api.everything(SERVICES)))),
+        node_ports=node_ports(
+            _allowed(lambda: list(api.everything(SERVICES, labelSelector=NOT_OF_RANKS)))
+        ),
         plain_jobs=plain_jobs(api),
         claims=claims(api, prefix),
         config_maps=config_maps(api, prefix),
@@ -162,11 +168,9 @@ def topologies(api: Api) -> tuple[str, ...] | None:
 
 
 def node_ports(services: list[Manifest]) -> tuple[int, ...]:
-    """Held by Services that are not Trainyard's; its own come and go with their workloads."""
+    """Held by Services that are not Trainyard's, whose own come and go with their workloads."""
     held = set[int]()
     for service in services:
-        if WORKLOAD in (service["metadata"].get("labels") or {}):
-            continue
         spec = service.get("spec") or {}
         held |= {port.get("nodePort", 0) for port in spec.get("ports") or ()}
         held.add(spec.get("healthCheckNodePort", 0))
@@ -178,10 +182,9 @@ def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
     may not look, or there are too many to keep."""
     free: list[Claim] = []
     try:
-        for item in api.everything(CLAIMS):
+        for item in api.everything(CLAIMS, labelSelector=NOT_OURS):
             meta, spec = item["metadata"], item.get("spec") or {}
-            theirs = WORKLOAD in (meta.get("labels") or {})
-            if theirs or not meta["namespace"].startswith(prefix):
+            if not meta["namespace"].startswith(prefix):
                 continue
             if len(free) == MOST_NAMES:
                 return None

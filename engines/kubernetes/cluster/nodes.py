@@ -33,6 +33,7 @@ class Inventory:
         self._nodes: tuple[NodeInfo, ...] = ()
         self._stale = 0.0
         self._held: Held | None = None
+        self._asked = Asked()
         self._again, self._counted_at = 0.0, datetime.now(UTC)
         self._reading = Lock()
 
@@ -61,7 +62,7 @@ class Inventory:
             return self._held
         self._counted_at = datetime.now(UTC)
         try:
-            self._held = allocations(self._api, self._ours())
+            self._held = allocations(self._api, self._ours(), self._asked)
         except EngineRefused:
             self._held = None
         ended = time.monotonic()
@@ -69,16 +70,42 @@ class Inventory:
         return self._held
 
 
-def allocations(api: Api, ours: Iterable[Manifest] | None = None) -> Held:
+class Asked:
+    """What pods ask for, each read once: few of them change between two sums."""
+
+    def __init__(self) -> None:
+        self._before: dict[
+            str, tuple[str, Allocation]
+        ] = {}  # by uid: its version, what it asks for
+        self._now: dict[str, tuple[str, Allocation]] = {}
+
+    def by(self, pod: Manifest) -> Allocation:
+        uid, version = pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]
+        entry = self._before.get(uid)
+        if entry is None or entry[0] != version:
+            entry = version, asked(pod)
+        self._now[uid] = entry
+        return entry[1]
+
+    def end_sum(self) -> None:
+        """Pods that it did not meet are gone."""
+        self._before, self._now = self._now, {}
+
+
+def allocations(
+    api: Api, ours: Iterable[Manifest] | None = None, each: Asked | None = None
+) -> Held:
     """By node, what the pods there asked for: all pods, whoever made them. ``ours`` are those of
     workloads, where they are known."""
+    each = each or Asked()
     parts_by_node: dict[str, list[Allocation]] = defaultdict(list)
     others = {} if ours is None else {"labelSelector": f"!{WORKLOAD}"}
     for pod in api.everything(PODS, fieldSelector=PLACED, **others):
-        parts_by_node[pod["spec"]["nodeName"]].append(asked(pod))
+        parts_by_node[pod["spec"]["nodeName"]].append(each.by(pod))
     for pod in ours or ():
         if pod["spec"].get("nodeName") and pod["status"].get("phase") not in OVER:
-            parts_by_node[pod["spec"]["nodeName"]].append(asked(pod))
+            parts_by_node[pod["spec"]["nodeName"]].append(each.by(pod))
+    each.end_sum()
     return {name: total(parts) for name, parts in parts_by_node.items()}
 
 

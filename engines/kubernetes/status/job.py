@@ -78,14 +78,10 @@ class JobView:
         different watches, so a change may arrive after a later one.
         """
         phase, reason, message, cause = self._judge()
-        own = max([version(self.manifest), *(version(pod.manifest) for pod in self.pods)])
-        place = sequence(max(floor, own), order)
-        if phase in TERMINAL:
-            place = sequence(own, order) | FINAL_BIT
         return Observation(
             workload_id=self.workload_id,
             run=run_of(self.manifest),
-            sequence=place,
+            sequence=self.sequence(phase, floor=floor, order=order),
             phase=phase,
             at=self._at,
             attempt=max((pod.restarts for pod in self.pods), default=0),
@@ -94,6 +90,13 @@ class JobView:
             ranks=tuple(self.ranks(phase)),
             cause=cause,
         )
+
+    def sequence(self, phase: Phase | None, *, floor: int, order: int) -> int:
+        """That of an observation in this phase."""
+        own = max([version(self.manifest), *(version(pod.manifest) for pod in self.pods)])
+        if phase in TERMINAL:
+            return sequence(own, order) | FINAL_BIT
+        return sequence(max(floor, own), order)
 
     @property
     def workload_id(self) -> UUID:

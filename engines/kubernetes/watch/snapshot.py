@@ -1,13 +1,14 @@
 """A workload as its objects on the cluster stand, put together from several watches."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from engines.base import Manifest, Observation
 from engines.kubernetes.jobs import JobKind, is_suspended, kind_of
 from engines.kubernetes.status.conditions import completed, holds
 from engines.kubernetes.status.job import COMPLETE, JobView, version
+from spec.phases import HELD_UP
 
 MOST_WARNINGS = 50  # of one workload; the oldest go first
 HEAVY = ("managedFields",)  # who set which field: half of an object, and of no use here
@@ -29,6 +30,8 @@ class Snapshot:
     order: int = 0
     space: str = ""  # namespace of its job
     _view: tuple[tuple[int, int], JobView] | None = None  # at which floor and order
+    _said: Observation | None = None  # of that view
+    _is_remembered: bool = False  # the view is of before a list that shows the same objects
 
     @classmethod
     def read(
@@ -111,11 +114,28 @@ class Snapshot:
         """Everything was read, pods up to the version ``upto``. A job may show what came after."""
         self.order = COMPLETE if self.floor <= upto else 0
         self.floor = max(self.floor, upto)
+        if self._is_remembered and self._view and self._said:
+            view, place = self._view[1], (self.floor, self.order)
+            sequence = view.sequence(self._said.phase, floor=self.floor, order=self.order)
+            self._view, self._said = (place, view), replace(self._said, sequence=sequence)
 
     def remember(self, before: "Snapshot") -> None:
-        """Take over from the time before a list what no list shows."""
+        """Take over from the time before a list what no list shows, and what needs no second look:
+        the objects are as they were, and with time alone nothing is said of a gang that does not
+        wait."""
         self.gone = {name: pod for name, pod in before.gone.items() if name not in self.pods}
         self.keys |= before.keys
+        waits = before._said is None or before._said.phase in HELD_UP
+        if not waits and self._versions == before._versions:
+            self.kind, self.job, self.pods = before.kind, before.job, before.pods
+            self.group, self.warnings = before.group, before.warnings
+            self._view, self._said, self._is_remembered = before._view, before._said, True
+
+    @property
+    def _versions(self) -> set[tuple[str, str]]:
+        items = (self.job, self.group, *self.pods.values(), *self.warnings.values())
+        metas = (item["metadata"] for item in items if item)
+        return {(meta["uid"], meta["resourceVersion"]) for meta in metas}
 
     @property
     def job_view(self) -> JobView | None:
@@ -124,7 +144,7 @@ class Snapshot:
             return None
         moment = self.floor, self.order  # with every change they are others
         if self._view is None or self._view[0] != moment:
-            self._view = moment, self._read_view(self.kind, self.job)
+            self._view, self._said = (moment, self._read_view(self.kind, self.job)), None
         return self._view[1]
 
     def _read_view(self, kind: JobKind, job: Manifest) -> JobView:
@@ -141,8 +161,12 @@ class Snapshot:
 
     @property
     def observation(self) -> Observation | None:
-        job_view = self.job_view
-        return job_view.observation(floor=self.floor, order=self.order) if job_view else None
+        view = self.job_view
+        if view is None:
+            return None
+        if self._said is None:
+            self._said = view.observation(floor=self.floor, order=self.order)
+        return self._said
 
 
 def lighter(item: Manifest) -> Manifest:

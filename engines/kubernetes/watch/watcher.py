@@ -4,7 +4,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
@@ -39,6 +38,7 @@ from engines.kubernetes.watch.reflector import (
 )
 from engines.kubernetes.watch.snapshot import Snapshot, lighter
 from engines.nodes import NodeInfo
+from engines.shared.observations import says_the_same
 from spec.phases import HELD_UP
 
 PODS = "/api/v1/pods"
@@ -57,6 +57,7 @@ class Watcher:
     """``snapshots`` are the latest of every workload, for whoever asks in the same process;
     ``on_change`` is called with each that changed, before it is told. ``nodes`` are the cluster's,
     as they were lately; ``restore`` puts back labels that a job lost, where it is still there.
+    What stands as it did ``before``, in a watch that just ended, the first list judges not again.
     ``events`` wait for whoever takes them; ``changes`` are those not taken in yet."""
 
     def __init__(
@@ -65,9 +66,10 @@ class Watcher:
         on_change: Callable[[UUID, Snapshot], None],
         nodes: Callable[[], Sequence[NodeInfo]] = tuple,
         restore: Callable[[JobKind, Manifest], bool] | None = None,
+        before: dict[UUID, Snapshot] | None = None,
     ) -> None:
         self._api, self._on_change, self._nodes = api, on_change, nodes
-        self._restore = restore
+        self._restore, self._before = restore, before or {}
         self.snapshots: dict[UUID, Snapshot] = {}
         self._current = -inf  # when it was last: not while it lists, nor while nobody takes in
         self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
@@ -126,16 +128,16 @@ class Watcher:
             reflectors.append(
                 Reflector(self._api, collection, since=listing.since, changes=changes)
             )
-        for uid, snapshot in before.items():
+        for uid, snapshot in (self._before | before).items():
             if uid in self.snapshots:
                 self.snapshots[uid].remember(snapshot)
-            elif snapshot.job is not None:  # deleted while nobody looked
+            elif uid in before and snapshot.job is not None:  # deleted while nobody looked
                 gone = Snapshot(snapshot.kind, floor=upto, keys=snapshot.keys, space=snapshot.space)
                 self.snapshots[uid] = gone
-        for snapshot in self.snapshots.values():
-            snapshot.listed(upto)
         for uid, snapshot in self.snapshots.items():
+            snapshot.listed(upto)
             self._on_change(uid, snapshot)
+        self._before = {}
         self._current = time.monotonic()
         return reflectors
 
@@ -292,8 +294,7 @@ class Watcher:
 
 
 def is_news(observation: Observation, last: Observation | None) -> bool:
-    """Objects change for many reasons that no observation shows."""
     if last is None:
         return True
     later = (observation.run, observation.sequence) > (last.run, last.sequence)
-    return later and replace(observation, sequence=last.sequence, at=last.at) != last
+    return later and not says_the_same(observation, last)

@@ -6,12 +6,12 @@ accounting, which nothing else waits for.
 
 import queue
 from collections.abc import Generator, Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Event, Thread
 from uuid import UUID
 
 from engines.base import Observation
+from engines.shared.observations import says_the_same
 from engines.slurm.layout import run_of
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status.observation import GONE
@@ -114,7 +114,7 @@ class QueueWatcher:
         for glance in glances:
             self._looked.append(glance)
             now, before = glance.observation, self._told.get(glance.uid)
-            if before is None or differs(before, now):
+            if before is None or not says_the_same(before, now):
                 self._told[glance.uid] = now
                 yield now
 
@@ -127,11 +127,6 @@ def states_of(jobs: Iterable[BatchJob]) -> dict[UUID, tuple[str, str]]:
             before = results.get(place[0], ("", ""))
             results[place[0]] = (before[0] + f"{job.id} {job.state} {job.nodes};", job.reason)
     return results
-
-
-def differs(before: Observation, now: Observation) -> bool:
-    """Whether people would see a difference."""
-    return replace(before, sequence=0, at=now.at) != replace(now, sequence=0)
 
 
 def gone_from(before: Observation) -> Observation:

@@ -54,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.queries.append(dict(parse_qsl(url.query)))
         self.server.accepted[url.path] = self.headers["Accept"]
         self.server.awake.wait(30)
-        self._answer(url.path)
+        self._answer(url.path, dict(parse_qsl(url.query)).get("labelSelector", ""))
 
     def do_POST(self) -> None:
         path = urlsplit(self.path).path
@@ -62,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.posted.append(path)
         self._answer(path)
 
-    def _answer(self, path: str) -> None:
+    def _answer(self, path: str, selector: str = "") -> None:
         found: Any = self.server.answers.get(path)
         if isinstance(found, list):
             found = found.pop(0) if found else None
@@ -71,6 +71,9 @@ class Handler(BaseHTTPRequestHandler):
         if isinstance(found, tuple):
             status, words = found
             self._write(status, json.dumps({"message": words}).encode())
+        elif selector and isinstance(found, dict):
+            items = [item for item in found["items"] if not is_left_out(item, selector)]
+            self._write(200, json.dumps(found | {"items": items}).encode())
         else:
             self._write(200, found if isinstance(found, bytes) else json.dumps(found).encode())
 
@@ -84,6 +87,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet."""
+
+
+def is_left_out(item: Manifest, selector: str) -> bool:
+    """By labels that it must not have; what it has to have is the test's own affair."""
+    labels = item["metadata"].get("labels") or {}
+    return any(term[1:] in labels for term in selector.split(",") if term.startswith("!"))
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def test_handing_over_asks_no_more_for_each_workload(
 ) -> None:
     WorkloadFactory(project=project)
     Cluster.objects.filter(pk=project.cluster_id).update(kind="kubernetes")
-    (workload,) = dispatch._to_launch(project.cluster)
+    (workload,) = dispatch._to_launch(dispatch.waiting(project.cluster))
     workload.cluster = Cluster.objects.get(pk=project.cluster_id)
     with django_assert_max_num_queries(1) as asked:  # which credentials its images are pulled with
         launch_of(workload)

@@ -44,3 +44,36 @@ def test_a_list_costs_few_queries(
     listed += [see(waits(project, f"w{n}", gpus=0), 1, Phase.PENDING) for n in range(20)]
     with django_assert_max_num_queries(3):  # type: ignore[operator]
         assert list(relist.changed(workload.cluster, listed)) == []
+
+
+def test_what_agreed_in_the_last_list_is_not_compared_again(
+    workload: Workload, django_assert_num_queries: object
+) -> None:
+    agreed = relist.Agreed()
+    seen = see(workload, 1, Phase.RUNNING)
+    for sequence, queries in ((5, 3), (9, 1), (12, 1)):
+        with django_assert_num_queries(queries):  # type: ignore[operator]
+            later = replace(seen, sequence=sequence)
+            assert list(relist.changed(workload.cluster, [later], agreed)) == []
+    assert list(relist.changed(workload.cluster, [], agreed)) == []
+    assert agreed == {}, "nobody keeps what is gone"
+
+
+def test_what_agreed_is_compared_again_where_either_side_changed(workload: Workload) -> None:
+    agreed = relist.Agreed()
+    seen = see(workload, 1, Phase.RUNNING)
+    assert list(relist.changed(workload.cluster, [seen], agreed)) == []
+    ended = replace(seen, sequence=9, phase=Phase.COMPLETED)
+    assert list(relist.changed(workload.cluster, [ended], agreed)) == [ended]
+    assert list(relist.changed(workload.cluster, [seen], agreed)) == []
+    Workload.objects.update(phase=Phase.INITIALIZING)
+    later = replace(seen, sequence=10)
+    assert list(relist.changed(workload.cluster, [later], agreed)) == [later]
+
+
+def test_what_is_older_than_the_row_agrees_with_it_for_this_list_alone(workload: Workload) -> None:
+    agreed = relist.Agreed()
+    seen = see(workload, 5, Phase.RUNNING)
+    old = replace(seen, sequence=1)
+    assert list(relist.changed(workload.cluster, [old], agreed)) == []
+    assert agreed == {}

@@ -25,7 +25,7 @@ def enforce() -> None:
     """Ask every workspace to end that was idle for its limit."""
     now = timezone.now()
     columns = ("phase", "phase_updated_at", "run")
-    for workload, seconds in limited("idleLimitSeconds", *columns):
+    for workload, seconds in limited("idle_limit_seconds", *columns):
         since = now - timedelta(seconds=seconds)
         if workload.phase_updated_at <= since and _idle(workload, since, now):
             end(Workload.objects.get(pk=workload.pk))

@@ -17,7 +17,7 @@ from workloads.scheduling.limits.limited import limited
 def enforce() -> None:
     """Ask everything to end that is over its limit."""
     columns = ("phase", "phase_updated_at", "running_seconds")
-    for workload, seconds in limited("timeLimitSeconds", *columns):
+    for workload, seconds in limited("time_limit_seconds", *columns):
         if workload.running_total >= seconds:
             end(Workload.objects.get(pk=workload.pk))
 

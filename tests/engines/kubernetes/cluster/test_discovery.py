@@ -13,7 +13,7 @@ from engines.kubernetes.cluster.discovery import (
     kinds_here,
 )
 from engines.kubernetes.cluster.reviews import REVIEWS
-from engines.kubernetes.jobs import PLAIN, WORKLOAD
+from engines.kubernetes.jobs import JOB_NAME, PLAIN, WORKLOAD
 from tests.engines.kubernetes.answering import Answering, answering
 
 
@@ -63,6 +63,7 @@ def test_node_ports_of_others_are_known_and_those_of_workloads_left_out() -> Non
         service(0),
         service(30081, healthCheckNodePort=30999),
         service(31777, labels={WORKLOAD: "8f14e45f"}),
+        service(31778, labels={JOB_NAME: "train-0a1b"}),  # of a rank, as operators make them
         {"metadata": {"name": "external"}, "spec": {"type": "ExternalName"}},
     ]
     with answering() as server:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engines.kubernetes.cluster import nodes
-from engines.kubernetes.cluster.nodes import MIB, Inventory, node
+from engines.kubernetes.cluster.nodes import MIB, Asked, Inventory, allocations, node
 from engines.kubernetes.manifests.pod.requests import asked
 from engines.nodes import Allocation, Condition, Gpu, Taint
 from tests.engines.kubernetes.answering import answering
@@ -94,3 +94,35 @@ def test_nodes_are_read_often_and_what_pods_ask_for_is_added_up_now_and_then(
         other = Inventory(server.api, lambda: None)
         assert [other.nodes(), other.nodes()] == [(), ()]
         assert server.asked.count(nodes.PODS) == 3
+
+
+def test_what_a_pod_asks_for_is_read_again_where_the_pod_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def reading(pod: dict[str, Any]) -> Allocation:
+        read.append(pod["metadata"]["uid"])
+        return asked(pod)
+
+    monkeypatch.setattr(nodes, "asked", reading)
+    each = Asked()
+    with answering() as server:
+        for versions, again in (({"a": 1, "b": 1}, ["a", "b"]), ({"a": 2, "b": 1}, ["a"])):
+            pods = [placed(uid, version) for uid, version in versions.items()]
+            server.answers[nodes.PODS] = {"metadata": {}, "items": pods[:1]}
+            held = allocations(server.api, pods[1:], each)
+            assert held == {"fast-1": Allocation(sum(versions.values()), 0, 0.0)}
+            assert read == again
+            read.clear()
+        server.answers[nodes.PODS] = {"metadata": {}, "items": []}
+        assert allocations(server.api, [], each) == {}
+        assert allocations(server.api, [placed("b", 1)], each) == {"fast-1": Allocation(1, 0, 0.0)}
+        assert read == ["b"], "it was gone"
+
+
+def placed(uid: str, version: int) -> dict[str, Any]:
+    """It asks for as many cores as its version says."""
+    meta = {"uid": uid, "resourceVersion": str(version)}
+    spec = {"nodeName": "fast-1", "containers": [wants(cpu=str(version))]}
+    return {"metadata": meta, "spec": spec, "status": {}}

@@ -1,6 +1,8 @@
 """Observations grow from one to the next, in whatever order changes arrive. No cluster."""
 
-from engines.base import Observation
+from dataclasses import replace
+
+from engines.base import Manifest, Observation
 from engines.kubernetes.jobs import PYTORCH
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.kubernetes.watch.watcher import is_news
@@ -55,3 +57,36 @@ def test_a_list_whose_job_is_newer_than_its_pods_leaves_room_for_them() -> None:
     before = observed(snapshot)
     snapshot.take_pod("MODIFIED", pod(19, runs=True))
     assert observed(snapshot).sequence > before.sequence
+
+
+def test_what_a_list_shows_as_it_was_is_not_judged_again_and_is_later_all_the_same() -> None:
+    before = all_of_it(job(10), pod(11, runs=True))
+    last = observed(before)
+    same, other = all_of_it(job(10), pod(11, runs=True)), all_of_it(job(10), pod(12, runs=True))
+    for snapshot in (same, other):
+        snapshot.remember(before)
+        snapshot.listed(20)
+    assert same.job_view is before.job_view
+    assert other.job_view is not before.job_view
+    assert observed(same) == replace(last, sequence=observed(other).sequence)
+    assert observed(same).sequence > last.sequence
+    same.take_pod("MODIFIED", pod(21))
+    assert observed(same).phase == Phase.INITIALIZING
+    assert observed(same).sequence > observed(other).sequence
+
+
+def test_what_waits_is_judged_again_with_each_list() -> None:
+    """With time alone there is more to say of it."""
+    before = all_of_it(job(10), pod(11))
+    assert observed(before).phase == Phase.INITIALIZING
+    same = all_of_it(job(10), pod(11))
+    same.remember(before)
+    same.listed(20)
+    assert same.job_view is not before.job_view
+
+
+def all_of_it(job: Manifest, pod: Manifest) -> Snapshot:
+    snapshot = Snapshot()
+    snapshot.take_pod("ADDED", pod)
+    snapshot.take_job(PYTORCH, "ADDED", job)
+    return snapshot

@@ -28,7 +28,7 @@ AT_REST = {"cpu": 0.01, "memory": 1e8, "gpu": 0.0}
 def workspace(project: Project, minutes: float = 20, **fields: Any) -> Workload:
     """Running for so long, with an idle limit of 10 minutes."""
     workload: Workload = WorkloadFactory(project=project, workspace=True, running=True)
-    workload.spec_json["idleLimitSeconds"] = 600
+    workload.spec_json["idleLimitSeconds"] = workload.idle_limit_seconds = 600
     workload.phase_updated_at = timezone.now() - timedelta(minutes=minutes)
     for name, value in fields.items():
         setattr(workload, name, value)
@@ -85,7 +85,7 @@ def test_nothing_is_stopped_that_was_not_measured_all_the_time(project: Project)
 def test_the_time_begins_with_the_run(project: Project) -> None:
     fresh = measured(workspace(project, minutes=5))
     endless = measured(workspace(project))
-    endless.spec_json["idleLimitSeconds"] = None
+    endless.spec_json["idleLimitSeconds"] = endless.idle_limit_seconds = None
     endless.save()
     Cluster.objects.update(state=State.CONNECTED)
     idle_limits.enforce()

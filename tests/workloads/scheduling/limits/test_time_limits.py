@@ -12,15 +12,17 @@ from django.utils import timezone
 from clusters.models import Cluster, State
 from engines.fake import FakeEngine
 from projects.models import Project
+from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.phases import Phase, Reason
-from tests.factories import WorkloadFactory, workload_spec
+from tests.factories import IMAGE, UserFactory, WorkloadFactory, workload_spec
 from tests.workloads.gangs import now, phases
 from workloads import reconcile
 from workloads.launch import launch_of
 from workloads.models import Workload
 from workloads.scheduling.limits import time_limits
 from workloads.scheduling.standing import contender, tenant
+from workloads.submission import submit_all
 from workloads.worker import sweep
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engine")]
@@ -31,7 +33,8 @@ def limited(project: Project, minutes: float, **fields: Any) -> Workload:
     """Running for so long, with a limit of 10 minutes."""
     spec = documents.dump(workload_spec()) | {"timeLimitSeconds": 600}
     since = timezone.now() - timedelta(minutes=minutes)
-    row = {"running": True, "phase_updated_at": since, "spec_json": spec} | fields
+    limit = {"spec_json": spec, "time_limit_seconds": 600}
+    row = {"running": True, "phase_updated_at": since} | limit | fields
     workload: Workload = WorkloadFactory(project=project, **row)
     return workload
 
@@ -43,6 +46,25 @@ def test_a_workload_that_ran_for_its_time_limit_is_asked_to_end(project: Project
     assert phases(over, under, endless) == [Phase.STOPPING, Phase.RUNNING, Phase.RUNNING]
     told = now(over)
     assert (told.reason, told.message) == (Reason.DEADLINE_EXCEEDED, REACHED)
+
+
+@pytest.mark.usefixtures("valkey")
+def test_what_is_submitted_with_limits_is_held_to_them(project: Project) -> None:
+    member = UserFactory()
+    project.members.add(member)
+    draft = WorkloadDraft(
+        name="train",
+        cluster=project.cluster_id,
+        project=project.pk,
+        architecture="workers_only",
+        worker=ReplicaDraft(values={"image": IMAGE}),
+        values={"timeLimitSeconds": 600},
+    )
+    [workload] = submit_all([draft], by=member)
+    since = timezone.now() - timedelta(minutes=11)
+    Workload.objects.filter(pk=workload.pk).update(phase=Phase.RUNNING, phase_updated_at=since)
+    time_limits.enforce()
+    assert phases(workload) == [Phase.STOPPING]
 
 
 def test_waiting_costs_nothing_and_earlier_runs_count(project: Project) -> None:
@@ -113,3 +135,17 @@ def test_the_migration_says_that_nothing_limits_old_workloads(project: Project) 
     assert now(broken).spec_json == ["no", "document"]
     assert now(limited_one).spec_json["timeLimitSeconds"] == 600
     time_limits.enforce()
+
+
+def test_the_migration_copies_the_limits_of_old_specs(project: Project) -> None:
+    old, endless = limited(project, 11, time_limit_seconds=None), WorkloadFactory(running=True)
+    odd = limited(project, 11, time_limit_seconds=None)
+    odd.spec_json["timeLimitSeconds"] = "ten minutes"
+    odd.save()
+    broken = WorkloadFactory(running=True)
+    Workload.objects.filter(pk=broken.pk).update(spec_json=["no", "document"])
+    time_limits.enforce()
+    migration = import_module("workloads.migrations.0025_limits")
+    migration.copy_limits(apps, connection.schema_editor())
+    time_limits.enforce()
+    assert phases(old, endless, odd, broken) == [Phase.STOPPING, *[Phase.RUNNING] * 3]
