@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from config.run.install import ROOT
 from tests import kubernetes
-from tests.__main__ import of_all
+from tests.__main__ import choose_marked, of_all
 
 NAMES = ("KUBECONFIG", "KUBECONFIG_BESIDE", "KUBEBUILDER_ASSETS", "KUBEBUILDER_CRDS")
 
@@ -47,3 +48,12 @@ def test_make_test_kubernetes_says_what_lacks(
 )
 def test_parts_together_fail_where_one_failed(codes: list[int], whole: int) -> None:
     assert of_all(codes) == whole
+
+
+@pytest.mark.parametrize(
+    ("only", "files"),
+    [("tests/fuzz/test_document.py", []), ("e2e/test_press.py", ["tests/e2e/test_press.py"])],
+)
+def test_a_path_chooses_the_files_below_it_that_name_a_mark(only: str, files: list[str]) -> None:
+    assert choose_marked(only, "e2e", "faults") == [str(ROOT / file) for file in files]
+    assert choose_marked("a gang", "e2e")[-2:] == ["-k", "a gang"]

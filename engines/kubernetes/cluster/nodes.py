@@ -33,7 +33,7 @@ class Inventory:
         self._nodes: tuple[NodeInfo, ...] = ()
         self._stale = 0.0
         self._held: Held | None = None
-        self._asked = Asked()
+        self._requests = PodRequests()
         self._again, self._counted_at = 0.0, datetime.now(UTC)
         self._reading = Lock()
 
@@ -62,7 +62,7 @@ class Inventory:
             return self._held
         self._counted_at = datetime.now(UTC)
         try:
-            self._held = allocations(self._api, self._ours(), self._asked)
+            self._held = allocations(self._api, self._ours(), self._requests)
         except EngineRefused:
             self._held = None
         ended = time.monotonic()
@@ -70,7 +70,7 @@ class Inventory:
         return self._held
 
 
-class Asked:
+class PodRequests:
     """What pods ask for, each read once: few of them change between two sums."""
 
     def __init__(self) -> None:
@@ -93,11 +93,11 @@ class Asked:
 
 
 def allocations(
-    api: Api, ours: Iterable[Manifest] | None = None, each: Asked | None = None
+    api: Api, ours: Iterable[Manifest] | None = None, each: PodRequests | None = None
 ) -> Held:
     """By node, what the pods there asked for: all pods, whoever made them. ``ours`` are those of
     workloads, where they are known."""
-    each = each or Asked()
+    each = each or PodRequests()
     parts_by_node: dict[str, list[Allocation]] = defaultdict(list)
     others = {} if ours is None else {"labelSelector": f"!{WORKLOAD}"}
     for pod in api.everything(PODS, fieldSelector=PLACED, **others):

@@ -20,7 +20,11 @@ NO_NODES_ADDED = frozenset({"NotTriggerScaleUp"})
 EXPLAINING = GAVE_WAY | NODES_ADDED | NO_NODES_ADDED
 #: Normal events worth a line. The server leaves out what it can before it sends anything.
 TELLING = EXPLAINING | {"Pulling", "Pipelined", "NotReady"}
-QUIET = ("Scheduled", "Pulled", "Created", "Started", "SuccessfulCreatePod", "SuccessfulCreate")
+QUIET = (
+    *("Scheduled", "Pulled", "Created", "Started"),
+    *("SuccessfulCreate", "SuccessfulCreatePod", "SuccessfulCreateService"),
+    *("MPIJobCreated", "MPIJobRunning"),
+)
 SELECTOR = ",".join(["involvedObject.kind!=Node", *(f"reason!={reason}" for reason in QUIET)])
 LONGEST = 2000  # characters of a message
 MOST_EARLY = 500

@@ -46,7 +46,7 @@ def test_a_list_costs_few_queries(
         assert list(relist.changed(workload.cluster, listed)) == []
 
 
-def test_what_agreed_in_the_last_list_is_not_compared_again(
+def test_a_row_that_agreed_with_the_last_list_is_not_compared_again(
     workload: Workload, django_assert_num_queries: object
 ) -> None:
     agreed = relist.Agreed()
@@ -59,7 +59,7 @@ def test_what_agreed_in_the_last_list_is_not_compared_again(
     assert agreed == {}, "nobody keeps what is gone"
 
 
-def test_what_agreed_is_compared_again_where_either_side_changed(workload: Workload) -> None:
+def test_a_row_is_compared_again_where_either_side_changed(workload: Workload) -> None:
     agreed = relist.Agreed()
     seen = see(workload, 1, Phase.RUNNING)
     assert list(relist.changed(workload.cluster, [seen], agreed)) == []
@@ -71,7 +71,9 @@ def test_what_agreed_is_compared_again_where_either_side_changed(workload: Workl
     assert list(relist.changed(workload.cluster, [later], agreed)) == [later]
 
 
-def test_what_is_older_than_the_row_agrees_with_it_for_this_list_alone(workload: Workload) -> None:
+def test_an_observation_older_than_its_row_agrees_with_it_for_this_list_alone(
+    workload: Workload,
+) -> None:
     agreed = relist.Agreed()
     seen = see(workload, 5, Phase.RUNNING)
     old = replace(seen, sequence=1)

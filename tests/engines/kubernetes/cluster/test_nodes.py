@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engines.kubernetes.cluster import nodes
-from engines.kubernetes.cluster.nodes import MIB, Asked, Inventory, allocations, node
+from engines.kubernetes.cluster.nodes import MIB, Inventory, PodRequests, allocations, node
 from engines.kubernetes.manifests.pod.requests import asked
 from engines.nodes import Allocation, Condition, Gpu, Taint
 from tests.engines.kubernetes.answering import answering
@@ -96,7 +96,7 @@ def test_nodes_are_read_often_and_what_pods_ask_for_is_added_up_now_and_then(
         assert server.asked.count(nodes.PODS) == 3
 
 
-def test_what_a_pod_asks_for_is_read_again_where_the_pod_changed(
+def test_requests_of_a_pod_are_read_again_where_the_pod_changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[str] = []
@@ -106,7 +106,7 @@ def test_what_a_pod_asks_for_is_read_again_where_the_pod_changed(
         return asked(pod)
 
     monkeypatch.setattr(nodes, "asked", reading)
-    each = Asked()
+    each = PodRequests()
     with answering() as server:
         for versions, again in (({"a": 1, "b": 1}, ["a", "b"]), ({"a": 2, "b": 1}, ["a"])):
             pods = [placed(uid, version) for uid, version in versions.items()]

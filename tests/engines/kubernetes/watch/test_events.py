@@ -8,6 +8,7 @@ import pytest
 
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.status.events import QUIET
 from engines.kubernetes.watch.watcher import EVENT, POD, Watcher
 from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.objects import QUOTA
@@ -90,3 +91,10 @@ def test_an_event_repeated_with_other_numbers_is_a_single_line(watcher: Watcher)
         told: dict[str, Any] = {"message": f"Back-off {times}m restarting"}
         watcher.take(EVENT, "MODIFIED", event("PyTorchJob", "BackOff", **told))
     assert len({one.key for one in watcher.events}) == 1
+
+
+@pytest.mark.parametrize("reason", QUIET)
+def test_events_that_the_server_leaves_out_tell_nothing(watcher: Watcher, reason: str) -> None:
+    assert watcher.take(EVENT, "ADDED", event("PyTorchJob", reason, warns=False)) is None
+    assert not watcher.events
+    assert f"reason!={reason}" in EVENT.query["fieldSelector"].split(",")

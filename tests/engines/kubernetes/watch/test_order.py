@@ -59,7 +59,9 @@ def test_a_list_whose_job_is_newer_than_its_pods_leaves_room_for_them() -> None:
     assert observed(snapshot).sequence > before.sequence
 
 
-def test_what_a_list_shows_as_it_was_is_not_judged_again_and_is_later_all_the_same() -> None:
+def test_objects_that_a_list_shows_unchanged_are_not_judged_again_and_are_later_all_the_same() -> (
+    None
+):
     before = all_of_it(job(10), pod(11, runs=True))
     last = observed(before)
     same, other = all_of_it(job(10), pod(11, runs=True)), all_of_it(job(10), pod(12, runs=True))
@@ -75,7 +77,7 @@ def test_what_a_list_shows_as_it_was_is_not_judged_again_and_is_later_all_the_sa
     assert observed(same).sequence > observed(other).sequence
 
 
-def test_what_waits_is_judged_again_with_each_list() -> None:
+def test_a_gang_that_waits_is_judged_again_with_each_list() -> None:
     """With time alone there is more to say of it."""
     before = all_of_it(job(10), pod(11))
     assert observed(before).phase == Phase.INITIALIZING

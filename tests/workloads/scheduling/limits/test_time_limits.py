@@ -49,7 +49,7 @@ def test_a_workload_that_ran_for_its_time_limit_is_asked_to_end(project: Project
 
 
 @pytest.mark.usefixtures("valkey")
-def test_what_is_submitted_with_limits_is_held_to_them(project: Project) -> None:
+def test_a_workload_is_held_to_the_limit_that_it_was_submitted_with(project: Project) -> None:
     member = UserFactory()
     project.members.add(member)
     draft = WorkloadDraft(
