@@ -13,7 +13,6 @@ from tests.repository import tracked
 CONVENTIONAL = {"Meta", "Command", "Migration"}
 #: Names with more than one class, and why.
 SHARED = {
-    "Cause": "why something waits: the value that engines give, and the row that keeps it",
     "Environment": "the asset of a gallery, and the part of a spec that its document is",
 }
 #: Names that say how somebody came by a thing, not what it is.

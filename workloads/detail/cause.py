@@ -13,7 +13,7 @@ from workloads.history.causes import BarShare, bar
 from workloads.logs.choice import FIRST_ERROR
 from workloads.logs.reading import merge
 from workloads.logs.text import shown
-from workloads.models import Cause, Rank, Workload
+from workloads.models import CausePeriod, Rank, Workload
 
 LAST_LINES = 20
 LINES_BEFORE = 6  # the decisive one, where it is not among the last
@@ -49,7 +49,7 @@ class Wait:
 
     message: str
     since: datetime
-    cause: Cause | None = None
+    cause: CausePeriod | None = None
     shares: list[BarShare] = field(default_factory=list)
     total: int = 0
 
@@ -107,7 +107,7 @@ def lines_of(workload: Workload, rank: int) -> list[FailureLine]:
     return [FailureLine(shown(line.data), decisive=line.offset == offset) for line in lines]
 
 
-def wait(workload: Workload, causes: Sequence[Cause]) -> Wait | None:
+def wait(workload: Workload, causes: Sequence[CausePeriod]) -> Wait | None:
     """``causes`` are those of the present run, oldest first."""
     cause = next((one for one in causes if one.until is None), None)
     if workload.phase not in (HELD_UP if cause else WAITING):
@@ -119,12 +119,12 @@ def wait(workload: Workload, causes: Sequence[Cause]) -> Wait | None:
     return Wait(cause.title, cause.since, cause, shares(cause), total)
 
 
-def history(workload: Workload) -> list[Cause]:
+def history(workload: Workload) -> list[CausePeriod]:
     """What this run waited for, oldest first; nobody asks about less than a second."""
     causes = workload.causes.filter(run=workload.run).order_by("since", "pk")
     return [one for one in causes if one.until is None or one.until - one.since >= BRIEF]
 
 
-def shares(cause: Cause) -> list[BarShare]:
+def shares(cause: CausePeriod) -> list[BarShare]:
     counted = [(str(label), int(nodes)) for label, nodes in cause.evidence.get("shares", [])]
     return bar(counted, int(cause.evidence.get("total", 0)))

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from core.database.prepared import prepared
 from engines.base import Observation
-from spec.problems.causes import Cause as Seen
-from workloads.models import Cause, Workload
+from spec.problems.causes import Cause
+from workloads.models import CausePeriod, Workload
 
 MOST = 200  # causes kept of one run; the last one stays open, the oldest go
 LONGEST_TITLE = 300
@@ -23,13 +23,13 @@ def note(workload: Workload, observation: Observation) -> None:
     keep(workload, observation.cause if workload.is_active else None)
 
 
-def keep(workload: Workload, cause: Seen | None) -> None:
+def keep(workload: Workload, cause: Cause | None) -> None:
     """The same cause goes on, with the newest evidence; another one ends it and begins. Call it in
     a transaction."""
     open_one = next(iter(_open(workload.pk)), None)
     if cause and open_one and _is_same(open_one, cause, workload.run):
         if _has_news(open_one, cause):
-            Cause.objects.filter(pk=open_one.pk).update(**_words(cause))
+            CausePeriod.objects.filter(pk=open_one.pk).update(**_words(cause))
         return
     if open_one:
         end(workload)
@@ -39,12 +39,12 @@ def keep(workload: Workload, cause: Seen | None) -> None:
 
 
 @prepared
-def _open(workload_id: UUID) -> QuerySet[Cause]:
+def _open(workload_id: UUID) -> QuerySet[CausePeriod]:
     """The one that it waits for now, if there is one: each change of a workload asks."""
-    return Cause.objects.filter(workload=workload_id, until=None)[:1]
+    return CausePeriod.objects.filter(workload=workload_id, until=None)[:1]
 
 
-def is_known(rows: Sequence[Cause], observation: Observation) -> bool:
+def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:
     """Whether ``rows``, the open cause if there is one, say what the observation does."""
     if not rows or observation.cause is None:
         return not rows and observation.cause is None
@@ -58,15 +58,15 @@ def end(workload: Workload) -> None:
     workload.causes.filter(until=None).update(until=timezone.now())
 
 
-def _is_same(row: Cause, cause: Seen, run: int) -> bool:
+def _is_same(row: CausePeriod, cause: Cause, run: int) -> bool:
     return (row.run, row.kind, row.title) == (run, cause.kind, cause.title[:LONGEST_TITLE])
 
 
-def _has_news(row: Cause, cause: Seen) -> bool:
+def _has_news(row: CausePeriod, cause: Cause) -> bool:
     return any(getattr(row, name) != value for name, value in _words(cause).items())
 
 
-def _words(cause: Seen) -> dict[str, Any]:
+def _words(cause: Cause) -> dict[str, Any]:
     shares = [[share.label, share.nodes] for share in cause.shares]
     return {
         "title": cause.title[:LONGEST_TITLE],
@@ -81,7 +81,7 @@ def _forget_oldest(workload: Workload) -> None:
     kept = workload.causes.filter(run=workload.run).order_by("-since", "-pk")
     doomed = list(kept.values_list("pk", flat=True)[MOST:])
     if doomed:
-        Cause.objects.filter(pk__in=doomed).delete()
+        CausePeriod.objects.filter(pk__in=doomed).delete()
 
 
 @dataclass(frozen=True)

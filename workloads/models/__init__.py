@@ -4,7 +4,7 @@ from workloads.models.asset import WorkloadAsset
 from workloads.models.attempt import Attempt
 from workloads.models.choices import Source
 from workloads.models.draft import Draft
-from workloads.models.history.cause import Cause
+from workloads.models.history.cause import CausePeriod
 from workloads.models.history.decision import AdmissionDecision, DecisionQuerySet
 from workloads.models.history.event import Event
 from workloads.models.history.sample import Sample, SampleKind
@@ -16,7 +16,7 @@ from workloads.models.workload import Workload
 __all__ = [
     "AdmissionDecision",
     "Attempt",
-    "Cause",
+    "CausePeriod",
     "DecisionQuerySet",
     "Draft",
     "Event",

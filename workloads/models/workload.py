@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from workloads.models.asset import WorkloadAsset
     from workloads.models.attempt import Attempt
-    from workloads.models.history.cause import Cause
+    from workloads.models.history.cause import CausePeriod
     from workloads.models.history.event import Event
     from workloads.models.history.sample import Sample
     from workloads.models.rank import Rank
@@ -126,7 +126,7 @@ class Workload(Foreseen):
     if TYPE_CHECKING:
         assets: RelatedManager["WorkloadAsset"]
         attempts: RelatedManager["Attempt"]
-        causes: RelatedManager["Cause"]
+        causes: RelatedManager["CausePeriod"]
         ranks: RelatedManager["Rank"]
         events: RelatedManager["Event"]
         samples: RelatedManager["Sample"]

@@ -12,7 +12,7 @@ from clusters import services
 from clusters.models import Cluster
 from engines.findings import Finding, Level
 from spec.problems.causes import CauseKind
-from workloads.models import Cause
+from workloads.models import CausePeriod
 
 BRIEF = timedelta(seconds=5)  # an operator may take so long for a new job
 MOST = 5  # findings
@@ -27,7 +27,7 @@ def tell(cluster: Cluster) -> None:
 def findings(cluster: Cluster) -> tuple[Finding, ...]:
     """One for each thing that workloads wait for, first what most of them do."""
     since = timezone.now() - BRIEF
-    open_ones = Cause.objects.filter(until=None, kind=CauseKind.OPERATOR, since__lt=since)
+    open_ones = CausePeriod.objects.filter(until=None, kind=CauseKind.OPERATOR, since__lt=since)
     if not open_ones.exists():
         return ()  # mostly; with their workloads the database would look at all of these instead
     waits = open_ones.filter(workload__cluster=cluster, workload__deleted_at=None)

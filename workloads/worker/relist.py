@@ -13,7 +13,7 @@ from engines.shared.observations import says_the_same
 from spec.phases import HANDED_OVER, KEPT_THERE, Phase
 from workloads import reconcile
 from workloads.history import causes, progress
-from workloads.models import Cause, Workload
+from workloads.models import CausePeriod, Workload
 from workloads.worker import drift
 
 AT_ONCE = 500  # rows of one query
@@ -107,6 +107,6 @@ def is_known(row: Workload, observation: Observation) -> bool:
 
 
 def _rows(cluster: Cluster, ids: Sequence[UUID]) -> dict[UUID, Workload]:
-    open_causes = Prefetch("causes", Cause.objects.filter(until=None), to_attr="open_causes")
+    open_causes = Prefetch("causes", CausePeriod.objects.filter(until=None), to_attr="open_causes")
     rows = Workload.objects.filter(cluster=cluster, pk__in=ids).standing()
     return {row.pk: row for row in rows.prefetch_related("ranks", open_causes)}

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from projects.models import Project
 from tests.factories import WorkloadFactory
-from workloads.models import Cause, Workload
+from workloads.models import CausePeriod, Workload
 
 SAID = "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) were unschedulable."
 EVIDENCE = {"total": 12, "shares": [["too few free GPUs", 8], ["cordoned", 4]]}
@@ -19,11 +19,11 @@ EVIDENCE = {"total": 12, "shares": [["too few free GPUs", 8], ["cordoned", 4]]}
 def waits(project: Project) -> Workload:
     workload: Workload = WorkloadFactory(name="digits", project=project, pending=True)
     long_ago = timezone.now() - timedelta(minutes=30)
-    Cause.objects.create(
+    CausePeriod.objects.create(
         workload=workload, run=1, kind="Quota", title="The quota", since=long_ago,
         until=long_ago + timedelta(minutes=10),
     )  # fmt: skip
-    Cause.objects.create(
+    CausePeriod.objects.create(
         workload=workload,
         run=1,
         kind="Capacity",

@@ -10,7 +10,7 @@ from core.rest.api import Wire
 from spec.phases import HELD_UP
 from workloads.api.words import CauseWord, FailureWord, FaultWord
 from workloads.diagnosis import BY_ID
-from workloads.models import Cause, Workload, WorkloadQuerySet
+from workloads.models import CausePeriod, Workload, WorkloadQuerySet
 
 CAUSES = "open_causes"
 
@@ -80,8 +80,8 @@ class CauseOut(Wire):
     @classmethod
     def of(cls, workload: Workload) -> "CauseOut | None":
         """Of a row of :func:`with_cause`."""
-        held_up = workload.phase in HELD_UP
-        cause: Cause | None = next(iter(getattr(workload, CAUSES)), None) if held_up else None
+        there: list[CausePeriod] = getattr(workload, CAUSES) if workload.phase in HELD_UP else []
+        cause = next(iter(there), None)
         if cause is None:
             return None
         shares = cause.evidence.get("shares", [])
@@ -100,5 +100,5 @@ class CauseOut(Wire):
 def with_cause(rows: WorkloadQuerySet) -> WorkloadQuerySet:
     """With what each waits for now, which is one cause at most."""
     return rows.prefetch_related(
-        Prefetch("causes", Cause.objects.filter(until=None), to_attr=CAUSES)
+        Prefetch("causes", CausePeriod.objects.filter(until=None), to_attr=CAUSES)
     )

@@ -7,8 +7,9 @@ from core.database.fields import SaidJSON, SaidLine, SaidText
 from workloads.models.choices import cause_kinds
 
 
-class Cause(models.Model):
-    """``said`` is the cluster's own words, ``evidence`` the nodes that each reason rules out.
+class CausePeriod(models.Model):
+    """One cause, for as long as it holds. ``said`` is the cluster's own words, ``evidence`` the
+    nodes that each reason rules out.
 
     The one without ``until`` holds now; there is one such at most.
     """
@@ -27,6 +28,7 @@ class Cause(models.Model):
     until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        db_table = "workloads_cause"  # as releases before this one know it
         ordering = ["workload_id", "since", "id"]
         constraints = [
             models.UniqueConstraint(

@@ -10,7 +10,7 @@ from clusters.models import Cluster
 from core.templatetags.core import duration
 from spec.phases import WAITING, Reason
 from spec.problems.causes import CauseKind
-from workloads.models import Cause, Event, Workload
+from workloads.models import CausePeriod, Event, Workload
 from workloads.scheduling.fit.judge import Answer, Fit
 
 SINCE = timedelta(days=30)
@@ -93,7 +93,7 @@ def _waited(seconds: float, now: datetime) -> Q:
 
 
 def _as_named() -> Q:
-    own = Cause.objects.filter(workload=OuterRef("pk"), run=1)
+    own = CausePeriod.objects.filter(workload=OuterRef("pk"), run=1)
     events = Event.objects.filter(workload=OuterRef("pk"))
     return (
         Q(Exists(own.filter(kind=OuterRef("verdict_cause"))))

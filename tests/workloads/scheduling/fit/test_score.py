@@ -15,7 +15,7 @@ from spec.problems.causes import CauseKind
 from tests.factories import UserFactory, WorkloadFactory
 from tests.workloads.gangs import engine, now, project, waiting
 from workloads import services
-from workloads.models import Cause, Workload
+from workloads.models import CausePeriod, Workload
 from workloads.plan import plan
 from workloads.scheduling.fit import score
 from workloads.scheduling.fit.foresight import FEW, judge_unasked
@@ -96,7 +96,7 @@ def test_now_is_right_if_it_starts_soon(project: Project) -> None:
 def test_later_is_right_if_it_waits_and_names_its_reason(project: Project) -> None:
     quota = {"verdict_cause": CauseKind.QUOTA}
     right = foreseen(project, Answer.LATER, running=True, first_wait_seconds=90, **quota)
-    Cause.objects.create(workload=right, run=1, kind=CauseKind.QUOTA, title="Quota")
+    CausePeriod.objects.create(workload=right, run=1, kind=CauseKind.QUOTA, title="Quota")
     other = foreseen(project, Answer.LATER, running=True, first_wait_seconds=90, **quota)
     other.events.create(phase=Phase.PENDING, reason=Reason.WAITING_FOR_CAPACITY)
     own = foreseen(project, Answer.LATER, stopped=True, pending_seconds=90, **quota)
