@@ -48,6 +48,18 @@ def _states(invocation: Invocation, workload_id: str) -> Iterator[Item]:
                 raise
 
 
+def _codes(workload: Item, pods: list[Item]) -> list[int | None]:
+    """First that of the rank whose log says why, then of those that failed, the earliest first: the
+    others were ended because of it."""
+    line = (workload["failure"] or {}).get("line") or {}
+
+    def place(pod: Item) -> tuple[bool, bool, str]:
+        decisive, failed = pod["rank"] == line.get("rank"), pod["k8sPhase"] == "Failed"
+        return not decisive, not failed, pod["completedAt"] or "later"
+
+    return [pod["exitCode"] for pod in sorted(pods, key=place)]
+
+
 def _line(workload: Item) -> str:
     cause = workload["cause"]
     why = cause["title"] if cause else workload["phaseMessage"]
@@ -61,7 +73,7 @@ def conclude(invocation: Invocation, workload: Item) -> None:
     code = int(ExitCode.REFUSED)
     if workload["phase"] == "Failed":
         answer = invocation.client.get(f"/workloads/{workload['id']}/pods", limit=MOST_PODS)
-        codes = [pod["exitCode"] for pod in answer["pods"]]
+        codes = _codes(workload, answer["pods"])
         code = next((it for it in codes if it and 0 < it < 256), code)
     failure = workload["failure"]
     todo = f"{failure['sentence']} {failure['repair']}" if failure else ""

@@ -1,10 +1,11 @@
 """Attaching: what a workload prints, to its end, which is that of the command."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pydantic import TypeAdapter
 
 from accounts.models import User
@@ -40,6 +41,23 @@ def test_an_attached_workload_prints_its_lines_and_ends_the_command_as_it_did(
     assert asked == {"rank": rank, "follow": "true"}
 
 
+def test_the_exit_code_is_that_of_the_rank_that_failed_first(
+    terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rank that was told to end because of it may have a code as well, and come before it."""
+    monkeypatch.setattr(logs, "write", lambda *_, **__: None)
+    at, ranks = timezone.now(), ended.ranks
+    ranks.filter(rank=0).update(exit_code=143, phase="Stopped", finished_at=at)
+    ranks.filter(rank=1).update(phase="Failed", finished_at=at)
+    terminal("attach mnist", code=7)
+    ranks.filter(rank=0).update(phase="Failed", finished_at=at + timedelta(seconds=1))
+    terminal("attach mnist", code=7)
+    line = {"rank": 0, "attempt": 0, "offset": 0, "text": "ModuleNotFoundError"}
+    rows = Workload.objects.filter(pk=ended.pk)
+    rows.update(failure_class="module-missing", failure_line=line)
+    terminal("attach mnist", code=143)
+
+
 def test_where_the_lines_are_cut_off_its_end_is_still_that_of_the_command(
     terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +66,16 @@ def test_where_the_lines_are_cut_off_its_end_is_still_that_of_the_command(
 
     monkeypatch.setattr(logs, "write", cut)
     assert "Waiting for its end instead." in terminal("attach mnist", code=7).err
+
+
+def test_ctrl_c_ends_the_command_with_its_own_code(
+    terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(logs, "write", interrupted)
+    terminal("attach mnist", code=130)
 
 
 @pytest.mark.parametrize(
