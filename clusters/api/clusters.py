@@ -97,8 +97,8 @@ def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -
 
 @router.delete("/clusters/{cluster_id}", response={204: None})
 def delete_cluster(request: ApiRequest, cluster_id: UUID) -> Status[None]:
-    """Remove a cluster from Trainyard with its node pools; nothing is deleted on it. 409 while it
-    has projects."""
+    """Remove a cluster from Trainyard with its node pools, departments, assets and webhooks;
+    nothing is deleted on it. 409 while it has projects."""
     cluster = cluster_of(request, cluster_id)
     with judged(REFUSED, services.HasProjects):
         services.delete_cluster(cluster, by=request.user)

@@ -94,8 +94,8 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
     return question_page(
         request,
         title=f"Delete {cluster}?",
-        text="It is removed from Trainyard with its node pools, departments, environments, compute "
-        "resources and templates. Nothing is deleted on the cluster itself.",
+        text="It is removed from Trainyard with its node pools, departments, assets (credentials "
+        "among them) and webhooks. Nothing is deleted on the cluster itself.",
         submit="Delete cluster",
         crumb=("Clusters", reverse("cluster-list")),
         back=cluster.get_absolute_url(),

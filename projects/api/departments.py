@@ -172,7 +172,7 @@ def update_department(
 
 @router.delete("/org-unit/departments/{int:department_id}", response={204: None})
 def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
-    """Remove it with its assets. 409 while it has projects."""
+    """Remove it with its assets and webhooks. 409 while it has projects."""
     department = _department(request, department_id)
     with judged(REFUSED, departments.DepartmentHasProjects):
         departments.delete_department(department, by=request.user)

@@ -202,7 +202,7 @@ def change_project_resources(request: ApiRequest, project_id: int, body: Body[On
 
 @router.delete("/org-unit/projects/{int:project_id}", response={204: None})
 def delete_project(request: ApiRequest, project_id: int) -> Status[None]:
-    """Remove it with its assets and what is kept of deleted workloads. 409 while it has
+    """Remove it with its assets, webhooks and what is kept of deleted workloads. 409 while it has
     workloads."""
     project = _project(request, project_id)
     with judged(REFUSED, services.HasWorkloads):

@@ -86,7 +86,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
     return question_page(
         request,
         title=f"Delete {department}?",
-        text="Its environments, compute resources and templates are deleted too.",
+        text="Its assets, credentials among them, and its webhooks are deleted too.",
         submit="Delete department",
         crumb=("Departments", reverse("department-list")),
         refusal=refusal,

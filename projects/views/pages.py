@@ -135,8 +135,8 @@ def delete(request: Request, pk: int) -> HttpResponse:
     return question_page(
         request,
         title=f"Delete {project}?",
-        text="Its environments, compute resources and templates are deleted too, and what is kept "
-        "of its deleted workloads. Members keep their accounts.",
+        text="Its assets, credentials among them, its webhooks and what is kept of its deleted "
+        "workloads are deleted too. Members keep their accounts.",
         submit="Delete project",
         crumb=("Projects", reverse("project-list")),
         back=project.get_absolute_url(),

@@ -109,7 +109,8 @@ def copy(request: Request, pk: UUID) -> HttpResponse:
     """A new draft with the workload's answers, open in the wizard. So a deleted one is restored."""
     workload = find_kept(request, pk)
     if request.method != "POST":
-        promise = "The wizard opens a new draft with the same settings and a new name."
+        name = "the same name if it is free" if workload.deleted_at else "a new name"
+        promise = f"The wizard opens a new draft with the same settings and {name}."
         label = "Restore as a copy" if workload.deleted_at else "Copy & edit"
         context = {"workload": workload, "label": label, "promise": promise}
         return render(request, "workloads/confirm.html", context)

@@ -58,6 +58,7 @@ def test_a_deleted_workload_is_restored_as_a_draft_with_its_name(
 ) -> None:
     asked = client.get(f"/workloads/{deleted.pk}/copy/").content.decode()
     assert "Restore as a copy digits?" in asked
+    assert "the same name if it is free" in asked
     client.post(f"/workloads/{deleted.pk}/copy/")
     assert Draft.objects.get().content.name == "digits"
     WorkloadFactory(name="digits", project=deleted.project)
