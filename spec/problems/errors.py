@@ -125,9 +125,7 @@ def problem_of(kind: str, path: Path, message: str, context: Mapping[str, object
         "too_long": f"must be at most {context.get('max_length')} {unit} long",
         "enum": f"must be one of {context.get('expected')}",
         "literal_error": f"must be {context.get('expected')}",
-        "string_pattern_mismatch": RULES.get(
-            str(pattern := context.get("pattern")), f"must match {pattern}"
-        ),
+        "string_pattern_mismatch": RULES.get(str(context.get("pattern")), message),
         "string_too_short": "is required"
         if (least := context.get("min_length")) == 1
         else f"must be at least {least} characters long",

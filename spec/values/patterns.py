@@ -26,3 +26,9 @@ RULES = {
     NUMBERS: "must be whole numbers, separated by commas",
     MODE: "must be four octal digits starting with 0, like 0644",
 }
+
+
+def worded(pattern: str, words: str) -> str:
+    """The pattern of a single parameter: whoever breaks it is told these words."""
+    RULES[pattern] = words
+    return pattern

@@ -18,7 +18,7 @@ __all__ = ["call", "project", "researcher"]
 NOW = document()
 CALLS = dict(operations(NOW))
 #: What pydantic says, and no person would.
-FOREIGN = ("nput should", "nable to", "alue error", "valid ", "found `", "tring should")
+FOREIGN = ("nput should", "nable to", "alue error", "valid ", "found `", "tring should", "pattern")
 ODD: dict[str, Any] = {"string": "§", "object": {"§": 1}, "array": ["§"], "null": None}
 
 

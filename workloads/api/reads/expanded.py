@@ -9,6 +9,7 @@ from ninja import Field, Query, Router
 from accounts.api.tokens import ApiRequest
 from spec.formats import documents
 from spec.formats.merge import filled
+from spec.values.patterns import worded
 from trainyard_cli.flags.line import command_line
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads import runai
@@ -20,14 +21,19 @@ from workloads.models import Workload
 router = Router(tags=["Workloads"])
 
 MOST_EVENTS = 50  # /events has the others
-PARTS = "spec|pods|events|commandLine"
+PARTS = ("spec", "pods", "events", "commandLine")
+PART = f"({'|'.join(PARTS)})"
+LIST_OF_PARTS = worded(
+    rf"^({PART}(,{PART})*)?$",
+    f"must be one or several of {', '.join(PARTS)}, with commas between",
+)
 
 
 class Expanding(Which):
     expand: str = Field(
         "",
-        pattern=rf"^(({PARTS})(,({PARTS}))*)?$",
-        description="What to answer as well: spec, pods, events, commandLine, commas between",
+        pattern=LIST_OF_PARTS,
+        description=f"What to answer as well: {', '.join(PARTS)}, commas between",
     )
 
 

@@ -18,6 +18,7 @@ from core.broker import stream as live
 from core.database.connections import let_go
 from core.rest.api import ApiError, Issue, unreadable
 from core.web.query import whole_number
+from spec.values.patterns import worded
 from workloads import logs
 from workloads.api.reads.listing import Which
 from workloads.api.submissions.distributed import find_kept
@@ -31,7 +32,10 @@ LOG_LIMIT = 1024 * 1024
 MOST_ATTEMPTS = 10**6
 MOST_LINES = 1_000_000
 CHECK_SECONDS = 10.0  # how soon a stream follows what its caller may see
-RANKS = r"^(all|\d{1,4}(,\d{1,4})*)$"
+RANKS = worded(
+    r"^(all|\d{1,4}(,\d{1,4})*)$",
+    "must be the number of a rank, several with commas between, such as 0,2, or all",
+)
 
 
 class LogQuery(Which):
@@ -41,11 +45,17 @@ class LogQuery(Which):
     ``timestamps``, ``previous`` or ``follow``, the answer has lines, merged by time; those of
     several ranks begin with the rank's name."""
 
-    rank: str = Field("0", pattern=RANKS)
+    rank: str = Field(
+        "0",
+        pattern=RANKS,
+        description="The number of a rank, several with commas between, or all",
+    )
     run: int | None = Field(None, ge=1)
     attempt: int | None = Field(None, ge=0, le=MOST_ATTEMPTS)
-    offset: int = Field(0, ge=0)
-    limit: int = Field(LOG_LIMIT, ge=1)
+    offset: int = Field(0, ge=0, description="Where to begin, in bytes of one rank's output")
+    limit: int = Field(
+        LOG_LIMIT, ge=1, description=f"The most bytes in the answer, {LOG_LIMIT:,} at most"
+    )
     tail: int | None = Field(
         None, ge=0, le=MOST_LINES, description="Only so many of the last lines"
     )
@@ -190,15 +200,23 @@ def _token(request: HttpRequest) -> str:
     return request.headers.get("Authorization", "").partition(" ")[2].strip()
 
 
+def _last_attempt(workload: Workload, run: int) -> int:
+    """Of a run before the latest one the last that printed anything."""
+    if run >= workload.run:
+        return workload.attempt
+    there = (stream.attempt for stream in logs.streams(workload.pk) if stream.run == run)
+    return max(there, default=0)
+
+
 def _check_place(workload: Workload, where: LogQuery) -> None:
     """404 for a rank, run or attempt that does not exist: no output would look like silence."""
     numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]
     last, run = workload.num_pods - 1, where.run or workload.run
-    beyond = run == workload.run and (where.attempt or 0) > workload.attempt
+    attempt = _last_attempt(workload, run) if where.attempt else 0
     absent = {
         "rank": any(it is None or it > last for it in numbers) and f"the ranks are 0 to {last}",
         "run": run > workload.run and f"the latest run is {workload.run}",
-        "attempt": beyond and f"the latest attempt is {workload.attempt}",
+        "attempt": (where.attempt or 0) > attempt and f"the latest attempt is {attempt}",
     }
     if issues := [Issue(field=name, details=text) for name, text in absent.items() if text]:
         said = f"{issues[0].field}: {issues[0].details}"

@@ -146,6 +146,27 @@ def test_a_rank_run_or_attempt_that_there_is_not_is_404(
     assert (status, answer["complianceIssues"][0]["field"]) == (404, field)
 
 
+def test_an_attempt_that_an_earlier_run_did_not_have_is_404(call: Caller, three: Workload) -> None:
+    printed(three, 5, 0, "again\n", attempt=1)
+    Workload.objects.filter(pk=three.pk).update(run=2, attempt=0)
+    for query, expected in (("attempt=1", 200), ("attempt=2", 404), ("rank=all&attempt=2", 404)):
+        status, answer = call("GET", f"/workloads/{three.pk}/logs?run=1&{query}")
+        assert status == expected
+    assert answer["details"] == "attempt: the latest attempt is 1"
+
+
+def test_a_wrong_rank_is_told_what_a_rank_looks_like(call: Caller, three: Workload) -> None:
+    _, answer = call("GET", f"/workloads/{three.pk}/logs?rank=first")
+    assert answer["complianceIssues"] == [
+        {
+            "field": "rank",
+            "details": "must be the number of a rank, several with commas between, such as 0,2, "
+            "or all",
+            "rule": "format",
+        }
+    ]
+
+
 def test_a_run_and_an_attempt_are_told_by_their_numbers(researcher: User, three: Workload) -> None:
     printed(three, 5, 0, "again\n", attempt=1)
     Workload.objects.filter(pk=three.pk).update(run=2, attempt=0)
