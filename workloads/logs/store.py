@@ -161,7 +161,7 @@ def cut(stream: Stream, keep: int) -> bool:
     end = size(stream)
     tail = read(stream, end - keep, GRAIN)
     start = end - keep + tail.find(b"\n") + 1
-    text = f"\n[Trainyard] {readable(start)} of older output were removed: {WHY}\n".encode()
+    text = f"\n[Trainyard] {readable(start)} of older output was removed: {WHY}\n".encode()
     begin = start - len(text) + 1
     if begin <= first(stream) or not free_head(stream.path, 1):
         return False

@@ -102,7 +102,7 @@ def test_places_in_output_that_was_cut_are_told_to_be_gone(
     page = client.get(f"/workloads/{workload.pk}/logs/?try=2-0&line=0.0").content.decode()
     assert "The line of this link was not found" in page
     start = lines(client, workload, "try=2-0&time=2020-01-01")
-    assert "of older output were removed" in start
+    assert "of older output was removed" in start
     assert "line 00000" not in start
 
 
