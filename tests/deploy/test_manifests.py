@@ -4,6 +4,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from django.urls import reverse
+from kubernetes.utils.quantity import parse_quantity
 
 from config import health
 from config.run.install import ROOT
@@ -125,6 +127,24 @@ def test_tables_are_made_by_a_job_that_all_wait_for() -> None:
     for name in ("web", "worker", "beat"):
         (first,) = named("Deployment", name)["spec"]["template"]["spec"]["initContainers"]
         assert first["args"] == ["wait"]
+
+
+def test_pods_request_what_the_page_says() -> None:
+    """A new version starts before the old one ends, where its Deployment lets it."""
+    always, besides = [Decimal(0), Decimal(0)], [Decimal(0), Decimal(0)]
+    for one in (*documents("Deployment"), *documents("StatefulSet"), *documents("Job")):
+        spec = one["spec"]
+        is_new = one["kind"] == "Deployment" and spec.get("strategy", {}).get("type") != "Recreate"
+        (container,) = spec["template"]["spec"]["containers"]
+        for place, name in enumerate(("cpu", "memory")):
+            amount = parse_quantity(container["resources"]["requests"][name])
+            always[place] += amount * spec.get("replicas", 0)
+            besides[place] += amount * (is_new or one["kind"] == "Job")
+    page = (ROOT / "docs" / "deploy.md").read_text()
+    wanted = re.findall(r"request ([\d.]+) cores and ([\d.]+) GiB", page)
+    assert [(cpu, memory / 2**30) for cpu, memory in (always, besides)] == [
+        (Decimal(cpu), Decimal(memory)) for cpu, memory in wanted
+    ]
 
 
 def test_network_policies_let_in_only_what_they_name() -> None:
