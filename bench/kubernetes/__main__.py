@@ -1,4 +1,4 @@
-"""``python -m bench.kubernetes submitting|watching``, on the cluster that KUBECONFIG names."""
+"""``python -m bench.kubernetes PART``, on the cluster that KUBECONFIG names."""
 
 import os
 import sys
