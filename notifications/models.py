@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from core.database.choices import Choices
-from core.database.fields import EncryptedTextField, SaidJSON, SaidLine, SaidText
+from core.database.fields import RenewableTextField, SaidJSON, SaidLine, SaidText
 from projects.scopes import Scoped
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Webhook(Scoped):
     url = models.CharField("address", max_length=500)
     events = models.JSONField(default=list)
     enabled = models.BooleanField(default=True)
-    secret = EncryptedTextField(default=new_secret)
-    old_secret = EncryptedTextField(blank=True)
+    secret = RenewableTextField(default=new_secret)
+    old_secret = RenewableTextField(blank=True)
     old_secret_until = models.DateTimeField(null=True, blank=True)
     listens_since = models.DateTimeField(default=timezone.now)
     failures = models.PositiveIntegerField(default=0)
@@ -87,9 +87,9 @@ class Webhook(Scoped):
 
     @property
     def secrets(self) -> list[str]:
-        """Those that sign now, the newest first."""
+        """Those that sign now, the newest first; none where no key reads them."""
         is_kept = self.old_secret_until is not None and self.old_secret_until > timezone.now()
-        return [self.secret, self.old_secret] if is_kept and self.old_secret else [self.secret]
+        return list(filter(None, [self.secret, self.old_secret if is_kept else ""]))
 
     @property
     def scope_keys(self) -> tuple[str, ...]:

@@ -15,12 +15,19 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from accounts.models import KeptAnswer, User
+from core.database.fields import Unreadable
 from core.rest.api import DRY_RUN, ApiError, Issue, is_write, operation_of, unreadable
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 KEPT_FOR = timedelta(hours=24)
 LONGEST = 255
+LOST = ApiError(
+    409,
+    "This was done before, but its answer can no longer be read.",
+    details=f"The key that encrypts answers is another one. List what there is, and send another "
+    f"{HEADER} only if it is not there.",
+)
 
 Run = Callable[..., HttpResponse]
 
@@ -57,7 +64,7 @@ def _done_once(
             with transaction.atomic():  # waits for whoever is at it with the same key
                 row = KeptAnswer.objects.create(user=user, key=key, asked=asked)
         except IntegrityError:
-            return _again(KeptAnswer.objects.get(user=user, key=key), asked)
+            return _again(KeptAnswer.objects.defer("body").get(user=user, key=key), asked)
         response = run()
         if response.status_code >= 400:
             transaction.set_rollback(True)
@@ -73,7 +80,11 @@ def _again(kept: KeptAnswer, asked: str) -> HttpResponse:
         return _error(
             ApiError(422, f"This {HEADER} was used for another request.", details=details)
         )
-    response = HttpResponse(kept.body, status=kept.status, content_type="application/json")
+    try:
+        body = kept.body
+    except Unreadable:
+        return _error(LOST)
+    response = HttpResponse(body, status=kept.status, content_type="application/json")
     response[REPLAYED] = "true"
     return response
 

@@ -84,6 +84,20 @@ class EncryptedTextField(TextField):
         return decrypt(value) if value else value
 
 
+class RenewableTextField(EncryptedTextField):
+    """The same, of a secret of ours that people can renew: one that no key reads is empty."""
+
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str | None:
+        try:
+            return super().from_db_value(value, expression, connection)
+        except Unreadable:
+            return ""
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "core.database.fields.EncryptedTextField", args, kwargs
+
+
 def encrypt(text: str) -> str:
     return _keys().encrypt(text.encode()).decode()
 

@@ -27,6 +27,7 @@ LOOK_SECONDS = 1.0  # for more that is due, while others are being sent
 LONGEST_SECONDS = 60.0
 CLAIMED = timedelta(seconds=90)  # far more than sending takes
 AT_ONCE = 8  # webhooks
+UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Renew it."
 HUSHED_SECONDS = 20  # while nobody listens; the clock comes more often than that
 
 Post = Callable[[str, str, dict[str, str]], HookAnswer]
@@ -93,7 +94,7 @@ def claim(delivery: Delivery) -> bool:
 
 
 def _start(threads: ThreadPoolExecutor, post: Post, delivery: Delivery) -> "Future[HookAnswer]":
-    headers = signature.headers(
-        delivery.message_id, int(time.time()), delivery.body, delivery.webhook.secrets
-    )
+    if not (secrets := delivery.webhook.secrets):
+        return threads.submit(HookAnswer, fault=UNSIGNED)
+    headers = signature.headers(delivery.message_id, int(time.time()), delivery.body, secrets)
     return threads.submit(post, delivery.webhook.url, delivery.body, headers)

@@ -18,6 +18,11 @@ from projects.scopes import Place
 from workloads.history.events import NOTIFY
 
 OLD_SECRET_COUNTS = timedelta(hours=24)
+#: What an edit changes: not the secrets, which are there to be read again once their key is back.
+EDITED = (
+    *("name", "url", "events", "enabled", "listens_since", "ended_because"),
+    *("failures", "failing_since", "quiet_until", "updated_at"),
+)
 EVENTS = ("events",)  # the document among the columns that the audit log shows
 
 
@@ -51,7 +56,7 @@ def update(
         elif webhook.enabled and not enabled:
             webhook.enabled = False
             results.give_up(webhook)
-        webhook.save()
+        webhook.save(update_fields=EDITED)
         audit.record(by, "update", webhook, before=before, after=audit.facts(webhook, *EVENTS))
 
 
@@ -121,7 +126,8 @@ def _judge(webhook: Webhook) -> None:
         wrong["events"] = ValidationError("Choose at least one event.", code="required")
     webhook.events = events.in_order(webhook.events)
     try:
-        webhook.full_clean(exclude=["events", *(["url"] if "url" in wrong else [])])
+        unjudged = ["events", "secret", "old_secret", *(["url"] if "url" in wrong else [])]
+        webhook.full_clean(exclude=unjudged)
     except ValidationError as error:
         wrong |= error.error_dict
     if wrong:

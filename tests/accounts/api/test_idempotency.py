@@ -8,6 +8,7 @@ import pytest
 import time_machine
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts import tokens
 from accounts.models import KeptAnswer, User
@@ -87,6 +88,16 @@ def test_an_answer_is_kept_encrypted(researcher: User) -> None:
     assert again.json()["clientSecret"] == secret
     (stored,) = KeptAnswer.objects.extra(select={"raw": "body"}).values_list("raw")
     assert is_under_first_key(stored[0])
+
+
+def test_an_answer_that_no_key_reads_is_said_to_be_lost_and_nothing_is_done_twice(
+    researcher: User, seed_body: Body, settings: Settings
+) -> None:
+    post(researcher, "/workloads/distributed", seed_body(), "k")
+    settings.SECRET_KEY = "another"
+    again = post(researcher, "/workloads/distributed", seed_body(), "k")
+    assert (again.status_code, again.json()["code"]) == (409, 409)
+    assert Workload.objects.count() == 1
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "Schlüssel"])

@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from celery import current_app
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
 
@@ -16,7 +16,8 @@ from core.broker.lease import lease
 from notifications import tasks
 from notifications.delivery import outbox, rounds
 from notifications.models import Delivery, DeliveryState, Webhook, new_secret
-from tests.factories import WorkloadFactory
+from notifications.webhooks import services
+from tests.factories import UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
 from tests.notifications.receiver import HookReceiver, answers
 from workloads.history import events
@@ -67,6 +68,27 @@ def test_a_message_is_signed_with_the_old_secret_too_for_a_day(
         Verifier(secret).verify(got.body, got.headers)
     webhook.old_secret_until = timezone.now()
     assert webhook.secrets == [webhook.secret]
+
+
+def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
+    webhook: Webhook, receiver: HookReceiver, settings: Settings
+) -> None:
+    key, settings.SECRET_KEY = settings.SECRET_KEY, "another"
+    other = WebhookFactory(url=receiver.url)
+    happen()
+    rounds.run()
+    (got,) = receiver.received
+    Verifier(other.secret).verify(got.body, got.headers)
+    assert webhook.deliveries.get().fault == rounds.UNSIGNED
+    author = UserFactory(administrator=True)
+    there = Webhook.objects.get(pk=webhook.pk)
+    facts = {"name": "renamed", "url": there.url, "events": there.events, "enabled": True}
+    services.update(there, by=author, **facts)
+    settings.SECRET_KEY = key
+    assert Webhook.objects.get(pk=webhook.pk).secret == webhook.secret, "its key is back"
+    settings.SECRET_KEY = "another"
+    renewed = services.renew_secret(Webhook.objects.get(pk=webhook.pk), by=author)
+    assert Webhook.objects.get(pk=webhook.pk).secrets == [renewed]
 
 
 def test_a_worker_that_is_killed_between_sending_and_writing_down_leaves_it_to_be_sent_again(

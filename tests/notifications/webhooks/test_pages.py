@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from notifications.models import Delivery, Webhook
 from projects.models import Project
@@ -133,3 +133,15 @@ def test_a_new_secret_is_shown_once(ada: Client, webhook: Webhook) -> None:
     webhook.refresh_from_db()
     assert webhook.secret != old
     assert webhook.secret in page
+
+
+def test_a_secret_that_no_key_reads_takes_no_page_down(
+    webhook: Webhook, settings: Settings
+) -> None:
+    message, client = delivered(webhook), Client()
+    settings.SECRET_KEY = "another"
+    client.force_login(webhook.project.members.get())
+    pages = [reverse(name, args=[webhook.pk]) for name in ("webhook-detail", "webhook-edit")]
+    one = reverse("webhook-delivery", args=[webhook.pk, message.pk])
+    for page in (reverse("webhook-list"), *pages, one):
+        assert "chat" in client.get(page).text
