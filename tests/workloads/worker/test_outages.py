@@ -12,16 +12,18 @@ from engines.findings import Finding, Level
 from projects.models import Project
 from spec.problems.causes import CauseKind
 from tests.factories import WorkloadFactory
-from workloads.models import Cause
+from workloads.models import CausePeriod
 from workloads.worker import outages
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey", "engine")]
 TITLE = "The scheduler kai-scheduler does not answer"
 
 
-def waits(project: Project, *, kind: CauseKind = CauseKind.OPERATOR, seconds: float = 20) -> Cause:
+def waits(
+    project: Project, *, kind: CauseKind = CauseKind.OPERATOR, seconds: float = 20
+) -> CausePeriod:
     since = timezone.now() - timedelta(seconds=seconds)
-    return Cause.objects.create(
+    return CausePeriod.objects.create(
         workload=WorkloadFactory(project=project),
         run=1,
         kind=kind,
