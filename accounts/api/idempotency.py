@@ -26,7 +26,7 @@ LOST = ApiError(
     409,
     "This was done before, but its answer can no longer be read.",
     details=f"The key that encrypts answers is another one. List what there is, and send another "
-    f"{HEADER} only if it is not there.",
+    f"{HEADER} only if it was not found.",
 )
 
 Run = Callable[..., HttpResponse]

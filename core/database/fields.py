@@ -106,8 +106,10 @@ def decrypt(token: str) -> str:
     try:
         return _keys().decrypt(token.encode()).decode()
     except InvalidToken as error:
-        message = "Encrypted text cannot be read: SECRET_KEY is not the one it was written with."
-        raise Unreadable(message) from error
+        message = (
+            "What is stored encrypted cannot be read: the key of this Trainyard is another one."
+        )
+        raise Unreadable(f"{message} Enter it again, or put the key back.") from error
 
 
 def is_under_first_key(token: str) -> bool:

@@ -27,7 +27,7 @@ LOOK_SECONDS = 1.0  # for more that is due, while others are being sent
 LONGEST_SECONDS = 60.0
 CLAIMED = timedelta(seconds=90)  # far more than sending takes
 AT_ONCE = 8  # webhooks
-UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Renew it."
+UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Get a new one."
 HUSHED_SECONDS = 20  # while nobody listens; the clock comes more often than that
 
 Post = Callable[[str, str, dict[str, str]], HookAnswer]

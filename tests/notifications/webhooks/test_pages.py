@@ -136,12 +136,13 @@ def test_a_new_secret_is_shown_once(ada: Client, webhook: Webhook) -> None:
 
 
 def test_a_secret_that_no_key_reads_takes_no_page_down(
-    webhook: Webhook, settings: Settings
+    webhook: Webhook, project: Project, settings: Settings
 ) -> None:
     message, client = delivered(webhook), Client()
     settings.SECRET_KEY = "another"
-    client.force_login(webhook.project.members.get())
+    client.force_login(project.members.get())
     pages = [reverse(name, args=[webhook.pk]) for name in ("webhook-detail", "webhook-edit")]
     one = reverse("webhook-delivery", args=[webhook.pk, message.pk])
     for page in (reverse("webhook-list"), *pages, one):
         assert "chat" in client.get(page).text
+    assert "Its secret is lost" in client.get(pages[0]).text
