@@ -5,7 +5,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("workloads", "0024_manifest")]
+    dependencies = [("workloads", "0025_limits")]
 
     operations = [
         migrations.SeparateDatabaseAndState(
