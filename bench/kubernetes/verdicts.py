@@ -31,7 +31,7 @@ from engines.kubernetes.client.connect import connect
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
-    from clusters.models import Cluster
+    from clusters.models import Cluster, Node
     from projects.models import Project
     from spec.workload import WorkloadSpec
 
@@ -39,7 +39,7 @@ GANGS, SEED, CALLERS = 60, 7, 8
 IMAGE = "local/busybox:1"  # pods on simulated nodes pull nothing
 TYPE, SIMULATED, FILLER = "run.ai/type", "trainyard-kube/fake", "bench-filler"
 FOREVER = [{"name": "fake/run-seconds", "value": "forever"}]
-GIB = 1024**3
+TAKEN = (1 / 2, 3 / 4, 7 / 8, 15 / 16, 31 / 32)  # of what a node has
 SETTLED = 4  # looks, one a second, at which pods that have no node are the same
 LONGEST = 180.0
 WRONG, NOT_STARTED = "wrong", "not started"
@@ -198,7 +198,7 @@ def _fill(trial: Trial) -> None:
     api.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": {}}})
     simulated = trial.cluster.nodes.filter(labels_json__has_key=SIMULATED)
     nodes = list(simulated)
-    pods = [_filler(random, node.name, node.gpu_count) for node in nodes]
+    pods = [_filler(random, node) for node in nodes]
     with ThreadPoolExecutor(CALLERS) as pool:
         list(pool.map(lambda pod: api.create(f"{trial.space}/pods", pod), pods))
 
@@ -210,22 +210,23 @@ def _fill(trial: Trial) -> None:
     wait_for(is_known, LONGEST, "what the pods ask for to be known", every=1.0)
 
 
-def _filler(random: Random, node: str, gpus: int) -> dict[str, Any]:
+def _filler(random: Random, node: "Node") -> dict[str, Any]:
+    gpus = node.gpu_count
     taken = {
-        "cpu": str(random.choice((64, 96, 112, 120, 124))),
-        "memory": f"{random.choice((512, 768, 896, 960, 1000))}Gi",
+        "cpu": str(int(node.cpu * random.choice(TAKEN))),
+        "memory": str(int(node.memory * random.choice(TAKEN))),
     }
     if gpus and (held := gpus - random.choice((*[0] * 12, 1, 2, gpus // 2, gpus))):
         taken["nvidia.com/gpu"] = str(held)
     resources = {"requests": taken, "limits": taken}
     return {
         "metadata": {
-            "name": f"filler-{node}",
+            "name": f"filler-{node.name}",
             "labels": {FILLER: "true"},
             "annotations": {it["name"]: it["value"] for it in FOREVER},
         },
         "spec": {
-            "nodeName": node,
+            "nodeName": node.name,
             "containers": [{"name": "main", "image": IMAGE, "resources": resources}],
         },
     }
