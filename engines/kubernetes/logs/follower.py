@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
 from threading import Condition
@@ -13,17 +13,18 @@ from urllib3.response import BaseHTTPResponse
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, Denied, NotFound, answered
-from engines.kubernetes.logs import rotation, source
+from engines.kubernetes.logs import rotation, starts
 from engines.kubernetes.logs.ahead import Ahead, Pieces
-from engines.kubernetes.logs.cursor import LogCursor, Reader
+from engines.kubernetes.logs.cursor import LogCursor
+from engines.kubernetes.logs.reader import Reader
+from engines.kubernetes.logs.source import Source
 from engines.kubernetes.status.pod import PodView
 from engines.logs import Log, LogChunk
 
 BLOCK_BYTES = 64 * 1024
 SETTLING = 1.0  # seconds: a log may still be written down when its container has ended
 ODD = 4  # answers in a row with words of the node's own until they are taken for its last
-#: A kubelet may miss that a log was rotated while it sent a long stretch in one go, and tells
-#: nothing more. After as many bytes, and as many seconds without any, it is asked again.
+#: Bytes, then seconds of silence, after which a kubelet that may miss a rotation is asked again.
 RENEW = (5 * 1024**2, 2.0)
 PAUSE = (0.5, 30.0)  # seconds until a log that was cut is asked for again: at first, at most
 
@@ -34,8 +35,7 @@ class Follower:
     ``_restarts`` counts those of the container by now; ``log.start`` is the one that this is about.
 
     All of it changes under ``lock``, which the streams of a cluster share. Who calls a verb or asks
-    a question holds it; only ``serve``, which waits for the cluster, is called without, and takes
-    it for each change.
+    a question holds it, but for ``serve``, which waits for the cluster and takes it each time.
     """
 
     workload_id: UUID
@@ -61,6 +61,7 @@ class Follower:
     _halted: bool = False
     _cuts: int = 0
     _whole_at: float = 0.0  # when the last connection came to the end of its file, since 1970
+    _is_read: bool = False  # one came to its end, and none brought more since
 
     def __post_init__(self) -> None:
         self._pieces = Pieces(self.ahead)
@@ -121,13 +122,13 @@ class Follower:
             self._over = self._over or self._gone
         else:
             self.pod, self._leaving = pod.manifest, pod.is_leaving
-            self._restarts = max(self._restarts, pod.restarts)
-            if self.log.start < self._restarts or not pod.is_running:
+            if self._is_restarted(pod.restarts) and not self._reader.is_verified:
+                self.cut()  # it may follow the next start, which may say nothing for long
+            if not pod.is_running:
                 self._over = self._over or time.monotonic()
-        if (self._over, self._leaving) == before:
-            return False
-        self._due = 0.0
-        return True
+        is_news = (self._over, self._leaving) != before
+        self._due = 0.0 if is_news else self._due
+        return is_news
 
     def take(self, cursor: str, limit: int, *, away: str = "") -> LogChunk:
         """What comes after ``cursor``. From a place that is not where the last piece ended, it is
@@ -137,7 +138,7 @@ class Follower:
             self._wanted, self._ended = True, False
             self._taken, self._due, self._late = cursor, 0.0, self._late or away
             self._pieces.clear()
-            self._reader, self._whole_at = Reader(LogCursor.of(cursor)), 0.0
+            self._reader, self._whole_at, self._is_read = Reader(LogCursor.of(cursor)), 0.0, False
             self.cut()
             return LogChunk(cursor=cursor, late=self._late, awaited=not self._late)
         data, place = self._pieces.take(limit)
@@ -181,12 +182,13 @@ class Follower:
         or nothing more will. ``EngineUnavailable``: the node did not answer at all."""
         with self.lock:
             reader, self._halted, over = self._reader, False, self._over
+            source = Source(api, self.pod, self.container, self.log.start < self._restarts)
         before, is_last = reader.state, over > 0 and time.monotonic() - over > SETTLING
         asked = None if over else time.time()
         try:
-            with self._open(api, reader, follows=not over) as response:
-                if self._is_ours(api):
-                    self._begin(api, reader, response, asked)
+            with source.open(follows=not over, since=reader.cursor.since) as response:
+                if self._is_ours(source):
+                    self._begin(replace(source, pod=self.pod), reader, response, asked)
                     tell()  # its node answers
                     try:
                         self._bring(reader, response, tell)
@@ -194,7 +196,11 @@ class Follower:
                         self._put(reader, reader.pause())
                     is_clear = not reader.was_odd or self._cuts > ODD
                     if is_last and is_clear and reader.state == before:
+                        reader.verify()
                         self._finish(reader, was_whole=True)
+        except starts.Superseded:
+            with self.lock:
+                self._halted |= self._is_restarted(self.log.start + 1)
         except EngineUnavailable:
             if not self._opened:
                 raise
@@ -204,7 +210,7 @@ class Follower:
         except EngineRefused:  # gone with its pod, or removed by its node; or not there yet
             with self.lock:
                 if self._over:
-                    self._finish(reader)
+                    self._finish(reader, is_gone=not self._is_read)
         finally:
             with self.lock:
                 self._response, self._opened = None, 0.0
@@ -219,42 +225,40 @@ class Follower:
         pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
         return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
 
-    def _open(self, api: Api, reader: Reader, *, follows: bool) -> BaseHTTPResponse:
-        with self.lock:
-            previous, since = self.log.start < self._restarts, reader.cursor.since
-        return source.open_log(
-            api, self.pod, self.container, follows=follows, previous=previous, since=since
-        )
-
-    def _is_ours(self, api: Api) -> bool:
-        """The API has the logs of two starts, the current one and the one before, which others may
-        be by now."""
-        now = source.restarts(api, self.pod, self.container)
-        if now is None:
+    def _is_ours(self, source: Source) -> bool:
+        """Whether it is still the log of this start, for all that the API knows."""
+        pod = source.latest_pod()
+        if pod is None:
             return True  # it was there a moment ago
         with self.lock:
-            before, self._restarts = self._restarts, max(now, self._restarts)
-            if self.log.start < now:
-                self._over = self._over or time.monotonic()
-            self._halted = self._halted or now != before
-        if now > self.log.start + 1:
-            raise NotFound("It was restarted twice.")
-        return now == before
+            self.pod, is_other = pod, self._is_restarted(starts.restarts(pod, self.container))
+            self._halted |= is_other
+            if self._restarts > self.log.start + 1:
+                raise NotFound("It was restarted twice.")
+        return not is_other
+
+    def _is_restarted(self, restarts: int) -> bool:
+        """Whether its container was, more often than known until now. The API may be behind."""
+        is_news, self._restarts = restarts > self._restarts, max(restarts, self._restarts)
+        if self.log.start < self._restarts:
+            self._over = self._over or time.monotonic()
+        return is_news
 
     def _begin(
-        self, api: Api, reader: Reader, response: BaseHTTPResponse, asked: float | None
+        self, source: Source, reader: Reader, response: BaseHTTPResponse, asked: float | None
     ) -> None:
         """Its node answers, and follows the log if it was ``asked`` to, at a time."""
         with self.lock:
             self._response, self._brought, self._late = response, 0, ""
             self._opened = self._heard = time.monotonic()
-            of, previous = (self.pod, self.container), self.log.start < self._restarts
-            had_all = asked is None and rotation.was_last(self._whole_at, self._end)
-            stretch = partial(source.first_stretch, api, *of, previous=previous)
-            beginning = rotation.beginning(*of, self.log.start, stretch)
-            newest = partial(source.newest, api, *of, previous=previous)
-            followed = rotation.Followed(newest, asked) if asked else None
-            reader.connect(had_all=had_all, beginning=beginning, followed=followed)
+            ended = starts.end(source.pod, self.container, self.log.start)
+            had_all = asked is None and rotation.was_last(self._whole_at, ended)
+            reader.connect(
+                had_all=had_all,
+                beginning=starts.beginning(source, self.log.start),
+                followed=rotation.Followed(source.newest, asked) if asked else None,
+                verify=partial(starts.check, source, self.log.start),
+            )
             self._whole_at = 0.0
 
     def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
@@ -268,31 +272,29 @@ class Follower:
                     if reader is not self._reader:
                         return
                     self._brought, self._heard = self._brought + len(block), time.monotonic()
+                    self._is_read &= not data
                     self._put(reader, data)
                     if self._halted:
                         return
                 if data:
                     tell()
         with self.lock:
-            is_whole = self._is_current(reader) and not reader.was_odd and reader.has_all
-            self._whole_at = time.time() if is_whole else 0.0
+            if self._is_current(reader) and reader.has_all:
+                self._is_read = True  # a node that removed the container adds a word of its own
+                self._whole_at = 0.0 if reader.was_odd else time.time()
 
     def _put(self, reader: Reader, data: bytes) -> None:
         with self.lock:
             if data and reader is self._reader and self._wanted:
                 self._pieces.put(data, str(reader.cursor))
 
-    @property
-    def _end(self) -> str:
-        return rotation.end(self.pod, self.container, self.log.start)
-
     def _is_current(self, reader: Reader) -> bool:
         return reader is self._reader and not self._halted
 
-    def _finish(self, reader: Reader, *, was_whole: bool = False) -> None:
+    def _finish(self, reader: Reader, *, was_whole: bool = False, is_gone: bool = False) -> None:
         """That was all. ``was_whole``: the last answer had all there is."""
-        ended = self._end if was_whole else None
+        ended = starts.end(self.pod, self.container, self.log.start) if was_whole else None
         with self.lock:
             if self._is_current(reader):
-                self._put(reader, reader.flush(ended))
+                self._put(reader, reader.flush(ended, is_gone=is_gone))
                 self._ended, self._late = True, ""

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from engines.base import Manifest
 from engines.kubernetes.status.conditions import moment
 
 STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
@@ -31,6 +30,10 @@ STRETCH = 1024**2  # bytes by which the pace of a program is judged
 SKIPPED = 3.0
 ROTATED = (
     b"[Trainyard] Output may be missing here: the node rotated the log away before it was read.\n"
+)
+GONE = (
+    b"[Trainyard] Output may be missing here: the cluster no longer has this log, which was not "
+    b"read to its end.\n"
 )
 BEHEADED = (
     b"[Trainyard] Output may be missing here: what the node still has begins %d s after the start "
@@ -51,13 +54,14 @@ class Beginning:
 
     def notice(self, first: bytes) -> bytes:
         """What to say before a log that begins with a line of the time ``first``. One that begins
-        early lost something only if a file was full by then, and what was written after it was
-        asked for is not lost."""
+        early lost something only if a file was full by then, or when it was asked for, as what was
+        written later is not lost."""
         late = seconds(self.at.encode(), first)
         if late > EARLY and self.age > EARLY:
             return BEHEADED % late
-        may_be_lost = PROMPT < late <= self.age + SLACK
-        return BEHEADED % late if may_be_lost and fills_file(self.stretch(), first, late) else b""
+        within = late if late <= self.age + SLACK else self.age
+        is_lost = within > PROMPT and fills_file(self.stretch(), first, within)
+        return BEHEADED % late if is_lost else b""
 
 
 @dataclass
@@ -120,15 +124,6 @@ class Followed:
         return before < self.begins, size
 
 
-def beginning(
-    pod: Manifest, container: str, start: int, stretch: Callable[[], bytes]
-) -> Beginning | None:
-    """Of this start of the container; ``None`` where its node does not say when it was."""
-    state = _state(pod, container, start)
-    at = str((state.get("running") or state.get("terminated") or {}).get("startedAt") or "")
-    return Beginning(at, (datetime.now(UTC) - moment(at)).total_seconds(), stretch) if at else None
-
-
 def fills_file(text: bytes, first: bytes, within: float) -> bool:
     """Whether a program fills a file in so many seconds at the pace of ``text``, which it wrote
     from the time ``first`` on. A short text is all that it wrote up to now."""
@@ -141,23 +136,10 @@ def fills_file(text: bytes, first: bytes, within: float) -> bool:
     return within * len(text) > FILE_BYTES * max(span, 0.001)
 
 
-def end(pod: Manifest, container: str, start: int) -> str:
-    """When this start of the container ended; empty where its node does not say."""
-    ended = _state(pod, container, start).get("terminated") or {}
-    return str(ended.get("finishedAt") or "")
-
-
 def was_last(at: float, end: str) -> bool:
     """Whether an answer that came to its end ``at`` a time, in seconds since 1970, did so for the
     end of its container. Others end like it when a kubelet is restarted, or a connection to it."""
     return bool(end) and at >= moment(end).timestamp()
-
-
-def _state(pod: Manifest, container: str, start: int) -> Manifest:
-    statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    status: Manifest = next((one for one in statuses if one["name"] == container), {})
-    ago = int(status.get("restartCount", 0)) - start
-    return status.get({0: "state", 1: "lastState"}.get(ago, "")) or {}
 
 
 def since(stamp: bytes, margin: timedelta = timedelta()) -> str:

@@ -11,7 +11,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from engines.kubernetes.logs.cursor import LogCursor, Reader
+from engines.kubernetes.logs.cursor import LogCursor
+from engines.kubernetes.logs.reader import Reader
 from engines.kubernetes.logs.rotation import Followed, was_last
 
 STEP = 0.1  # seconds

@@ -7,8 +7,8 @@ from threading import Event, Lock
 from typing import Any, cast
 from uuid import UUID, uuid4
 
-from engines.base import EngineUnavailable
-from engines.kubernetes.client.api import Api
+from engines.base import EngineRefused, EngineUnavailable
+from engines.kubernetes.client.api import Api, NotFound
 from engines.kubernetes.jobs import PYTORCH, REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
 from engines.kubernetes.logs.streams import LogStreams
 from engines.kubernetes.watch.snapshot import Snapshot
@@ -58,13 +58,15 @@ class Nodes:
     ``log`` is what each pod's log holds by now, ``answers`` what was handed out of it, in blocks of
     ``block`` bytes at most. All containers ``started`` at one time. ``newest``: the file that it
     has by now, where what is followed went through others. It waits with the answer to a question
-    for ``answers_questions``.
+    for ``answers_questions``. ``before`` is the log of the start before, by what the node knows, of
+    which the pods may not tell yet.
     """
 
     def __init__(self, *, started: str = AT) -> None:
         self.started = started
         self.pods: dict[str, dict[str, Any]] = {}
         self.log, self.block, self.newest = LINE, 65_536, b""
+        self.before: bytes | None = None
         self.answers: list[Answer] = []
         self.away: set[str] = set()
         self.asked: list[str] = []
@@ -76,26 +78,37 @@ class Nodes:
         self.questions = 0
         self.slow = Event()  # a node that is away says so when this is set
 
-    def find(self, path: str) -> dict[str, Any]:
-        return self.pods[path.rsplit("/", 1)[1]]
+    def find(self, path: str) -> dict[str, Any] | None:
+        return self.pods.get(path.rsplit("/", 1)[1])
 
     def follow(self, path: str, query: Mapping[str, object], *, silence: float) -> Answer:
-        pod = self.pods[path.split("/")[-2]]
+        pod = self.pods.get(path.split("/")[-2])
+        if pod is None:
+            raise NotFound("pods not found")
         node = pod["spec"]["nodeName"]
         with self._counted(node):
             self.asked.append(pod["metadata"]["name"])
             if node in self.away:
                 self.slow.wait(10)
                 raise EngineUnavailable("dial tcp: no route to host")
-        self.answers.append(Answer(self.log, follows="follow" in query, block=self.block))
+        log = self._log(query)
+        self.answers.append(Answer(log, follows="follow" in query, block=self.block))
         return self.answers[-1]
 
     def text(self, path: str, *, limitBytes: int, sinceTime: str = "", **query: object) -> bytes:
+        log = self._log(query) if "previous" in query else self.newest or self.log
         self.questions += 1
         self.answers_questions.wait(10)
-        lines = (self.newest or self.log).splitlines(keepends=True)
+        lines = log.splitlines(keepends=True)
         text = b"".join(one for one in lines if one[:19] >= sinceTime[:19].encode())
         return text[:limitBytes]
+
+    def _log(self, query: Mapping[str, object]) -> bytes:
+        if "previous" not in query:
+            return self.log
+        if self.before is None:
+            raise EngineRefused("previous terminated container not found")
+        return self.before
 
     @contextmanager
     def _counted(self, node: str) -> Iterator[None]:
@@ -108,8 +121,11 @@ class Nodes:
             with self._lock:
                 self._busy[node] -= 1
 
-    def snapshot(self, node: str, count: int, *, ended: str = "") -> Snapshot:
-        """A gang whose pods all run on one node, or ran there until they ``ended``."""
+    def snapshot(
+        self, node: str, count: int, *, ended: str = "", restarts: int = 0, last: str = ""
+    ) -> Snapshot:
+        """A gang whose pods all run on one node, or ran there until they ``ended``; those that were
+        restarted ran until the ``last`` time before."""
         label = {WORKLOAD: str(uuid4())}
         job = {
             "metadata": {
@@ -131,6 +147,9 @@ class Nodes:
                     "terminated": {"startedAt": self.started, "finishedAt": ended, "exitCode": 0}
                 }
                 pod["status"]["containerStatuses"][0]["state"] = end
+            status = pod["status"]["containerStatuses"][0]
+            status["restartCount"] = restarts
+            status["lastState"] = {"terminated": {"finishedAt": last}} if last else {}
             snapshot.take_pod("ADDED", pod)
         return snapshot
 

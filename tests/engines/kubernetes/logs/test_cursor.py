@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engines.kubernetes.logs.cursor import HELD, LogCursor, Reader
+from engines.kubernetes.logs.cursor import LogCursor
+from engines.kubernetes.logs.reader import HELD, Reader
 from engines.kubernetes.logs.rotation import ROTATED
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

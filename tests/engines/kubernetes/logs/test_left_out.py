@@ -5,7 +5,8 @@ import random
 import pytest
 
 from engines.kubernetes.logs import rotation
-from engines.kubernetes.logs.cursor import LogCursor, Reader
+from engines.kubernetes.logs.cursor import LogCursor
+from engines.kubernetes.logs.reader import Reader
 from engines.kubernetes.logs.rotation import ROTATED, Followed
 from tests.engines.kubernetes.logs.kubelets import FULL, Collector, Kubelet
 

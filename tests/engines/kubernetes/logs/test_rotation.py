@@ -6,7 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from engines.kubernetes.logs import ahead
-from engines.kubernetes.logs.cursor import LogCursor, Reader
+from engines.kubernetes.logs.cursor import LogCursor
+from engines.kubernetes.logs.reader import Reader
 from engines.kubernetes.logs.rotation import BEHEADED, ROTATED, Beginning
 from engines.kubernetes.logs.streams import LogStreams
 from engines.logs import Log
@@ -83,6 +84,18 @@ def test_output_that_came_after_a_log_was_asked_for_is_not_lost() -> None:
     beginning = Beginning(AT, 1, lambda: b"%s x\n" % first * 100_000)
     assert beginning.notice(first) == b""
     assert replace(beginning, age=2.5).notice(first) == BEHEADED % 3
+
+
+@pytest.mark.parametrize(
+    ("age", "lines", "is_lost"), [(4, 9, False), (4, 10**5, True), (1, 10**5, False)]
+)
+def test_a_log_that_was_empty_when_it_was_asked_for_lost_something_only_if_it_is_written_fast(
+    age: float, lines: int, is_lost: bool
+) -> None:
+    """So fast that a file was full, and rotated away, by then."""
+    first = stamp(AT, 7)
+    beginning = Beginning(AT, age, lambda: b"%s some words\n" % first * lines)
+    assert beginning.notice(first) == (BEHEADED % 7 if is_lost else b"")
 
 
 def test_where_a_node_does_not_say_how_fast_a_log_is_written_it_may_have_lost_something() -> None:
@@ -214,7 +227,7 @@ def test_logs_that_nobody_takes_hold_no_more_than_all_may(monkeypatch: pytest.Mo
 
 def test_a_node_is_asked_whether_it_left_out_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engines.kubernetes.logs.rotation.FILE_BYTES", 0)
-    nodes, uid = Nodes(started=ago(1)), uuid4()
+    nodes, uid = Nodes(started=ago(-5)), uuid4()  # nothing is missing at its head
     lines = [b"%s %d\n" % (stamp(nodes.started, 10 * n), n) for n in range(1, 4)]
     nodes.log, nodes.newest = b"".join(lines), b"".join(lines[1:])
     streams = streams_of(nodes)

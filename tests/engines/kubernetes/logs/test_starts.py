@@ -1,0 +1,238 @@
+"""Output is kept by the starts of its container, also while the API is behind the node. No cluster.
+
+The pods of ``Nodes`` say what the API says; ``log`` and ``before`` are what the node has.
+"""
+
+from uuid import uuid4
+
+import pytest
+
+from engines.kubernetes.logs import follower, starts
+from engines.kubernetes.logs.rotation import GONE, ROTATED
+from engines.logs import Log
+from tests.engines.kubernetes.logs.nodes import AT, Nodes, read, streams_of
+from tests.waiting import wait_for
+
+
+def line(seconds: int, text: bytes) -> bytes:
+    return b"2026-01-01T00:00:%02d.500000000Z %s\n" % (seconds, text)
+
+
+def at(seconds: int) -> str:
+    return f"2026-01-01T00:00:{seconds:02d}Z"
+
+
+class Reading:
+    """Takes what each start of the only rank printed, as a collector does."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes, self.streams, self.uid = nodes, streams_of(nodes), uuid4()
+        self.texts: dict[int, bytes] = {}
+        self.ended: set[int] = set()
+        self._cursors: dict[Log, str] = {}
+
+    def hears(self, *, ended: str = "", restarts: int = 0, last: str = "") -> None:
+        """What the API says by now."""
+        snapshot = self.nodes.snapshot("up", 1, ended=ended, restarts=restarts, last=last)
+        self.streams.on_change(self.uid, snapshot)
+
+    def piece(self) -> None:
+        logs = self.streams.logs(self.uid, 1)
+        for log, piece in zip(logs, read(self.streams, self.uid, self._cursors), strict=True):
+            self.texts[log.start] = self.texts.get(log.start, b"") + piece.data
+            self.ended |= {log.start} if piece.ended else set()
+
+    def until(self, start: int, text: bytes) -> None:
+        wait_for(lambda: self.piece() or text in self.texts.get(start, b""))
+
+    def until_ended(self, *of: int) -> None:
+        wait_for(lambda: self.piece() or self.ended >= set(of))
+
+
+@pytest.fixture
+def reading(monkeypatch: pytest.MonkeyPatch) -> Reading:
+    monkeypatch.setattr(follower, "SETTLING", 0.05)
+    monkeypatch.setattr(follower, "PAUSE", (0.05, 0.1))
+    return Reading(Nodes())
+
+
+def goes_on(nodes: Nodes, *, before: bytes, log: bytes) -> None:
+    """The node starts the container once more."""
+    nodes.before, nodes.log = before, log
+    for answer in nodes.answers:
+        answer.shutdown()
+
+
+def test_what_the_next_start_prints_is_not_of_the_last_while_the_api_is_behind(
+    reading: Reading,
+) -> None:
+    """And the rest of the last is read where it is now."""
+    nodes = reading.nodes
+    nodes.log = line(1, b"one")
+    reading.hears()
+    reading.until(0, b"one\n")
+    goes_on(nodes, before=nodes.log + line(2, b"two"), log=line(4, b"new"))
+    reading.until(0, b"two\n")
+    reading.hears(restarts=1, last=at(2))
+    reading.until_ended(0)
+    reading.until(1, b"new\n")
+    assert reading.texts == {0: b"one\ntwo\n", 1: b"new\n"}
+
+
+@pytest.mark.parametrize("before", [b"", line(1, b"one")], ids=["silent", "not read yet"])
+def test_a_start_that_printed_nothing_yet_does_not_get_what_the_next_one_prints(
+    reading: Reading, before: bytes
+) -> None:
+    nodes = reading.nodes
+    nodes.log = b""
+    reading.hears()
+    wait_for(lambda: reading.piece() or nodes.answers)
+    goes_on(nodes, before=before, log=line(4, b"new"))
+    wait_for(lambda: reading.piece() or len(nodes.answers) > 3)
+    reading.hears(restarts=1, last=at(2))
+    reading.until_ended(0)
+    reading.until(1, b"new\n")
+    assert reading.texts == {0: before[31:], 1: b"new\n"}
+
+
+def test_a_start_does_not_wait_for_the_first_word_of_the_next(reading: Reading) -> None:
+    """That says nothing for long."""
+    nodes = reading.nodes
+    nodes.log = b""
+    reading.hears()
+    wait_for(lambda: reading.piece() or nodes.answers)
+    nodes.before = line(1, b"one")  # by then the answer may be of the next start
+    reading.hears(restarts=1, last=at(2))
+    reading.until_ended(0)
+    assert reading.texts[0] == b"one\n"
+
+
+def test_the_end_of_a_start_is_not_that_of_the_next_one(reading: Reading) -> None:
+    """The API tells of an end, and its node has gone on already."""
+    nodes = reading.nodes
+    nodes.before, nodes.log = line(1, b"one"), line(4, b"new")
+    reading.hears(ended=at(2))
+    reading.until_ended(0)
+    assert reading.texts == {0: b"one\n"}
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_the_log_before_the_current_one_may_be_of_the_next_start_too(
+    reading: Reading, is_read: bool
+) -> None:
+    """Of one that failed as well, while the API still says that the first start runs. The first
+    log is gone by then, and a line says so unless all of it had been read."""
+    nodes = reading.nodes
+    nodes.log = line(1, b"one")
+    reading.hears()
+    reading.until(0, b"one\n")
+    nodes.before = nodes.log = line(5, b"new")
+    if is_read:
+        nodes.answers[-1].shutdown()
+    else:
+        with reading.streams._lock:
+            next(iter(reading.streams._all())).cut()
+    wait_for(lambda: reading.piece() or len(nodes.answers) > 4)
+    assert reading.texts == {0: b"one\n"}
+    nodes.started = at(4)
+    reading.hears(ended=at(6), restarts=1, last=at(2))
+    reading.until_ended(0)
+    reading.until(1, b"new\n")
+    assert reading.texts == {0: b"one\n" + (b"" if is_read else GONE), 1: b"new\n"}
+
+
+def test_what_a_node_really_lost_is_told_where_it_did_not_go_on(reading: Reading) -> None:
+    nodes = reading.nodes
+    nodes.log = line(1, b"one")
+    reading.hears()
+    reading.until(0, b"one\n")
+    nodes.log = line(20, b"later")
+    nodes.answers[-1].shutdown()
+    reading.until(0, b"later\n")
+    assert reading.texts == {0: b"one\n" + ROTATED + b"later\n"}
+
+
+@pytest.mark.parametrize("has_gone_on", [False, True])
+def test_a_later_start_is_told_from_the_next_by_when_the_one_before_printed(
+    reading: Reading, has_gone_on: bool
+) -> None:
+    nodes = reading.nodes
+    nodes.started, nodes.before, nodes.log = at(10), line(1, b"first"), line(11, b"second")
+    reading.hears(restarts=1, last=at(5))
+    reading.until(1, b"second\n")
+    reading.until_ended(0)
+    goes_on(
+        nodes,
+        before=nodes.log + line(12, b"rest") if has_gone_on else nodes.before,
+        log=line(30, b"later"),
+    )
+    reading.until(1, b"rest\n" if has_gone_on else b"later\n")
+    rest = b"rest\n" if has_gone_on else ROTATED + b"later\n"
+    assert reading.texts == {0: b"first\n", 1: b"second\n" + rest}
+
+
+def test_a_start_whose_log_the_cluster_dropped_says_so(reading: Reading) -> None:
+    """And gets nothing of the one that is the last by now."""
+    nodes = reading.nodes
+    nodes.log = line(1, b"one")
+    reading.hears()
+    reading.until(0, b"one\n")
+    nodes.started, nodes.before, nodes.log = at(10), line(11, b"second"), line(30, b"third")
+    reading.hears(restarts=1, last=at(5))
+    with reading.streams._lock:
+        next(one for one in reading.streams._all() if one.log.start == 0).cut()
+    reading.until_ended(0)
+    assert reading.texts[0] == b"one\n" + GONE
+
+
+@pytest.mark.parametrize(
+    ("is_read", "word"),
+    [(False, b""), (True, b""), (True, b"rpc error: code = NotFound desc = container: not found")],
+    ids=["cut", "to its end", "to its end, and the container removed"],
+)
+def test_a_pod_that_was_removed_before_its_log_was_read_to_the_end_leaves_a_line(
+    reading: Reading, is_read: bool, word: bytes
+) -> None:
+    nodes = reading.nodes
+    nodes.log = line(1, b"one") + word
+    reading.hears()
+    reading.until(0, b"one\n")
+    nodes.pods.clear()
+    (one,) = reading.streams._all()
+    with reading.streams._lock:
+        if not is_read:
+            one.cut()
+        one.on_change(None)
+    nodes.answers[-1].shutdown()
+    reading.until_ended(0)
+    assert reading.texts == {0: b"one\n" + (b"" if is_read else GONE)}
+
+
+def test_nothing_of_an_answer_is_taken_while_its_node_does_not_say_whose_it_is(
+    reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = reading.nodes
+    asked: list[str] = []
+
+    def refuse(path: str, **query: object) -> bytes:
+        asked.append(path)
+        raise follower.EngineUnavailable("timed out")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(nodes, "text", refuse)
+        reading.hears()
+        wait_for(lambda: reading.piece() or len(asked) > 1)
+        assert reading.texts == {0: b""}
+    reading.until(0, b"hello\n")
+
+
+def test_a_container_that_waits_to_be_started_once_more_has_ended() -> None:
+    status = {
+        "name": "pytorch",
+        "restartCount": 2,
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+        "lastState": {"terminated": {"startedAt": AT, "finishedAt": at(5)}},
+    }
+    pod = {"status": {"containerStatuses": [status]}}
+    assert starts.end(pod, "pytorch", 2) == at(5)
+    assert starts.end(pod, "pytorch", 1) == ""
