@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engines.base import EngineRefused, Launch, Site
+from engines.base import EngineRefused, EngineUnavailable, Launch, Site
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import WORKLOAD
 from engines.kubernetes.manifests.job import manifests
@@ -103,6 +103,23 @@ def test_a_node_port_answers_and_a_taken_one_is_refused(rig: KubernetesRig, spac
             return b""
 
     wait_for(lambda: text() == b"hi\n", 30, "the node port to answer", every=0.2)
+
+
+@pytest.mark.kubernetes
+def test_a_load_balancer_is_reached_at_the_address_that_the_cluster_assigned(
+    rig: KubernetesRig, api: Api, space: str
+) -> None:
+    launched, tool = serving(rig, connectionType="LoadBalancer")
+    rig.submit(launched)
+    rig.seen(launched, Phase.RUNNING)
+    with pytest.raises(EngineUnavailable, match="no address yet"):
+        rig.engine.address(launched.handle, tool)
+    selector = f"trainyard.io/tool,{WORKLOAD}={launched.handle.workload_id}"
+    (service,) = api.items(folder("Service", space), labelSelector=selector)
+    status = {"status": {"loadBalancer": {"ingress": [{"ip": "203.0.113.7"}]}}}
+    api.merge(f"{folder('Service', space)}/{service['metadata']['name']}/status", status)
+    assert rig.engine.address(launched.handle, tool) == "http://203.0.113.7:8888"
+    rig.engine.delete(launched.handle)
 
 
 @pytest.mark.kubernetes
