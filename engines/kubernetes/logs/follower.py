@@ -17,7 +17,7 @@ from engines.kubernetes.logs import rotation, starts
 from engines.kubernetes.logs.ahead import Ahead, Pieces
 from engines.kubernetes.logs.cursor import LogCursor
 from engines.kubernetes.logs.reader import Reader
-from engines.kubernetes.logs.source import Source
+from engines.kubernetes.logs.source import LogSource
 from engines.kubernetes.status.pod import PodView
 from engines.logs import Log, LogChunk
 
@@ -182,7 +182,7 @@ class Follower:
         or nothing more will. ``EngineUnavailable``: the node did not answer at all."""
         with self.lock:
             reader, self._halted, over = self._reader, False, self._over
-            source = Source(api, self.pod, self.container, self.log.start < self._restarts)
+            source = LogSource(api, self.pod, self.container, self.log.start < self._restarts)
         before, is_last = reader.state, over > 0 and time.monotonic() - over > SETTLING
         asked = None if over else time.time()
         try:
@@ -225,7 +225,7 @@ class Follower:
         pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
         return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
 
-    def _is_ours(self, source: Source) -> bool:
+    def _is_ours(self, source: LogSource) -> bool:
         """Whether it is still the log of this start, for all that the API knows."""
         pod = source.latest_pod()
         if pod is None:
@@ -245,7 +245,7 @@ class Follower:
         return is_news
 
     def _begin(
-        self, source: Source, reader: Reader, response: BaseHTTPResponse, asked: float | None
+        self, source: LogSource, reader: Reader, response: BaseHTTPResponse, asked: float | None
     ) -> None:
         """Its node answers, and follows the log if it was ``asked`` to, at a time."""
         with self.lock:

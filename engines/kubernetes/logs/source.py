@@ -13,7 +13,7 @@ FIRST = 64  # bytes of a line, with its time
 
 
 @dataclass(frozen=True)
-class Source:
+class LogSource:
     """The log of the start of a container that its node has as the current one, or of the
     ``previous``."""
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from engines.base import EngineUnavailable, Manifest
 from engines.kubernetes.client.api import NotFound
 from engines.kubernetes.logs.rotation import STAMPS, Beginning, seconds
-from engines.kubernetes.logs.source import Source
+from engines.kubernetes.logs.source import LogSource
 from engines.kubernetes.status.conditions import moment
 
 
@@ -20,7 +20,7 @@ class Superseded(Exception):
     """The answer is of a later start; that of this one is the log of the start before."""
 
 
-def check(source: Source, start: int, first: bytes) -> None:
+def check(source: LogSource, start: int, first: bytes) -> None:
     """That an answer is of this ``start`` of the container, which does not go on where it was left
     off: its ``first`` line has that time, or it has none. ``Superseded`` or, where the cluster no
     longer has the log of this start, ``NotFound``; ``EngineUnavailable`` where the API has to catch
@@ -44,7 +44,7 @@ def restarts(pod: Manifest, container: str) -> int:
     return int(_status(pod, container).get("restartCount", 0))
 
 
-def beginning(source: Source, start: int) -> Beginning | None:
+def beginning(source: LogSource, start: int) -> Beginning | None:
     """Of this start of the container; ``None`` where its node does not say when it was."""
     state = _state(source.pod, source.container, start)
     at = str((state.get("running") or state.get("terminated") or {}).get("startedAt") or "")
@@ -73,14 +73,14 @@ def _status(pod: Manifest, container: str) -> Manifest:
     return next((one for one in statuses if one["name"] == container), {})
 
 
-def _has_ended(source: Source, start: int, first: bytes) -> bool:
+def _has_ended(source: LogSource, start: int, first: bytes) -> bool:
     """Whether the pod tells that this start ended, and after that line. Times of ends are whole
     seconds, rounded down."""
     ended = end(source.pod, source.container, start)
     return bool(ended) and (not first or seconds(ended.encode(), first) < 1)
 
 
-def _is_of_latest(source: Source, stamp: bytes) -> bool:
+def _is_of_latest(source: LogSource, stamp: bytes) -> bool:
     """Whether a line of that time is of the latest start that the pod tells of, not of the one
     before it. Times of starts and ends are whole seconds: with both in one, nobody can know, and a
     node waits for ten before it starts a container for the third time."""

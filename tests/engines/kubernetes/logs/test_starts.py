@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from engines.base import EngineUnavailable
 from engines.kubernetes.logs import follower, starts
 from engines.kubernetes.logs.rotation import GONE, ROTATED
 from engines.logs import Log
@@ -36,17 +37,19 @@ class Reading:
         snapshot = self.nodes.snapshot("up", 1, ended=ended, restarts=restarts, last=last)
         self.streams.on_change(self.uid, snapshot)
 
-    def piece(self) -> None:
+    def take(self) -> bool:
+        """A piece of each log; always true."""
         logs = self.streams.logs(self.uid, 1)
         for log, piece in zip(logs, read(self.streams, self.uid, self._cursors), strict=True):
             self.texts[log.start] = self.texts.get(log.start, b"") + piece.data
             self.ended |= {log.start} if piece.ended else set()
+        return True
 
     def until(self, start: int, text: bytes) -> None:
-        wait_for(lambda: self.piece() or text in self.texts.get(start, b""))
+        wait_for(lambda: self.take() and text in self.texts.get(start, b""))
 
     def until_ended(self, *of: int) -> None:
-        wait_for(lambda: self.piece() or self.ended >= set(of))
+        wait_for(lambda: self.take() and self.ended >= set(of))
 
 
 @pytest.fixture
@@ -63,7 +66,7 @@ def goes_on(nodes: Nodes, *, before: bytes, log: bytes) -> None:
         answer.shutdown()
 
 
-def test_what_the_next_start_prints_is_not_of_the_last_while_the_api_is_behind(
+def test_output_of_the_next_start_is_not_of_the_last_while_the_api_is_behind(
     reading: Reading,
 ) -> None:
     """And the rest of the last is read where it is now."""
@@ -86,9 +89,9 @@ def test_a_start_that_printed_nothing_yet_does_not_get_what_the_next_one_prints(
     nodes = reading.nodes
     nodes.log = b""
     reading.hears()
-    wait_for(lambda: reading.piece() or nodes.answers)
+    wait_for(lambda: reading.take() and nodes.answers)
     goes_on(nodes, before=before, log=line(4, b"new"))
-    wait_for(lambda: reading.piece() or len(nodes.answers) > 3)
+    wait_for(lambda: reading.take() and len(nodes.answers) > 3)
     reading.hears(restarts=1, last=at(2))
     reading.until_ended(0)
     reading.until(1, b"new\n")
@@ -100,7 +103,7 @@ def test_a_start_does_not_wait_for_the_first_word_of_the_next(reading: Reading) 
     nodes = reading.nodes
     nodes.log = b""
     reading.hears()
-    wait_for(lambda: reading.piece() or nodes.answers)
+    wait_for(lambda: reading.take() and nodes.answers)
     nodes.before = line(1, b"one")  # by then the answer may be of the next start
     reading.hears(restarts=1, last=at(2))
     reading.until_ended(0)
@@ -132,7 +135,7 @@ def test_the_log_before_the_current_one_may_be_of_the_next_start_too(
     else:
         with reading.streams._lock:
             next(iter(reading.streams._all())).cut()
-    wait_for(lambda: reading.piece() or len(nodes.answers) > 4)
+    wait_for(lambda: reading.take() and len(nodes.answers) > 4)
     assert reading.texts == {0: b"one\n"}
     nodes.started = at(4)
     reading.hears(ended=at(6), restarts=1, last=at(2))
@@ -141,7 +144,7 @@ def test_the_log_before_the_current_one_may_be_of_the_next_start_too(
     assert reading.texts == {0: b"one\n" + (b"" if is_read else GONE), 1: b"new\n"}
 
 
-def test_what_a_node_really_lost_is_told_where_it_did_not_go_on(reading: Reading) -> None:
+def test_output_that_a_node_really_lost_is_told_where_it_did_not_go_on(reading: Reading) -> None:
     nodes = reading.nodes
     nodes.log = line(1, b"one")
     reading.hears()
@@ -216,12 +219,12 @@ def test_nothing_of_an_answer_is_taken_while_its_node_does_not_say_whose_it_is(
 
     def refuse(path: str, **query: object) -> bytes:
         asked.append(path)
-        raise follower.EngineUnavailable("timed out")
+        raise EngineUnavailable("timed out")
 
     with monkeypatch.context() as patch:
         patch.setattr(nodes, "text", refuse)
         reading.hears()
-        wait_for(lambda: reading.piece() or len(asked) > 1)
+        wait_for(lambda: reading.take() and len(asked) > 1)
         assert reading.texts == {0: b""}
     reading.until(0, b"hello\n")
 
