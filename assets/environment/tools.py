@@ -41,9 +41,11 @@ CELLS = (
     ),
     Cell(
         "who",
-        "Names, comma-separated",
+        "Users or groups",
+        Input.NAMES,
         also=("authorizedUsers", "authorizedGroups"),
         fills=False,
+        adds=((Access.USERS.value, "User"), (Access.GROUPS.value, "Group")),
     ),
 )
 WIRE = {
@@ -58,7 +60,6 @@ WIRE = {
 OF_SERVED = ("connection_type", "container_port", "node_port", "access", "who")
 ADDRESS = "Where its pages are. ${NAME} stands for a variable: https://wandb.ai/team/${PROJECT}."
 NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
-KEPT = "kept"  # names with a comma, among the cells: they are not to be split at it
 
 
 def begins(why_no_urls: str) -> Values:
@@ -75,11 +76,9 @@ def begins(why_no_urls: str) -> Values:
 def pack(cells: Values) -> Values:
     if cells.get("tool_type") in EXTERNAL_TOOLS:
         cells |= dict.fromkeys(OF_SERVED, "")
-    tool, who = cells.pop("tool_type", ""), str(cells.pop("who", ""))
+    tool, names = cells.pop("tool_type", ""), cells.pop("who", [])
     item = {wire: cells.pop(cell, "") for cell, wire in WIRE.items()}
     item["name"] = item["name"] or TOOLS.get(tool, "")
-    kept_names = cells.pop(KEPT, [])
-    names = kept_names if who == _joined(kept_names) else split(who)
     item |= {access.value: names for access in NAMES if item["authorizationType"] == access}
     kept = {wire: value for wire, value in item.items() if value not in ("", [])}
     return cells | kept | {"toolType": tool}
@@ -90,10 +89,9 @@ def unpack(item: Values) -> Values:
     rest = {key: value for key, value in item.items() if key not in wire}
     cells = {cell: item.get(wire) for cell, wire in WIRE.items()}
     cells["connection_type"] = cells["connection_type"] or ConnectionType.EXTERNAL_URL.value
-    who = [str(name) for name in item.get(Access.USERS) or item.get(Access.GROUPS) or ()]
-    if split(_joined(who)) != who:
-        rest[KEPT] = who
-    return rest | cells | {"tool_type": item.get("toolType", "custom"), "who": _joined(who)}
+    who = item.get(Access.USERS) or item.get(Access.GROUPS) or []
+    names = who if isinstance(who, list) else [who]
+    return rest | cells | {"tool_type": item.get("toolType", "custom"), "who": names}
 
 
 def leave_out(item: ShownItem) -> None:
@@ -104,14 +102,6 @@ def leave_out(item: ShownItem) -> None:
         item.by["external_url"].note = ADDRESS
 
 
-def split(who: str) -> list[str]:
-    return [name.strip() for name in who.split(",") if name.strip()]
-
-
-def _joined(names: list[str]) -> str:
-    return ", ".join(names)
-
-
 def words(item: Values) -> str:
     """A tool in a line: ``External URL, port 8888, All authenticated users``."""
     cells = unpack(item)
@@ -120,7 +110,7 @@ def words(item: Values) -> str:
     port = f"port {cells['container_port']}"
     reached = dict(CONNECTIONS).get(cells["connection_type"], "")
     who = dict(ACCESS).get(cells["access"] or "", "")
-    return ", ".join(part for part in (reached, port, who, cells["who"]) if part)
+    return ", ".join(part for part in (reached, port, who, *map(str, cells["who"])) if part)
 
 
 REPACK = Repack(unpack, pack)

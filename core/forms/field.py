@@ -31,6 +31,7 @@ class Input(StrEnum):
     AMOUNT = "amount"  # a number and a unit, kept as a quantity
     DURATION = "duration"  # a number and a unit, kept as seconds
     CARDS = "cards"  # one of a few cards
+    NAMES = "names"  # of a cell: a list of texts, each in an input of its own
     ROWS = "rows"  # a list whose items stand on a line each
     ITEMS = "items"  # a list whose items have room
 
@@ -48,7 +49,8 @@ class Cell:
     therefore never kept. ``also`` are paths whose problems it shows beside its own. An item is
     blank while no cell that ``fills`` it holds anything. While someone types in it, the
     page named ``suggests`` is asked how it may go on. One that ``redraws`` has its item drawn
-    again when it changes, for other cells depend on it.
+    again when it changes, for other cells depend on it. ``adds`` is what the button for another
+    name says, by the choice in the item that it is for.
     """
 
     key: str
@@ -65,6 +67,7 @@ class Cell:
     missing: str = ""
     suggests: str = ""
     redraws: bool = False
+    adds: tuple[Option, ...] = ()
 
     @property
     def slug(self) -> str:

@@ -12,13 +12,12 @@ from django.http import QueryDict
 
 from core.forms import items, nested, read
 from core.forms.field import Cell, Field, Input, Path, Values
-from core.forms.items import Offered, ShownItem
+from core.forms.items import SPARE, Offered, ShownItem
 from core.forms.shown import Shown, show
 from core.forms.words import sentence
 from core.rest.verdicts import REQUIRED, texts_of
 
 CLOSED = {Input.SELECT, Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}
-SPARE = 3  # blank rows, for the button that adds one where no script runs
 
 
 class Form:

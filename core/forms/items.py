@@ -32,6 +32,7 @@ REST = "rest"  # the input with the digest; it also says that the item is there
 REMOVE = "DELETE"  # a box that takes the item away, where no script runs
 SALT = "core.forms.items"
 MOST = 200
+SPARE = 3  # blank inputs, for the button that adds one where no script runs
 BARRED = ":barred"  # behind the name of a list of choices: those that can only be seen
 Offered = Mapping[str, list[Option]]
 
@@ -41,6 +42,7 @@ class ShownCell:
     """A cell with its value; ``id`` is also the name of its input. One that is ``hidden`` here is
     asked of nobody. ``warnings`` and the ``note`` refuse nothing. ``is_choice``: one of the
     ``options`` is chosen, whatever the cell is elsewhere; those that are ``barred`` are only seen.
+    ``names`` are those of a list of them.
     """
 
     cell: Cell
@@ -56,6 +58,12 @@ class ShownCell:
     is_choice: bool = False
     barred: list[str] = field(default_factory=list)
     suggests: str = ""
+    names: list[str] = field(default_factory=list)
+
+    @property
+    def spare(self) -> range:
+        """Numbers of further names, where no script adds inputs."""
+        return range(len(self.names), len(self.names) + SPARE)
 
     @property
     def units(self) -> tuple[Option, ...]:
@@ -146,6 +154,8 @@ def _posted(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
     name = f"{prefix}-{cell.slug}"
     value = posted.get(name, "")
     value = value.strip() if cell.strip else value
+    if cell.input is Input.NAMES:
+        return _names(name, posted)
     if cell.input is Input.FLAG:
         on = value == "on"
         return None if on == cell.initial else on
@@ -155,6 +165,14 @@ def _posted(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
         unit = posted.get(f"{name}-unit", USUAL)
         return value + (unit if unit.isalpha() else "")[:2]
     return value
+
+
+def _names(prefix: str, posted: Mapping[str, str]) -> list[str]:
+    """In the order of their numbers, without those left empty."""
+    pattern = re.compile(rf"^{re.escape(prefix)}-([0-9]{{1,4}})$")
+    numbers = sorted({int(match[1]) for key in posted if (match := pattern.match(key))})[:MOST]
+    names = (posted.get(f"{prefix}-{number}", "").strip() for number in numbers)
+    return [name for name in names if name]
 
 
 def show(item: Field, stored: Iterable[Any], offered: Offered) -> list[ShownItem]:
@@ -183,6 +201,10 @@ def _cell(cell: Cell, name: str, value: Any) -> ShownCell:
     if cell.input is Input.FLAG:
         shown.on = value if isinstance(value, bool) else cell.initial
         shown.value = "on" if shown.on and cell.options else ""
+        return shown
+    if cell.input is Input.NAMES:
+        shown.names = [str(it) for it in value or ()]
+        shown.value = ", ".join(shown.names)
         return shown
     shown.value = "" if value is None or cell.input in SECRETS else str(value)
     if cell.input is Input.AMOUNT and (amount := AMOUNT.match(shown.value)):

@@ -20,7 +20,11 @@ FIELDS = (
         "Extended resources",
         Input.ROWS,
         add="Extended resource",
-        cells=(Cell("resource", "Resource"), Cell("quantity", "Quantity")),
+        cells=(
+            Cell("resource", "Resource"),
+            Cell("quantity", "Quantity"),
+            Cell("users", "Users", Input.NAMES, adds=(("", "User"),)),
+        ),
     ),
 )
 

@@ -64,6 +64,7 @@ function value(input) {
   return input.type === "checkbox" ? input.checked : input.value;
 }
 function fill(input, was) {
+  input.closest(".reveal")?.setAttribute("open", "");
   if (input.type === "radio") input.checked = true;
   else if (input.type === "checkbox") input.checked = was;
   else input.value = was;

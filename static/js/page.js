@@ -39,9 +39,10 @@ document.body.addEventListener("times-changed", () => showTimes(document));
 showTimes(document);
 setInterval(() => document.hidden || showTimes(document), 30_000);
 
-// Rows of a form: [data-rows] says how many there were, and holds a <template>, [data-rows-list], and [data-rows-add].
+// Rows of a form, and names in a row: [data-rows] says how many there were, and holds a <template> with a mark
+// where the number goes, [data-rows-list], and [data-rows-add].
 function addRow(holder) {
-  const html = holder.querySelector("template").innerHTML.replaceAll("__prefix__", holder.dataset.rows);
+  const html = holder.querySelector(":scope > template").innerHTML.replaceAll(holder.dataset.mark ?? "__prefix__", holder.dataset.rows);
   const list = holder.querySelector("[data-rows-list]");
   list.insertAdjacentHTML("beforeend", html);
   holder.dataset.rows = Number(holder.dataset.rows) + 1;
@@ -50,10 +51,10 @@ function addRow(holder) {
 
 function removeRow(row) {
   const mark = row.querySelector("input[name$=-DELETE]");
-  const next = row.closest("[data-rows]").querySelector("[data-rows-add]");
-  if (mark) mark.checked = true;
+  row.closest("[data-rows]").querySelector(":scope > [data-rows-add]").focus();
   row.hidden = true;
-  next.focus();
+  if (mark) mark.checked = true;
+  else row.remove(); // one of several names, which is gone with its input
 }
 
 // A row takes what the one above it holds, and that one what it held: the order is that of the inputs' names.
@@ -64,6 +65,12 @@ function moveUp(row) {
   const [lower, upper] = [row, above].map((each) => each.querySelectorAll("select, input:not([type=checkbox])"));
   lower.forEach((input, at) => ([input.value, upper[at].value] = [upper[at].value, input.value]));
   above.querySelector("[data-rows-up]").focus();
+}
+
+// A button that opens what it adds, and is gone with that.
+function reveal(holder) {
+  holder.open = true;
+  holder.querySelector("input, textarea, select").focus();
 }
 
 const narrow = matchMedia("(max-width: 900px)");
@@ -83,7 +90,10 @@ document.addEventListener("click", async (event) => {
   if (find("[data-rows-add]")) addRow(find("[data-rows]"));
   else if (find("[data-rows-up]")) moveUp(find("[data-row]"));
   else if (find("[data-rows-remove]")) removeRow(find("[data-row]"));
-  else if (find("[data-copy]")) {
+  else if (find(".reveal > summary")) {
+    event.preventDefault(); // which would open it as well
+    reveal(find(".reveal"));
+  } else if (find("[data-copy]")) {
     const button = find("[data-copy]");
     await copy(document.getElementById(button.dataset.copy));
     document.getElementById("status").textContent = "Copied";

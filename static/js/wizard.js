@@ -10,7 +10,9 @@ const status = document.getElementById("status");
 // all that it needs is there.
 const CLICKED = "input[type=radio], input[type=checkbox], select";
 const lacks = (input) => !input.value && input.offsetParent; // one that is hidden is not asked for
-const unfinished = (item) => [...item?.querySelectorAll("[aria-required]") ?? []].some(lacks);
+const nameless = (names) => names.offsetParent && ![...names.querySelectorAll("input")].some((it) => it.value);
+const each = (item, selector) => [...item?.querySelectorAll(selector) ?? []];
+const unfinished = (item) => each(item, "[aria-required]").some(lacks) || each(item, ".names").some(nameless);
 document.body.addEventListener("htmx:configRequest", (event) => {
   const by = event.detail.triggeringEvent;
   if (by?.type === "change" && unfinished(by.target.closest(".item"))) event.detail.parameters.typing = "1";
@@ -24,8 +26,10 @@ function markInvalid() {
   for (const notes of wizard.querySelectorAll(".notes[data-for]")) {
     const input = document.getElementById(notes.dataset.for);
     if (!input?.matches("input, textarea, select, [role=radiogroup]")) continue;
-    if ("invalid" in notes.dataset) input.setAttribute("aria-invalid", "true");
-    else input.removeAttribute("aria-invalid");
+    if ("invalid" in notes.dataset) {
+      input.setAttribute("aria-invalid", "true");
+      notes.closest(".reveal")?.setAttribute("open", "");
+    } else input.removeAttribute("aria-invalid");
   }
 }
 

@@ -18,7 +18,6 @@ TABLE = r"""
 ++++++ 555555 /accounts/password/reset/key/done/
 ++++++ 555555 /health/notice/
 1+++++ 1+++++ /access-keys/
-1+++++ 1+++++ /accounts/email/
 1+++++ 1+++++ /accounts/login/code/confirm/
 1+++++ 1+++++ /accounts/password/change/
 1+++++ 1+++++ /accounts/password/set/
@@ -153,6 +152,7 @@ TABLE = r"""
 155555 1????? /workloads/bulk/
 3+++++ 555555 /stream/
 444444 444444 /^(api|v1)/(?P<rest>.*)$
+444444 444444 /accounts/email/
 444444 444444 /accounts/^confirm-email/(?P<key>[-:\w]+)/$
 444444 444444 /accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$
 555555 144+++ /compute-resources/<uuid:pk>/versions/<int:number>/restore/

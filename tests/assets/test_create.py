@@ -97,9 +97,12 @@ def test_a_tool_for_specific_users_wants_their_names() -> None:
     page = client.post("/environments/new/", post)
     (row,) = page.context["form"]["tools"].items
     assert "Name at least one" in str(row.by["who"].errors)
-    post["tools-0-who"] = "ada, grace,"
+    post |= {"tools-0-who-0": "ada", "tools-0-who-1": "", "tools-0-who-2": "grace@example.com"}
     client.post("/environments/new/", post)
-    assert Environment.objects.get().spec.connections[0].authorized_users == ("ada", "grace")
+    assert Environment.objects.get().spec.connections[0].authorized_users == (
+        "ada",
+        "grace@example.com",
+    )
 
 
 @pytest.mark.parametrize(

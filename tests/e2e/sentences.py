@@ -17,8 +17,11 @@ FIRST_PAGE = f"{HERE}test_the_first_page"
 TOOLS = f"{HERE}test_a_tool_is_reached_and_opened_as_the_workload_says"
 POOLS = f"{HERE}test_node_pools_are_dragged_moved_removed_and_reset"
 SWITCHES = f"{HERE}test_tolerations_and_topology_are_asked_once_they_are_turned_on"
+WHO = "e2e/test_wizard_items.py::test_a_tool_is_open_to_names_that_are_added"
+COMMAND = "e2e/test_wizard_items.py::test_a_command_is_added_where_there_is_none"
 DATA = f"{HERE}test_a_data_source_is_made_chosen_and_mounted_elsewhere"
 RANGES = f"{HERE}test_a_value_out_of_range_is_told_at_the_field_and_in_the_summary"
+OPEN = "workloads/tools/test_access.py::test_an_email_address_lets_in_whom_alone_it_can_mean"
 MASTER = f"{HERE}test_the_master_is_set_up_as_the_workers_or_on_its_own"
 ROWS = {row.field: row for row in (*pod_fields.ROWS, *volume_fields.ROWS, *source_fields.ROWS)}
 
@@ -83,14 +86,15 @@ ENVIRONMENT = (
     says(
         9,
         "Access: all who are signed in, groups that one is in, or users",
-        TOOLS,
+        WHO,
         fields=(
             "Access: All authenticated users",
             "Access: Specific groups",
             "Access: Specific users",
         ),
     ),
-    says(9, "Who removes themselves loses access, and is told", TOOLS),
+    says(9, "+GROUP and its name; +USER and an email address or a username", WHO, OPEN),
+    says(9, "Who removes themselves loses access, and is told", WHO),
     says(9, "Node port, with a custom one", TOOLS, fields=("Node port", "Custom port")),
     says(9, "A custom port is between 30000 and 32767", TOOLS),
     says(
@@ -105,7 +109,7 @@ ENVIRONMENT = (
         FIELDS,
         fields=("User ID (UID)", "Group ID (GID)", "Supplementary groups"),
     ),
-    says(9, "Command and arguments, separated by spaces", fields=("+COMMAND & ARGUMENTS",)),
+    says(9, "+COMMAND & ARGUMENTS, with spaces between", COMMAND, fields=("+COMMAND & ARGUMENTS",)),
     says(
         9,
         "Without a command the image's own runs",

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.cluster import TRAINER_IMAGE, RealCluster
-from tests.e2e.walk import begin, make_environment
+from tests.e2e.walk import begin, command, make_environment
 from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
@@ -68,7 +68,7 @@ def test_the_quickstart_trains_across_pods(
     running_trainyard.manage("add_project", PROJECT, "--cluster", CLUSTER)
     begin(page, workload, cluster=CLUSTER, project=PROJECT)
     make_environment(page, "trainer", TRAINER_IMAGE)
-    page.get_by_label("Command", exact=True).fill("python -m trainer mnist")
+    command(page).fill("python -m trainer mnist")
     page.get_by_label("Arguments", exact=True).fill("--epochs 2")
     page.get_by_label("Number of workers").fill("2")
     make_compute_resource(page)

@@ -109,19 +109,6 @@ def test_a_tool_is_reached_and_opened_as_the_workload_says(admin_page: Page) -> 
         expect(page.locator(f"#{port.get_attribute('id')}[aria-invalid=true]")).to_have_count(
             int(invalid)
         )
-    access, names = tool.get_by_label("Who may access"), tool.get_by_label("Names, separated")
-    access.select_option("All authenticated users")
-    access.select_option("Specific groups")
-    names.fill("vision")
-    names.blur()
-    expect(page.get_by_text("You are in none of these groups.")).to_be_visible()
-    access.select_option("Specific users")
-    names.fill("maria")
-    names.blur()
-    expect(page.get_by_text("You are not among them.")).to_be_visible()
-    names.fill("maria, admin")
-    names.blur()
-    expect(page.get_by_text("You are not among them.")).to_have_count(0)
 
 
 @pytest.mark.usefixtures("far")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests import slurm_testbed
 from tests.e2e import hpc
-from tests.e2e.walk import begin, make_environment
+from tests.e2e.walk import begin, command, make_environment
 from tests.engines.slurm import tutorial
 from tests.product import Trainyard
 from tests.rest import ENDS, Rest
@@ -63,7 +63,7 @@ def test_the_quickstart_trains_under_srun(
     running_trainyard.manage("add_project", PROJECT, "--cluster", CLUSTER, "--gpus", "4")
     begin(page, NAME, cluster=CLUSTER, project=PROJECT)
     make_environment(page, "trainer", "some/image")
-    page.get_by_label("Command", exact=True).fill("python -m trainer mnist")
+    command(page).fill("python -m trainer mnist")
     page.get_by_label("Arguments", exact=True).fill("--epochs 1")
     page.get_by_label("Number of workers").fill("2")
     make_compute_resource(page)

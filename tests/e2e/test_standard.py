@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.walk import begin_workspace, make_compute_resource, make_environment
+from tests.e2e.walk import begin_workspace, command, make_compute_resource, make_environment
 from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
@@ -31,7 +31,7 @@ def test_a_standard_training_runs_to_its_end_on_this_machine(admin_page: Page) -
     expect(page.get_by_label("Number of workers")).to_have_count(0)
     make_environment(page, "plain-image")
     make_compute_resource(page, "plain-compute")
-    page.get_by_label("Command", exact=True).fill("python -c \"print('on its own')\"")
+    command(page).fill("python -c \"print('on its own')\"")
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
     expect(page.get_by_text("Define a different setup for the master")).to_have_count(0)
@@ -51,7 +51,7 @@ def test_a_workspace_is_there_until_it_is_stopped_and_comes_back(
     page.get_by_role("link", name="Workspace", exact=True).click()
     expect(page.get_by_role("heading", name="New workspace")).to_be_visible()
     workspace(page, "desk")
-    page.get_by_label("Command", exact=True).fill("sh -c 'date >> notes; wc -l < notes; sleep 600'")
+    command(page).fill("sh -c 'date >> notes; wc -l < notes; sleep 600'")
     page.get_by_role("button", name="CREATE WORKSPACE").click()
     row = page.locator("tr[data-phase]").filter(has_text="desk")
     expect(row).to_have_attribute("data-phase", "Running", timeout=40_000)
@@ -83,7 +83,7 @@ def test_an_answer_that_comes_late_leads_nobody_away_from_what_was_created(
 
     page.route("**/2/", answer)
     with page.expect_request("**/2/"):
-        page.get_by_label("Command", exact=True).fill("sleep 600")
+        command(page).fill("sleep 600")
     page.get_by_role("button", name="CREATE WORKSPACE").click()
     # Planned, written down, led away, drawn: more than five seconds where much else runs.
     expect(page.locator("tr[data-phase]").filter(has_text="late")).to_be_visible(timeout=40_000)
@@ -110,8 +110,7 @@ def test_a_page_that_was_asked_for_before_the_last_answer_came_shows_what_was_sa
             route.continue_()
 
     page.route("**/2/", answer)
-    command = page.get_by_label("Command", exact=True)
     with page.expect_request("**/2/"):
-        command.fill("sleep 600")
+        command(page).fill("sleep 600")
     page.reload()
-    expect(command).to_have_value("sleep 600")
+    expect(page.get_by_label("Command", exact=True)).to_have_value("sleep 600")

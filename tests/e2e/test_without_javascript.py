@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import sign_in
-from tests.e2e.walk import IMAGE
+from tests.e2e.walk import IMAGE, command
 from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
@@ -73,7 +73,7 @@ def test_a_training_is_submitted_watched_stopped_and_deleted_without_javascript(
     page.wait_for_url("**/2/**")
     expect(page.get_by_role("radio", name="plain-dt", exact=True)).to_be_checked()
     page.get_by_role("radio", name="small-fraction", exact=True).check()
-    page.get_by_label("Command", exact=True).fill(RUNS)
+    command(page).fill(RUNS)
     page.get_by_label("Number of workers").fill("2")
     press(page, "+ENVIRONMENT VARIABLE")
     page.get_by_label("Name 1").fill("LR")
@@ -134,7 +134,7 @@ def test_a_workspace_with_a_tool_a_volume_and_labels_is_made_without_javascript(
     press(page, "Continue")
     page.get_by_role("radio", name="jax", exact=True).check()
     page.get_by_role("radio", name="cpu-only", exact=True).check()
-    page.get_by_label("Command", exact=True).fill("sleep 600")
+    command(page).fill("sleep 600")
     page.locator("#tools > summary").click()
     press(page, "+TOOL")
     tool = page.get_by_role("group", name="Tools 1")
@@ -169,7 +169,7 @@ def test_a_template_is_made_and_used_without_javascript(plain: Page) -> None:
         page.get_by_role("radio", name=choice, exact=True).check()
     press(page, "Continue")
     page.get_by_role("radio", name="pytorch", exact=True).check()
-    page.get_by_label("Command", exact=True).fill("python train.py")
+    command(page).fill("python train.py")
     page.get_by_label("Rule for command").select_option("Locked")
     press(page, "Save")
     page.get_by_role("link", name="Save as template").click()

@@ -95,6 +95,7 @@ def test_fields_that_slurm_lacks_are_not_offered_and_the_page_says_why(
 def choose(page: Page, environment: str, compute: str) -> None:
     for name in (environment, compute):
         page.get_by_role("radio", name=name, exact=True).check()
+    expect(page.locator(".htmx-request")).to_have_count(0)  # which draws anew what they bring
 
 
 def numbered(entered: Posted) -> Posted:
@@ -122,6 +123,8 @@ def fill_in(page: Page, entered: Posted) -> None:
         field = page.locator(f'[name="{name}"]')
         if value and f"{name.rpartition('-')[0]}-source" in entered and not name.endswith("-name"):
             field = page.locator(f'select[name="{name}"]')  # which the source brings
+        if adds := re.fullmatch(r"(.+-who)-\d+", name):
+            page.locator(f'button[value="another:{adds[1]}"]').click()
         if value or (field.is_visible() and field.is_enabled()):  # else of a choice not made
             enter(field, value)
 
@@ -162,7 +165,8 @@ def create(page: Page) -> None:
 
 
 def unfold(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('details.fold').forEach(it => { it.open = true })")
+    folds = "details:is(.fold, .reveal)"
+    page.evaluate(f"document.querySelectorAll('{folds}').forEach(it => {{ it.open = true }})")
 
 
 def stored(trainyard: Trainyard, name: str) -> Json:

@@ -1,14 +1,19 @@
-"""Fields in the browser that bring others or take them away: volumes and tolerations, for a
-Kubernetes cluster that nobody asks, and parts of GPUs."""
+"""Fields in the browser that bring others or take them away: volumes, tolerations and names, for a
+Kubernetes cluster that nobody asks, parts of GPUs, and a command."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.far import far
 from tests.e2e.walk import begin, output
+from tests.product import Trainyard
 
 __all__ = ["far"]
 pytestmark = pytest.mark.e2e
+ADDRESSED = """
+from accounts.models import User
+User.objects.filter(username="admin").update(email="root@example.com")
+"""
 
 
 def test_a_volume_and_a_toleration_are_added(admin_page: Page, far: str) -> None:
@@ -67,3 +72,61 @@ def test_the_amount_of_the_chosen_part_of_a_gpu_is_asked_for_alone(admin_page: P
     page.get_by_role("radio", name="one-gpu", exact=True).check()
     expect(part).to_have_value("")
     expect(body).not_to_contain_text("gpuMemoryRequest")
+
+
+@pytest.mark.usefixtures("far")
+def test_a_tool_is_open_to_names_that_are_added(
+    admin_page: Page, running_trainyard: Trainyard
+) -> None:
+    page = admin_page
+    running_trainyard.manage("shell", "--command", ADDRESSED)
+    begin(page, "for-some", cluster="far", project="vision")
+    page.locator("#tools > summary").click()
+    page.get_by_role("button", name="+TOOL", exact=True).click()
+    tool = page.get_by_role("group", name="Tools 1")
+    tool.get_by_label("Container port").fill("6006")
+    access = tool.get_by_label("Who may access")
+    access.select_option("Specific groups")
+    expect(page.get_by_text("Name at least one")).to_have_count(0)
+    add(tool, "+GROUP", 1, "vision")
+    expect(page.get_by_text("You are in none of these groups.")).to_be_visible()
+    tool.get_by_role("button", name="Remove vision").click()
+    access.select_option("Specific users")
+    add(tool, "+USER", 1, "maria")
+    expect(page.get_by_text("You are not among them.")).to_be_visible()
+    add(tool, "+USER", 2, "Root@example.com")
+    expect(page.get_by_text("Root@example.com is admin.")).to_be_visible()
+    expect(page.get_by_text("You are not among them.")).to_have_count(0)
+    page.reload()
+    expect(page.locator("[id^=worker-connections-0-who-][value]")).to_have_count(2)
+
+
+def add(tool: Locator, button: str, number: int, name: str) -> None:
+    """An input comes by the button, has the cursor, and suggests names."""
+    tool.get_by_role("button", name=button, exact=True).click()
+    entry = tool.get_by_label(f"Users or groups {number}", exact=True)
+    expect(entry).to_be_focused()
+    entry.fill(name)
+    entry.blur()
+
+
+@pytest.mark.usefixtures("far")
+def test_a_command_is_added_where_there_is_none(admin_page: Page) -> None:
+    page = admin_page
+    begin(page, "with-command", cluster="hpc", project="speech")
+    command = page.get_by_label("Command", exact=True)
+    page.get_by_role("radio", name="program", exact=True).check()
+    expect(page.get_by_text("Uses python own.py from environment program.")).to_be_visible()
+    expect(page.get_by_text("+COMMAND & ARGUMENTS")).to_be_hidden()
+    begin(page, "with-command", cluster="far", project="vision")
+    page.get_by_role("radio", name="own-ids", exact=True).check()
+    expect(command).to_be_hidden()
+    page.get_by_text("+COMMAND & ARGUMENTS").click()
+    expect(command).to_be_focused()
+    command.fill("python train.py")
+    page.get_by_label("Arguments", exact=True).fill("--epochs=3 --lr=0.1")
+    page.get_by_label("Arguments", exact=True).blur()
+    expect(page.locator("#wizard-saved")).to_contain_text("Saved")
+    page.reload()
+    expect(command).to_have_value("python train.py")
+    expect(page.get_by_text("+COMMAND & ARGUMENTS")).to_be_hidden()

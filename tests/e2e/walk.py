@@ -44,6 +44,14 @@ def _leave(page: Page, name: str) -> None:
     page.wait_for_url("**/2/")
 
 
+def command(page: Page) -> Locator:
+    """The field, which a button opens where neither the environment nor anyone else gave one."""
+    adds = page.locator(".reveal > summary")
+    if adds.is_visible():
+        adds.click()
+    return page.get_by_label("Command", exact=True)
+
+
 def output(page: Page, name: str) -> Locator:
     """``yaml``, ``line`` or ``curl`` of the summary, open, for it follows what is entered then."""
     fold = page.locator(f"[data-shows={name}]")

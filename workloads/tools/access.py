@@ -12,6 +12,7 @@ from spec.parts.environment import Access
 from spec.phases import RankPhase
 from spec.tools import Tool, tools_of
 from workloads.models import Workload
+from workloads.tools.names import is_meant
 
 CODE_SECONDS = 60
 GRANT_SECONDS = 12 * 3600
@@ -53,7 +54,7 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
     if workload.created_by_id == user.pk and visible:
         return True
     if rule.authorization_type is Access.USERS:
-        return user.username in rule.authorized_users
+        return is_meant(user, rule.authorized_users)
     if rule.authorization_type is Access.GROUPS:
         return user.user_groups.filter(name__in=rule.authorized_groups).exists()
     return visible

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django_htmx.http import reswap, retarget, trigger_client_event
@@ -43,8 +43,12 @@ def act(request: Request, draft: Draft, page: int) -> HttpResponse:
     typing = "typing" in request.POST or (verb not in LEAVING and action != "")
     chooses = request.htmx and _chooses_asset(request, page)
     before = draft.content if chooses else None
+    posted: QueryDict = request.POST
+    if verb == EMPTY:
+        posted = posted.copy()
+        posted[about] = ""
     try:
-        drafts.write(draft, request.POST, by=request.user, touch=not typing)
+        drafts.write(draft, posted, by=request.user, touch=not typing)
     except drafts.Overtaken:
         return _overtaken(request, draft, page)
     if not action and not request.htmx:
@@ -231,10 +235,15 @@ def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     return _change_list(request, draft, page, _list_field(name), moved)
 
 
+def _another(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    """``another:worker-connections-0-who``: an input for one more name, where the cursor goes; after
+    ``empty:worker-connections-0-who-2``, a name that was taken away, to the button for it."""
+    return answer(request, draft, page, focus=about)
+
+
 def _repair(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``repair:shape=2x4``: what the summary offers. One that no longer applies changes nothing,
     and the summary says what does."""
-
     repairs.change(draft, about, by=request.user)
     return answer(request, draft, page, focus="summary")
 
@@ -267,6 +276,7 @@ def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
 
 #: Verbs after which the fields of the page count as left, so that they say what is wrong.
 LEAVING = {"", "continue", "create"}
+EMPTY = "empty"
 VERBS: dict[str, Action] = {
     "": _stay,
     "all": _stay,
@@ -278,6 +288,8 @@ VERBS: dict[str, Action] = {
     "yaml": _yaml,
     "create": _create,
     "add": _add,
+    "another": _another,
+    EMPTY: _another,
     "remove": _remove,
     "down": _down,
     "sort": _sort,

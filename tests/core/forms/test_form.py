@@ -67,7 +67,7 @@ def test_a_problem_is_shown_by_the_field_of_its_path() -> None:
     assert asked.is_valid()
     asked.add_problems([(("limits", "cpu"), "must be more than 0"), (("cpuRequest",), "is odd")])
     asked.add_problems([(("elsewhere",), "is wrong")])
-    assert asked.errors == {"cores": ["Cores must be more than 0.", "Cores is odd."]}
+    assert asked.errors == {"cores": ["Cores must be more than 0.", "Cores are odd."]}
     assert asked.non_field_errors == ["elsewhere: is wrong"]
 
 

@@ -7,6 +7,7 @@ from django.template.loader import render_to_string
 
 from core.forms.field import Field, Input
 from core.forms.form import Form
+from core.forms.words import sentence
 
 SECRET = "s3cret"
 FIELDS = (
@@ -61,3 +62,19 @@ def test_an_upload_is_beside_the_document() -> None:
     assert "file" not in asked.document()
     (box,) = [tag for tag in page_of(asked).split("<") if 'type="file"' in tag]
     assert "value=" not in box
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Name", "Name is required."),
+        ("Arguments", "Arguments are required."),
+        ("Environment variables", "Environment variables are required."),
+        ("Processes per pod", "Processes per pod are required."),
+        ("Number of workers", "Number of workers is required."),
+        ("Storage class", "Storage class is required."),
+        ("Status", "Status is required."),
+    ],
+)
+def test_a_sentence_agrees_with_its_field(label: str, said: str) -> None:
+    assert sentence("is required", label) == said

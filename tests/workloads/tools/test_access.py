@@ -69,6 +69,48 @@ def test_a_tool_of_another_name_or_of_a_deleted_workload_is_not_found(
     assert not may(member, served)
 
 
+@pytest.mark.parametrize(
+    ("named", "others", "is_let_in"),
+    [
+        ("Stranger@Example.com", {}, True),
+        ("stranger@example.org", {}, False),
+        ("stranger@example.com", {"email": "STRANGER@example.com"}, False),
+        ("stranger@example.com", {"email": "stranger@example.com", "is_active": False}, True),
+        ("stranger@example.com", {"username": "stranger@example.com"}, False),
+    ],
+    ids=["in any case", "another", "of two", "of one who left", "the name of another"],
+)
+def test_an_email_address_lets_in_whom_alone_it_can_mean(
+    workload: Workload, stranger: User, named: str, others: dict[str, Any], is_let_in: bool
+) -> None:
+    rule = {"authorizationType": "authorizedUsers", "authorizedUsers": [named]}
+    serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
+    stranger.email = "stranger@example.com"
+    stranger.save()
+    if others:
+        UserFactory(**others)
+    assert may(stranger, workload) is is_let_in
+
+
+def test_an_address_lets_in_who_has_it_now(workload: Workload, stranger: User) -> None:
+    named = {"authorizationType": "authorizedUsers", "authorizedUsers": ["oncall@example.com"]}
+    serve(workload, {"name": "My Notebook", "containerPort": 8888} | named)
+    before, after = stranger, UserFactory()
+    User.objects.filter(pk=before.pk).update(email="oncall@example.com")
+    assert may(User.objects.get(pk=before.pk), workload)
+    User.objects.filter(pk=before.pk).update(email="")
+    User.objects.filter(pk=after.pk).update(email="oncall@example.com")
+    assert not may(User.objects.get(pk=before.pk), workload)
+    assert may(User.objects.get(pk=after.pk), workload)
+
+
+def test_nobody_gives_themselves_an_address(stranger: User) -> None:
+    client = signed_in(stranger)
+    add = {"action_add": "", "email": "member@example.com"}
+    assert client.post("/accounts/email/", add).status_code == 404
+    assert not User.objects.get(pk=stranger.pk).email
+
+
 def test_strangers_find_neither_the_connect_page_nor_the_tool(
     served: Workload, stranger: User
 ) -> None:

@@ -13,6 +13,7 @@ from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
 TOOLS = "worker-connections"
+USERS, GROUPS = "authorizedUsers", "authorizedGroups"
 JUPYTER = {
     "name": "Jupyter",
     "toolType": "jupyter-notebook",
@@ -36,6 +37,12 @@ def tool(at: int = 0, **parts: str) -> dict[str, str]:
     usual = {"tool_type": "custom", "connection_type": "NodePort", "container_port": "80"}
     cells = {f"{TOOLS}-{at}-{key}": value for key, value in (usual | parts).items()}
     return item(TOOLS, at) | cells
+
+
+def people(*names: str, access: str = USERS) -> dict[str, str]:
+    """A tool that is open to these alone."""
+    each = {f"{TOOLS}-0-who-{number}": name for number, name in enumerate(names)}
+    return tool(access=access) | each
 
 
 def given(wizard: Wizard) -> list[Any]:
@@ -115,36 +122,25 @@ def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
     project = served.plan().project
     assert project
     project.members.add(colleague)
-    page = served.save(2, **tool(access="authorizedUsers", who=f"maria, nobody, {stranger}"))
+    page = served.save(2, **people("maria", "nobody", str(stranger)))
     assert "There is no user nobody, stranger in your projects." in page
     assert "You are not among them." in page
     assert served.plan().submittable, "a warning refuses nothing"
     me = served.user.username
-    page = served.save(2, **tool(access="authorizedUsers", who=f"maria, {me}"))
+    page = served.save(2, **people("maria", me))
     assert "You are not among them." not in page
-
-
-def test_an_email_address_in_place_of_a_name_is_warned_of(
-    served: Wizard, on_kubernetes: Project
-) -> None:
-    on_kubernetes.members.add(UserFactory(username="maria", email="maria@example.com"))
-    UserFactory(username="margit", email="margit@example.com")
-    both = "maria@example.com, margit@example.com"
-    page = served.save(2, **tool(access="authorizedUsers", who=both))
-    assert "maria@example.com is the email address of maria: enter the username." in page
-    assert "There is no user margit@example.com in your projects." in page, "whom nobody here sees"
 
 
 def test_groups_that_the_author_is_not_in_are_warned_of(served: Wizard) -> None:
     group = UserGroup.objects.create(name="vision")
-    page = served.save(2, **tool(access="authorizedGroups", who="vision, other"))
+    page = served.save(2, **people("vision", "other", access=GROUPS))
     assert "There is no group" not in page, "which there are only administrators may see"
     assert "You are in none of these groups." in page
     GroupMembership.objects.create(group=group, user=served.user)
-    page = served.save(2, **tool(access="authorizedGroups", who="vision"))
+    page = served.save(2, **people("vision", access=GROUPS))
     assert "You are in none" not in page
     User.objects.filter(pk=served.user.pk).update(role="administrator")
-    page = served.save(2, **tool(access="authorizedGroups", who="vision, other"))
+    page = served.save(2, **people("vision", "other", access=GROUPS))
     assert "There is no group other yet." in page
 
 
@@ -163,19 +159,10 @@ def test_names_are_suggested_from_the_authors_projects_and_groups(
         return [part.split('"')[0] for part in page.split('value="')[1:]]
 
     assert suggested("mar", "authorizedUsers") == ["maria", "mark"]
-    assert suggested("maria, MAR", "authorizedUsers") == ["maria, mark"]
+    assert suggested(" ARK", "authorizedUsers") == ["mark"]
     assert suggested("vis", "authorizedGroups") == ["vision"]
     on_kubernetes.members.remove(served.user)
     assert suggested("mar", "authorizedUsers") == [], "of projects that the author sees"
-
-
-def test_names_with_a_comma_are_not_split(served: Wizard) -> None:
-    draft = served.draft
-    rule = {"authorizationType": "authorizedGroups", "authorizedGroups": ["a, b"]}
-    draft.document["worker"]["values"] = {"connections": [JUPYTER | rule]}
-    draft.save()
-    served.open(served.at(2)).press("save")
-    assert given(served) == [JUPYTER | rule]
 
 
 def test_a_tool_is_in_the_review(served: Wizard) -> None:
@@ -186,7 +173,7 @@ def test_a_tool_is_in_the_review(served: Wizard) -> None:
 
 def test_a_tool_that_is_elsewhere_asks_for_its_url_alone(served: Wizard) -> None:
     url = "https://wandb.ai/team/${LR}"
-    runs = tool(tool_type="wandb", external_url=url, name="Runs", access="authorizedUsers")
+    runs = tool(tool_type="wandb", external_url=url, name="Runs", access=USERS)
     page = served.save(2, **runs)
     (connection,) = (it for it in served.plan().ready().spec.worker.connections if it.is_external)
     assert (connection.name, connection.external_url) == ("Runs", url)

@@ -79,7 +79,7 @@ def test_the_pages_speak_as_the_documents_do(wizard: Wizard) -> None:
             "Start from scratch", "Name", "Continue"],
         2: ["+NEW ENVIRONMENT", "+NEW COMPUTE RESOURCE", "+ENVIRONMENT VARIABLE", "+LABEL",
             "+ANNOTATION", "Number of workers", "Grace period", "Backoff limit",
-            "Timeframe for auto-deletion", "Command", "Arguments"],
+            "Timeframe for auto-deletion", "+COMMAND &amp; ARGUMENTS", "Command", "Arguments"],
         3: ["Define a different setup for the master", "Create training"],
     }  # fmt: skip
     for step, words in texts.items():

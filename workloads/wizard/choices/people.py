@@ -6,11 +6,11 @@ from django.db.models import QuerySet
 
 from accounts import access
 from accounts.models import User, UserGroup
-from assets.environment.tools import split
 from core.forms.shown import Shown
 from projects.models import Project
 from spec.parts.environment import Access
 from workloads.models import Draft
+from workloads.tools.names import holders, is_meant
 
 MOST = 8
 NOT_THERE = (
@@ -20,16 +20,11 @@ NO_MEMBER = "You are in none of these groups. As the author you still have acces
 
 
 def suggestions(draft: Draft, text: str, *, of: str) -> list[str]:
-    """The whole text as it would be with each name that fits what stands after its last comma."""
-    *before, last = text.split(",")
-    earlier = split(",".join(before))
+    """The first names that hold what was typed so far."""
     names = _groups(draft.owner) if of == Access.GROUPS else _people(draft.owner)
     column = "name" if of == Access.GROUPS else "username"
-    fitting = names.filter(**{f"{column}__icontains": last.strip()}).exclude(
-        **{f"{column}__in": earlier}
-    )
-    first = fitting.order_by(column).values_list(column, flat=True).distinct()[:MOST]
-    return [", ".join([*earlier, name]) for name in first]
+    fitting = names.filter(**{f"{column}__icontains": text.strip()})
+    return list(fitting.order_by(column).values_list(column, flat=True).distinct()[:MOST])
 
 
 def _people(user: User) -> QuerySet[User]:
@@ -46,24 +41,47 @@ def _groups(user: User) -> QuerySet[UserGroup]:
 
 
 def warn(shown: Shown, by: User) -> None:
-    """At each tool that names people: who of them is unknown, whether the author is left out."""
+    """At each tool that names people: who of them is unknown, whether the author is left out; and
+    whose an email address is."""
     for item in shown.items:
-        rule, who = item.by["access"].value, split(item.by["who"].value)
-        if who and rule in {Access.USERS, Access.GROUPS}:
-            warnings = _of_groups(who, by) if rule == Access.GROUPS else _of_users(who, by)
-            item.by["who"].warnings = list(warnings)
+        rule, who = item.by["access"].value, item.by["who"]
+        if who.names and rule == Access.USERS:
+            usernames = {by.username, *_usernames(_people(by).filter(username__in=who.names))}
+            held = _addresses([name for name in who.names if name not in usernames], by)
+            who.note = " ".join(f"{it} is {its[0]}." for it, its in held.items() if not its[1:])
+            who.warnings = list(_of_users(who.names, by, usernames, held))
+        elif who.names and rule == Access.GROUPS:
+            who.warnings = list(_of_groups(who.names, by))
 
 
-def _of_users(who: list[str], by: User) -> Iterator[str]:
-    there = {by.username, *_people(by).filter(username__in=who).values_list("username", flat=True)}
-    missing = [name for name in who if name not in there]
-    addresses = dict(_people(by).filter(email__in=missing).values_list("email", "username"))
-    for address, username in addresses.items():
-        yield f"{address} is the email address of {username}: enter the username."
-    if missing := [name for name in missing if name not in addresses]:
+def _usernames(users: QuerySet[User]) -> QuerySet[User, str]:
+    return users.values_list("username", flat=True)
+
+
+def _addresses(names: list[str], by: User) -> dict[str, list[str]]:
+    """Those of the names that are email addresses of people whom the author sees, and everyone
+    whom they could mean."""
+    held = holders(names)
+    those = {it.pk for its in held.values() for it in its}
+    seen = {by.username, *_usernames(_people(by).filter(pk__in=those))}
+    return {
+        name: [it.username for it in its]
+        for name in names
+        if (its := held.get(name.lower(), []))
+        and any(it.username in seen and it.email.lower() == name.lower() for it in its)
+    }
+
+
+def _of_users(
+    who: list[str], by: User, usernames: set[str], held: dict[str, list[str]]
+) -> Iterator[str]:
+    for address, its in held.items():
+        if its[1:]:
+            yield f"More than one user could be meant by {address}: enter the username."
+    if missing := [name for name in who if name not in usernames and name not in held]:
         where = "" if access.may(by, "users.read") else " in your projects"
         yield f"There is no user {', '.join(missing)}{where}."
-    if by.username not in who:
+    if not is_meant(by, who):
         yield NOT_THERE
 
 

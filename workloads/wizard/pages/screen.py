@@ -86,6 +86,19 @@ class Screen:
         return {it.field.key: it for it in self.inputs if it.field.within}
 
     @property
+    def command_line(self) -> list[Shown]:
+        """Command and arguments of one kind of pod."""
+        return [it for key, it in self.replica.items() if key in {"command", "args"}]
+
+    @property
+    def has_command(self) -> bool:
+        """Whether anyone gave or ruled one of them, or something is wrong with it."""
+        return any(
+            it.is_given or it.is_noted or it.invalid or (it.rule and it.rule.value)
+            for it in self.command_line
+        )
+
+    @property
     def noted(self) -> list[Shown]:
         """Those that may say something below them, or below one of their items."""
         return [it for it in self.inputs if it.is_noted or it.items or it.inherited]
@@ -97,8 +110,8 @@ class Screen:
 
 
 def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen:
-    """``focus``: ``problem`` puts the cursor on the first bad field, the name of a list opens the
-    section where it is."""
+    """``focus``: ``problem`` puts the cursor on the first bad field, the name of a list or of what
+    is in one opens the section where it is."""
     located, offer = list(problems(plan)), Offer(plan.cluster, plan.project, by=draft.owner)
     shown = list(inputs(plan, page, offer, located, set(draft.touched)))
     first = next((it for it in shown if it.invalid), None)
@@ -132,4 +145,4 @@ def _folds(shown: list[Shown], page: int, offer: Offer, focus: str) -> list[Fold
 
 
 def _has(inputs: list[Shown], name: str) -> bool:
-    return any(it.name == name for it in inputs)
+    return any(it.name == name or name.startswith(f"{it.name}-") for it in inputs)

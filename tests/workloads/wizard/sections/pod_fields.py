@@ -53,7 +53,7 @@ TOOLS = (
         FieldRow(
             9,
             f"Access: {title}",
-            tool(at, access=value, **({"who": names} if names else {})),
+            tool(at, access=value, **({"who-0": names} if names else {})),
             board(
                 at,
                 authorizationType=value,

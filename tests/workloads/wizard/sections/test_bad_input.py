@@ -26,7 +26,7 @@ SOURCE = UUID("8f14e45f-ceea-467f-a8b2-5f8d3c1c9e10")
 FREE = {
     "worker-annotations-0-value",
     "worker-connections-0-name",
-    "worker-connections-0-who",
+    "worker-connections-0-who-0",
     "worker-environmentVariables-0-source",
     "worker-probes-readiness-handler-httpGet-path",
     "worker-storage-configMapVolume-0-subPath",
@@ -63,7 +63,8 @@ def cases() -> list[tuple[Question, Cell | None]]:
 
 
 def name_of(question: Question, cell: Cell | None) -> str:
-    return f"{question.name}-0-{cell.slug}" if cell else question.name
+    first = "-0" if cell and cell.input is Input.NAMES else ""
+    return f"{question.name}-0-{cell.slug}{first}" if cell else question.name
 
 
 def is_about(problem: Problem, question: Question, cell: Cell | None) -> bool:

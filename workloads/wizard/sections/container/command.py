@@ -33,11 +33,13 @@ COMMAND = Section(
             "command",
             "Command",
             hint="Replaces the image's entry point, or runs alone where no image is pulled.",
+            placeholder="python train.py",
         ),
         Question(
             "args",
             "Arguments",
             hint="Separate several with spaces, such as --epochs=3 --lr=0.1",
+            placeholder="--epochs=3",
         ),
         Question("workingDir", "Working directory"),
         Question(

@@ -17,7 +17,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "container_port": {"required": True, "placeholder": "8888"},
     "node_port": {"input": Input.WHOLE, "placeholder": "any free one, or 30000 to 32767"},
     "external_url": {"placeholder": "chosen automatically"},
-    "who": {"suggests": "draft-people", "label": "Names, separated by commas", "required": True},
+    "who": {"suggests": "draft-people", "required": True},
 }
 CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for cell in tools.CELLS)
 
