@@ -88,6 +88,14 @@ def test_the_readiness_probe_of_an_environment_is_kept() -> None:
     assert 'value="8080"' in page
 
 
+def test_rows_for_no_script_end_where_they_should() -> None:
+    """One noscript in another would end at the end of the inner one."""
+    page = signed_in(UserFactory(administrator=True)).get("/environments/new/").content.decode()
+    parts = page.split("<noscript>")[1:]
+    assert any("tools-0-who-2" in part for part in parts)
+    assert all("</noscript>" in part for part in parts)
+
+
 def test_a_tool_for_specific_users_wants_their_names() -> None:
     user = UserFactory(administrator=True)
     tool = {"tool_type": "tensorboard", "container_port": "6006", "access": "authorizedUsers"}

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from accounts.http import Request
 from accounts.models import User
 from assets.base import AssetKind, Panel
-from assets.kinds import KINDS
+from assets.kinds import KINDS, for_each_pod
 from clusters.models import Cluster
 from core.forms.field import Input
 from core.forms.shown import Shown
@@ -60,6 +60,7 @@ def answer(
     if not planned.draft.is_template:
         forecast.repairs = repairs.offered(planned, request.user)
     context["overtaken"] = overtaken
+    context["brings_command"] = _brings_command(request, screen)
     context["nav_route"] = nav_route(planned.draft)
     if page == MASTER:
         context["review"] = review.of(screen)
@@ -96,6 +97,12 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     if rows:
         return f"{FOLDER}/_fragment_rows.html", {"shown": rows}
     return f"{FOLDER}/_live.html", {}
+
+
+def _brings_command(request: Request, screen: Screen) -> bool:
+    """Whether an asset was chosen that may have one: its fields are shown where there is one."""
+    posted = (kind for kind in for_each_pod() if f"{screen.role}-{kind.slug}" in request.POST)
+    return any("command" in kind.replaces for kind in posted)
 
 
 def galleries_of(screen: Screen) -> dict[str, Shown]:
