@@ -14,7 +14,7 @@ from spec.values.quantities import readable
 
 @dataclass(frozen=True)
 class Occupancy:
-    """All that the ready machines of a cluster have, and what workloads hold of it."""
+    """All that the ready machines of a cluster have, and what is held of it."""
 
     gpus: int
     cpu: float
@@ -37,8 +37,9 @@ class Occupancy:
 
 
 def occupancies(clusters: Sequence[Cluster]) -> dict[UUID, Occupancy]:
-    """Of each cluster, by id; one query."""
-    held = _held_in(clusters)
+    """Of each cluster, by id; two queries. What nodes say of their pods counts where they do: a
+    workload whose pods wait holds less than it asks for, and others' pods hold something, too."""
+    held = _held_in(clusters) | _held_on_nodes(clusters)
     return {cluster.pk: _occupancy(cluster, held.get(cluster.pk, {})) for cluster in clusters}
 
 
@@ -51,6 +52,21 @@ def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
         held_cpu=round(held.get("cpu") or 0, 4),
         held_memory=held.get("memory") or 0,
     )
+
+
+def _held_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
+    """Sums over the pods of those clusters whose nodes tell."""
+    telling = {"nodes__allocated_cpu__isnull": False}
+    rows = (
+        Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **telling)
+        .values("pk")
+        .annotate(
+            gpus=Sum("nodes__allocated_gpus"),
+            cpu=Sum("nodes__allocated_cpu"),
+            memory=Sum("nodes__allocated_memory"),
+        )
+    )
+    return {row["pk"]: dict(row) for row in rows}
 
 
 def _held_in(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:

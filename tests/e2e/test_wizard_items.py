@@ -90,7 +90,7 @@ def test_a_tool_is_open_to_names_that_are_added(
     expect(page.get_by_text("Name at least one")).to_have_count(0)
     add(tool, "+GROUP", 1, "vision")
     expect(page.get_by_text("You are in none of these groups.")).to_be_visible()
-    tool.get_by_role("button", name="Remove vision").click()
+    tool.get_by_role("button", name="Remove users or groups 1").click()
     access.select_option("Specific users")
     add(tool, "+USER", 1, "maria")
     expect(page.get_by_text("You are not among them.")).to_be_visible()

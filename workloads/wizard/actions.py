@@ -236,7 +236,7 @@ def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
 
 
 def _another(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``another:worker-connections-0-who``: an input for one more name, where the cursor goes; after
+    """``another:worker-connections-0-who``: an input for one more name, and the cursor there; after
     ``empty:worker-connections-0-who-2``, a name that was taken away, to the button for it."""
     return answer(request, draft, page, focus=about)
 

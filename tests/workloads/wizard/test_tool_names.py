@@ -27,8 +27,8 @@ def named(wizard: Wizard, key: str = USERS) -> Any:
 
 def test_each_name_is_added_by_the_button(opened: Wizard) -> None:
     assert f"{WHO}-0" not in Inputs(opened.page).values
-    assert 'data-of="authorizedUsers">USER<' in opened.page
-    assert 'data-of="authorizedGroups">GROUP<' in opened.page
+    assert 'data-of="authorizedUsers">+USER<' in opened.page
+    assert 'data-of="authorizedGroups">+GROUP<' in opened.page
     opened.press(f"another:{WHO}")
     opened.press(f"another:{WHO}", **{f"{WHO}-0": "maria"})
     assert Inputs(opened.page).values[f"{WHO}-1"] == ""

@@ -100,9 +100,8 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
 
 
 def _brings_command(request: Request, screen: Screen) -> bool:
-    """Whether an asset was chosen that may have one: its fields are shown where there is one."""
-    posted = (kind for kind in for_each_pod() if f"{screen.role}-{kind.slug}" in request.POST)
-    return any("command" in kind.replaces for kind in posted)
+    """Whether an asset was chosen, which may have one: then its fields are shown."""
+    return any(f"{screen.role}-{kind.slug}" in request.POST for kind in for_each_pod())
 
 
 def galleries_of(screen: Screen) -> dict[str, Shown]:
