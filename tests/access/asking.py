@@ -42,8 +42,8 @@ CHANCE = re.compile(r'nonce="[^"]*"|\w{64}|[0-9a-f-]{36}|\d+')
 
 
 def pages() -> list[str]:
-    """Every route of the URLconf that is not of the API."""
-    every = _routes(get_resolver().url_patterns, "")
+    """Every route of the URLconf that is not of the API; of two, the first is what answers."""
+    every = dict.fromkeys(_routes(get_resolver().url_patterns, ""))
     return [path for path in every if not f"/{path}".startswith(CALLS)]
 
 

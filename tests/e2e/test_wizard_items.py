@@ -98,7 +98,7 @@ def test_a_tool_is_open_to_names_that_are_added(
     expect(page.get_by_text("Root@example.com is admin.")).to_be_visible()
     expect(page.get_by_text("You are not among them.")).to_have_count(0)
     page.reload()
-    expect(page.locator("[id^=worker-connections-0-who-][value]")).to_have_count(2)
+    expect(page.locator("input[id^=worker-connections-0-who-]")).to_have_count(2)
 
 
 def add(tool: Locator, button: str, number: int, name: str) -> None:

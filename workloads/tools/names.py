@@ -11,7 +11,7 @@ from accounts.models import User
 
 def is_meant(user: User, names: Collection[str]) -> bool:
     """By the username as it is written, or by the email address in any case: that of who has it
-    now. One that several people have, or that is somebody else's username, means nobody."""
+    now. One that several people have, or that is another's username, means nobody."""
     if user.username in names:
         return True
     address = user.email.lower()

@@ -187,4 +187,4 @@ def test_a_pool_that_a_workload_asks_for_stays(client: Client, cluster: Cluster)
 def test_the_memory_of_gpus_of_which_slurm_tells_none_is_left_out(client: Client) -> None:
     cluster = ClusterFactory(kind="slurm", nodes=0)
     store.store(cluster, [NodeInfo("n1", 4.0, 10**10, (Gpu(0, "a100", 0), Gpu(1, "a100", 0)))])
-    assert "<td>2 × a100</td>" in client.get(address(cluster, "nodes/")).content.decode()
+    assert ">2 × a100</td>" in client.get(address(cluster, "nodes/")).content.decode()

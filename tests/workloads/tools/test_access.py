@@ -104,7 +104,7 @@ def test_an_address_lets_in_who_has_it_now(workload: Workload, stranger: User) -
     assert may(User.objects.get(pk=after.pk), workload)
 
 
-def test_nobody_gives_themselves_an_address(stranger: User) -> None:
+def test_users_cannot_change_their_own_email_address(stranger: User) -> None:
     client = signed_in(stranger)
     add = {"action_add": "", "email": "member@example.com"}
     assert client.post("/accounts/email/", add).status_code == 404

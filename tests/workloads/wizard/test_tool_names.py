@@ -7,7 +7,7 @@ import pytest
 from projects.models import Project
 from tests.factories import UserFactory
 from tests.workloads.wizard.browser import Inputs, Wizard
-from tests.workloads.wizard.test_tools import GROUPS, TOOLS, USERS, people
+from tests.workloads.wizard.tools import GROUPS, TOOLS, USERS, people
 
 pytestmark = pytest.mark.django_db
 WHO = f"{TOOLS}-0-who"
@@ -66,7 +66,7 @@ def test_names_with_a_comma_are_one_name(opened: Wizard) -> None:
     assert named(opened, GROUPS) == ["a, b"]
 
 
-def test_what_is_no_list_of_names_is_shown_as_one(opened: Wizard) -> None:
+def test_a_number_in_place_of_names_is_shown_as_a_name(opened: Wizard) -> None:
     draft = opened.draft
     draft.document["worker"]["values"]["connections"][0][USERS] = 5
     draft.save()

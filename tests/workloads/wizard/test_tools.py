@@ -8,12 +8,11 @@ from pytest_django import Settings
 from accounts.models import GroupMembership, User, UserGroup
 from projects.models import Project
 from tests.factories import UserFactory, WorkloadFactory
-from tests.workloads.wizard.browser import Wizard, item
+from tests.workloads.wizard.browser import Wizard
+from tests.workloads.wizard.tools import GROUPS, TOOLS, USERS, people, tool
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
-TOOLS = "worker-connections"
-USERS, GROUPS = "authorizedUsers", "authorizedGroups"
 JUPYTER = {
     "name": "Jupyter",
     "toolType": "jupyter-notebook",
@@ -30,19 +29,6 @@ def served(wizard: Wizard, on_kubernetes: Project) -> Wizard:
     environment.spec_json["connections"] = [JUPYTER]
     environment.save()
     return wizard.open(wizard.at(2))
-
-
-def tool(at: int = 0, **parts: str) -> dict[str, str]:
-    """An item as the page posts it; the cells of tools have underscores in their names."""
-    usual = {"tool_type": "custom", "connection_type": "NodePort", "container_port": "80"}
-    cells = {f"{TOOLS}-{at}-{key}": value for key, value in (usual | parts).items()}
-    return item(TOOLS, at) | cells
-
-
-def people(*names: str, access: str = USERS) -> dict[str, str]:
-    """A tool that is open to these alone."""
-    each = {f"{TOOLS}-0-who-{number}": name for number, name in enumerate(names)}
-    return tool(access=access) | each
 
 
 def given(wizard: Wizard) -> list[Any]:

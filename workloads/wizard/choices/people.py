@@ -63,12 +63,12 @@ def _addresses(names: list[str], by: User) -> dict[str, list[str]]:
     whom they could mean."""
     held = holders(names)
     those = {it.pk for its in held.values() for it in its}
-    seen = {by.username, *_usernames(_people(by).filter(pk__in=those))}
+    visible = {by.username, *_usernames(_people(by).filter(pk__in=those))}
     return {
         name: [it.username for it in its]
         for name in names
         if (its := held.get(name.lower(), []))
-        and any(it.username in seen and it.email.lower() == name.lower() for it in its)
+        and any(it.username in visible and it.email.lower() == name.lower() for it in its)
     }
 
 

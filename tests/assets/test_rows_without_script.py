@@ -1,0 +1,16 @@
+"""Rows of a form that are there where no script adds them."""
+
+import pytest
+
+from tests.factories import UserFactory
+from tests.web import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def test_what_is_for_no_script_ends_where_it_should() -> None:
+    """One noscript in another would end at the end of the inner one."""
+    page = signed_in(UserFactory(administrator=True)).get("/environments/new/").content.decode()
+    parts = page.split("<noscript>")[1:]
+    assert any("tools-0-who-2" in part for part in parts)
+    assert all("</noscript>" in part for part in parts)

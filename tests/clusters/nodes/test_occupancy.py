@@ -1,0 +1,20 @@
+"""What of a cluster is held: what its nodes say of their pods, else what workloads ask for."""
+
+import pytest
+
+from clusters.nodes.occupancy import occupancies
+from spec.phases import Phase
+from tests.factories import ProjectFactory, WorkloadFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_workload_whose_pods_wait_holds_what_its_nodes_say() -> None:
+    project = ProjectFactory.create()
+    cluster = project.cluster
+    WorkloadFactory.create(project=project, phase=Phase.DEGRADED, gpus=64, cpu_cores=8)
+    room = occupancies([cluster])[cluster.pk]
+    assert (room.held_gpus, room.held_cpu) == (64, 8), "the nodes of this kind tell nothing"
+    cluster.nodes.update(allocated_gpus=2, allocated_cpu=1.5, allocated_memory=10)
+    room = occupancies([cluster])[cluster.pk]
+    assert (room.held_gpus, room.held_cpu, room.held_memory) == (2, 1.5, 10)
