@@ -8,7 +8,7 @@ from tests.web import signed_in
 pytestmark = pytest.mark.django_db
 
 
-def test_what_is_for_no_script_ends_where_it_should() -> None:
+def test_rows_for_browsers_without_scripts_are_complete() -> None:
     """One noscript in another would end at the end of the inner one."""
     page = signed_in(UserFactory(administrator=True)).get("/environments/new/").content.decode()
     parts = page.split("<noscript>")[1:]
