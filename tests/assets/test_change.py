@@ -33,6 +33,7 @@ def filled(form: Any) -> dict[str, Any]:
     for shown in form:
         for item in shown.items:
             data |= {it.id: it.value for it in item.cells} | {item.rest_id: item.rest}
+            data |= {f"{it.id}-{at}": name for it in item.cells for at, name in enumerate(it.names)}
         if shown.field.is_list or shown.disabled:
             continue
         if shown.field.input == "flag":
