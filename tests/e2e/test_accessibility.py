@@ -33,6 +33,7 @@ LOOKS = {
 #: What is a page although the answer says that something is wrong.
 REFUSED = {
     "^(api|v1)/(?P<rest>.*)$": 404,
+    "accounts/email/": 404,
     "accounts/^confirm-email/(?P<key>[-:\\w]+)/$": 404,
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": 404,
     "workloads/<uuid:pk>/connect/<slug:slug>/": 409,

@@ -163,10 +163,8 @@ def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
     set_up(page, "Workspace", "desk-by-keyboard", Cluster="local", Project="team-a")
     choose(page, group_of(page, "Environment"), "jax")
     expect(page.locator(".htmx-request")).to_have_count(0)
-    go_to(page, page.locator(".reveal > summary"))
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Command", exact=True)).to_be_focused()
-    page.keyboard.type("sleep 600")
+    # The arrows went over an environment with a command, which opened the field.
+    enter(page, page.get_by_label("Command", exact=True), "sleep 600")
     choose(page, group_of(page, "Compute resource"), "cpu-only")
     unfold(page, "tools")
     item = add(page, "+TOOL", "Tools 1")

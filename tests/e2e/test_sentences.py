@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.far import far
 from tests.e2e.sentences import ROWS, SENTENCES
-from tests.e2e.walk import begin, output
+from tests.e2e.walk import begin, command, output
 from tests.product import Trainyard
 
 __all__ = ["far"]
@@ -202,7 +202,7 @@ def test_the_master_is_set_up_as_the_workers_or_on_its_own(admin_page: Page) -> 
     page = admin_page
     workers(page, "led")
     choose(page, "own-ids", "tiny")
-    page.get_by_label("Command", exact=True).fill("python work.py")
+    command(page).fill("python work.py")
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
     body = output(page, "yaml")

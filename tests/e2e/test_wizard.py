@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.walk import begin, output
+from tests.e2e.walk import begin, command, output
 
 pytestmark = pytest.mark.e2e
 
@@ -22,6 +22,7 @@ def test_the_wizard_loses_nothing_typed_and_shows_errors_at_their_fields(admin_p
     workers.fill("3")
     expect(workers).not_to_have_attribute("aria-invalid", "true")
     expect(page.locator(".errorlist")).to_have_count(0)
+    expect(command(page)).to_be_visible()
     page.get_by_label("Arguments").press_sequentially("--epochs=3")
     page.reload()
     expect(page.get_by_label("Arguments")).to_have_value("--epochs=3")

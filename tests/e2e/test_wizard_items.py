@@ -121,7 +121,7 @@ def test_a_command_is_added_where_there_is_none(admin_page: Page) -> None:
     begin(page, "with-command", cluster="far", project="vision")
     page.get_by_role("radio", name="own-ids", exact=True).check()
     expect(command).to_be_hidden()
-    page.get_by_text("+COMMAND & ARGUMENTS").click()
+    page.get_by_text("+COMMAND & ARGUMENTS").press("Enter")
     expect(command).to_be_focused()
     command.fill("python train.py")
     page.get_by_label("Arguments", exact=True).fill("--epochs=3 --lr=0.1")
