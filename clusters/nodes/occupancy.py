@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from clusters.models import Cluster
 from spec.phases import HOLDING
@@ -55,15 +55,16 @@ def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
 
 
 def _held_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
-    """Sums over the pods of those clusters whose nodes tell."""
-    telling = {"nodes__allocated_cpu__isnull": False}
+    """Sums over the pods of those clusters whose nodes tell. Pods on nodes that are not ready hold
+    nothing of what the ready ones have."""
+    telling, ready = {"nodes__allocated_cpu__isnull": False}, Q(nodes__ready=True)
     rows = (
         Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **telling)
         .values("pk")
         .annotate(
-            gpus=Sum("nodes__allocated_gpus"),
-            cpu=Sum("nodes__allocated_cpu"),
-            memory=Sum("nodes__allocated_memory"),
+            gpus=Sum("nodes__allocated_gpus", filter=ready),
+            cpu=Sum("nodes__allocated_cpu", filter=ready),
+            memory=Sum("nodes__allocated_memory", filter=ready),
         )
     )
     return {row["pk"]: dict(row) for row in rows}

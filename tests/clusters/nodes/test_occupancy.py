@@ -18,3 +18,13 @@ def test_a_workload_whose_pods_wait_holds_what_its_nodes_say() -> None:
     cluster.nodes.update(allocated_gpus=2, allocated_cpu=1.5, allocated_memory=10)
     room = occupancies([cluster])[cluster.pk]
     assert (room.held_gpus, room.held_cpu, room.held_memory) == (2, 1.5, 10)
+
+
+def test_pods_on_a_node_that_is_not_ready_hold_nothing_of_the_others() -> None:
+    """An administrator drains it, for instance: what it has does not count either."""
+    project = ProjectFactory.create()
+    cluster = project.cluster
+    WorkloadFactory.create(project=project, phase=Phase.RUNNING, gpus=8, cpu_cores=8)
+    cluster.nodes.update(allocated_gpus=8, allocated_cpu=8, allocated_memory=10, ready=False)
+    room = occupancies([cluster])[cluster.pk]
+    assert (room.held_gpus, room.held_cpu, room.held_memory) == (0, 0, 0)
