@@ -187,8 +187,7 @@ class Follower:
         asked = None if over else time.time()
         try:
             with source.open(follows=not over, since=reader.cursor.since) as response:
-                if self._is_ours(source):
-                    self._begin(replace(source, pod=self.pod), reader, response, asked)
+                if self._begin(source, reader, response, asked):
                     tell()  # its node answers
                     try:
                         self._bring(reader, response, tell)
@@ -225,18 +224,6 @@ class Follower:
         pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
         return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
 
-    def _is_ours(self, source: LogSource) -> bool:
-        """Whether it is still the log of this start, for all that the API knows."""
-        pod = source.latest_pod()
-        if pod is None:
-            return True  # it was there a moment ago
-        with self.lock:
-            self.pod, is_other = pod, self._is_restarted(starts.restarts(pod, self.container))
-            self._halted |= is_other
-            if self._restarts > self.log.start + 1:
-                raise NotFound("It was restarted twice.")
-        return not is_other
-
     def _is_restarted(self, restarts: int) -> bool:
         """Whether its container was, more often than known until now. The API may be behind."""
         is_news, self._restarts = restarts > self._restarts, max(restarts, self._restarts)
@@ -246,9 +233,20 @@ class Follower:
 
     def _begin(
         self, source: LogSource, reader: Reader, response: BaseHTTPResponse, asked: float | None
-    ) -> None:
-        """Its node answers, and follows the log if it was ``asked`` to, at a time."""
+    ) -> bool:
+        """Its node answers, and follows the log if it was ``asked`` to, at a time. ``False`` where
+        that is the log of another start, for all that is known by now: the watch may have said so
+        as well, while the node had not answered."""
+        latest_pod = source.latest_pod()
         with self.lock:
+            self.pod = latest_pod or self.pod  # which was there a moment ago
+            source = replace(source, pod=self.pod)
+            self._is_restarted(starts.restarts(self.pod, self.container))
+            if self._restarts > self.log.start + 1:
+                raise NotFound("It was restarted twice.")
+            if source.previous != (self.log.start < self._restarts):
+                self._halted = True
+                return False
             self._response, self._brought, self._late = response, 0, ""
             self._opened = self._heard = time.monotonic()
             ended = starts.end(source.pod, self.container, self.log.start)
@@ -260,6 +258,7 @@ class Follower:
                 verify=partial(starts.check, source, self.log.start),
             )
             self._whole_at = 0.0
+            return True
 
     def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
         with answered():

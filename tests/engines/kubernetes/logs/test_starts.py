@@ -3,15 +3,15 @@
 The pods of ``Nodes`` say what the API says; ``log`` and ``before`` are what the node has.
 """
 
-from uuid import uuid4
+from typing import Any
 
 import pytest
 
 from engines.base import EngineUnavailable
 from engines.kubernetes.logs import follower, starts
 from engines.kubernetes.logs.rotation import GONE, ROTATED
-from engines.logs import Log
-from tests.engines.kubernetes.logs.nodes import AT, Nodes, read, streams_of
+from tests.engines.kubernetes.logs.nodes import AT, Nodes
+from tests.engines.kubernetes.logs.reading import Reading
 from tests.waiting import wait_for
 
 
@@ -21,35 +21,6 @@ def line(seconds: int, text: bytes) -> bytes:
 
 def at(seconds: int) -> str:
     return f"2026-01-01T00:00:{seconds:02d}Z"
-
-
-class Reading:
-    """Takes what each start of the only rank printed, as a collector does."""
-
-    def __init__(self, nodes: Nodes) -> None:
-        self.nodes, self.streams, self.uid = nodes, streams_of(nodes), uuid4()
-        self.texts: dict[int, bytes] = {}
-        self.ended: set[int] = set()
-        self._cursors: dict[Log, str] = {}
-
-    def hears(self, *, ended: str = "", restarts: int = 0, last: str = "") -> None:
-        """What the API says by now."""
-        snapshot = self.nodes.snapshot("up", 1, ended=ended, restarts=restarts, last=last)
-        self.streams.on_change(self.uid, snapshot)
-
-    def take(self) -> bool:
-        """A piece of each log; always true."""
-        logs = self.streams.logs(self.uid, 1)
-        for log, piece in zip(logs, read(self.streams, self.uid, self._cursors), strict=True):
-            self.texts[log.start] = self.texts.get(log.start, b"") + piece.data
-            self.ended |= {log.start} if piece.ended else set()
-        return True
-
-    def until(self, start: int, text: bytes) -> None:
-        wait_for(lambda: self.take() and text in self.texts.get(start, b""))
-
-    def until_ended(self, *of: int) -> None:
-        wait_for(lambda: self.take() and self.ended >= set(of))
 
 
 @pytest.fixture
@@ -106,6 +77,23 @@ def test_a_start_does_not_wait_for_the_first_word_of_the_next(reading: Reading) 
     wait_for(lambda: reading.take() and nodes.answers)
     nodes.before = line(1, b"one")  # by then the answer may be of the next start
     reading.hears(restarts=1, last=at(2))
+    reading.until_ended(0)
+    assert reading.texts[0] == b"one\n"
+
+
+def test_a_restart_may_be_told_while_the_node_answers(
+    reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the answer is of the next start, which says nothing for long."""
+    nodes = reading.nodes
+    nodes.log, nodes.before, find = b"", line(1, b"one"), nodes.find
+
+    def told(path: str) -> dict[str, Any] | None:
+        reading.hears(restarts=1, last=at(2))
+        return find(path)
+
+    monkeypatch.setattr(nodes, "find", told)
+    reading.hears()
     reading.until_ended(0)
     assert reading.texts[0] == b"one\n"
 
