@@ -16,7 +16,7 @@ from spec.phases import Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
 from workloads.models.history.traces import expired
-from workloads.scheduling.limits import idle_limits, time_limits
+from workloads.scheduling.limits import idle_limits, limited, time_limits
 from workloads.scheduling.order import decisions
 from workloads.worker import collect
 
@@ -25,6 +25,7 @@ LOGS_LATE = timedelta(minutes=10)  # for which an auto-deletion waits for the la
 AT_ONCE = 100  # rows of one sweep; the next one goes on
 DECISIONS_SECONDS = 60
 IDLE_SECONDS = 30
+LIMITS_SECONDS = 300
 STATISTICS_SECONDS = 600
 
 
@@ -36,6 +37,8 @@ def sweep() -> None:
         elif cluster.state != State.DISCONNECTED:
             enqueue.hand_over(cluster.pk)
     _ask_again()
+    if cache.add("limits-in-specs", 1, LIMITS_SECONDS):
+        limited.copy_from_specs()
     time_limits.enforce()
     if cache.add("idle-workloads", 1, IDLE_SECONDS):
         idle_limits.enforce()

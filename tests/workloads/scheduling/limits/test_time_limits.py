@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.cache import cache
 from django.db import connection
 from django.utils import timezone
 
@@ -149,3 +150,19 @@ def test_the_migration_copies_the_limits_of_old_specs(project: Project) -> None:
     migration.copy_limits(apps, connection.schema_editor())
     time_limits.enforce()
     assert phases(old, endless, odd, broken) == [Phase.STOPPING, *[Phase.RUNNING] * 3]
+
+
+def test_a_limit_counts_of_what_the_version_before_submitted_after_the_migration(
+    project: Project,
+) -> None:
+    old, under = (limited(project, minutes, time_limit_seconds=None) for minutes in (11, 9))
+    odd, endless = limited(project, 11, time_limit_seconds=None), WorkloadFactory(running=True)
+    odd.spec_json["timeLimitSeconds"] = "ten minutes"
+    odd.save()
+    broken = WorkloadFactory(running=True)
+    Workload.objects.filter(pk=broken.pk).update(spec_json=["timeLimitSeconds"])
+    time_limits.enforce()
+    assert phases(old) == [Phase.RUNNING]
+    cache.delete("limits-in-specs")
+    sweep.sweep()
+    assert phases(old, under, odd, endless, broken) == [Phase.STOPPING, *[Phase.RUNNING] * 4]
