@@ -125,8 +125,9 @@ class Snapshot:
         wait."""
         self.gone = {name: pod for name, pod in before.gone.items() if name not in self.pods}
         self.keys |= before.keys
+        is_judged = before._view is not None and before._view[0] == (before.floor, before.order)
         waits = before._said is None or before._said.phase in HELD_UP
-        if not waits and self._versions == before._versions:
+        if is_judged and not waits and self._versions == before._versions:
             self.kind, self.job, self.pods = before.kind, before.job, before.pods
             self.group, self.warnings = before.group, before.warnings
             self._view, self._said, self._is_remembered = before._view, before._said, True

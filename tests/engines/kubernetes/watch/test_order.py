@@ -87,6 +87,17 @@ def test_a_gang_that_waits_is_judged_again_with_each_list() -> None:
     assert same.job_view is not before.job_view
 
 
+def test_a_change_that_nobody_judged_before_a_list_is_judged_after_it() -> None:
+    """A change may have been taken in, and no more."""
+    before = all_of_it(job(10), pod(11, runs=True))
+    assert observed(before).phase == Phase.RUNNING
+    before.take_pod("MODIFIED", pod(12))
+    same = all_of_it(job(10), pod(12))
+    same.remember(before)
+    same.listed(20)
+    assert observed(same).phase == Phase.INITIALIZING
+
+
 def all_of_it(job: Manifest, pod: Manifest) -> Snapshot:
     snapshot = Snapshot()
     snapshot.take_pod("ADDED", pod)
