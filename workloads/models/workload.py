@@ -289,7 +289,7 @@ class Workload(Foreseen):
         spent = max((now - self.phase_updated_at).total_seconds(), 0.0)
         if origin in WAITING:
             changes["pending_seconds"] = waited = F("pending_seconds") + spent
-            changes |= first_wait(to, self.run, waited)
+            changes |= first_wait(to, self.run, waited, self.ranks.all())
         elif origin in AT_WORK:
             changes["running_seconds"] = F("running_seconds") + spent
         if to is Phase.RUNNING and self.started_at is None:

@@ -8,12 +8,13 @@ from django.db.models.functions import Coalesce
 
 from spec.phases import STARTED, Phase
 from workloads.models.choices import cause_kinds
+from workloads.models.rank import Rank
 
 
 class Foreseen(models.Model):
     """``verdict`` is an ``Answer`` of ``workloads.scheduling.fit``, empty where nobody asked;
     ``verdict_cause`` the kind of cause that it would wait for. ``first_wait_seconds`` is how long
-    it waited until its first run started."""
+    it waited until its first run started, with a place for every rank."""
 
     verdict = models.CharField(max_length=10, blank=True)
     verdict_cause = models.CharField(max_length=20, choices=cause_kinds, blank=True)
@@ -23,9 +24,18 @@ class Foreseen(models.Model):
         abstract = True
 
 
-def first_wait(to: Phase, run: int, waited: Combinable) -> dict[str, Any]:
-    """The column that tells it, where this move is the first start."""
-    is_start = to in STARTED or to is Phase.COMPLETED
+def first_wait(
+    to: Phase, run: int, waited: Combinable, ranks: models.QuerySet[Rank]
+) -> dict[str, Any]:
+    """The column that tells it, where this move is the first start. A gang whose master is done may
+    complete though others of its ``ranks`` never had a place."""
+    is_start = to in STARTED or (to is Phase.COMPLETED and not _lacked_a_place(ranks))
     if run > 1 or not is_start:
         return {}
     return {"first_wait_seconds": Coalesce("first_wait_seconds", waited)}
+
+
+def _lacked_a_place(ranks: models.QuerySet[Rank]) -> bool:
+    """Whether some had one and some had not. Where no rank has one, nobody looked in time."""
+    nodes = set(ranks.values_list("node", flat=True))
+    return "" in nodes and len(nodes) > 1
