@@ -87,6 +87,21 @@ def test_a_long_list_of_projects_scrolls_and_is_searched(
     assert beyond(page) == []
 
 
+def test_a_long_list_opens_at_what_is_chosen_which_covers_no_other(
+    many_of_all: None, admin_page: Page
+) -> None:
+    page = admin_page
+    open_setup(page)
+    last = page.get_by_role("radio", name="zz-39")
+    last.check()
+    expect(page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
+    page.reload()
+    expect(last).to_be_checked()
+    expect(last).to_be_in_viewport()
+    page.locator("#project .cards").evaluate("list => list.scrollTo(0, 0)")
+    expect(last).not_to_be_in_viewport()
+
+
 def test_a_refused_name_among_many_of_everything_fits_too(
     many_of_all: None, admin_page: Page
 ) -> None:
