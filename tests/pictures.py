@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from bench.browser import ARGUMENTS, sign_in
 from config.run.install import ROOT
 from tests import browser as chromium
-from tests.e2e.walk import begin
+from tests.e2e.walk import begin, command
 from tests.product import Trainyard
 from tests.rest import Rest
 
@@ -146,7 +146,9 @@ def submit(page: Page, name: str, *, arguments: str = "") -> None:
     begin(page, name)
     page.get_by_role("radio", name="pytorch", exact=True).check()
     page.get_by_role("radio", name="small-fraction", exact=True).check()
-    page.get_by_label("Arguments").fill(arguments)
+    if arguments:
+        command(page)  # a button opens both fields
+        page.get_by_label("Arguments").fill(arguments)
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
     page.get_by_role("button", name="CREATE TRAINING").click()

@@ -9,6 +9,7 @@ from django.db import DatabaseError
 
 from config.upkeep.backup import back_up
 from config.upkeep.errors import UpkeepError
+from spec.values.quantities import readable
 
 
 class Command(BaseCommand):
@@ -24,5 +25,5 @@ class Command(BaseCommand):
             back_up(path)
         except (UpkeepError, OSError, DatabaseError) as error:
             raise CommandError(f"{error}\nNo backup was written.") from error
-        size = path.stat().st_size / 1e6
-        self.stdout.write(f"Saved {path} ({size:.1f} MB). It contains the keys: protect it.")
+        size = readable(path.stat().st_size)
+        self.stdout.write(f"Saved {path} ({size}). It contains the keys: protect it.")

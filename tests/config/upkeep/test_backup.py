@@ -1,5 +1,6 @@
 """One archive of an installation that goes on writing."""
 
+import re
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from config.upkeep.backup import back_up
 from config.upkeep.errors import UpkeepError
@@ -79,6 +81,14 @@ def test_a_file_that_is_there_already_is_not_written_over(place: Places, tmp_pat
     with pytest.raises(UpkeepError, match="exists already"):
         back_up(path)
     assert path.read_text() == "something else"
+
+
+def test_the_size_of_a_small_archive_is_said_in_a_unit_that_fits(
+    place: Places, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place("home").filled("row")
+    call_command("backup", str(tmp_path / "backup"))
+    assert re.search(r"backup \([1-9][\d.]* K?B\)\.", capsys.readouterr().out)
 
 
 def test_a_backup_that_fails_leaves_nothing(place: Places, tmp_path: Path) -> None:
