@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SECRET_PREFIX = "whsec_"  # noqa: S105 -- how secrets of Standard Webhooks begin
 SECRET_BYTES = 32
 LONGEST_ANSWER = 1024  # characters of it that are kept
+UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Get a new one."
 LONGEST_BODY = 128 * 1024  # room for the longest message of an event, however it is escaped
 
 
@@ -171,6 +172,13 @@ class Delivery(models.Model):
     @property
     def message_id(self) -> str:
         return f"msg_{self.id.hex}"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for a secret: without one nobody would believe it. Who asks for it to be
+        sent is told so at once."""
+        is_asked = self.asked_by_id is not None
+        return self.state == DeliveryState.PENDING and not is_asked and not self.webhook.secrets
 
     @property
     def pretty_body(self) -> str:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from audit import services as audit
 from notifications.delivery.post import HookAnswer
-from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
 
 #: From each failed attempt to the next one: about a day altogether.
 DELAYS = tuple(
@@ -24,6 +24,7 @@ KEPT_FOR = timedelta(days=30)
 MOST_KEPT = 1000  # deliveries of a webhook
 MOST_ATTEMPTS = 20  # of a message that are kept: two rounds of all, and more
 OFF = "The webhook was turned off."
+NOTHING_DELIVERED = f"No message was delivered for {ENDS_AFTER.days} days."
 
 
 def record(delivery: Delivery, posted: HookAnswer) -> None:
@@ -50,7 +51,7 @@ def record(delivery: Delivery, posted: HookAnswer) -> None:
         )
         if posted.is_success:
             _succeeded(webhook)
-        elif webhook.enabled:
+        elif webhook.enabled and webhook.secrets:  # else the receiver is not to blame
             _failed(webhook, posted)
 
 
@@ -78,7 +79,7 @@ def _failed(webhook: Webhook, posted: HookAnswer) -> None:
     if posted.is_gone:
         _end(webhook, "The receiver answered 410: it wants no more messages.")
     elif now - webhook.failing_since > ENDS_AFTER:
-        _end(webhook, f"No message was delivered for {ENDS_AFTER.days} days. {posted.fault}")
+        _end(webhook, f"{NOTHING_DELIVERED} {posted.fault}")
 
 
 def _end(webhook: Webhook, why: str) -> None:
@@ -87,6 +88,13 @@ def _end(webhook: Webhook, why: str) -> None:
     webhook.save(update_fields=["enabled", "ended_because"])
     give_up(webhook)
     audit.record(None, "update", webhook, before=before, after=audit.facts(webhook))
+
+
+def _end_if_held_for_long(webhook: Webhook) -> None:
+    oldest = webhook.deliveries.filter(state=DeliveryState.PENDING).order_by("created_at").first()
+    if oldest and oldest.created_at < timezone.now() - ENDS_AFTER:
+        with transaction.atomic():
+            _end(webhook, f"{NOTHING_DELIVERED} {UNSIGNED}")
 
 
 def give_up(webhook: Webhook) -> None:
@@ -108,6 +116,8 @@ def prune() -> None:
     finished = Delivery.objects.exclude(state=DeliveryState.PENDING)
     finished.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     for webhook in Webhook.objects.all():
+        if webhook.enabled and not webhook.secrets:
+            _end_if_held_for_long(webhook)
         rows = webhook.deliveries.order_by("-created_at")
         last = rows.values_list("created_at", flat=True)[MOST_KEPT - 1 : MOST_KEPT].first()
         if last is not None:

@@ -19,7 +19,7 @@ from core.broker import enqueue
 from core.broker.lease import lease
 from notifications.delivery import outbox, results, signature
 from notifications.delivery.post import HookAnswer, post
-from notifications.models import Delivery, Webhook
+from notifications.models import UNSIGNED, Delivery, Webhook
 from workloads.history.events import NOTIFY
 
 LEASE_SECONDS = 15.0
@@ -27,7 +27,6 @@ LOOK_SECONDS = 1.0  # for more that is due, while others are being sent
 LONGEST_SECONDS = 60.0
 CLAIMED = timedelta(seconds=90)  # far more than sending takes
 AT_ONCE = 8  # webhooks
-UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Get a new one."
 HUSHED_SECONDS = 20  # while nobody listens; the clock comes more often than that
 
 Post = Callable[[str, str, dict[str, str]], HookAnswer]
@@ -74,9 +73,12 @@ def _send_all(
 
 
 def _next(busy: set[UUID], most: int) -> list[Delivery]:
-    """The first that is due of each webhook to which nothing is under way."""
+    """The first that is due of each webhook to which nothing is under way, and whose secret can
+    sign it, or which a person wants to be sent."""
     first: dict[UUID, Delivery] = {}
-    for delivery in Delivery.objects.due().exclude(webhook__in=busy)[: 50 * AT_ONCE]:
+    unsigned = [webhook.pk for webhook in Webhook.objects.all() if not webhook.secrets]
+    due = Delivery.objects.due().exclude(webhook__in=busy)
+    for delivery in due.exclude(webhook__in=unsigned, asked_by=None)[: 50 * AT_ONCE]:
         first.setdefault(delivery.webhook_id, delivery)
     return list(first.values())[:most]
 

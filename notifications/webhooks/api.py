@@ -123,7 +123,7 @@ def test_webhook(request: ApiRequest, webhook_id: UUID) -> Status[DeliveryDetail
     webhook = _webhook(request, webhook_id)
     with judged(REFUSED):
         delivery = services.send_test(webhook, by=request.user)
-    return Status(202, DeliveryDetail.model_validate(delivery))
+    return Status(202, DeliveryDetail.of(delivery))
 
 
 @router.get("/webhooks/{webhook_id}/deliveries", response=DeliveryList, by_alias=True)
@@ -144,7 +144,7 @@ def list_deliveries(
 )
 def get_delivery(request: ApiRequest, webhook_id: UUID, delivery_id: UUID) -> DeliveryDetail:
     """One message, as it is sent, and the beginning of the last answer."""
-    return DeliveryDetail.model_validate(_delivery(request, webhook_id, delivery_id))
+    return DeliveryDetail.of(_delivery(request, webhook_id, delivery_id))
 
 
 @router.post(
@@ -160,7 +160,7 @@ def resend_delivery(
     delivery = _delivery(request, webhook_id, delivery_id)
     with judged(REFUSED):
         services.resend(delivery, by=request.user)
-    return Status(202, DeliveryDetail.model_validate(delivery))
+    return Status(202, DeliveryDetail.of(delivery))
 
 
 def _webhook(request: ApiRequest, pk: UUID) -> Webhook:

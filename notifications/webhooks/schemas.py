@@ -1,12 +1,12 @@
 """What REST says of webhooks and their deliveries."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
 from core.rest.api import Closed, Wire, words
-from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
 from notifications.webhooks.events import EVERY_EVENT, TEST, TYPES
 
 EventType = Annotated[str, words(EVERY_EVENT, *TYPES)]
@@ -116,8 +116,9 @@ class DeliveryOut(Wire):
     fault: str
 
     @classmethod
-    def of(cls, delivery: Delivery) -> "DeliveryOut":
-        return cls.model_validate(delivery)
+    def of(cls, delivery: Delivery) -> Self:
+        held = {"next_try_at": None, "fault": UNSIGNED} if delivery.is_held else {}
+        return cls.model_validate(delivery).model_copy(update=held)
 
 
 class DeliveryAttempt(Wire):

@@ -77,6 +77,7 @@ def renew_secret(webhook: Webhook, *, by: User) -> str:
         webhook.old_secret_until = timezone.now() + OLD_SECRET_COUNTS
         webhook.save(update_fields=["secret", "old_secret", "old_secret_until", "updated_at"])
         audit.record(by, "renew secret", webhook)
+        _wake()  # messages may have waited for it
     return webhook.secret
 
 

@@ -14,8 +14,8 @@ from standardwebhooks import WebhookVerificationError
 
 from core.broker.lease import lease
 from notifications import tasks
-from notifications.delivery import outbox, rounds
-from notifications.models import Delivery, DeliveryState, Webhook, new_secret
+from notifications.delivery import outbox, results, rounds
+from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook, new_secret
 from notifications.webhooks import services
 from tests.factories import UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
@@ -79,7 +79,8 @@ def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
     rounds.run()
     (got,) = receiver.received
     Verifier(other.secret).verify(got.body, got.headers)
-    assert webhook.deliveries.get().fault == rounds.UNSIGNED
+    held = Delivery.objects.get(webhook=webhook)
+    assert (held.attempts, held.is_held, held.webhook.failing_since) == (0, True, None)
     author = UserFactory(administrator=True)
     there = Webhook.objects.get(pk=webhook.pk)
     facts = {"name": "renamed", "url": there.url, "events": there.events, "enabled": True}
@@ -89,6 +90,34 @@ def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
     settings.SECRET_KEY = "another"
     renewed = services.renew_secret(Webhook.objects.get(pk=webhook.pk), by=author)
     assert Webhook.objects.get(pk=webhook.pk).secrets == [renewed]
+    rounds.run()
+    assert held.message_id == receiver.received[-1].headers["webhook-id"]
+    Verifier(renewed).verify(receiver.received[-1].body, receiver.received[-1].headers)
+
+
+def test_a_test_of_a_webhook_whose_secret_is_lost_says_so_at_once(
+    webhook: Webhook, settings: Settings
+) -> None:
+    settings.SECRET_KEY = "another"
+    test = services.send_test(webhook, by=UserFactory(administrator=True))
+    rounds.run()
+    test.refresh_from_db()
+    assert (test.state, test.fault) == (DeliveryState.FAILED, UNSIGNED)
+    assert Webhook.objects.get().failing_since is None
+
+
+def test_a_webhook_whose_messages_wait_for_a_secret_for_days_is_turned_off(
+    webhook: Webhook, settings: Settings
+) -> None:
+    happen()
+    outbox.fill()
+    settings.SECRET_KEY = "another"
+    results.prune()
+    assert Webhook.objects.get().enabled
+    Delivery.objects.update(created_at=timezone.now() - results.ENDS_AFTER - timedelta(hours=1))
+    results.prune()
+    ended = Webhook.objects.get()
+    assert (ended.enabled, ended.ended_because.endswith(UNSIGNED)) == (False, True)
 
 
 def test_a_worker_that_is_killed_between_sending_and_writing_down_leaves_it_to_be_sent_again(

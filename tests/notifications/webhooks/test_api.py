@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from notifications.delivery import outbox, rounds
-from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
 from projects.models import Project
 from tests.caller import Caller
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
@@ -152,3 +153,15 @@ def test_messages_that_wait_for_a_webhook_that_is_turned_off_are_given_up(
     ada("PUT", f"/webhooks/{webhook.pk}", {"enabled": False})
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.fault) == ("failed", "The webhook was turned off.")
+
+
+def test_a_message_that_waits_for_a_secret_says_so(
+    ada: Caller, project: Project, settings: Settings
+) -> None:
+    webhook = WebhookFactory(project=project)
+    row = Delivery.objects.create(webhook=webhook, type="workload.failed", body="{}")
+    settings.SECRET_KEY = "another"
+    for path in ("deliveries", f"deliveries/{row.pk}"):
+        _, shown = ada("GET", f"/webhooks/{webhook.pk}/{path}")
+        said = shown["deliveries"][0] if path == "deliveries" else shown
+        assert (said["state"], said["nextTryAt"], said["fault"]) == ("pending", None, UNSIGNED)
