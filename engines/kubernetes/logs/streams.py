@@ -207,6 +207,7 @@ class LogStreams:
         finally:
             with self._lock:
                 self._serving.pop(follower.key, None)
+                self._queue.append(follower)  # it may have been passed over while it was served
                 self._start()
             if follower.is_over:
                 self._on_end()

@@ -81,9 +81,9 @@ def test_a_node_that_tells_of_an_end_is_asked_again_if_it_ever_answered(
     nodes.answers[-1].shutdown()
     wait_for(lambda: reading.piece().late and streams._away.has_failed("up"))
     nodes.away.clear()
+    asked = len(nodes.asked)
     streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
     assert reading.piece().awaited
-    asked = len(nodes.asked)
     wait_for(lambda: len(nodes.asked) > asked, 20, "the node, which else is asked after minutes")
 
 
