@@ -207,7 +207,7 @@ class LogStreams:
         finally:
             with self._lock:
                 self._serving.pop(follower.key, None)
-                self._queue.append(follower)  # it may have been passed over while it was served
+                self._queue.insert(0, follower)  # passed over meanwhile; others wait for longer
                 self._start()
             if follower.is_over:
                 self._on_end()
