@@ -5,6 +5,7 @@
 
 import json
 
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.access import ADMINISTRATOR
@@ -20,6 +21,7 @@ PURGE = "workloads/<uuid:pk>/purge/"  # of one that was deleted
 COMMAND = "from tests.e2e.every_page import described; print(described())"
 
 
+@transaction.atomic  # or its nodes are looked for before nobody can
 def described() -> str:
     place = build()
     author = place.people[AUTHOR]
