@@ -1,4 +1,5 @@
-"""The web process speaks ASGI, so that a stream of events does not hold a thread."""
+"""The ASGI application of the web process. Event streams are asynchronous, so they hold no
+thread."""
 
 import os
 
@@ -8,7 +9,7 @@ from django.conf import settings
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 setup(set_prefix=False)
 
-# What follows imports models, which need Django to be set up.
+# The imports below load models, so Django must be set up before them.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.sessions import CookieMiddleware  # noqa: E402
 
@@ -28,7 +29,8 @@ own = ProtocolTypeRouter(
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """What a pod serves and what we serve never share an address."""
+    """Route by host name: a tool that a workload serves has a host of its own, so that its pages
+    never share an origin, and thus cookies, with ours."""
     host = value_of(scope["headers"], b"host").decode("latin-1")
     await (tools if is_a_tools(host) else own)(scope, receive, send)
 

@@ -1,4 +1,5 @@
-"""The Celery application: queues and the clock. Tasks live in each package's ``tasks.py``."""
+"""The Celery application. Tasks live in each package's ``tasks.py``; queues and the beat schedule
+are in the settings."""
 
 import os
 from typing import Any
@@ -15,7 +16,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 class RoomyTask(Task):  # type: ignore[misc] # celery has no types
-    """Runs with room for deep calls, however deep the pool calls it."""
+    """Reserves stack space for deep calls (see :mod:`core.frames`), however deep the pool calls the
+    task."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return with_room(self.run, *args, **kwargs)
@@ -34,12 +36,13 @@ def settle(**signal: Any) -> None:
 
 @task_failure.connect  # type: ignore[untyped-decorator] # celery has no types
 def tell(exception: BaseException, **signal: Any) -> None:
-    """What keeps the worker from saving is said on every page."""
+    """Remember a full or failing disk that stopped a task, so that every page can show it."""
     if (met := storage.of(exception)) and storage.on_disk() is None:
         storage.remember(met)
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator] # celery has no types
 def let_go(**signal: Any) -> None:
-    """A worker waits for its tasks before it ends; those that watch a cluster stop at this."""
+    """End the leases of this worker. It waits for running tasks before it exits, and the tasks that
+    watch a cluster return once their lease cannot be extended."""
     lease.ending.set()

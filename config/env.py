@@ -1,4 +1,5 @@
-"""Reading settings from the environment, with messages that name the variable."""
+"""Read settings from the environment. A wrong value raises ``ImproperlyConfigured`` with
+its name."""
 
 import os
 import secrets
@@ -9,10 +10,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-SHORTEST_KEY = 20  # characters; ours have 67
+SHORTEST_KEY = 20  # characters; generated keys have 67
 SQLITE_PRAGMAS = (
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
-    # Its log is brought into the file beside those who write; beyond 16 MB by them after all.
+    # A background thread checkpoints the write-ahead log (core/sqlite/checkpoints.py). Writers do
+    # it themselves only if the log passes 4,000 pages (16 MB).
     "PRAGMA wal_autocheckpoint=4000;"
 )
 
@@ -43,7 +45,8 @@ def env_list(name: str, default: str = "") -> list[str]:
 
 
 def env_networks(name: str) -> list[str]:
-    """Addresses and networks, such as ``10.0.0.7`` or ``10.0.0.0/8``; none by default."""
+    """A list of addresses and networks, such as ``10.0.0.7`` or ``10.0.0.0/8``; empty by
+    default."""
     given = env_list(name)
     for address in given:
         try:
@@ -82,8 +85,11 @@ def env_database(name: str, default: Path) -> dict[str, Any]:
 
 
 def secret_keys(home: Path) -> list[str]:
-    """The first signs and encrypts, all of them read: ``TRAINYARD_SECRET_KEY``, or the lines of a
-    file in the data folder, made on first use; after it ``TRAINYARD_SECRET_KEY_FALLBACKS``."""
+    """The secret keys: the first one signs and encrypts, all of them can verify and decrypt.
+
+    It is ``TRAINYARD_SECRET_KEY``, or else the lines of ``secret_key`` in the data folder, which is
+    created on first use. The keys in ``TRAINYARD_SECRET_KEY_FALLBACKS`` come last.
+    """
     path = home / "secret_key"
     if key_is_given():
         own = [env_str("TRAINYARD_SECRET_KEY")]
@@ -95,7 +101,7 @@ def secret_keys(home: Path) -> list[str]:
 
 
 def key_is_given() -> bool:
-    """Whether it comes from the environment, which wins over the file."""
+    """Whether the secret key comes from the environment, which wins over the file."""
     return bool(env_str("TRAINYARD_SECRET_KEY"))
 
 
@@ -104,7 +110,7 @@ def new_key() -> str:
 
 
 def write_keys(path: Path, keys: list[str]) -> None:
-    """All or nothing, also on a full disk and over a power cut: there must be no half of a key."""
+    """Replace the key file atomically: a full disk or a power cut must never leave half a key."""
     aside = path.with_suffix(".new")
     aside.touch(mode=0o600)
     with aside.open("w") as file:

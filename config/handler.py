@@ -1,9 +1,10 @@
-"""Requests on threads that stay, streams on the event loop.
+"""Serve plain views on long-lived threads, and asynchronous views on the event loop.
 
-Django's own handler starts a thread and opens a database connection for every request, and changes
-between the loop and that thread once for each change between plain and asynchronous middleware.
-Here a plain view runs with all its middleware on one of a few threads that keep their connections;
-only asynchronous views take Django's way. See ``docs/adr/0007-threads-that-stay.md``.
+Django's own ASGI handler starts a thread and opens a database connection for every request, and
+switches between the loop and that thread at each change between synchronous and asynchronous
+middleware. Here a plain view runs with all its middleware on one of a few threads, which keep their
+connections. Only asynchronous views go through Django's handler. See
+``docs/adr/0007-threads-that-stay.md``.
 """
 
 import asyncio
@@ -28,22 +29,25 @@ from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 from core.frames import with_room
 from core.rest.api import CALLS
 
-SIGN_IN = "/api/v1/token"  # which spends a fifth of a second on the hash of a password
+SIGN_IN = "/api/v1/token"  # checking a password takes a fifth of a second
 SIGN_INS = {SIGN_IN, "/api/v2/token"}
-ROWS = "/workloads/rows/"  # which every open table asks for, whenever one of its workloads changes
+ROWS = "/workloads/rows/"  # each open table requests this when one of its workloads changes
 READS = {"GET", "HEAD", "OPTIONS"}
-LATE_SECONDS = 1.0  # so long nothing waits for a thread but when those before it wait for a lock
+LATE_SECONDS = 1.0  # a wait this long means the threads are held up by SQLite's lock
 LEAST_WAIT_SECONDS = 0.1
-CONNECTION_SECONDS = 300  # then a thread opens another
-PAGES_FIRST_SECONDS = 0.1  # seconds that a call waits at most for pages that are being made
+CONNECTION_SECONDS = 300  # then the thread opens a new connection
+PAGES_FIRST_SECONDS = 0.1  # a call waits at most this long for pages in progress
 
 
 class Precedence:
-    """Somebody waits for a page, a program for a call: a call begins while no page is being made,
-    or else after ``PAGES_FIRST_SECONDS``, so that many pages do not stop the calls."""
+    """Lets pages go before REST calls, because a person waits for a page and a program for a call.
+
+    A call starts when no page is being rendered, or after ``PAGES_FIRST_SECONDS``, so that a stream
+    of pages cannot block the calls.
+    """
 
     def __init__(self) -> None:
-        self._pages = 0  # changed on the event loop alone
+        self._pages = 0  # only changed on the event loop
         self._no_page = Event()
         self._no_page.set()
 
@@ -65,13 +69,13 @@ class Precedence:
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
-        # Each with its own, so that a program that calls and calls keeps nobody from a page, and
-        # whoever signs in, as often as it may be, keeps no program from its calls.
-        # What changes something may have to wait for whoever else writes; what reads need not.
+        # Separate pools, so that none starves another: a busy REST client must not delay pages, and
+        # repeated sign-ins must not delay calls. Changes have pools of their own because they may
+        # wait for the database lock, which reads never do.
         pages, calls = settings.WEB_THREADS, settings.API_THREADS
         self.pages = ThreadPoolExecutor(pages, "web", _keep_connections)
-        # All open tables ask for a row at once when it changes: many answers that take no time, and
-        # as with calls more threads would only take the interpreter from each other.
+        # When a workload changes, all open tables request its row at once: many cheap answers. As
+        # with calls, more threads would only compete for the interpreter.
         self.rows = ThreadPoolExecutor(calls, "rows", _keep_connections)
         self.page_changes = ThreadPoolExecutor(pages, "web-change", _keep_connections)
         self.calls = ThreadPoolExecutor(calls, "api", _keep_connections)
@@ -119,7 +123,8 @@ class Handler(ASGIHandler):
             return with_room(self._answer, scope, body)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
-        """One request from start to end, but for what its response still has to make."""
+        """Answer one request completely, except for the content that a streaming response still
+        produces."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
@@ -135,13 +140,13 @@ class PlainHandler(BaseHandler):
         return match
 
 
-@lru_cache(4096)  # addresses that are asked for again and again, such as those of the API
+@lru_cache(4096)  # repeated addresses, such as those of the API
 def resolved(path: str) -> ResolverMatch:
     return resolve(path)
 
 
 def is_asynchronous(path: str) -> bool:
-    """Whether the view of this address runs on the event loop."""
+    """Whether the view at this path is asynchronous."""
     try:
         return iscoroutinefunction(resolved(path).func)
     except Resolver404:
@@ -150,8 +155,11 @@ def is_asynchronous(path: str) -> bool:
 
 @contextmanager
 def _patience(waited: float) -> Iterator[None]:
-    """What waited for a thread already, because those before it waited for SQLite's lock, waits
-    that much less for it: under a long lock a queue of changes is answered together."""
+    """Shorten the wait for SQLite's lock by the ``waited`` seconds a request spent in the queue.
+
+    Requests queue up when those before them wait for the lock. Without this, each would then wait
+    the full time on its own; so a queue of changes is answered together.
+    """
     if waited < LATE_SECONDS:
         yield
         return
@@ -163,13 +171,14 @@ def _patience(waited: float) -> Iterator[None]:
 
 
 def _wait_at_most(seconds: float) -> None:
-    """For the lock of SQLite, where this thread has a connection; a new one waits as it is set."""
+    """Set how long SQLite waits for its lock, if this thread has a connection already; a new
+    connection starts with the configured value."""
     if connection.vendor == "sqlite" and connection.connection is not None:
         connection.connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
 
 
 def _keep_connections() -> None:
-    """For the thread it runs in: the end of a request closes none of its database connections."""
+    """Initialize a pool thread: its database connections stay open after a request."""
     for one in connections.all():
         kept: dict[str, Any] = {"CONN_MAX_AGE": CONNECTION_SECONDS, "CONN_HEALTH_CHECKS": True}
         if one.vendor == "sqlite":

@@ -1,4 +1,4 @@
-"""``GET /healthz``: whether each part of Trainyard works, for people and for load balancers."""
+"""``GET /healthz`` and the health notice on pages: whether each part of Trainyard works."""
 
 from dataclasses import dataclass
 
@@ -22,10 +22,10 @@ from core.storage import StorageTrouble
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when all work, else 503; ``checks`` says which one is down. Asks no cluster.
+    """Answer 200 if every part works, else 503. ``checks`` names each part. No cluster is asked.
 
-    ``?of=web`` and ``?of=database`` ask for that alone: a web process whose worker is away still
-    shows pages, so nothing must end it or keep people from it.
+    ``?of=web`` and ``?of=database`` check that part alone. They are for probes and load balancers:
+    a web process whose worker is down still serves pages, so it must not be restarted or taken out.
     """
     part = request.GET.get("of", "")
     if part not in {"", *PARTS}:
@@ -36,7 +36,8 @@ def healthz(request: HttpRequest) -> JsonResponse:
     return JsonResponse(body, status=200 if healthy else 503)
 
 
-# What people notice while a process is silent; the broker's silence hides the others'.
+# What people notice while a process is silent. The worker and beat report through the broker, so
+# without it their state is unknown.
 SILENCE = {
     "broker": "The broker does not answer. Until it is back, nothing starts, stops or changes.",
     "worker": "The worker does not answer. Until it is back, nothing starts, stops or changes.",
@@ -47,8 +48,10 @@ SILENCE = {
 
 @dataclass(frozen=True)
 class Notice:
-    """One for all that is wrong. The cause hides what follows from it: without space the processes
-    have nowhere to leave their signs of life."""
+    """The one notice shown for everything that is wrong.
+
+    A storage problem hides its consequences: on a full disk the processes cannot report either.
+    """
 
     title: str
     text: str
@@ -56,7 +59,8 @@ class Notice:
 
 
 def notice(user: User | AnonymousUser) -> Notice | None:
-    """What to tell who looks at a page; ``None`` while all is well."""
+    """The notice for this user, or ``None`` while all is well. Only those who may fix it get
+    advice."""
     states, met = look()
     if met:
         advice = met.advice if access.may(user, "clusters.create", access.ACCOUNT) else ""
@@ -67,7 +71,7 @@ def notice(user: User | AnonymousUser) -> Notice | None:
 
 
 def page(request: HttpRequest) -> dict[str, object]:
-    """For every page, and asked of the broker only by those that show it."""
+    """Context processor. The notice is lazy, so only templates that show it ask the broker."""
     user = getattr(request, "user", AnonymousUser())
     return {"health_notice": SimpleLazyObject(lambda: notice(user))}
 
@@ -75,7 +79,8 @@ def page(request: HttpRequest) -> dict[str, object]:
 @require_safe
 @never_cache
 def health_notice(request: HttpRequest) -> HttpResponse:
-    """The notice alone, for pages that stay open. Who is signed out keeps the page as it is."""
+    """The notice as a fragment, for pages that stay open. After a sign-out the page stays
+    as it is."""
     if not request.user.is_authenticated:
         return HttpResponse(status=204)
     return render(request, "layout/health.html")
@@ -100,8 +105,12 @@ def everything() -> dict[str, str]:
 
 
 def look() -> tuple[dict[str, str], StorageTrouble | None]:
-    """The broker, and those that leave signs of life in it: without it nobody knows of them. And
-    what keeps this process, or the one that left a sign, from saving."""
+    """The state of broker, worker and beat, and the storage problem that keeps a process from
+    saving.
+
+    Worker and beat are ``unknown`` when the broker cannot be asked. The problem is this process's
+    own, or one that another process reported through the broker.
+    """
     names, met = ["worker", "beat"], storage.on_disk()
     try:
         broker = heartbeat.broker(settings.REDIS_URL)

@@ -1,7 +1,7 @@
-"""Signs of life: the worker and beat each renew a key in the broker while they work.
+"""Heartbeats: the worker and beat each renew a key in the broker while they work.
 
-Beside it, each touches a file in the data folder: that is of this very process, where several
-workers share a broker, and is what a cluster's probe looks at.
+Each also touches a file in the data folder. Where several workers share a broker, the file belongs
+to this process alone; Kubernetes probes look at it.
 """
 
 from contextlib import suppress
@@ -18,9 +18,9 @@ from redis.retry import Retry
 
 from core import storage
 
-EVERY = 2.0  # seconds between two signs
+EVERY = 2.0  # seconds between two heartbeats
 TIMEOUT = 1.0  # seconds
-GOOD_FOR = 10  # seconds until a process without a sign counts as down
+GOOD_FOR = 10  # seconds until a silent process counts as down
 
 
 def key(process: str) -> str:
@@ -29,8 +29,8 @@ def key(process: str) -> str:
 
 @cache
 def broker(url: str) -> redis.Redis:
-    """Connections that answer or fail at once, and are kept: every page asks for signs of life.
-    One that a restart of the broker cut is made anew."""
+    """The client for heartbeats: it fails fast and keeps its connections, because every page reads
+    heartbeats. It retries once, for a connection that a restart of the broker cut."""
     return redis.Redis.from_url(
         url,
         socket_timeout=TIMEOUT,
@@ -40,7 +40,8 @@ def broker(url: str) -> redis.Redis:
 
 
 class Pulse:
-    """Renews one process's key. A broker that is down is told by the broker's own check."""
+    """Renews the heartbeat of one process. Errors are ignored here: ``/healthz`` checks the broker
+    itself."""
 
     def __init__(self, process: str) -> None:
         self.key = key(process)
@@ -51,7 +52,7 @@ class Pulse:
 
     def beat(self) -> None:
         met = storage.on_disk()
-        with suppress(OSError):  # a disk that takes nothing is told below
+        with suppress(OSError):  # a full disk is reported through the broker below
             self.file.touch()
         try:
             self.broker.set(self.key, met.encode() if met else "ok", ex=GOOD_FOR)
@@ -60,7 +61,7 @@ class Pulse:
 
 
 class WorkerPulse(bootsteps.StartStopStep):  # type: ignore[misc] # celery has no types
-    """Beats from the worker's own loop, so a loop that hangs falls silent."""
+    """Sends heartbeats from the worker's event loop, so a loop that hangs falls silent."""
 
     requires = ("celery.worker.consumer:Tasks",)
 
@@ -80,8 +81,11 @@ class WorkerPulse(bootsteps.StartStopStep):  # type: ignore[misc] # celery has n
 
 
 class BeatScheduler(Scheduler):  # type: ignore[misc] # celery has no types
-    """Celery's own scheduler, with a sign of life at every round. It keeps nothing: what it asks
-    for is asked for every few seconds, and a full disk must not stop the clock."""
+    """Celery's scheduler with a heartbeat in every tick.
+
+    Unlike Celery's default it stores no state: its tasks are due every few seconds, and a full disk
+    must not stop it.
+    """
 
     def setup_schedule(self) -> None:
         super().setup_schedule()

@@ -15,21 +15,22 @@ HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 # --- Web ---------------------------------------------------------------------------------------
 DEBUG = env_bool("DEBUG", default=False)
-SECRET_KEY, *SECRET_KEY_FALLBACKS = secret_keys(HOME)  # after a change the fallbacks still read
+SECRET_KEY, *SECRET_KEY_FALLBACKS = secret_keys(HOME)  # the old ones still decrypt
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
-# Cookies are kept apart by port, which browsers do not do: two copies run side by side.
+# Browsers share cookies between ports of one host. The suffix lets two installations run side by
+# side.
 COOKIE_SUFFIX = f"_{env_int('PORT', 8000)}"
 SESSION_COOKIE_NAME = f"trainyard_session{COOKIE_SUFFIX}"
 SESSION_ENGINE = "accounts.sessions"
 CSRF_COOKIE_NAME = f"trainyard_csrf{COOKIE_SUFFIX}"
 HTTPS = env_bool("HTTPS", default=False)  # a proxy in front speaks it
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-# How long browsers refuse to come without HTTPS; other hosts of the domain need not be ours.
+# How long browsers insist on HTTPS. Not for subdomains: other hosts of the domain need not be ours.
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 30 * 24 * 3600 if HTTPS else 0)
 
 INSTALLED_APPS = [
@@ -100,22 +101,24 @@ CACHES = {
         "OPTIONS": {"socket_timeout": 5, "socket_connect_timeout": 2},
     }
 }
-WEB_THREADS = env_int("WEB_THREADS", 8)  # pages that are answered at once
-# REST calls that are answered at once, beside the pages. SQLite lets one write at a time, and more
-# threads would only keep each other, and the pages, from the interpreter.
+WEB_THREADS = env_int("WEB_THREADS", 8)  # pages answered at the same time
+# REST calls answered at the same time, in addition to pages. SQLite allows one writer, and more
+# threads would only compete with each other and with pages for the interpreter.
 API_THREADS = env_int("API_THREADS", 1 if "sqlite" in DATABASES["default"]["ENGINE"] else 3)
-# So long a request waits on SQLite for whoever else writes; then it answers 503.
+# Seconds a request waits for SQLite's write lock before it answers 503.
 WRITE_WAIT_SECONDS = env_int("WRITE_WAIT_SECONDS", 10)
-# Below it nothing new is saved or started: the rest is for how what runs ends, and for deleting. Of
-# a small disk it is a twentieth.
+# Below this much free space nothing new is saved or started. The reserve is for recording how
+# running workloads end, and for deletions. On a small disk it is a twentieth of the disk.
 DISK_RESERVE_BYTES = env_int("TRAINYARD_DISK_RESERVE_MB", 64) * 1024**2
-LOG_STORE = HOME / "logs"  # what the ranks printed, kept after they are gone
-# Of a deleted workload logs, metrics and events are kept so long after its end, and a week after
-# its deletion at least; 0 keeps nothing.
+LOG_STORE = HOME / "logs"  # output of the ranks, kept after they are gone
+# How long logs, metrics and events of a deleted workload are kept: this many days after its end,
+# and at least a week after its deletion. 0 keeps nothing.
 RETENTION_DAYS = env_int("TRAINYARD_RETENTION_DAYS", 30)
-# Of one workload; of what is longer, the oldest is cut, and a line says so. 0 is no limit.
+# Output kept per workload. Beyond it the oldest is cut, and a line in the log says so. 0 is no
+# limit.
 LOG_LIMIT_BYTES = env_int("TRAINYARD_LOG_LIMIT_MB", 2000) * 1000**2
-LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64)  # open at a time to one Kubernetes cluster
+# Log streams open at the same time on one Kubernetes cluster.
+LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64)
 
 # --- Celery ------------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
@@ -136,11 +139,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "webhooks": {
         "task": "notifications.deliver",
-        "schedule": 5.0,  # seconds; for what was not asked for, or is to be tried again
+        "schedule": 5.0,  # seconds; delivers retries, and messages whose task was lost
         "options": {"queue": "periodic", "expires": 5},
     },
 }
-CELERY_BEAT_MAX_LOOP_INTERVAL = 2  # seconds; each round is a sign of life
+CELERY_BEAT_MAX_LOOP_INTERVAL = 2  # seconds; each tick is a heartbeat
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # --- Accounts ----------------------------------------------------------------------------------
@@ -158,9 +161,10 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "workload-list"
-MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "info"}  # tones of a toast
+MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "info"}  # colors of a toast
 
-# Sign-in through an identity provider, beside local accounts. Its address switches it on.
+# Single sign-on through an identity provider, in addition to local accounts. Setting its address
+# enables it.
 OIDC_URL = env_str("OIDC_URL")
 OIDC_NAME = env_str("OIDC_NAME", "single sign-on") if OIDC_URL else ""
 OIDC_GROUPS_CLAIM = env_str("OIDC_GROUPS_CLAIM", "groups")
@@ -205,25 +209,25 @@ TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15)  # without a k
 TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
 
 # --- Webhooks ----------------------------------------------------------------------------------
-# They go to public addresses, and to these networks: 10.0.0.0/8,127.0.0.1
+# Webhooks may go to public addresses and to these networks: 10.0.0.0/8,127.0.0.1
 WEBHOOK_NETWORKS = env_networks("TRAINYARD_WEBHOOK_NETWORKS")
 
 # --- Tools -------------------------------------------------------------------------------------
-# Where people and clusters find Trainyard, such as https://trainyard.example.com.
+# The address under which people and clusters reach Trainyard: https://trainyard.example.com
 PUBLIC_URL = env_str("PUBLIC_URL").rstrip("/")
-# Each tool of a workload is served under a name of its own below this domain.
+# Each tool of a workload gets a host name of its own below this domain.
 TOOLS_DOMAIN = env_str("TOOLS_DOMAIN", "localhost")
 
 # --- The local engine --------------------------------------------------------------------------
 LOCAL_ENGINE = env_bool("TRAINYARD_LOCAL_ENGINE", default=True)
 LOCAL_ENGINE_HOME = HOME / "engine"
 LOCAL_VIRTUAL_GPUS = env_int("TRAINYARD_LOCAL_VIRTUAL_GPUS", 4)
-# Folders of this machine that workloads may mount, and where it has NFS shares:
+# Folders of this machine that workloads may mount, and where NFS shares are mounted on it:
 # /datasets,nas.example.com:/export=/mnt/nas
 LOCAL_PATHS = env_list("TRAINYARD_LOCAL_PATHS")
-# Images are not pulled on this machine: a known training image becomes a command of ours.
-# Keys are fnmatch patterns, without "docker.io/". "{python}" is what runs Trainyard, and
-# "{app}" installs a program or framework on first use.
+# The local engine pulls no images: it maps known training images to commands of ours. Keys are
+# fnmatch patterns without "docker.io/". "{python}" is the interpreter that runs Trainyard; "{app}"
+# installs a program or framework on first use.
 LOCAL_APPS = str(HOME / "apps")
 LOCAL_IMAGES = {
     "kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],
@@ -236,7 +240,7 @@ LOCAL_IMAGES = {
 DEMO = env_bool("TRAINYARD_DEMO", default=True)
 
 # --- Kubernetes --------------------------------------------------------------------------------
-# What fetches data before a rank starts, where clusters have a registry of their own.
+# Images that fetch data before a rank starts, for clusters with a registry of their own.
 KUBERNETES_GIT_IMAGE = env_str("TRAINYARD_GIT_IMAGE")
 KUBERNETES_S3_IMAGE = env_str("TRAINYARD_S3_IMAGE")
 
@@ -264,7 +268,7 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO")},
     "loggers": {
-        # One line for each task and each change of a file hides what matters at 3 a.m.
+        # A line for each task and each changed file would bury what matters at 3 a.m.
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},

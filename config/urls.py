@@ -1,4 +1,4 @@
-"""All addresses, grouped by what they are about."""
+"""The root URLconf. Each package adds its own ``urls.py``; REST is in ``config.rest.api``."""
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
@@ -12,8 +12,7 @@ from config.rest.reference import api_reference
 from config.rest.refusals import broken
 from core.styleguide.views import styleguide
 
-#: By name, the views of the calls that Run:ai has at another address too, such as in its second
-#: version.
+#: REST views by operation name, for calls that Run:ai also serves under another path, such as v2.
 called = {it.name: it.callback for it in api.urls[0] if isinstance(it, URLPattern)}
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -1,4 +1,5 @@
-"""``python -m config.run``: prepare, start everything, watch over it, end it."""
+"""``python -m config.run``, which is ``make run``: prepare the data, start every process, keep them
+running, and stop them in order."""
 
 import http.client
 import json
@@ -21,7 +22,7 @@ HEALTHY_WITHIN = 30.0  # seconds
 
 
 class CannotStart(Exception):
-    """Something to be changed by the person who starts Trainyard; the message says what."""
+    """Trainyard cannot start until a person changes something; the message says what."""
 
 
 def main() -> int:
@@ -41,7 +42,7 @@ def main() -> int:
 
 def run() -> None:
     address = read_address()
-    # Settings read the environment, and must not before the address is known to be good.
+    # Importing the settings reads the environment, so the address is checked before.
     from config import settings
     from config.run.prepare import prepare
 
@@ -59,7 +60,8 @@ def run() -> None:
         manager.tended.append(BrokerLog().tend)
     manager.catch_signals()
     try:
-        # The broker first: preparing may publish. One given by REDIS_URL is not ours to run.
+        # The broker starts first, because preparing may publish. With REDIS_URL it is not ours to
+        # run.
         manager.start([programs.valkey(settings.HOME)] if is_ours else [])
         sign_in = prepare()
         step("Starting")
@@ -95,7 +97,8 @@ def check_port(address: Address) -> None:
 
 
 def wait_until_healthy(manager: Manager, address: Address) -> None:
-    """Return when every part answers; say which one does not after a while, and go on watching."""
+    """Return once every part answers. After ``HEALTHY_WITHIN`` seconds say which do not,
+    and go on."""
     deadline = time.monotonic() + HEALTHY_WITHIN
     manager.watch(until=lambda: not unhealthy(address) or time.monotonic() > deadline)
     if manager.stopping.is_set():
@@ -107,7 +110,7 @@ def wait_until_healthy(manager: Manager, address: Address) -> None:
 
 
 def unhealthy(address: Address) -> list[str]:
-    """The parts that ``/healthz`` calls down."""
+    """Names of the parts that ``/healthz`` reports as down."""
     web = http.client.HTTPConnection(address.reachable_host, address.port, timeout=5)
     try:
         web.request("GET", "/healthz")

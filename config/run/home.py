@@ -1,4 +1,4 @@
-"""The data folder belongs to one running Trainyard at a time, even after a crash."""
+"""The data folder: a lock, so that only one Trainyard uses it, and the record of its processes."""
 
 import fcntl
 import json
@@ -14,7 +14,7 @@ from engines.shared.starts import is_same, start_of
 # How long processes of a crashed Trainyard may take to end before they are killed, in seconds.
 LEFTOVER_PATIENCE = 5.0
 
-UNFINISHED = "restore.unfinished"  # there while a restore swaps old for new
+UNFINISHED = "restore.unfinished"  # exists while a restore replaces files
 
 
 class Occupied(Exception):
@@ -22,7 +22,7 @@ class Occupied(Exception):
 
 
 class HalfRestored(Exception):
-    """A restore was cut short while it swapped old for new."""
+    """A restore was interrupted while it replaced files."""
 
 
 def refuse_half_restored(home: Path) -> None:
@@ -44,7 +44,8 @@ class Home:
         self._lock: TextIO | None = None
 
     def occupy(self) -> None:
-        """Take the lock, or raise Occupied. The system lets go of it however we end."""
+        """Take the lock, or raise ``Occupied``. The system releases it however this process
+        ends."""
         lock = (self.run / "lock").open("w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,7 +73,8 @@ class Home:
         return {}
 
     def write(self, url: str, processes: dict[str, psutil.Process]) -> None:
-        """Record who runs, so that the next start can end what a killed manager left behind."""
+        """Record the running processes, so that the next start can end what a killed manager left
+        behind."""
         record = {
             "manager": os.getpid(),
             "url": url,
@@ -103,7 +105,7 @@ class Home:
         for name, entry in self.read().get("processes", {}).items():
             with suppress(psutil.Error, LookupError, TypeError):
                 process = psutil.Process(entry["pid"])
-                # Process ids are used again; together with the start they name one process.
+                # Process ids are reused. Only id and start time together identify a process.
                 if is_same(process.pid, str(entry["started"])):
                     leftovers.append((name, process))
         return leftovers

@@ -1,4 +1,4 @@
-"""Everything that must be in place before the processes start. Running it again changes nothing."""
+"""Prepare the installation before its processes start. Running it again changes nothing."""
 
 import fcntl
 import hashlib
@@ -20,9 +20,9 @@ ADMINISTRATOR = "admin"
 
 
 def prepare() -> str | None:
-    """Static files, tables, first administrator, first data.
+    """Collect static files, migrate the database, and create the first administrator and demo data.
 
-    Returns the administrator's password when it was made just now, else None.
+    Returns what to print about the administrator's password if it was created now, else ``None``.
     """
     django.setup()
     collect_static_files()
@@ -30,11 +30,12 @@ def prepare() -> str | None:
 
 
 def prepare_data() -> str | None:
-    """The database alone, where static files came with the program. One at a time."""
+    """Prepare the database only, for images that contain the static files. Not safe to run in
+    parallel."""
     step("Updating the database")
     call_command("migrate", verbosity=0, interactive=False)
     password = make_first_administrator()
-    # The domain's own first data: the cluster of this machine, the demo project and its assets.
+    # The cluster of this machine, the demo project and its assets.
     if "setup" in get_commands():
         call_command("setup")
     connections.close_all()
@@ -42,7 +43,8 @@ def prepare_data() -> str | None:
 
 
 def make_first_administrator() -> str | None:
-    """``admin``, where no administrator exists yet. Only the hash of the password is stored."""
+    """Create ``admin`` if there is no administrator yet; returns what to print about its password,
+    or ``None``. The password itself is not stored, only its hash."""
     from accounts import access, services
 
     if access.who_may("users.create").exists():
@@ -60,7 +62,7 @@ def shown(password: str, given: str) -> str:
 
 
 def collect_static_files() -> None:
-    """Hash and compress the static files, when one of them changed since the last time."""
+    """Hash and compress the static files if any has changed since the last time."""
     root = Path(settings.STATIC_ROOT)
     stamp = root.parent / ".static.stamp"
     with exclusive(stamp.with_suffix(".lock")):
@@ -85,7 +87,7 @@ def fingerprint() -> str:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Two copies may start from one checkout at the same moment."""
+    """Hold a file lock: two installations may start from one checkout at the same moment."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
         refuse_half_restored(settings.HOME)
         os.environ |= programs.environment(settings.HOME, address)
         if name in ONCE:
-            # The first process of a container gets only the signals that it asked for.
+            # PID 1 of a container ignores signals without a handler, so SIGTERM needs one.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
             django.setup()
             ONCE[name]()
@@ -64,7 +64,7 @@ ONCE: dict[str, Callable[[], None]] = {"prepare": prepare_data, "wait": wait}
 
 
 def become(name: str, home: Path, address: Address) -> NoReturn:
-    """This very process is replaced, so every signal reaches the program itself."""
+    """Replace this process, so that signals reach the program itself. Does not return."""
     (home / "run").mkdir(exist_ok=True)
     builders: dict[str, Callable[[], Program]] = {
         "web": lambda: programs.web(address),

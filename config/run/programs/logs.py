@@ -1,4 +1,4 @@
-"""The log of one program: kept small, and watched for complaints."""
+"""The log file of one program: kept small, and searched for lines that report errors."""
 
 import os
 import re
@@ -20,7 +20,7 @@ class LogFile:
         self._read_to = self.path.stat().st_size
 
     def output(self) -> IO[bytes]:
-        """Where the program writes to; nowhere while the disk takes nothing."""
+        """The open file that the program writes to; ``/dev/null`` while the disk takes nothing."""
         try:
             return self.path.open("ab")
         except OSError:
@@ -36,7 +36,7 @@ class LogFile:
             file.seek(self._read_to)
             for line in file:
                 if not line.endswith(b"\n"):
-                    break  # the rest of it comes later
+                    break  # not complete yet
                 self._read_to += len(line)
                 if COMPLAINT.search(line):
                     yield line.decode(errors="replace").rstrip()
@@ -47,10 +47,11 @@ class LogFile:
             return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
 
     def keep_small(self) -> None:
-        """Copy and cut: the program keeps its open file, and appends at the new end."""
+        """Rotate the log by copying and truncating: the program has the file open in append
+        mode."""
         if self.path.stat().st_size <= LARGEST:
             return
-        # Without room for a copy the older lines are lost, which makes some.
+        # On a full disk the older lines are lost; truncating then frees space.
         with suppress(OSError):
             self.path.with_suffix(".log.1").write_bytes(self.path.read_bytes())
         with suppress(OSError):

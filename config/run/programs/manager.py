@@ -1,4 +1,4 @@
-"""Keeps the programs running: starts them in order, restarts what crashes, ends all at the end."""
+"""Keep the programs running: start them in order, restart what crashes, stop all at the end."""
 
 import signal
 import subprocess
@@ -16,10 +16,10 @@ from config.run.home import Home
 from config.run.programs.logs import LogFile
 from config.run.programs.table import Program
 
-TICK = 0.2  # seconds between two looks at the programs
-READY_WITHIN = 30.0  # seconds a program may take until others can use it
+TICK = 0.2  # seconds between two checks of the programs
+READY_WITHIN = 30.0  # seconds a program may take until it is ready
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0  # seconds before a crashed program starts again
-CALM_AFTER = 60.0  # seconds of running after which a crash counts as the first one again
+CALM_AFTER = 60.0  # seconds of running after which the delay starts over
 
 
 class NotReady(Exception):
@@ -34,14 +34,15 @@ class Running:
         self.environment = environment
         self.log = LogFile(folder / f"{program.name}.log")
         self.delay = FIRST_DELAY
-        self.start_at: float | None = None  # when to start again; None while it runs
+        self.start_at: float | None = None  # monotonic time of the next start; None while it runs
         self.mended = False
         self.start()
 
     def start(self) -> None:
         with self.log.output() as output:
-            # Its own session: Ctrl-C in the terminal reaches the manager alone, which ends the
-            # programs in their order. A file, not a pipe: it outlives the manager.
+            # A session of its own: Ctrl-C in the terminal reaches only the manager, which stops the
+            # programs in order. Output goes to a file because a pipe would break if the manager
+            # died.
             self.process = subprocess.Popen(
                 self.program.argv,
                 env=self.environment,
@@ -55,7 +56,8 @@ class Running:
         self.start_at = None
 
     def tend(self) -> bool:
-        """Start again what ended, after a delay that grows. True when a new process runs."""
+        """Restart the program if it has ended, after a growing delay. True if a new process was
+        started."""
         now = time.monotonic()
         if self.start_at is not None:
             if now < self.start_at:
@@ -73,7 +75,8 @@ class Running:
         return False
 
     def mend(self) -> bool:
-        """Once for each run of the manager: what that does not put right is for a person."""
+        """Let the program repair what keeps it from starting, once per run of the manager. If that
+        does not help, a person has to. True if something was repaired."""
         if not self.mended and (done := self.program.mend(self.log.tail())):
             self.mended = True
             say(done)
@@ -115,8 +118,8 @@ class Manager:
         self.environment = environment
         self.running: list[Running] = []
         self.stopping = threading.Event()
-        self.unrecorded = False  # to be tried again
-        self.tended: list[Callable[[], None]] = []  # besides the programs, at every look
+        self.unrecorded = False  # the list of processes could not be saved yet
+        self.tended: list[Callable[[], None]] = []  # also called at every check
 
     def catch_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -135,7 +138,8 @@ class Manager:
             running.wait_until_ready()
 
     def watch(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Until then, or until a signal: restart what ends, show what the programs complain of."""
+        """Restart what ends and print complaints from the logs, until ``until()`` holds or a signal
+        comes."""
         while not self.stopping.wait(TICK) and not until():
             started = [running.tend() for running in self.running]
             if any(started) or self.unrecorded:
@@ -148,7 +152,8 @@ class Manager:
                 tend()
 
     def stop(self) -> None:
-        """End the programs: who asks for work before who does it, the broker last."""
+        """Stop the programs: those that request work before those that do it, and the
+        broker last."""
         order = {"web": 0, "worker": 1, "beat": 2, "valkey": 3}
         for running in sorted(self.running, key=lambda one: order[one.program.name]):
             running.stop()
@@ -157,7 +162,8 @@ class Manager:
             self.home.record_path.unlink(missing_ok=True)
 
     def _record(self) -> None:
-        """A record that cannot be written is no reason to end what runs: it is tried again."""
+        """Save the list of processes. If the disk is full, say so once and try again later: it is
+        no reason to stop what runs."""
         try:
             self.home.write(self.url, {one.program.name: one.handle for one in self.running})
             self.unrecorded = False

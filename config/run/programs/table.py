@@ -1,4 +1,4 @@
-"""The processes of Trainyard, as data: what to run, and when it is ready."""
+"""The processes of Trainyard as data: what to run, and how to tell that it is ready."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 from config import embedded
 from config.env import env_networks
 
-# How long a program may take to end before it is killed, in seconds.
+# Seconds a program may take to end before it is killed.
 PATIENCE = 8.0
 
 
@@ -21,7 +21,8 @@ class Program:
     argv: list[str]
     is_ready: Callable[[], bool] = field(default=lambda: True)
     patience: float = PATIENCE
-    #: Puts right what keeps it from starting, by its last words. What was done; empty for nothing.
+    #: Repairs what keeps the program from starting. It gets the end of the log, and returns what it
+    #: did as a sentence, or an empty string.
     mend: Callable[[str], str] = field(default=lambda said: "")
 
 
@@ -34,7 +35,7 @@ class Address:
 
     @property
     def reachable_host(self) -> str:
-        """A name for this machine where the host stands for every address of it."""
+        """An address to connect to, where ``host`` means every address of the machine."""
         everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- compared, not bound
         return everywhere.get(self.host, self.host)
 
@@ -45,7 +46,8 @@ class Address:
 
 
 def valkey(home: Path) -> Program:
-    """The embedded server: a socket, no port, and every command on disk before it is answered."""
+    """The embedded server: no TCP port, and each command is in the system's buffers before its
+    answer."""
     folder = home / "valkey"
     folder.mkdir(parents=True, exist_ok=True)
     socket = embedded.socket_path(home)
@@ -55,8 +57,8 @@ def valkey(home: Path) -> Program:
         "unixsocketperm": "700",
         "dir": str(folder),
         "appendonly": "yes",
-        # The system has every write before the answer goes out, so killing the process loses
-        # nothing; only a power cut can lose the last second.
+        # Killing the process loses nothing, because each write reaches the system before the
+        # answer. A power cut can lose the last second.
         "appendfsync": "everysec",
         "save": "",
         "daemonize": "no",
@@ -73,24 +75,23 @@ def valkey(home: Path) -> Program:
 
 
 def worker() -> Program:
-    """Threads: a task waits for a cluster far more than it computes, and a page of memory is all
-    that one more of them costs."""
+    """A pool of threads: tasks mostly wait for clusters, and another thread costs little memory."""
     options = "--pool threads --concurrency 8 --queues submit,monitor,periodic"
     quiet = "--without-gossip --without-mingle --without-heartbeat --loglevel INFO"
     return Program("worker", [*celery(), "worker", *options.split(), *quiet.split()])
 
 
 def beat() -> Program:
-    # No pid file: one left by a killed process must not stop the next start.
+    # No pid file: one left behind by a killed process would prevent the next start.
     options = ["--pidfile=", "--loglevel", "INFO"]
     return Program("beat", [*celery(), "beat", *options])
 
 
 def web(address: Address) -> Program:
     options = ["--host", address.host, "--port", str(address.port), "--no-access-log"]
-    # Streams stay open for as long as a page does; they are cut when the server ends.
+    # Event streams stay open as long as their page; on shutdown they are cut after two seconds.
     options += ["--lifespan", "off", "--timeout-graceful-shutdown", "2"]
-    # Anybody can write X-Forwarded-For. Without a proxy that is named, nobody is believed.
+    # Anyone can send X-Forwarded-For, so it is believed only from the proxies named here.
     proxies = ",".join(env_networks("TRUSTED_PROXIES"))
     options += ["--forwarded-allow-ips", proxies] if proxies else ["--no-proxy-headers"]
     return Program("web", [sys.executable, "-m", "uvicorn", "config.asgi:application", *options])
@@ -101,7 +102,8 @@ def celery() -> list[str]:
 
 
 def environment(home: Path, address: Address) -> dict[str, str]:
-    """What every program gets: ours, and the data folder by its full path."""
+    """Environment of every program: that of the manager, with the data folder as an
+    absolute path."""
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
