@@ -1,12 +1,13 @@
-"""Room for deep calls on the stack of a thread.
+"""Reserve stack space for deep calls, to work around a performance problem of CPython.
 
-CPython keeps a thread's frames in chunks of 16 KB. 3.11 and 3.12, and 3.13 and 3.14 until their
-releases of spring 2026, give a chunk back to the system as soon as the only call in it returns. A
-loop that happens to run at the end of a chunk asks the system for memory at each of its calls:
-drawing the rows of a table, some eighty calls deep, took 46 ms in place of 10. Any change of how
-deep a view is called moves such a place to other code. A chunk is as large as its first frame
-needs, so a frame that claims much has all calls below it in its own.
-See https://github.com/python/cpython/issues/142183.
+CPython keeps a thread's frames in chunks of 16 KB. Versions 3.11 and 3.12, and 3.13 and 3.14 until
+their releases of spring 2026, return a chunk to the system as soon as the only call in it returns.
+A loop that happens to run at the end of a chunk then allocates memory at each of its calls:
+rendering the rows of a table, some eighty calls deep, took 46 ms instead of 10. Any change in how
+deep a view is called moves such a boundary to other code.
+
+A chunk is as large as its first frame needs. So a frame that claims a large one has all the calls
+below it in its own chunk. See https://github.com/python/cpython/issues/142183.
 """
 
 from collections.abc import Callable
@@ -15,13 +16,14 @@ from typing import ParamSpec, TypeVar
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
-CLAIMED = 16_000  # places of 8 bytes: a chunk of 256 KB, half of it for what is called
+CLAIMED = 16_000  # stack slots of 8 bytes: a chunk of 256 KB, half of it for the calls below
 
 
 def with_room(
     call: Callable[Given, Returned], *args: Given.args, **kwargs: Given.kwargs
 ) -> Returned:
-    """What the call returns. Memory that is claimed and not touched costs nothing."""
+    """Call ``call`` from a frame with a large chunk. Memory that is claimed but not touched is
+    free."""
     return call(*args, **kwargs)
 
 

@@ -1,15 +1,17 @@
-"""How often a long-lived process looks for garbage that reference counts do not free."""
+"""Tune Python's cyclic garbage collector for long-lived processes."""
 
 import gc
 
-#: Objects made, less those freed, before the youngest are looked through, and how many such looks
-#: make one of the older generation. Lists of clusters come as hundreds of thousands of small
-#: objects without a cycle, which CPython's own 700 has looked through over and over.
+#: Thresholds of the generations: net new objects before the young generation is collected, and how
+#: many collections of one generation trigger the next. Cluster lists arrive as hundreds of
+#: thousands of small objects without cycles, which CPython's default of 700 would scan over and
+#: over.
 YOUNG, MIDDLE, OLD = 50_000, 20, 10
 
 
 def settle() -> None:
-    """Call it once, when everything is imported: that stays, and is never looked through again."""
+    """Apply the thresholds. Call it once after all imports: what exists then is never scanned
+    again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)

@@ -1,10 +1,11 @@
-"""What the logs of web and worker leave out, so that what matters at 3 a.m. is seen."""
+"""Logging filters that leave out noise, so that what matters at 3 a.m. stands out."""
 
 import logging
 
 
 class BriefRefusals(logging.Filter):
-    """One line, without a traceback, for a request that was refused: nothing of ours is broken."""
+    """Drops the traceback of a refused request (4xx, or 507 on a full disk): nothing of ours is
+    broken."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         status = getattr(record, "status_code", 0)
@@ -14,7 +15,7 @@ class BriefRefusals(logging.Filter):
 
 
 class WithoutHealth(logging.Filter):
-    """Keeps the answers of ``/healthz`` out of the log: whoever asks gets to know."""
+    """Drops the requests of health probes: whoever probes sees the answer."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)

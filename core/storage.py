@@ -1,9 +1,9 @@
-"""A disk that is full or read-only, a database that is damaged: how it is noticed, what is said.
+"""Problems with storage: a full or read-only disk, a damaged database. How they are detected, and
+what people are told.
 
-``current()`` looks at the disks before something is written, and ``of(error)`` says which trouble
-an error of the database, the system or the broker means. Whoever answers a request asks both, the
-worker tells with its signs of life what it meets, and all of them go on by themselves once there
-is room again.
+``current()`` checks the disks before something is written. ``of(error)`` translates an error of the
+database, the system or the broker. Code that answers a request uses both; the worker reports what
+it meets with its heartbeats. All of them recover by themselves once there is space again.
 """
 
 import errno
@@ -19,15 +19,15 @@ from django.conf import settings
 
 from core.broker.valkey import connection
 
-REMEMBERED_SECONDS = 20  # how long an error counts that no look at a disk explains
+REMEMBERED_SECONDS = 20  # how long an error counts that a check of the disks does not show
 KEY = "trainyard:storage"
-QUIET_SECONDS = 0.5  # so long nobody asks again whether another process met an error
+QUIET_SECONDS = 0.5  # how long to skip asking whether another process met an error
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """``name`` is what ``/healthz`` says, ``text`` is for everybody, ``advice`` for those who can
-    do something about it. Both may name the ``{place}``."""
+    """A kind of problem. ``name`` is its word in ``/healthz``, ``text`` is for everyone, and
+    ``advice`` for those who can fix it. ``advice`` may contain ``{place}``."""
 
     name: str
     title: str
@@ -81,7 +81,7 @@ BY_SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY, err
 
 @dataclass(frozen=True)
 class StorageTrouble:
-    """A trouble, and where."""
+    """A problem and the file, folder or database that has it."""
 
     trouble: Trouble
     place: str
@@ -104,10 +104,12 @@ class StorageTrouble:
 
 
 def of(error: BaseException | None) -> StorageTrouble | None:
-    """What an error means, whatever it was wrapped in; ``None`` where it means something else."""
+    """The storage problem behind an error or anything it was raised from; ``None`` if it is another
+    kind of error."""
     while error is not None:
         if trouble := _of(error):
-            # A database that cannot be read on a full disk is not damaged.
+            # On a full disk the database may be unreadable without being damaged, so look at the
+            # disk first.
             return on_disk(reserve=0) or StorageTrouble(trouble, _place(error))
         error = error.__cause__ or error.__context__
     return None
@@ -133,8 +135,12 @@ def _place(error: BaseException) -> str:
 
 
 def on_disk(reserve: int | None = None) -> StorageTrouble | None:
-    """What a look at the disks shows. A reserve of each is for what must be written whatever comes:
-    how workloads end, and the deletions that make room."""
+    """Check the disks of the data folder and the database for the first problem.
+
+    ``reserve`` is how many bytes must be free, by default ``DISK_RESERVE_BYTES`` or a twentieth of
+    the disk. The reserve is for what must be written in any case: how workloads end, and the
+    deletions that make room.
+    """
     for place in _places():
         status = os.statvfs(place)
         if status.f_flag & os.ST_RDONLY or _takes_no_change(place):
@@ -147,7 +153,8 @@ def on_disk(reserve: int | None = None) -> StorageTrouble | None:
 
 
 def _takes_no_change(place: Path) -> bool:
-    """After an error newer kernels refuse all writes to a disk that still calls itself writable."""
+    """Whether writes fail although the disk claims to be writable, as on newer kernels after a disk
+    error."""
     try:
         os.utime(place)
     except OSError as error:
@@ -156,7 +163,8 @@ def _takes_no_change(place: Path) -> bool:
 
 
 def _places() -> Iterator[Path]:
-    """Folders that this process writes in. Of the logs it says the worker, who writes them."""
+    """The folders this process writes to. Log files are the worker's, which reports problems with
+    them."""
     yield Path(settings.HOME)
     database = settings.DATABASES["default"]
     folder = Path(database["NAME"]).parent
@@ -165,12 +173,14 @@ def _places() -> Iterator[Path]:
 
 
 def current() -> StorageTrouble | None:
-    """What keeps us from saving, by a look at the disks or by the last errors."""
+    """What keeps us from saving now, found on the disks or reported by a recent error; ``None`` if
+    nothing."""
     return on_disk() or remembered()
 
 
 def remember(met: StorageTrouble) -> None:
-    """For all processes, for a while: then somebody tries again."""
+    """Report a problem to all processes for ``REMEMBERED_SECONDS``; after that somebody may try
+    again. A busy database is not reported: the next request may succeed."""
     if met.trouble is BUSY:
         return
     _quiet.until = 0.0
@@ -181,7 +191,7 @@ def remember(met: StorageTrouble) -> None:
 
 
 class _Quiet:
-    """Of this process: until when it takes it that nothing is remembered."""
+    """Until when this process assumes that nothing was reported (monotonic seconds)."""
 
     until = 0.0
 

@@ -1,7 +1,8 @@
-"""What no text of a request may hold, whatever it is for, and how large its JSON may be.
+"""Limits for text and JSON that come from outside, whatever they are for.
 
-Judged once for all doors: PostgreSQL keeps no NUL and no half of a character, SQLite searches for
-no text without end, and what is nested without end ends the stack of whoever walks through it.
+They are checked once for every entry point: PostgreSQL stores neither NUL nor lone surrogates,
+SQLite does not search text of unlimited length, and deeply nested JSON would exhaust the stack of
+whatever walks it.
 """
 
 import json
@@ -9,17 +10,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-LONGEST = 256 * 1024  # characters; a kubeconfig is among the texts
+LONGEST = 256 * 1024  # characters; the longest legitimate text is a kubeconfig
 DEEPEST = 40  # levels of JSON
 MOST_ITEMS = 1000  # of one list or object
-LARGEST = 2**63 - 1  # what a column of whole numbers holds
+LARGEST = 2**63 - 1  # largest value of an integer column
 UNFIT = re.compile("[\0\ud800-\udfff]")
 
 Path = tuple[str | int, ...]
 
 
 class UnfitJson(ValueError):
-    """JSON that cannot be taken; ``faults`` says by path what is wrong."""
+    """JSON that is refused. ``faults`` are pairs of path and what is wrong there."""
 
     def __init__(self, faults: Iterable[tuple[Path, str]]) -> None:
         self.faults = tuple(faults)
@@ -27,7 +28,7 @@ class UnfitJson(ValueError):
 
 
 def fault_of(text: str) -> str:
-    """What is wrong with a text of a request; empty where nothing is."""
+    """What is wrong with a text from outside, as the end of a sentence; empty if nothing is."""
     if len(text) > LONGEST:
         return f"is longer than {LONGEST:,} characters"
     unfit = UNFIT.search(text)
@@ -41,12 +42,12 @@ def fault_of(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """A text that nobody can be asked to mend, as it can be kept."""
+    """The text with unfit characters replaced, for sources that cannot be asked to correct it."""
     return UNFIT.sub("\ufffd", text)
 
 
 def loads(data: str | bytes) -> Any:
-    """JSON from outside. ``UnfitJson`` where it is none, or nothing of ours could hold it."""
+    """Parse JSON from outside. ``UnfitJson`` if it is invalid or exceeds a limit."""
     try:
         value = json.loads(data, parse_constant=_no_number)
     except RecursionError:
@@ -63,7 +64,7 @@ def _no_number(name: str) -> None:
 
 
 def _faults(value: Any) -> Iterator[tuple[Path, str]]:
-    """Without recursion, as it is there to find what nests too deep."""
+    """The faults of a JSON value. Iterative, because it must handle what nests too deeply."""
     left: list[tuple[Path, Any]] = [((), value)]
     while left:
         path, one = left.pop()

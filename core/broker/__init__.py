@@ -1,1 +1,1 @@
-"""What goes through Valkey: tasks asked for, leases, slots and live updates."""
+"""Everything that goes through Valkey: task messages, leases, slots and live updates."""

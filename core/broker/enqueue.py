@@ -1,4 +1,4 @@
-"""Asking a worker for something, after the commit."""
+"""Send tasks to the worker after the current transaction commits."""
 
 import logging
 from dataclasses import dataclass
@@ -15,12 +15,14 @@ from core.broker.valkey import connection
 log = logging.getLogger(__name__)
 
 SUBMIT, MONITOR, PERIODIC = "submit", "monitor", "periodic"
-ASKED_SECONDS = 5  # a message that nobody takes is lost: send another
+ASKED_SECONDS = 5  # after this, a message that nobody took counts as lost, and another may be sent
 
 
 def send(task: str, about: UUID | None, queue: str) -> None:
-    """Name a task and the row that it is about, if it is about one. A broker that is down loses the
-    request, which whoever asks has to be able to bear."""
+    """Send a task by name, with the id of the row it is about, if any.
+
+    If the broker is down the message is lost with a warning; callers rely on the sweep for that.
+    """
 
     def now() -> None:
         try:
@@ -33,7 +35,7 @@ def send(task: str, about: UUID | None, queue: str) -> None:
 
 @dataclass(frozen=True)
 class Look:
-    """A task that looks for all there is to do, whatever was committed until it runs."""
+    """A task that handles everything committed before it runs, so one waiting message is enough."""
 
     task: str
     about: UUID | None
@@ -41,13 +43,13 @@ class Look:
 
 
 def send_once(task: str, about: UUID | None, queue: str) -> None:
-    """The same: one message for all that is committed until a worker has looked."""
+    """Like :func:`send`, but only once until a worker has called :func:`looked`."""
     tell(None, Look(task, about, queue))
 
 
 def tell(news: News | None, *looks: Look) -> None:
-    """After the commit, in one conversation with the broker: open pages of the news, and a worker
-    to look, once for each look that nobody asked for already."""
+    """After the commit, publish news to open pages and send the looks, in one round trip to the
+    broker. A look that already has a message waiting is not sent again."""
 
     def now() -> None:
         try:
@@ -69,12 +71,12 @@ def tell(news: News | None, *looks: Look) -> None:
 
 
 def looked(task: str, about: UUID | None) -> None:
-    """A worker saw every row: what is committed from now on needs a message of its own."""
+    """Called by the task before it reads: whatever is committed from now on needs a new message."""
     connection().delete(_asked(task, about))
 
 
 def hush(task: str, about: UUID | None, seconds: int) -> None:
-    """For so long there is nothing that the task could do, and no message is sent."""
+    """Send no such message for ``seconds``, because the task could not do anything."""
     connection().set(_asked(task, about), 1, ex=seconds)
 
 

@@ -1,7 +1,6 @@
-"""The one subscription at the broker of a whole process, and all who listen to it here.
+"""One subscription at the broker per process, shared by all open pages.
 
-Were each open page subscribed by itself, fifty of them would wake for each change before any of
-them could fetch it.
+If each page subscribed itself, fifty of them would wake up for a change before any could fetch it.
 """
 
 import asyncio
@@ -20,21 +19,21 @@ from core.broker.valkey import async_connection
 log = logging.getLogger(__name__)
 
 PREFIX = "stream:"
-EVERYTHING = "*"  # at the end of a channel: all that begin so
-GATHER_SECONDS = 0.03  # changes that come together are told together
-SIGN_SECONDS = 5.0  # after which a silent broker is asked for a sign of life, and may take as long
-MOST_UNREAD = 5000  # names that wait for a listener
+EVERYTHING = "*"  # at the end of a channel name: every channel with this prefix
+GATHER_SECONDS = 0.03  # changes within this time are delivered together
+SIGN_SECONDS = 5.0  # a broker silent for this long is pinged, and may take as long to answer
+MOST_UNREAD = 5000  # unread names after which a listener is cut off
 
-#: Names that changed, each once and in their order, by channel.
+#: By channel, the names that changed: unique, in order. A dict serves as an ordered set.
 Batch = dict[str, dict[str, None]]
 
 
 class CutOffError(Exception):
-    """What is published does not come any longer. Whoever listens starts again, and reads all."""
+    """The listener missed messages. It has to start again and read everything."""
 
 
 class PageListener:
-    """Names that were published on its channels and that it has not read."""
+    """Collects the names published on its channels until they are read."""
 
     def __init__(self, channels: Iterable[str]) -> None:
         self.channels = frozenset(channels)
@@ -46,7 +45,8 @@ class PageListener:
         self._is_cut = False
 
     async def names(self, patience: float) -> list[str]:
-        """What is new, within ``patience`` seconds; nothing means that all is well."""
+        """Wait up to ``patience`` seconds for news. An empty list means that nothing changed.
+        Raises ``CutOffError``."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await self._woken.wait()
@@ -71,7 +71,7 @@ class PageListener:
 
 
 class Fanout:
-    """Begins with its first listener, and ends with its last or when the broker goes away."""
+    """Starts with the first listener, and ends with the last one or when the broker goes away."""
 
     def __init__(self) -> None:
         self._listeners: set[PageListener] = set()
@@ -79,7 +79,8 @@ class Fanout:
         self._reading = asyncio.create_task(self._read(), name="fanout")
 
     async def join(self, channels: Iterable[str]) -> PageListener:
-        """From here on nothing is missed."""
+        """Register a listener; returns when it is certain to receive everything published from now
+        on."""
         listener = PageListener(channels)
         self._listeners.add(listener)
         try:
@@ -97,7 +98,7 @@ class Fanout:
             await asyncio.wait([self._reading])
 
     def _forget(self) -> None:
-        """Whoever comes next begins another."""
+        """Unregister this fan-out, so that the next listener starts a new one."""
         loop = asyncio.get_running_loop()
         if _fanouts.get(loop) is self:
             del _fanouts[loop]
@@ -130,7 +131,7 @@ _fanouts: WeakKeyDictionary[asyncio.AbstractEventLoop, Fanout] = WeakKeyDictiona
 
 
 def here() -> Fanout:
-    """That of the running event loop, of which a process has one."""
+    """The fan-out of the running event loop; a process has one loop."""
     loop = asyncio.get_running_loop()
     if loop not in _fanouts:
         _fanouts[loop] = Fanout()
@@ -138,7 +139,7 @@ def here() -> Fanout:
 
 
 async def _gathered(pubsub: PubSub) -> Batch:
-    """Waits for a name, then gathers for a moment what comes with it."""
+    """Wait for a message, then collect what else arrives within ``GATHER_SECONDS``."""
     batch: Batch = {}
     message: Any = await _next(pubsub)
     now = asyncio.get_running_loop().time
@@ -153,7 +154,7 @@ async def _gathered(pubsub: PubSub) -> Batch:
 
 
 async def _next(pubsub: PubSub) -> Any:
-    """Whatever the broker says next; a silent one is asked for a sign of life."""
+    """The next message. A silent broker is pinged once; no answer raises ``ConnectionError``."""
     message = await pubsub.get_message(timeout=SIGN_SECONDS)
     if message is None:
         await pubsub.ping()

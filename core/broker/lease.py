@@ -8,8 +8,8 @@ from redis.exceptions import LockError, LockNotOwnedError
 
 from core.broker.valkey import connection
 
-# Set when this process was asked to end: nobody's lease is extended any more, so that what holds
-# one gives it back and the next process need not wait for it to expire.
+# Set when this process is shutting down. Leases are not extended from then on, so holders return
+# them and the next process need not wait for them to expire.
 ending = threading.Event()
 
 

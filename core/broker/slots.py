@@ -1,4 +1,5 @@
-"""At most so many holders of a name at once, over all processes; a dead one's place expires."""
+"""A semaphore across processes: at most ``most`` holders of a name; places of dead holders
+expire."""
 
 import time
 

@@ -1,6 +1,6 @@
-"""Live updates: names of things that changed, never their content.
+"""Live updates: the names of things that changed, never their content.
 
-A page listens on channels it may see and fetches what changed by itself, so every fragment has one
+A page listens on the channels it may see and fetches what changed itself. So every fragment has one
 address and one permission check.
 """
 
@@ -22,7 +22,7 @@ HEARTBEAT_SECONDS = 15.0
 
 @dataclass(frozen=True)
 class News:
-    """The names of what changed, for the listeners of a channel."""
+    """Names of things that changed, to be published on a channel."""
 
     channel: str
     names: Sequence[str]
@@ -43,11 +43,11 @@ def publish(channel: str, *names: str) -> None:
 
 
 async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:
-    """Names that were published, each once, in batches; an empty batch is a heartbeat, and the
-    first says that from here on nothing is missed.
+    """Yield published names in batches without duplicates; an empty batch is a heartbeat.
 
-    Ends when the broker goes away, and for whoever reads too slowly: they reconnect, and ask again
-    what they may see.
+    The first batch is empty and says that nothing is missed from here on. The generator ends when
+    the broker goes away or the reader is too slow: clients then reconnect, and their permissions
+    are checked again.
     """
     here = fanout.here()
     listener = await here.join(channels)

@@ -1,4 +1,4 @@
-"""Connections to Valkey (or Redis), made once a process."""
+"""Connections to Valkey (or Redis)."""
 
 from functools import cache
 

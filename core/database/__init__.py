@@ -1,1 +1,1 @@
-"""Connections, fields and queries: what every model may use."""
+"""Connections, fields and queries that every model may use."""

@@ -1,7 +1,6 @@
-"""What a model field offers.
+"""Choices of model fields as functions.
 
-A field of the models takes a function that answers its choices: a migration then names the
-function, and a new value of an enumeration makes none.
+A migration then refers to the function by name, so a new enumeration member needs no migration.
 """
 
 from collections.abc import Iterable
@@ -11,5 +10,5 @@ Choices = list[tuple[str, str]]
 
 
 def values_of(enumeration: Iterable[StrEnum]) -> Choices:
-    """Each member under its own value."""
+    """Choices where each member's value is also its label."""
     return [(member.value, member.value) for member in enumeration]

@@ -1,10 +1,10 @@
-"""Database connections of answers that stay open for long."""
+"""Database connections of long-lived responses."""
 
 from django.db import connection
 
 
 def let_go() -> None:
-    """An open stream keeps no database connection to itself: there may be hundreds of them, and
-    PostgreSQL takes a hundred connections unless told otherwise."""
+    """Close the connection of an open stream until it is needed again. There may be hundreds of
+    streams, and PostgreSQL accepts a hundred connections by default."""
     if not connection.in_atomic_block:
         connection.close()

@@ -10,7 +10,7 @@ from django.db import models
 
 from core.text import cleaned
 
-LONGEST_MESSAGE = 20_000  # characters of what a cluster said that anybody reads
+LONGEST_MESSAGE = 20_000  # characters; nobody reads more of a cluster's message
 
 
 class Unreadable(Exception):
@@ -26,8 +26,9 @@ else:  # generic for the type checker only
 
 
 class SaidText(TextField):
-    """What a cluster or a training said. What no database keeps is replaced and what nobody would
-    read is cut: one odd line must not stop who writes it down. To migrations it is plain text."""
+    """Text from a cluster or a training. Unfit characters are replaced and long text is cut on
+    saving, so that one odd line cannot keep the rest from being stored. Migrations see a
+    ``TextField``."""
 
     def get_prep_value(self, value: Any) -> Any:
         text = super().get_prep_value(value)
@@ -39,7 +40,7 @@ class SaidText(TextField):
 
 
 class SaidLine(CharField):
-    """The same, of a line with a largest length."""
+    """Like :class:`SaidText`, for one line with a ``max_length``."""
 
     def get_prep_value(self, value: Any) -> Any:
         text = super().get_prep_value(value)
@@ -51,7 +52,7 @@ class SaidLine(CharField):
 
 
 class SaidJSON(JSONField):
-    """The same, of JSON."""
+    """Like :class:`SaidText`, for all strings in a JSON value."""
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         return super().get_db_prep_value(_cleaned(value), connection, prepared)
@@ -70,10 +71,10 @@ def _cleaned(value: Any) -> Any:
 
 
 class EncryptedTextField(TextField):
-    """Text that the database holds encrypted; it cannot be searched.
+    """Text that is encrypted in the database, so it cannot be searched.
 
-    The key derives from ``SECRET_KEY``. After a change of that, ``SECRET_KEY_FALLBACKS`` still
-    read what was written before, until ``core.database.rotation`` has written it anew.
+    The key derives from ``SECRET_KEY``. After that changes, values written before are decrypted
+    with ``SECRET_KEY_FALLBACKS`` until ``core.database.rotation`` has re-encrypted them.
     """
 
     def get_prep_value(self, value: Any) -> Any:
@@ -85,7 +86,8 @@ class EncryptedTextField(TextField):
 
 
 class RenewableTextField(EncryptedTextField):
-    """The same, of a secret of ours that people can renew: one that no key reads is empty."""
+    """Like :class:`EncryptedTextField`, for a secret that people can generate again: if no key
+    decrypts it, it reads as empty instead of raising ``Unreadable``."""
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str | None:
         try:
@@ -113,7 +115,7 @@ def decrypt(token: str) -> str:
 
 
 def is_under_first_key(token: str) -> bool:
-    """Whether it can be read without the fallbacks."""
+    """Whether the value is encrypted with the current key, not with a fallback."""
     try:
         Fernet(_key(settings.SECRET_KEY)).decrypt(token.encode())
     except InvalidToken:
@@ -122,7 +124,7 @@ def is_under_first_key(token: str) -> bool:
 
 
 def _keys() -> MultiFernet:
-    """The first one writes, all of them read."""
+    """The current key, which encrypts, and the fallbacks, which only decrypt."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return MultiFernet([Fernet(_key(str(secret))) for secret in secrets])
 

@@ -1,14 +1,16 @@
-"""Queries that many requests ask, put into SQL once by each connection to the database.
+"""Queries that are compiled to SQL once per database connection.
 
-Django takes longer to put such a query into SQL than the database to answer it::
+For queries that many requests make, Django takes longer to compile the SQL than the database to
+answer it::
 
     @prepared
     def _active(pk: int) -> QuerySet[User]:
         return User.objects.filter(pk=pk, is_active=True)
 
-``_active(7)`` is then the list of its rows. An argument in its place may stand where a column is
-compared with it, and decide nothing else: the function runs once, with placeholders instead of
-them. What decides the query, such as its columns, is given by name, and each has a text of its own.
+``_active(7)`` then returns the list of rows. The function runs once, with placeholders in place of
+its positional arguments; these may only be compared with a column. Anything that changes the query
+itself, such as its columns, must be a keyword argument: there is one statement for each combination
+of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,18 +32,18 @@ from core.text import LARGEST
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)
 
-MOST_KEPT = 500  # of a connection; some 20 KB each
+MOST_KEPT = 500  # statements per connection; some 20 KB each
 
 
 class Placeholder(Value):
-    """Where an argument goes; its value is the argument's number."""
+    """Marks the place of a positional argument; its value is the argument's number."""
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
         return "%s", [self]
 
 
 def prepared(build: Callable[P, QuerySet[M]]) -> Callable[P, list[M]]:
-    """Its arguments that are given by name can be hashed."""
+    """Decorate a function that builds a queryset. Its keyword arguments must be hashable."""
     name = f"{build.__module__}.{build.__qualname__}"
 
     @wraps(build)
@@ -56,7 +58,7 @@ def prepared(build: Callable[P, QuerySet[M]]) -> Callable[P, list[M]]:
             queryset = cast(Callable[..., QuerySet[M]], build)(*places, **kwargs)
             try:
                 kept[key] = PreparedQuery.of(queryset, database)
-            except EmptyResultSet:  # whatever there is, it lets nothing through
+            except EmptyResultSet:  # the filter can never match
                 return []
         return list(kept[key].rows(args))
 
@@ -65,7 +67,8 @@ def prepared(build: Callable[P, QuerySet[M]]) -> Callable[P, list[M]]:
 
 @dataclass(frozen=True)
 class PreparedQuery:
-    """Its SQL, and how rows are made of what comes, as Django's ``ModelIterable`` does it."""
+    """The SQL of a queryset, and how its rows become objects, as Django's ``ModelIterable`` does
+    it."""
 
     database: BaseDatabaseWrapper
     compiler: SQLCompiler
@@ -99,7 +102,7 @@ class PreparedQuery:
 
     def rows(self, values: Sequence[Any]) -> Iterator[Model]:
         if any(isinstance(it, int) and it > LARGEST for it in values):
-            return  # as with Django, what no column holds is no one's
+            return  # as in Django: no column holds such a number, so nothing matches
         fetched = self._fetched([self._param(it, values) for it in self.params])
         for row in self.compiler.apply_converters(fetched, self.converters):
             one = self.model.from_db(self.database.alias, self.names, row[self.columns])
@@ -110,8 +113,9 @@ class PreparedQuery:
             yield one
 
     def _fetched(self, params: Sequence[Any]) -> list[Any]:
-        """Where it is the first that a request asks, it shows as well whether the connection still
-        works, for which Django would ask another question first."""
+        """Execute the query. If it is the first of a request it doubles as the connection's health
+        check, for which Django would send a query of its own; a broken connection is replaced once.
+        """
         database: Any = self.database  # the stubs know nothing of health checks
         is_open = database.connection is not None and not database.in_atomic_block
         is_first = is_open and database.health_check_enabled and not database.health_check_done

@@ -1,5 +1,5 @@
-"""Statements that go to PostgreSQL as they are, with their values beside them: what the cursors of
-Django and of the client make of each takes longer than the answer."""
+"""Statements for PostgreSQL with server-side parameters, past the cursors of Django and psycopg,
+whose processing of each statement takes longer than the answer."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,19 +9,19 @@ from itertools import count
 from typing import Any
 
 NATIVE = "postgresql"
-PLACE = "%s"  # of a value in a statement, as Django has it
-MARK = re.compile(r"%[%s]")  # a place, or a percent sign, which is written twice
+PLACE = "%s"  # Django's parameter marker
+MARK = re.compile(r"%[%s]")  # a marker, or an escaped percent sign
 
 
 def ask(database: Any, text: str, values: Sequence[Any]) -> list[Any]:
-    """The rows that it answers with. ``text`` is of :func:`numbered`."""
+    """Execute a query and return its rows. ``text`` comes from :func:`numbered`."""
     with _executed(database, text, values) as cursor:
         rows: list[Any] = cursor.fetchall()
     return rows
 
 
 def do(database: Any, text: str, values: Sequence[Any]) -> None:
-    """The same of a statement that answers with nothing."""
+    """Execute a statement that returns no rows."""
     with _executed(database, text, values):
         pass
 
@@ -36,12 +36,12 @@ def _executed(database: Any, text: str, values: Sequence[Any]) -> Iterator[Any]:
 
 
 def is_watched(database: Any) -> bool:
-    """Whether somebody counts statements, or stands around them, as Django has it."""
+    """Whether Django logs or wraps the statements of this connection, as tests do."""
     return bool(database.queries_logged or database.execute_wrappers)
 
 
 @lru_cache(1000)
 def numbered(sql: str) -> str:
-    """PostgreSQL's own places, ``$1`` and so on."""
+    """The statement with PostgreSQL's own markers: ``$1``, ``$2`` and so on."""
     numbers = count(1)
     return MARK.sub(lambda it: f"${next(numbers)}" if it[0] == PLACE else "%", sql)

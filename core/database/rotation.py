@@ -1,4 +1,4 @@
-"""What is encrypted in the database, written anew under the first key."""
+"""Re-encrypt everything in the database with the current secret key."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from core.database.fields import EncryptedTextField, Unreadable, decrypt, is_und
 
 @dataclass(frozen=True)
 class Rewritten:
-    """How many texts are under the first key now, how many no key reads, how many are left because
-    somebody wrote them with an older key meanwhile."""
+    """Counts of texts: re-encrypted with the current key, lost because no key decrypts them, and
+    left because somebody wrote them with an older key meanwhile."""
 
     rewritten: int
     lost: int
@@ -22,7 +22,8 @@ class Rewritten:
 
 
 def rewrite() -> Rewritten:
-    """Text by text: all are readable at every moment, and one that changes meanwhile is kept."""
+    """Re-encrypt text by text. All texts stay readable throughout, and one that changes meanwhile
+    is not overwritten."""
     rewritten = lost = left = 0
     for texts, column in encrypted_texts():
         for pk, token in list(texts.values_list("pk", "token")):
@@ -39,7 +40,8 @@ def rewrite() -> Rewritten:
 
 
 def encrypted_texts() -> Iterator[tuple[QuerySet[Any], str]]:
-    """The rows of each column that holds encrypted text, with the text as it is stored."""
+    """For each column with encrypted text: its rows, annotated with the stored ``token``, and its
+    name."""
     for model in apps.get_models():
         for field in model._meta.local_concrete_fields:
             if isinstance(field, EncryptedTextField) and not model._meta.proxy:

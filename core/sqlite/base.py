@@ -1,8 +1,9 @@
-"""Django's SQLite, but for how a transaction waits for its turn to write.
+"""Django's SQLite backend with another way of waiting for the write lock.
 
-SQLite lets one transaction write at a time, and whoever finds another one there sleeps before it
-looks again, up to a tenth of a second each time, while others come and go: it may be passed again
-and again. Here it looks every millisecond, and of a process's threads one at a time.
+SQLite lets one transaction write at a time. A transaction that finds the lock taken sleeps for up
+to a tenth of a second before it looks again, while others come and go: it may be overtaken again
+and again. Here it looks every millisecond, and only one thread of a process at a time does so. See
+``docs/adr/0010-turns-on-sqlite.md``.
 """
 
 import sqlite3
@@ -42,7 +43,7 @@ def _begin(connection: sqlite3.Connection, patience: float) -> None:
 
 def _begins(connection: sqlite3.Connection, *, last: bool) -> bool:
     try:
-        connection.execute("BEGIN IMMEDIATE")  # what only reads takes no transaction
+        connection.execute("BEGIN IMMEDIATE")  # reads use no transaction, so this one writes
     except sqlite3.OperationalError as error:
         if last or error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise

@@ -1,7 +1,7 @@
-"""Bringing what SQLite logged into its file, beside those who write.
+"""Checkpoint SQLite's write-ahead log in a background thread.
 
-SQLite leaves this to whoever's commit makes the log long, who then waits for the disk, for a third
-of a second where others keep it busy, and all who wait for their turn to write with them.
+By default SQLite leaves this to the writer whose commit makes the log long. That writer then waits
+for the disk, for a third of a second if the disk is busy, and everyone waiting to write waits too.
 """
 
 import sqlite3
@@ -12,12 +12,12 @@ from time import sleep, time_ns
 from typing import Any
 
 EVERY_SECONDS = 1.0
-FILE_CLOCK_NS = 20_000_000  # files written within it may bear the same time
+FILE_CLOCK_NS = 20_000_000  # file times are this coarse: two writes within it may look like one
 
 
 def start(database: dict[str, Any]) -> None:
-    """For as long as this process lives, whoever writes. ``database`` is one of Django's settings;
-    of another kind it needs nothing."""
+    """Start the thread; it runs as long as the process. ``database`` is an entry of ``DATABASES``.
+    Does nothing for other databases than SQLite."""
     if "sqlite" in database["ENGINE"]:
         path = Path(database["NAME"])
         Thread(target=_go_on, args=[path], name="checkpoints", daemon=True).start()
@@ -27,14 +27,15 @@ def _go_on(path: Path) -> None:
     log, written_at = path.with_name(f"{path.name}-wal"), 0
     while True:
         sleep(EVERY_SECONDS)
-        with suppress(OSError, sqlite3.Error):  # who writes meets it as well, and tells
+        with suppress(OSError, sqlite3.Error):  # writers get the same error, and report it
             latest, now = log.stat().st_mtime_ns, time_ns()
             if latest != written_at and checkpoint(path) and now - latest > FILE_CLOCK_NS:
                 written_at = latest
 
 
 def checkpoint(path: Path) -> bool:
-    """Whether all is in the file now. Nobody who reads or writes has to wait for it."""
+    """Copy the log into the database file without blocking readers or writers. True if all of it
+    was copied."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
         _, logged, brought = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     return bool(logged == brought)
