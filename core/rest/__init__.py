@@ -1,1 +1,1 @@
-"""What all parts of the REST API share."""
+"""Helpers that all parts of the REST API share."""

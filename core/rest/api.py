@@ -1,4 +1,5 @@
-"""What all parts of the REST API share: the error body, paging, sorting words."""
+"""Building blocks of the REST API: schemas, the error body, paging, and checks of query
+parameters."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,15 +24,15 @@ from pydantic.alias_generators import to_camel
 from core.rest import correlation
 from core.rest.verdicts import texts_of
 
-CALLS = ("/api/", "/v1/")  # below them programs ask, who read JSON and no page
-TENANT = 1  # Run:ai's number of the account: there is one
+CALLS = ("/api/", "/v1/")  # path prefixes of REST calls, which are answered in JSON
+TENANT = 1  # Run:ai's id of the tenant; there is one
 PAGE_LIMIT = 500
 LAST_OFFSET = 10**9
-LONGEST = 4096  # characters of a text of a body that says nothing else
+LONGEST = 4096  # characters of a string in a body, unless its field says otherwise
 LONGEST_PARAMETER = 500
 TAKEN = "unique"
-#: Run:ai's word for the rule that a value breaks, by Django's code.
-INVALID = "invalid"  # where no other word says more
+#: Django's error code → Run:ai's word for the rule that a value breaks.
+INVALID = "invalid"  # if no other word fits
 RULES = (
     *("required", "min", "max", "options", "step", "unique", "locked"),
     *("type", "format", "unknown", INVALID),
@@ -49,7 +50,7 @@ BROKEN_RULES = {
     "unique_together": TAKEN,
 }
 DRY_RUN = "dryRun"
-STRAYS = "stray_parameters"  # of a request: what its call does not take
+STRAYS = "stray_parameters"  # attribute of a request: its unknown parameters
 
 
 class Wire(Schema):
@@ -62,8 +63,8 @@ class Wire(Schema):
     def _run_root_validator(
         cls, values: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
     ) -> Any:
-        """ninja reads each value as a template would, which takes most of the time of a list. What
-        is a dictionary, or one of these already, needs none of that."""
+        """Skip ninja's attribute lookup for dictionaries and instances, which need none. It
+        resolves each value as a template would, and takes most of the time of a list."""
         if isinstance(values, dict | cls):
             return handler(values)
         theirs = cast(Callable[..., Any], super()._run_root_validator)
@@ -83,7 +84,8 @@ class Parameters(Wire):
 
 
 def words(*choices: str) -> WithJsonSchema:
-    """What a text may be, for the description: a word that only an older row has is answered."""
+    """Describe a string as an enum in the OpenAPI document only. Older rows may hold other
+    words."""
     return WithJsonSchema({"type": "string", "enum": list(dict.fromkeys(choices))})
 
 
@@ -106,7 +108,7 @@ class ErrorBody(Wire):
 
 
 class ApiError(Exception):
-    """An answer that is not success. ``issues`` name the fields that are wrong."""
+    """An error response. ``issues`` name the fields that are wrong."""
 
     def __init__(
         self,
@@ -137,8 +139,8 @@ def not_found(what: str) -> ApiError:
 
 @contextmanager
 def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
-    """A verb's verdict as an answer: 403, 409 for ``conflicts`` and for names that are taken, else
-    400 with ``refusal`` and the fields that are wrong."""
+    """Translate the exceptions of a verb: 403, 409 for ``conflicts`` and taken names, else 400 with
+    ``refusal`` and the wrong fields."""
     try:
         yield
     except PermissionDenied as error:
@@ -150,8 +152,8 @@ def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
 
 
 def refused_for(refusal: str, issues: list[Issue], details: str = "") -> ApiError:
-    """409 where all that is wrong is that someone else has the name. ``details`` is the first of
-    the issues unless something else is more helpful."""
+    """The error for these issues: 409 if all of them are taken names, else 400. ``details``
+    defaults to the first issue."""
     if not details and issues:
         details = ": ".join(filter(None, (issues[0].field, issues[0].details)))
     clash = issues and all(issue.rule == TAKEN for issue in issues)
@@ -159,7 +161,7 @@ def refused_for(refusal: str, issues: list[Issue], details: str = "") -> ApiErro
 
 
 def issues_of(error: ValidationError) -> list[Issue]:
-    """By field, in the words of a form or a model; what is about the whole has no field."""
+    """The issues of a Django ``ValidationError``; those about the whole object have no field."""
     by_field = error.error_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: [error]}
     return [
         Issue(field=_place(field, one), details=text, rule=BROKEN_RULES.get(str(one.code), ""))
@@ -170,7 +172,8 @@ def issues_of(error: ValidationError) -> list[Issue]:
 
 
 def _place(field: str, error: ValidationError) -> str:
-    """Of columns that are unique together the name is the one that someone can change."""
+    """The field of an error. If columns are unique together, it is the name, which people can
+    change."""
     if field != NON_FIELD_ERRORS:
         return to_camel(field)
     together = (error.params or {}).get("unique_check", ())
@@ -188,14 +191,14 @@ class Pages(Parameters):
     limit: int = Field(50, ge=1, le=PAGE_LIMIT)
 
     def cut(self, rows: Any) -> tuple[list[Any], int | None]:
-        """The page of a queryset or list, and where the next one starts."""
+        """The page of a queryset or list, and the offset of the next one or ``None``."""
         start = min(self.offset, LAST_OFFSET)
         window = list(rows[start : start + self.limit + 1])
         return window[: self.limit], start + self.limit if len(window) > self.limit else None
 
 
 def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Before a call is judged: which of its query parameters it does not accept."""
+    """Wrap a call to record the query parameters it does not accept, before it is executed."""
     operation = operation_of(run)
     taken, lists = query_of(operation)
     judges_dry = DRY_RUN in taken
@@ -222,7 +225,8 @@ def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_strays(view: Callable[..., Any]) -> Callable[..., Any]:
-    """One that is ignored would make a submission of a dry run, and of a filter no filter."""
+    """Refuse a call with unknown parameters. Ignoring them would turn a misspelled dry run into a
+    submission, and a misspelled filter into none."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **values: Any) -> Any:
@@ -243,17 +247,17 @@ def unreadable(issues: list[Issue]) -> ApiError:
 
 
 def is_write(operation: Any) -> bool:
-    """Whether it changes something for someone who has signed in, and so can be tried first."""
+    """Whether the call changes something for a signed-in user, and so supports ``dryRun``."""
     return operation.methods != ["GET"] and operation.auth_param is not None
 
 
 def operation_of(run: Callable[..., Any]) -> Any:
-    """Ninja's operation, of its ``run`` or what stands around that."""
+    """Ninja's operation behind its ``run`` method or a wrapper of it."""
     return cast(MethodType, unwrap(run)).__self__
 
 
 def query_of(operation: Any) -> tuple[set[str], set[str]]:
-    """The names of the query parameters of ninja's operation, and which may be repeated."""
+    """The names of an operation's query parameters, and which of them may be repeated."""
     models = [it for it in operation.models if it.__ninja_param_source__ == "query"]
     taken = {name for model in models for name in model.__ninja_flatten_map__}
     return taken, {name for model in models for name in model.__ninja_collection_fields__}

@@ -1,5 +1,4 @@
-"""The id of a request, by which its answer, the body of its error and the lines of the log about it
-find each other."""
+"""The id of a request. It connects the response, the error body and the log lines about it."""
 
 import logging
 import re
@@ -19,15 +18,15 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def current() -> str:
-    """Of the request that is being answered; empty where there is none, as in the worker."""
+    """The id of the current request; empty outside of one, as in the worker."""
     return _current.get()
 
 
 class RequestIdMiddleware:
-    """The caller's own id where it is one that a log can show, else a new one.
+    """Uses the caller's id if it is fit for a log, else a new one.
 
-    It stays until the next request of this thread or task: Django logs a refusal after the
-    middleware is through.
+    It stays set until the next request of this thread or task, because Django logs refusals after
+    the middleware has finished.
     """
 
     sync_capable = async_capable = True
@@ -45,7 +44,7 @@ class RequestIdMiddleware:
 
 
 class WithRequestId(logging.Filter):
-    """Adds the id to each line that is written about a request."""
+    """Adds the request id to each log line about a request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         name = current()

@@ -1,4 +1,4 @@
-"""Requests as command lines with curl, to paste into a shell. ``$TOKEN`` holds the bearer token."""
+"""REST requests as curl command lines to paste into a shell; ``$TOKEN`` holds the bearer token."""
 
 import json
 import shlex
@@ -6,7 +6,7 @@ from typing import Any
 
 BEARER = '-H "Authorization: Bearer $TOKEN"'
 JSON = "-H 'Content-Type: application/json'"
-#: Takes the token out of the answer without a program that may not be there.
+#: Extracts the token with sed, because jq may not be installed.
 ANSWER_FILTER = """sed 's/.*"accessToken": *"\\([^"]*\\)".*/\\1/'"""
 
 
@@ -19,7 +19,7 @@ def post(address: str, body: Any) -> str:
 
 
 def sign_in(address: str, body: Any) -> str:
-    """Sets ``TOKEN`` in the shell."""
+    """A command line that signs in and sets ``TOKEN`` in the shell."""
     request = " \\\n  ".join([f"curl -sS {shlex.quote(address)}", *_sent(body)])
     return f"TOKEN=$({request} |\n  {ANSWER_FILTER})"
 

@@ -1,5 +1,8 @@
-"""What holds for every call that changes something: it can be tried first, of two changes at once
-the second finds the first, and one is refused that was meant for what is no longer so."""
+"""``dryRun``, ``If-Match`` and ``ETag`` for every call that changes something.
+
+A change can be tried without effect, concurrent changes of one object run one after the other, and
+a change is refused if the object is no longer what the caller read.
+"""
 
 import hashlib
 import json
@@ -15,9 +18,9 @@ from django.urls import resolve
 from core.rest.api import DRY_RUN, ApiError, is_write, operation_of, query_of
 
 CHANGES = {"PUT", "PATCH", "DELETE"}
-PARTS = ("/resources",)  # of a thing, with a path of their own
+PARTS = ("/resources",)  # subpaths that belong to the object
 TRIED = "Dry-Run"  # a header of the answer
-#: What an answer tells besides what someone may edit: that changes without anyone's doing.
+#: Keys that change by themselves, so they are left out of the ETag.
 OBSERVED = (
     *("status", "phase", "checkedAt", "nodes", "allocatable", "allocated", "usedBy"),
     *("projects", "projectsGpuQuota", "warning"),
@@ -32,10 +35,10 @@ Run = Callable[..., HttpResponse]
 
 
 def carefully(run: Run) -> Run:
-    """A call of ninja's with ``dryRun``, ``If-Match`` and ``ETag``, in one transaction.
+    """Wrap a ninja call with ``dryRun``, ``If-Match`` and ``ETag``, in one transaction.
 
-    A dry run does all that the call does, and takes it back before anyone can see it; what is to
-    happen after the commit does not.
+    A dry run executes the call and rolls back; what is registered for after the commit does not
+    happen.
     """
     operation = operation_of(run)
     tries_itself = DRY_RUN in query_of(operation)[0]
@@ -65,7 +68,7 @@ def carefully(run: Run) -> Run:
 
 
 def tagged(run: Run) -> Run:
-    """Reading one thing: its ETag."""
+    """Wrap a call that reads one object, to add its ETag."""
 
     @wraps(run)
     def read(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
@@ -75,12 +78,12 @@ def tagged(run: Run) -> Run:
 
 
 def _is_signed_in(operation: Any, request: HttpRequest) -> bool:
-    """No one holds up others with a call that would be refused anyway."""
+    """Checked before taking the lock: a call that would be refused must not hold up others."""
     return any(callback(request) for callback in operation.auth_callbacks)
 
 
 def _hold(path: str) -> None:
-    """Until the transaction ends no one else changes it. SQLite lets one write at a time anyway."""
+    """Serialize changes of one object until the transaction ends. SQLite has one writer anyway."""
     if connection.vendor == "postgresql":
         number = int.from_bytes(hashlib.sha256(path.encode()).digest()[:8], signed=True)
         with connection.cursor() as cursor:
@@ -96,12 +99,12 @@ def _is_stale(request: HttpRequest) -> bool:
     match = resolve(_whole(request.path))
     answer = match.func(asked, *match.args, **match.kwargs)
     tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}
-    # Of what cannot be read by itself nobody has an ETag: one that is sent is of something else.
+    # Something that cannot be read by itself (405) has no ETag, so one sent for it is stale.
     return answer.status_code in {200, 405} and answer.headers.get("ETag") not in tags
 
 
 def _whole(path: str) -> str:
-    """Of what is changed, where the path is that of a part."""
+    """The path of the whole object, if ``path`` is that of a part."""
     for part in PARTS:
         path = path.removesuffix(part)
     return path

@@ -21,12 +21,13 @@ from core.rest.api import ApiError, Issue, Parameters
 
 
 class ListOfNames:
-    """Marks a column that is a list of names in JSON: a filter asks for one of them."""
+    """Type of a JSON column with a list of names; a filter asks for one of them."""
 
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 TEXT, NUMBER, DATE, ID = str, float, datetime, UUID
-#: API name → column and type; for one of a few words, what the column has for each.
+#: API name → column and type. Instead of a type, a mapping gives the column's value for each
+#: allowed word.
 Fields = Mapping[str, tuple[str, type | Mapping[str, str]]]
 
 FILTER_BY, SORT_BY = "filterBy", "sortBy"
@@ -42,7 +43,7 @@ LOOKUPS = {
     "=^": ("istartswith", False),
     "=$": ("iendswith", False),
 }
-#: The same on the values of rows that no table holds.
+#: The same operators on values of rows that are not in the database.
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "==": lambda value, wanted: bool(value == wanted),
     "!=": lambda value, wanted: bool(value != wanted),
@@ -54,7 +55,7 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "=$": lambda value, wanted: value.casefold().endswith(wanted.casefold()),
 }
 TEXT_ONLY = {"=@", "!@", "=^", "=$"}
-#: What such an operator is on a column of a few words: being among those that pass it, or not.
+#: On a column of a few words, text operators become membership of the words that match.
 AMONG, NOT_AMONG = "among", "not among"
 LOOKUPS |= {AMONG: ("in", False), NOT_AMONG: ("in", True)}
 COMPARED |= {
@@ -62,7 +63,7 @@ COMPARED |= {
     NOT_AMONG: lambda value, wanted: value not in wanted,
 }
 NEGATED = {operator for operator, (_, negated) in LOOKUPS.items() if negated}
-#: How a name in a list is found in the list's text: each stands in quotation marks there.
+#: How a name is found in the JSON text of a list, where each name is in quotation marks.
 IN_A_LIST = {
     "==": ("regex", '"{}"'),
     "!=": ("regex", '"{}"'),
@@ -73,7 +74,7 @@ IN_A_LIST = {
 }
 OPERATOR = r"(==|!=|<=|>=|=@|!@|=\^|=\$)"
 GRAMMAR = re.compile(rf"^(\w+){OPERATOR}(.*)$", re.DOTALL)
-#: Between two filters in one. Any other comma belongs to a value.
+#: A comma between two filters; any other comma belongs to a value.
 JOINED = re.compile(r",\s*(?=\w+(?:==|!=|<=|>=|=@|!@|=\^|=\$))")
 
 
@@ -89,7 +90,7 @@ class Sorted(Parameters):
 
 @dataclass(frozen=True)
 class FilterCondition:
-    """One filter that was read: what a column is compared with, and how."""
+    """A parsed filter: a column, an operator and the value to compare with."""
 
     column: str
     kind: type | Mapping[str, str]
@@ -130,20 +131,20 @@ def _among(words: Mapping[str, str], operator: str, text: str) -> tuple[str, lis
 
 
 def conditions(filters: Iterable[str], fields: Fields) -> Iterator[FilterCondition]:
-    """``ApiError`` 400 says which filter cannot be read."""
+    """Parse filters. ``ApiError`` 400 names one that cannot be read."""
     for text in chain.from_iterable(map(JOINED.split, filters)):
         yield FilterCondition.read(text, fields)
 
 
 def narrow(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
-    """Rows that pass every filter. ``ApiError`` 400 says which one cannot be read."""
+    """Rows that pass every filter. ``ApiError`` 400 names a filter that cannot be read."""
     for condition in conditions(filters, fields):
         rows = rows.filter(condition.as_query())
     return rows
 
 
 def order(rows: Rows, by: Sorted, fields: Fields) -> Rows:
-    """As they are, where nothing is said and the list has an order of its own."""
+    """Sort a queryset. Without ``sortBy`` the list keeps its own order."""
     if not (column := sorting(by, fields)):
         return rows
     sign = "-" if by.sort_order == "desc" else ""
@@ -151,12 +152,13 @@ def order(rows: Rows, by: Sorted, fields: Fields) -> Rows:
 
 
 def sorting(by: Sorted, fields: Fields) -> str:
-    """The column by which a list is sorted; empty where nothing is said."""
+    """The column to sort by; empty without ``sortBy``."""
     return _field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)[0] if by.sort_by else ""
 
 
 def _within(lookup: str, moment: datetime) -> tuple[str, Any]:
-    """Answers tell moments to the millisecond, and one that was answered is found by it."""
+    """Compare times by millisecond, as responses show them, so that a shown time matches
+    its row."""
     last = moment if moment.microsecond % 1000 else moment + ALMOST_A_MILLISECOND
     return ("lte", last) if lookup == "lte" else ("range", (moment, last))
 
@@ -181,7 +183,7 @@ def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
 
 
 def _wrong(text: str, fault: str, rule: str = "", details: str = "") -> ApiError:
-    """Of a filter, or of ``sortBy=…`` as it stands."""
+    """The error for a filter, or for ``sortBy=…``."""
     field = SORT_BY if text.startswith(f"{SORT_BY}=") else FILTER_BY
     issue = Issue(field=field, details=" ".join(filter(None, (f"{fault}.", details))), rule=rule)
     return ApiError(400, f"{field} {text!r}: {fault}.", details=details, issues=[issue])

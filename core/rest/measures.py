@@ -1,4 +1,4 @@
-"""Numbers that programs ask for: over a time (metrics) and as they are now (telemetry)."""
+"""Schemas and helpers for metrics, which are series over time, and telemetry, which is current."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ Key = tuple[str, str, str]  # field, value, and its name where it has one
 
 
 def _split(given: Any) -> Any:
-    """Repeated, or joined by a comma, as Run:ai's client may do."""
+    """Accept a repeated parameter or a comma-separated list, as Run:ai's client sends it."""
     if not isinstance(given, list):
         return given
     return [part for text in given for part in str(text).split(",") if part]
@@ -42,7 +42,7 @@ class MeasureQuery(Parameters):
         return (self.end - self.start) / self.number_of_samples
 
     def moments(self) -> list[datetime]:
-        """The ends of as many equal parts of the time."""
+        """The end times of ``number_of_samples`` equal parts of the period."""
         return [self.start + self.step * (part + 1) for part in range(self.number_of_samples)]
 
     def part_of(self, moment: datetime) -> int:
@@ -95,7 +95,7 @@ def measurement(name: str, points: Mapping[datetime, float]) -> MetricSeries:
 
 
 def telemetry(name: str, rows: Iterable[tuple[Sequence[Key], float | None]]) -> Telemetry:
-    """The sum over the rows of each group; what is ``None`` is not known and left out."""
+    """Sum the numbers of each group; ``None`` means unknown and is left out."""
     sums: dict[tuple[Key, ...], float] = {}
     for keys, number in rows:
         if number is not None:

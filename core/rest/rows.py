@@ -1,4 +1,4 @@
-"""The same filters and order for lists that no table holds, on what each of their rows has."""
+"""The filters and sorting of :mod:`core.rest.filters` for lists that are not in the database."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -46,12 +46,13 @@ class WholeListing(PagesIfAsked, SortedIfAsked, Filtered):
     """All that a list takes."""
 
     def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
-        """What is asked for of the rows. ``names`` are the texts in which ``search`` looks."""
+        """Filter, search, sort and cut the rows. ``search`` looks in the attributes ``names``."""
         return self.cut(ordered(matching(rows, self, fields, *names), self, fields))
 
 
 def matching(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
-    """Rows that pass every filter and have what is searched for in one of the texts ``names``."""
+    """Rows that pass every filter and contain the search text in one of the attributes
+    ``names``."""
     among, text = list(conditions(asked.filter_by, fields)), asked.search.casefold()
     return [
         row
@@ -62,7 +63,7 @@ def matching(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) 
 
 
 def ordered(rows: list[Row], by: Sorted, fields: Fields) -> list[Row]:
-    """What has no value counts as the largest, and of equal rows the first stays so."""
+    """Sort the rows. ``None`` counts as the largest value; the order of equal rows is kept."""
     if not (column := sorting(by, fields)):
         return rows
 
@@ -85,5 +86,5 @@ def _passes(row: Any, condition: FilterCondition) -> bool:
 
 
 def _answered(moment: datetime) -> datetime:
-    """As answers tell it, to the millisecond."""
+    """Cut to the millisecond, as responses show it."""
     return moment.replace(microsecond=moment.microsecond - moment.microsecond % MILLISECOND)

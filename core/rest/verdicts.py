@@ -1,4 +1,4 @@
-"""What several rules say against the same values, at once."""
+"""Collect validation errors from several rules."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,12 +12,12 @@ REQUIRED = "This field is required."
 
 
 def texts_of(error: ValidationError) -> Iterator[str]:
-    """Django has words of its own for a text that is empty in a model."""
+    """The messages of an error, with our own words for a blank model field."""
     return iter([REQUIRED] if error.code == "blank" else error.messages)
 
 
 def judge_all(*rules: Callable[[], None]) -> None:
-    """``ValidationError`` with what each of them refuses, so that none hides what others say."""
+    """Run all rules and raise one ``ValidationError`` with everything they refuse."""
     wrong: dict[str, Any] = {}
     for rule in rules:
         try:
@@ -30,8 +30,8 @@ def judge_all(*rules: Callable[[], None]) -> None:
 
 @contextmanager
 def unless_taken(row: Model) -> Iterator[None]:
-    """Saves ``row``, which was judged. Who takes a name a moment later than somebody else is told
-    as usual: by ``ValidationError``."""
+    """Save a validated ``row`` in the block. If somebody else took its name meanwhile, the usual
+    ``ValidationError`` is raised instead of ``IntegrityError``."""
     try:
         with transaction.atomic():
             yield

@@ -1,4 +1,4 @@
-"""Tags without domain words: navigation, times, durations."""
+"""Template tags for navigation, times and durations."""
 
 import json
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
-# 422 is a form that needs another look, so it is swapped in like a page.
+# 422 is an invalid form, which is swapped in like a page.
 HTMX_CONFIG = {
     "responseHandling": [
         {"code": "204", "swap": False},
@@ -22,8 +22,8 @@ HTMX_CONFIG = {
     ],
     "allowEval": False,
     "includeIndicatorStyles": False,
-    "refreshOnHistoryMiss": True,  # going back loads the page: its scripts hold its elements
-    "historyCacheSize": 0,  # a page of live data is fetched again rather than remembered
+    "refreshOnHistoryMiss": True,  # the Back button reloads: scripts hold on to a page's elements
+    "historyCacheSize": 0,  # live data is fetched again, not restored
     "scrollBehavior": "auto",
 }
 SLASH = mark_safe("/<wbr>")
@@ -37,8 +37,8 @@ def htmx_config() -> SafeString:
 
 @register.inclusion_tag("layout/nav_item.html", takes_context=True)
 def nav_item(context: template.Context, route: str, label: str, icon: str) -> dict[str, Any]:
-    """One entry of the navigation. It is current on every page whose route or address starts like
-    its own, unless the page says as ``nav_route`` which one is."""
+    """An entry of the navigation. It is marked as current on pages whose path or route starts like
+    its own, unless the page names its entry in ``nav_route``."""
     try:
         address = reverse(route)
     except NoReverseMatch:
@@ -54,8 +54,8 @@ def nav_item(context: template.Context, route: str, label: str, icon: str) -> di
 
 @register.simple_tag
 def when(at: datetime | None, how: str = "") -> str:
-    """A moment, in the reader's zone once a script has run (static/js/times.js). ``how`` is
-    ``relative``, or ``clock``: the time of day alone where it is today."""
+    """A time in UTC, which a script shows in the reader's time zone (static/js/times.js). ``how``
+    may be ``relative``, or ``clock`` for the time of day only, if it is today."""
     if at is None:
         return "–"
     moment = at.astimezone(UTC).isoformat(sep=" ", timespec="seconds")
@@ -71,7 +71,7 @@ def when(at: datetime | None, how: str = "") -> str:
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Seconds for people, at most two units: ``2 h 5 min``, ``42 s``."""
+    """Seconds in at most two units: ``2 h 5 min``, ``42 s``."""
     if seconds is None:
         return "–"
     left = max(round(seconds), 0)
@@ -85,11 +85,11 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def breakable(text: str) -> SafeString:
-    """The text, whose line may break after each slash."""
+    """The text with an optional line break after each slash."""
     return format_html_join(SLASH, "{}", ((part,) for part in text.split("/")))
 
 
 @register.simple_tag
 def dressed(field: BoundField) -> SafeString:
-    """The input of a field of someone else's form, in our looks."""
+    """The input of a Django form field, in our style."""
     return field.as_widget(attrs={"class": "form-control"})

@@ -1,1 +1,1 @@
-"""What all pages and answers share."""
+"""Helpers that all pages and HTTP responses share."""

@@ -1,5 +1,5 @@
-"""What only browsers need of requests and answers: who calls the API has a token and no session,
-and reads JSON."""
+"""Middleware for pages only. REST calls skip it: they carry a token instead of a session, and read
+JSON."""
 
 from collections.abc import Awaitable, Callable
 from typing import cast
@@ -23,7 +23,7 @@ Next = Callable[[HttpRequest], HttpResponseBase]
 
 
 class ForPages:
-    """Lets calls pass."""
+    """Mixin for a middleware: REST calls bypass it."""
 
     get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -31,7 +31,7 @@ class ForPages:
         if request.path.startswith(CALLS):
             return self.get_response(request)
         answer: HttpResponseBase | Awaitable[HttpResponseBase]
-        answer = super().__call__(request)  # type: ignore[misc]  # of what stands behind it
+        answer = super().__call__(request)  # of the middleware that this is mixed into
         return answer
 
 
@@ -52,10 +52,8 @@ class HtmxOfPages(ForPages, HtmxMiddleware):  # type: ignore[misc]
 
 
 class HtmxAnswersMiddleware:
-    """Messages become toasts, and a redirect to the sign-in page leaves the page that asked.
-
-    Without this a fragment would show the sign-in page where a row was.
-    """
+    """Adapts responses to htmx: messages become toasts, and a redirect to the sign-in page leaves
+    the whole page instead of swapping the sign-in form into a fragment."""
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response

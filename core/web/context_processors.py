@@ -1,4 +1,4 @@
-"""What every page knows."""
+"""Context that every page gets."""
 
 from django.conf import settings
 from django.http import HttpRequest

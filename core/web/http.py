@@ -1,4 +1,4 @@
-"""How a view answers: a whole page, one part of it, or nothing."""
+"""How a view responds: with a whole page, one part of it, or a redirect."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,5 +30,5 @@ def render_partial(
 
 
 def after(request: HtmxRequest, address: str) -> HttpResponse:
-    """Go to ``address`` after a success, with htmx and without."""
+    """Redirect to ``address`` after a success, with or without htmx."""
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

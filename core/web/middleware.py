@@ -1,4 +1,5 @@
-"""What holds for every request and every answer: headers, and texts that nothing could keep."""
+"""Middleware for every request: security headers, text checks, and details of HTTP for REST
+calls."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
@@ -18,13 +19,13 @@ Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 class HeadersMiddleware:
-    """What browsers may load and keep.
+    """Sets the content security policy and cache headers.
 
-    They load only our own files, and the inline scripts that carry this response's nonce. Inline
-    styles stay allowed for uPlot and Tabler, which set sizes through the style attribute.
+    Browsers load only our own files, and inline scripts with this response's nonce. Inline styles
+    are allowed because uPlot and Tabler set sizes through the style attribute.
 
-    They keep static files, which say so themselves, and nothing else: behind a page there is data,
-    and whoever sits down at the same browser after a sign-out must not find it in its cache.
+    Only static files, which set their own header, may be cached: pages show data, and the next
+    person at the same browser must not find it in the cache after a sign-out.
     """
 
     sync_capable = async_capable = True
@@ -40,7 +41,7 @@ class HeadersMiddleware:
         if self.is_async:
             return self.later(request)
         response = self.get_response(request)
-        assert not isinstance(response, Awaitable)  # noqa: S101 -- told apart by the marker above
+        assert not isinstance(response, Awaitable)  # noqa: S101 -- the marker above tells
         return self.protect(request, response)
 
     async def later(self, request: HttpRequest) -> HttpResponseBase:
@@ -50,7 +51,8 @@ class HeadersMiddleware:
 
     @cached_property
     def form_action(self) -> str:
-        """Where forms may lead: here, and through the sign-in form to an identity provider."""
+        """The ``form-action`` sources: this site, and the identity provider that the sign-in form
+        leads to."""
         provider = urlsplit(settings.OIDC_URL)
         return f"'self' {provider.scheme}://{provider.netloc}" if provider.netloc else "'self'"
 
@@ -67,8 +69,8 @@ class HeadersMiddleware:
 
 
 class TextMiddleware:
-    """Refuse what no text may hold in an address, a form or a cookie. JSON is judged where it is
-    read, by ``core.text.loads``."""
+    """Refuses unfit text in paths, forms and cookies with 400. JSON is checked where it is parsed,
+    by ``core.text.loads``."""
 
     sync_capable = async_capable = True
 
@@ -86,8 +88,8 @@ class TextMiddleware:
 
 
 class ApiMiddleware:
-    """What ninja leaves to whoever stands around it: HEAD is GET without its body, and a method
-    that an address does not have is refused in JSON, as all else is."""
+    """Completes ninja's HTTP: HEAD answers like GET without a body, and a method that a path does
+    not have is refused in JSON, like every other error."""
 
     sync_capable = async_capable = True
 
@@ -99,7 +101,7 @@ class ApiMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         answer = self.get_response
         if iscoroutinefunction(self) or not request.path.startswith(CALLS):
-            return answer(request)  # no call of the API is a coroutine
+            return answer(request)  # REST views are synchronous
         is_head = request.method == "HEAD"
         if is_head:
             request.method = "GET"
@@ -120,7 +122,8 @@ async def _later(response: HttpResponse) -> HttpResponse:
 
 
 def _faults(request: HttpRequest) -> Iterator[tuple[str, str]]:
-    """Name and fault of each text that is unfit."""
+    """The name and fault of each unfit text in the request. ``HX-Current-URL`` is among them
+    because django-htmx parses it only when a view asks, and would fail there."""
     texts = [("address", request.path)]
     is_form = request.method == "POST" and not request.path.startswith(CALLS)
     for several in (request.GET, request.POST) if is_form else (request.GET,):
@@ -129,7 +132,7 @@ def _faults(request: HttpRequest) -> Iterator[tuple[str, str]]:
     for name, text in texts:
         if fault := fault_of(text):
             yield ("name" if fault_of(name) else name), fault
-    try:  # what htmx says the page's address is, which is taken apart where it is asked for
+    try:  # django-htmx parses this header lazily, and would fail later
         urlsplit(unquote(request.headers.get("HX-Current-URL", "")))
     except ValueError:
         yield "HX-Current-URL", "is not an address"

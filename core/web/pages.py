@@ -1,4 +1,5 @@
-"""Pages that many nouns share: a form, and a question. Each fits the drawer and a page alike."""
+"""Pages that many packages share: a form, and a confirmation. Both fit the drawer and a
+full page."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -15,7 +16,7 @@ Crumb = tuple[str, str]  # label, address
 
 
 def in_drawer(request: HtmxRequest) -> bool:
-    """Whether the answer is swapped into the drawer."""
+    """Whether the response goes into the drawer."""
     return bool(request.htmx) and request.htmx.target == "drawer"
 
 
@@ -30,7 +31,8 @@ def form_page(
     back: str = "",
     **context: Any,
 ) -> HttpResponse:
-    """A form; 422 when it was posted and has to be seen again. ``fields`` is their template."""
+    """Render a form; a POST that gets here was invalid and answers 422. ``fields`` names the
+    template of the fields."""
     context |= {
         "form": form,
         "title": title,
@@ -55,7 +57,8 @@ def question_page(
     back: str = "",
     refusal: str = "",
 ) -> HttpResponse:
-    """Are you sure? With a ``refusal`` there is nothing to be sure about; a POST gets 422."""
+    """Render a confirmation. With a ``refusal`` it explains why the action is impossible, and a
+    POST answers 422."""
     context = {
         "title": title,
         "text": text,
@@ -71,15 +74,18 @@ def question_page(
 
 
 def came_from(request: HtmxRequest) -> str:
-    """Where ``?next=`` says to go back to, if it is an address of ours."""
+    """The address in ``?next=``, if it is one of ours; else empty."""
     back = request.GET.get("next", "")
     ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
     return back if ours else ""
 
 
 def chosen(request: HtmxRequest, kind: str, pk: object, home: str, **more: object) -> HttpResponse:
-    """After something was created: the page that asked for it, in ``?slot=``, gets it chosen;
-    without htmx by its address. Nobody asked: its own page, ``home``."""
+    """Respond after creating an object, selecting it on the page that asked for one in ``?slot=``.
+
+    With htmx that page gets an event; without, the selection is in the address of ``?next=``. If no
+    page asked, redirect to ``home``.
+    """
     slot, back = request.GET.get("slot", ""), came_from(request)
     if request.htmx:
         detail = {"kind": kind, "id": str(pk), "slot": slot, **more}
@@ -91,8 +97,8 @@ def chosen(request: HtmxRequest, kind: str, pk: object, home: str, **more: objec
 
 
 def done(request: HtmxRequest, address: str) -> HttpResponse:
-    """After a change. From the drawer: it closes, and the page behind it fetches itself again
-    (``hx-trigger="page-changed from:body"``). From a page: on to ``address``."""
+    """Respond after a change. In the drawer: close it and have the page behind it reload its parts
+    (``hx-trigger="page-changed from:body"``). On a full page: redirect to ``address``."""
     if not request.htmx:
         return redirect(address)
     response = HttpResponse(status=204)

@@ -1,22 +1,22 @@
-"""What an address says, as values that a database takes."""
+"""Parse parts of an address into values that every database accepts."""
 
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.http import QueryDict
 
-MOST_DIGITS = 18  # what an id column of every database holds
+MOST_DIGITS = 18  # every id column of every database holds that many
 LONGEST_TEXT = 200
 LONGEST_RANGES = 2000
 
 
 def whole_number(text: str) -> int | None:
-    """The number, or ``None`` when ``text`` is none or is too large to be an id."""
+    """The number, or ``None`` if ``text`` is not one or is too large to be an id."""
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def uuid_of(text: str) -> UUID | None:
-    """The id, or ``None`` when ``text`` is none."""
+    """The UUID, or ``None`` if ``text`` is not one."""
     try:
         return UUID(text)
     except ValueError:
@@ -24,12 +24,13 @@ def uuid_of(text: str) -> UUID | None:
 
 
 def uuids(texts: Iterable[str]) -> list[UUID]:
-    """The ids among ``texts``; what is none is left out."""
+    """The UUIDs among ``texts``; anything else is skipped."""
     return [uuid for text in texts if (uuid := uuid_of(text))]
 
 
 def numbers_of(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
-    """Which numbers ``text`` names, as ``0-3,8`` does, and the parts of it that name none."""
+    """Parse ranges such as ``0-3,8``: the numbers of ``among`` that they name, and the parts that
+    name none."""
     named, refused = set[int](), list[str]()
     for part in filter(None, (part.strip() for part in text[:LONGEST_RANGES].split(","))):
         first, dash, last = part.partition("-")
@@ -44,7 +45,7 @@ def numbers_of(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
 
 
 def ranges_of(numbers: Iterable[int]) -> str:
-    """``0-3,8`` for 0, 1, 2, 3, 8."""
+    """The inverse of :func:`numbers_of`: ``0-3,8`` for 0, 1, 2, 3, 8."""
     ranges: list[list[int]] = []
     for number in sorted(numbers):
         if ranges and ranges[-1][-1] == number - 1:
@@ -55,5 +56,5 @@ def ranges_of(numbers: Iterable[int]) -> str:
 
 
 def search_text(query: QueryDict, name: str = "q") -> str:
-    """What to search for. Nobody types a longer text."""
+    """The search text of an address, cut to a length that somebody might type."""
     return query.get(name, "").strip()[:LONGEST_TEXT]

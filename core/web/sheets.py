@@ -1,27 +1,27 @@
-"""CSV for spreadsheets, line by line."""
+"""CSV for spreadsheets, streamed line by line."""
 
 import csv
 from collections.abc import Callable, Iterable
 
-# A spreadsheet takes a cell that starts with one of these for a formula and runs it.
+# Spreadsheets treat a cell that starts with one of these as a formula, and run it.
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 class _Line:
-    """csv.writer's idea of a file: it hands back what was written."""
+    """A file for csv.writer that returns what was written instead of storing it."""
 
     def write(self, text: str) -> str:
         return text
 
 
 def harmless(text: str) -> str:
-    """Text that no spreadsheet runs: a quote in front makes it text."""
+    """Escape text that a spreadsheet would run, with a quote in front."""
     is_risky = text.lstrip(" ").startswith(DANGEROUS)
     return f"'{text}" if is_risky else text
 
 
 def line_writer() -> Callable[[Iterable[str]], str]:
-    """Makes a line of the cells of a row."""
+    """A function that turns the cells of a row into a line of CSV."""
     writer = csv.writer(_Line())
 
     def write(cells: Iterable[str]) -> str:

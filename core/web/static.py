@@ -12,10 +12,10 @@ Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc] # whitenoise has no types
-    """WhiteNoise, but without a thread per request and with the file as one piece.
+    """WhiteNoise without a thread per request, and with the file in one piece.
 
-    Its own answer is a synchronous stream, which Django under ASGI warns about and reads whole
-    anyway; the largest of our files has some hundred kilobytes.
+    WhiteNoise answers with a synchronous stream. Under ASGI Django warns about that and reads it
+    completely anyway; our largest file has a few hundred kilobytes.
     """
 
     sync_capable = async_capable = True
@@ -43,7 +43,7 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc] # white
             with answer.file:
                 body = answer.file.read()
         headers = dict(answer.headers)
-        # An answer without a body (304) has no type, and Django would add its own.
+        # A response without a body (304) has no content type, but Django would add one.
         response = HttpResponse(body, status=int(answer.status), headers=headers)
         if "Content-Type" not in headers:
             del response["Content-Type"]

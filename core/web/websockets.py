@@ -1,4 +1,4 @@
-"""Websockets are for our own pages: browsers let any site open one, with our cookies."""
+"""Access checks for websockets: browsers let any site open one, and send our cookies along."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -18,8 +18,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def own_pages_only(app: App) -> App:
-    """Refuse whoever does not come from a page of this host, or of a trusted origin, and whose
-    address or cookies hold what no text may."""
+    """Only let through websockets that come from a page of this host or a trusted origin, and whose
+    address and cookies are fit text."""
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
         if is_own_page(scope) and not unfit(scope):
@@ -31,7 +31,8 @@ def own_pages_only(app: App) -> App:
 
 
 def by_address(pages: App, programs: App) -> App:
-    """``programs`` below ``/api/``, where neither cookies nor the origin count, but tokens."""
+    """Route paths below ``/api/`` to ``programs``, which check tokens instead of cookies and
+    origin."""
 
     async def chosen(scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(API):
@@ -45,7 +46,7 @@ def by_address(pages: App, programs: App) -> App:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """Before the handshake: the browser sees a 403."""
+    """Close before the handshake, so that the client sees a 403."""
     await receive()
     await send({"type": "websocket.close"})
 
@@ -58,7 +59,7 @@ def unfit(scope: Scope) -> bool:
 
 
 def is_own_page(scope: Scope) -> bool:
-    """Whether the page came from where the websocket leads."""
+    """Whether the websocket leads to the host that the page came from."""
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     origin, host = headers.get(b"origin", ""), headers.get(b"host", "")
     if origin in settings.CSRF_TRUSTED_ORIGINS:
@@ -68,7 +69,7 @@ def is_own_page(scope: Scope) -> bool:
 
 
 def origin_of(scope: Scope, host: str) -> str:
-    """That of the pages of this host, as their websockets carry it. With HTTPS=on there are no
-    others, whatever the proxy in front speaks to us."""
+    """The Origin header that pages of this host send. With HTTPS=on it is always https, whatever
+    the proxy in front speaks to us."""
     encrypted = settings.HTTPS or scope.get("scheme") == "wss"
     return f"{'https' if encrypted else 'http'}://{host}"
