@@ -1,4 +1,4 @@
-"""Lengths of time as a number and a unit, and as the seconds that a spec holds."""
+"""Durations: a number and a unit in a form, seconds in the spec."""
 
 import re
 from decimal import Decimal
@@ -9,7 +9,7 @@ NUMBER = re.compile(r"^[+-]?[0-9]{1,12}(\.[0-9]{1,6})?$")
 
 
 def to_seconds(number: str, unit: str) -> int | str:
-    """Seconds, or the words as they were typed where they are no whole number of seconds."""
+    """Whole seconds, or the text as typed if it does not amount to that."""
     if unit in UNITS and NUMBER.match(number):
         seconds = Decimal(number) * UNITS[unit]
         if seconds == int(seconds):
@@ -18,10 +18,8 @@ def to_seconds(number: str, unit: str) -> int | str:
 
 
 def split(value: Any, *, unit: str = "sec") -> tuple[str, str]:
-    """Number and unit to show for a value of :func:`to_seconds`, in the largest unit that fits.
-
-    ``unit`` is the one to offer where there is no value.
-    """
+    """The inverse of :func:`to_seconds`: number and unit to show, in the largest unit that fits.
+    ``unit`` is preselected for an empty value."""
     if value in (None, ""):
         return "", unit
     if isinstance(value, int):

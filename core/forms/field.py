@@ -1,4 +1,4 @@
-"""What an input of a form is: a field, and in a list of things with several parts its cells."""
+"""Declarations of a form: its fields, and the cells of list items."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from typing import Any
 
 Values = dict[str, Any]  # a document, or a part of one, under its wire names
 Path = tuple[str | int, ...]
-Option = tuple[str, str]  # value, label; of a cell, the empty value is what holds unless chosen
+Option = tuple[str, str]  # value and label; in a cell, the empty value stands for the default
 
 
 class Input(StrEnum):
-    """What a field or a cell holds, and so what it looks like."""
+    """The type of a field or cell, which decides how it is read and drawn."""
 
     TEXT = "text"
     LINES = "lines"  # a text of several lines
     SCRIPT = "script"  # a list of texts, one a line
-    SECRET = "secret"  # noqa: S105 -- an input whose value goes out once and never comes back
+    SECRET = "secret"  # noqa: S105 -- a value that is posted once and never shown again
     SECRET_LINES = "secret_lines"  # noqa: S105 -- the same, of several lines
-    FILE = "file"  # one that is uploaded; the form has it, no document does
+    FILE = "file"  # an upload; available in ``Form.files``, not in the document
     WHOLE = "whole"
     NUMBER = "number"  # with a fraction
     SELECT = "select"
@@ -27,13 +27,13 @@ class Input(StrEnum):
     BOXES = "boxes"  # the same, each with a box
     RADIO = "radio"  # one of a few, all of which are seen
     MAYBE = "maybe"  # yes, no, or not given
-    FLAG = "flag"  # true or false; shown as a box, or as a choice of two
+    FLAG = "flag"  # true or false; a checkbox, or a select with two options
     AMOUNT = "amount"  # a number and a unit, kept as a quantity
     DURATION = "duration"  # a number and a unit, kept as seconds
     CARDS = "cards"  # one of a few cards
     NAMES = "names"  # of a cell: a list of texts, each in an input of its own
-    ROWS = "rows"  # a list whose items stand on a line each
-    ITEMS = "items"  # a list whose items have room
+    ROWS = "rows"  # a list whose items take one line each
+    ITEMS = "items"  # a list whose items take several lines each
 
 
 LISTS = {Input.ROWS, Input.ITEMS}
@@ -42,15 +42,15 @@ SECRETS = {Input.SECRET, Input.SECRET_LINES}
 
 @dataclass(frozen=True)
 class Cell:
-    """One part of an item. ``key`` is its wire path in the item; empty: the item is the value.
+    """One input of a list item.
 
-    ``choices`` names a list that is known only when the form is shown, ``missing`` is what is said
-    of a value that is not in it. ``initial`` is what holds where nothing is given, and what is
-    therefore never kept. ``also`` are paths whose problems it shows beside its own. An item is
-    blank while no cell that ``fills`` it holds anything. While someone types in it, the
-    page named ``suggests`` is asked how it may go on. One that ``redraws`` has its item drawn
-    again when it changes, for other cells depend on it. ``adds`` is what the button for another
-    name says, by the choice in the item that it is for.
+    ``key`` is the wire path within the item; if it is empty, the item itself is the value.
+    ``choices`` names options that are only known when the form is shown, and ``missing`` describes
+    a value that is not among them. ``initial`` is the default of a flag, which is not stored.
+    ``also`` are further paths whose problems are shown here. An item counts as blank while no cell
+    with ``fills`` has a value. ``suggests`` names the URL that completes what is typed.
+    ``redraws``: other cells depend on this one, so the item is redrawn when it changes. ``adds``
+    labels the button for another name, by the option that is selected in the item.
     """
 
     key: str
@@ -88,8 +88,8 @@ def _steps(key: str) -> Path:
 
 @dataclass(frozen=True)
 class Repack:
-    """Where the cells of an item are not its wire names: ``unpack`` makes a mapping of cells (and
-    of what no cell shows) of an item, ``pack`` an item of such a mapping."""
+    """Converts items whose cells differ from the wire names: ``unpack`` turns an item into a
+    mapping of cell keys (and keys without a cell), ``pack`` does the reverse."""
 
     unpack: Callable[[Values], Values]
     pack: Callable[[Values], Values]
@@ -97,16 +97,15 @@ class Repack:
 
 @dataclass(frozen=True)
 class Field:
-    """``key`` is the document's wire path, below ``within`` where there is such a part.
+    """A field of a form.
 
-    ``unit`` is the one to offer for a duration that is not given. ``add`` is the label of the
-    button for another item, and ``mark`` what its items hold that shows nowhere: of two fields over
-    over one list each has the items with its mark, and the second an ``alias`` for its inputs. Of
-    ``ordered`` items the first is the best. ``also`` are paths whose problems it shows beside its
-    own, ``initial`` is whether a flag holds where nothing is given. What is ``literal`` is taken
-    as it is typed: a browser neither completes it nor minds its spelling. A list that ``inherits``
-    shows the items that are there unless one of its own replaces them. Where it is ``single`` the
-    document holds one item as it is, and no list of them.
+    ``key`` is the wire path in the document, below ``within`` if that is set. ``unit`` is
+    preselected for a duration. ``choices``, ``missing``, ``initial`` and ``also`` are as in
+    :class:`Cell`. ``literal`` turns off completion and spell checking. For lists: ``add`` labels
+    the button for another item. ``mark`` are flags that items of this field carry: two fields can
+    share one list in the document, and the second has an ``alias`` for its input names. In an
+    ``ordered`` list the first item is preferred. ``inherits`` also shows items that apply unless
+    one of the list replaces them. A ``single`` list is stored as one item, not as a list.
     """
 
     key: str
@@ -134,7 +133,7 @@ class Field:
 
     @cached_property
     def name(self) -> str:
-        """Of the input, and its id; items add ``-0-name`` and the like."""
+        """Name and id of the input; items append ``-0-name`` and the like."""
         slug = self.alias or self.key.replace(".", "-")
         return f"{self.within}-{slug}" if self.within else slug
 
@@ -149,7 +148,7 @@ class Field:
 
     @cached_property
     def dotted(self) -> str:
-        """The first key below ``within``, whatever it holds, with a dot between the two."""
+        """``within`` and the first key below it, with a dot between them."""
         return ".".join(str(step) for step in self.path[: 2 if self.within else 1])
 
     @property
@@ -158,12 +157,12 @@ class Field:
 
     @property
     def plain(self) -> bool:
-        """Its items are values without parts."""
+        """Whether items are plain values, not mappings."""
         return self.is_list and not self.cells[0].key
 
     @property
     def blank(self) -> Values | str:
-        """A new item."""
+        """The value of a new item."""
         return "" if self.plain else {key: value for key, value in self.mark if value}
 
     def holds(self, item: object) -> bool:
@@ -175,7 +174,7 @@ class Field:
         )
 
     def cell_of(self, path: Path) -> Cell | None:
-        """The cell that shows a problem of the item at ``path``, an index and what follows."""
+        """The cell that shows a problem at ``path``, which contains the index of an item."""
         rest = path[len(self.path) + (0 if self.single else 1) :]
         for cell in self.cells:
             if any(rest[: len(its)] == its for its in cell.paths):

@@ -1,4 +1,4 @@
-"""The form of an ordinary page: a tuple of fields over a document, posted as a whole."""
+"""A form over a document that is posted as a whole. The wizard has drafts instead."""
 
 import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,12 +21,12 @@ CLOSED = {Input.SELECT, Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}
 
 
 class Form:
-    """``values`` is the document that the fields show; with ``posted``, as a person changed it.
+    """Fields with the values of a document, and, if ``posted``, with a person's changes to it.
 
-    ``offered`` are the choices that are known only now. What is posted for the ``fixed`` fields, by
-    name, does not count. Only what no browser sends of its own accord is judged here: a choice that
-    was not offered. All else is the model's, whose problems come by :meth:`add_problems`.
-    What came as ``files`` is for whoever knows what it should be.
+    ``offered`` are options that are only known now. Posted values of ``fixed`` fields, given by
+    name, are ignored. The form itself only checks what browsers never send by themselves: an option
+    that was not offered. Everything else is the model's to judge; its problems arrive through
+    :meth:`add_problems`. Uploaded ``files`` are left to the caller.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Form:
 
     @property
     def errors(self) -> dict[str, list[str]]:
-        """By field; those of items as well."""
+        """Messages by field name, including those of its items."""
         return {
             shown.name: [*shown.errors, *(error for item in shown.items for error in item.errors)]
             for shown in self
@@ -76,11 +76,11 @@ class Form:
         return self.is_bound and not self.errors and not self.non_field_errors
 
     def add_error(self, name: str | None, text: str) -> None:
-        """Of a field, or of the form as a whole."""
+        """Add a message to a field, or to the whole form if ``name`` is ``None``."""
         (self.fields[name].errors if name else self.non_field_errors).append(text)
 
     def document(self, *, without: Collection[str] = ()) -> Values:
-        """What the fields say, without blank items and the keys that are no part of it."""
+        """The document without blank items, and without the keys ``without``."""
         whole = {key: value for key, value in self.values.items() if key not in without}
         for shown in self:
             if shown.field.is_list:
@@ -88,12 +88,12 @@ class Form:
         return whole
 
     def _filled(self, shown: Shown) -> list[tuple[int, Any]]:
-        """Number and value of each item that is filled in."""
+        """Index and value of each item that is not blank."""
         its = enumerate(read.items_of(self.values, shown.field))
         return [(number, value) for number, value in its if not shown.items[number].is_blank]
 
     def add_problems(self, problems: Iterable[tuple[Path, str]]) -> None:
-        """The model's verdict on :meth:`document`: path and message of each problem."""
+        """Show the model's problems with :meth:`document`, each a path and a message."""
         for path, message in problems:
             shown = self.locate(path)
             if shown is None:
@@ -105,7 +105,7 @@ class Form:
             shown.add_error(sentence(message, shown.label_of(path)), path, item=item)
 
     def locate(self, path: Path) -> Shown | None:
-        """The field that shows a problem: that with the longest part of its path."""
+        """The field that shows problems at ``path``: the one with the longest matching prefix."""
         for length in range(len(path), 0, -1):
             for shown in self:
                 if path[:length] in shown.field.paths:
@@ -129,14 +129,15 @@ class Form:
         return value in dict([*of.options, *self.offered.get(of.choices, [])])
 
     def blank_item(self, name: str, number: int | str) -> ShownItem:
-        """A new item of a list, for a script or a person to fill in."""
+        """An empty item of a list field, for a script or a person to fill in."""
         shown = self.fields[name]
         begun = shown.new or shown.field.blank
         return items.show_one(shown.field, f"{name}-{number}", begun, self.offered)
 
     @property
     def rows(self) -> dict[str, Mapping[str, Any]]:
-        """Each list for ``components/rows.html``: with a blank row, and the spare ones."""
+        """What ``components/rows.html`` needs of each list: its items, a blank one, and
+        spare ones."""
         return {shown.name: self._rows(shown) for shown in self if shown.field.is_list}
 
     def _rows(self, shown: Shown) -> Mapping[str, Any]:
@@ -156,8 +157,8 @@ def not_offered(value: str) -> str:
 
 @contextmanager
 def judged(form: Form) -> Iterator[None]:
-    """Puts the verdict of a verb that refuses the form's values beside the fields it is about, and
-    the rest above the form. What stands in the block below the verb is for its success."""
+    """Show a ``ValidationError`` raised in the block at the fields it names, or above the form. Put
+    the verb and what follows its success into the block."""
     try:
         yield
     except ValidationError as error:

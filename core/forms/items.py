@@ -1,7 +1,8 @@
-"""Items of a list: from what a browser posted to the document, and from the document to cells.
+"""List items: reading them from a POST into the document, and showing them as cells.
 
-What no cell shows of an item stays in the document. The page carries a digest of it, by which it is
-found again: other pages may have moved the items meanwhile, and every cell may be changed.
+An item may have parts without a cell, which must survive editing. They stay in the stored document,
+and the page carries a digest to find them again. Position or values would not do: another page may
+have moved the items meanwhile, and every cell may be changed.
 """
 
 import copy
@@ -28,21 +29,22 @@ UNITS: tuple[Option, ...] = (
     ("Ti", "TiB"),
 )
 USUAL = "G"
-REST = "rest"  # the input with the digest; it also says that the item is there
-REMOVE = "DELETE"  # a box that takes the item away, where no script runs
+REST = "rest"  # the hidden input with the digest; its presence also says that the item exists
+REMOVE = "DELETE"  # checkbox that removes the item without JavaScript
 SALT = "core.forms.items"
 MOST = 200
-SPARE = 3  # blank inputs, for the button that adds one where no script runs
-BARRED = ":barred"  # behind the name of a list of choices: those that can only be seen
+SPARE = 3  # extra blank inputs in place of the add button, without JavaScript
+BARRED = ":barred"  # suffix of a list of options that are shown but cannot be selected
 Offered = Mapping[str, list[Option]]
 
 
 @dataclass
 class ShownCell:
-    """A cell with its value; ``id`` is also the name of its input. One that is ``hidden`` here is
-    asked of nobody. ``warnings`` and the ``note`` refuse nothing. ``is_choice``: one of the
-    ``options`` is chosen, whatever the cell is elsewhere; those that are ``barred`` are only seen.
-    ``names`` are those of a list of them.
+    """A cell with its value. ``id`` is also the name of the input.
+
+    ``hidden``: not asked in this item. ``warnings`` and ``note`` are shown but refuse nothing.
+    ``is_choice``: drawn as a select in this item, whatever the cell's type. ``barred`` are options
+    that cannot be selected. ``names`` are the values of an ``Input.NAMES`` cell.
     """
 
     cell: Cell
@@ -62,7 +64,7 @@ class ShownCell:
 
     @property
     def spare(self) -> range:
-        """Numbers of further names, where no script adds inputs."""
+        """Indexes of extra inputs for names, without JavaScript."""
         return range(len(self.names), len(self.names) + SPARE)
 
     @property
@@ -71,13 +73,13 @@ class ShownCell:
 
     @property
     def is_noted(self) -> bool:
-        """Whether anything is to be said below it."""
         return bool(self.errors or self.warnings or self.note)
 
 
 @dataclass
 class ShownItem:
-    """``rest`` is the digest of what no cell shows, for the hidden input ``rest_id``."""
+    """An item with its cells. ``rest`` is the digest of its parts without a cell, posted as
+    ``rest_id``."""
 
     prefix: str
     rest: str
@@ -102,13 +104,13 @@ class ShownItem:
 
     @property
     def is_blank(self) -> bool:
-        """Still to be filled in."""
+        """Whether nothing has been entered yet."""
         fills = (it for it in self.cells if it.cell.fills and it.cell.input is not Input.FLAG)
         return not any(it.value for it in fills)
 
     @property
     def by(self) -> dict[str, ShownCell]:
-        """Its cells by their slugs, for a layout of its own."""
+        """Cells by slug, for templates with their own layout."""
         return {it.cell.slug: it for it in self.cells}
 
     def cell(self, of: Cell | None) -> ShownCell:
@@ -116,8 +118,8 @@ class ShownItem:
 
 
 def read(item: Field, stored: Iterable[Any], posted: Mapping[str, str]) -> list[Any]:
-    """The items that were posted, in the order of their numbers, blank ones too. Wrong values stay
-    as they were typed; ``stored`` is the list as it is."""
+    """The posted items in order, including blank ones. Wrong values are kept as typed. ``stored``
+    is the list in the document, whose parts without a cell are carried over."""
     remainders: dict[str, list[Values]] = {}
     for old in stored:
         if item.holds(old) and (rest := _rest(item, old)):
@@ -150,7 +152,7 @@ def _read(
 
 
 def _posted(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
-    """What to keep of a cell: nothing where it is as it would be anyway."""
+    """The value to store for a cell; ``None`` for a flag with its default value."""
     name = f"{prefix}-{cell.slug}"
     value = posted.get(name, "")
     value = value.strip() if cell.strip else value
@@ -168,7 +170,7 @@ def _posted(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
 
 
 def _names(prefix: str, posted: Mapping[str, str]) -> list[str]:
-    """In the order of their numbers, without those left empty."""
+    """The posted names in order, without empty ones."""
     pattern = re.compile(rf"^{re.escape(prefix)}-([0-9]{{1,4}})$")
     numbers = sorted({int(match[1]) for key in posted if (match := pattern.match(key))})[:MOST]
     names = (posted.get(f"{prefix}-{number}", "").strip() for number in numbers)
@@ -176,13 +178,13 @@ def _names(prefix: str, posted: Mapping[str, str]) -> list[str]:
 
 
 def show(item: Field, stored: Iterable[Any], offered: Offered) -> list[ShownItem]:
-    """The field's items of a list, with the ids of their inputs."""
+    """The items of a list that belong to the field, ready to draw."""
     its = [given for given in stored if item.holds(given)]
     return [show_one(item, f"{item.name}-{number}", it, offered) for number, it in enumerate(its)]
 
 
 def show_one(item: Field, prefix: str, given: Any, offered: Offered) -> ShownItem:
-    """An item whose inputs have names that begin with ``prefix``."""
+    """One item, ready to draw; the names of its inputs start with ``prefix``."""
     whole = _unpacked(item, given)
     shown = [
         _cell(cell, f"{prefix}-{cell.slug}", nested.get(whole, cell.key) if cell.key else given)
@@ -213,8 +215,8 @@ def _cell(cell: Cell, name: str, value: Any) -> ShownCell:
 
 
 def choose(value: str, of: Cell | Field, offered: Offered) -> tuple[str, list[Option]]:
-    """The value as a choice, and the choices. One that is not offered here stays to be seen; that
-    of the first option may be written out."""
+    """The selected value and all options. A value that is not offered is added, so that it stays
+    visible. The empty option may also be given by its label."""
     options = [*of.options, *offered.get(of.choices, [])]
     if ("", value) in options:
         value = ""
@@ -231,7 +233,7 @@ def _unpacked(item: Field, given: Any) -> Values:
 
 
 def _rest(item: Field, given: Any) -> Values:
-    """What no cell shows."""
+    """The parts of an item that have no cell."""
     rest = copy.deepcopy(_unpacked(item, given))
     for cell in item.cells:
         if cell.key:
@@ -242,6 +244,6 @@ def _rest(item: Field, given: Any) -> Values:
 
 
 def digest(rest: Values) -> str:
-    """With the secret key: nobody can guess from it what it is of."""
+    """A keyed digest, so that the page reveals nothing about the hidden parts."""
     text = json.dumps(rest, sort_keys=True, default=str)
     return salted_hmac(SALT, text, algorithm="sha256").hexdigest()[:32]

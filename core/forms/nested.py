@@ -1,4 +1,4 @@
-"""Values of a document by their wire path, such as ``storage.pvc``."""
+"""Read and write values in a document by wire path, such as ``storage.pvc``."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ EMPTY: tuple[Any, ...] = ("", [], {}, None)
 
 
 def get(values: Values, key: str) -> Any:
-    """What stands there; ``None`` where nothing does, or something else on the way."""
+    """The value at a path; ``None`` if it or a parent is missing."""
     value: Any = values
     for step in key.split("."):
         value = value.get(step) if isinstance(value, dict) else None
@@ -21,7 +21,7 @@ def items(values: Values, key: str) -> list[Any]:
 
 
 def all_of(values: Values, field: Field) -> list[Any]:
-    """All items of a list, whichever field they belong to; or the one item that stands alone."""
+    """All items of the field's list, including those of other fields; a single item as a list."""
     if not field.single:
         return items(values, field.key)
     alone = get(values, field.key)
@@ -29,8 +29,8 @@ def all_of(values: Values, field: Field) -> list[Any]:
 
 
 def put(values: Values, key: str, value: Any, *, empty: bool = False) -> None:
-    """Keep a value; an empty one goes, and what held nothing else with it. ``empty``: an empty text
-    stays."""
+    """Set a value. An empty value is removed, together with parents that become empty. With
+    ``empty``, an empty string is kept."""
     head, _, rest = key.partition(".")
     if rest:
         inner = values.get(head)

@@ -1,4 +1,4 @@
-"""From what a browser posted to a document. Nothing is judged here: wrong answers are kept too."""
+"""Read a POST into a document. Nothing is validated here; wrong values are kept as typed."""
 
 import re
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ YES_OR_NO = {"yes": True, "no": False}
 
 
 def text(posted: Mapping[str, str], name: str) -> str:
-    """One answer, with the line breaks that we have."""
+    """A posted text with Unix line breaks."""
     return posted.get(name, "").replace("\r\n", "\n").strip()
 
 
 def put(values: Values, field: Field, posted: QueryDict) -> None:
-    """Write what was posted for a field into the document. A file is no part of it."""
+    """Write the posted value of a field into the document. Uploads are not part of it."""
     if field.input is Input.FILE:
         return
     if field.is_list:
@@ -30,7 +30,8 @@ def put(values: Values, field: Field, posted: QueryDict) -> None:
 
 
 def _value(field: Field, posted: QueryDict) -> Any:
-    """What is no value of its kind stays as it was typed. A flag is kept where it is unusual."""
+    """The posted value, converted to the field's type if possible. A flag with its default value is
+    ``None``."""
     if field.input is Input.SECRET:
         return posted.get(field.name, "")
     value = text(posted, field.name)
@@ -52,12 +53,12 @@ def _value(field: Field, posted: QueryDict) -> Any:
 
 
 def items_of(values: Values, field: Field) -> list[Any]:
-    """The items of a list that are the field's."""
+    """The items of the document's list that belong to this field."""
     return [item for item in nested.all_of(values, field) if field.holds(item)]
 
 
 def put_items(values: Values, field: Field, new: list[Any]) -> None:
-    """Put the field's items where its old ones stood; those of another field keep their place."""
+    """Replace the field's items in the list, leaving items of other fields in place."""
     if field.single:
         if new or items_of(values, field):
             nested.put(values, field.key, new[0] if new else None)

@@ -1,4 +1,4 @@
-"""What a template reads of a field: its value as its input shows it, and what there is to say."""
+"""A field as templates see it: its value, options and messages."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -23,10 +23,8 @@ LITERAL = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"
 
 @dataclass
 class Inherited:
-    """An item that is there unless the form replaces it; ``note`` says where it comes from.
-
-    One with more than a value is shown as ``words``.
-    """
+    """A list item that applies unless the form replaces it; ``note`` says where it comes from.
+    ``words`` describe one with more than a value."""
 
     name: str
     value: str
@@ -36,8 +34,8 @@ class Inherited:
 
 @dataclass
 class ShownRule:
-    """What whoever writes a form for others decides about a field: ``value`` of its ``options``,
-    and ``why``. Both inputs have names that begin with ``id``."""
+    """How the author of a template rules a field: ``value`` is one of ``options``, ``why`` the
+    reason. The names of both inputs start with ``id``."""
 
     id: str
     value: str
@@ -47,13 +45,15 @@ class ShownRule:
 
 @dataclass
 class Shown:
-    """A field with what the document holds. ``why_not``: it cannot be used here. ``origin`` says
-    where the value comes from, ``changed`` that it replaces another, ``ok`` what is good about
-    it. What somebody else decided of it is the ``ruling``; it is ``locked`` as long as it is as
-    they have it, ``strayed`` otherwise, and ``rule`` is where they decide. ``withheld`` are parts
-    and choices of it that cannot be used here, each with the reason. A list that
-    ``is_default`` has the items that hold where none is given. ``groups`` are its options under
-    headings, ``new`` is what a new item of a list begins with."""
+    """A field with its value in the document.
+
+    ``why_not``: why the field cannot be used here. ``withheld``: parts or options of it that cannot
+    be used, each with the reason. ``origin`` says where the value comes from, ``changed`` that it
+    replaces another, ``ok`` what is good about it. ``ruling`` is what the template's author decided
+    about the field: it is ``locked`` while it has that value and ``strayed`` otherwise; ``rule``
+    holds the author's inputs. A list with ``is_default`` shows the items that apply by default.
+    ``groups`` are the options under headings, ``new`` the initial value of a new list item.
+    """
 
     field: Field
     value: Any = ""
@@ -84,18 +84,18 @@ class Shown:
 
     @property
     def add_label(self) -> str:
-        """The button that adds an item, as Run:ai writes it."""
+        """Label of the button that adds an item, in Run:ai's style."""
         return f"+{self.field.add or self.field.label.removesuffix('s').upper()}"
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing can be added."""
+        """Whether no item can be added."""
         only_one = self.field.single and bool(self.items)
         return self.locked or bool(self.why_not) or only_one
 
     @property
     def add_words(self) -> str:
-        """The same button, as it stands in the forms of assets."""
+        """Label of the same button in asset forms."""
         return f"+{self.field.add}"
 
     @property
@@ -108,7 +108,7 @@ class Shown:
 
     @property
     def chosen(self) -> list[str]:
-        """The values of the options that are."""
+        """The values of the selected options."""
         if self.field.input is Input.MAYBE and isinstance(self.value, bool):
             return ["yes" if self.value else "no"]
         if self.field.input in {Input.MANY, Input.BOXES}:
@@ -116,7 +116,7 @@ class Shown:
         return [str(self.value)]
 
     def label_of(self, path: Path) -> str:
-        """Of the cell that a problem is about, or of the field."""
+        """The label of the cell that shows a problem, or else of the field."""
         if not self.field.is_list or len(path) <= len(self.field.path):
             return self.field.label
         cell = self.field.cell_of(path)
@@ -137,7 +137,7 @@ class Shown:
 
     @property
     def is_given(self) -> bool:
-        """Whether there is anything that a person entered."""
+        """Whether somebody has entered a value."""
         return (bool(self.filled) and not self.is_default) or self.value not in ("", None)
 
     @property
@@ -145,7 +145,8 @@ class Shown:
         return [item for item in self.items if not item.is_blank]
 
     def add_error(self, text: str, path: Path, *, item: int | None = None) -> None:
-        """Say it once: of an ``item`` at the cell that ``path`` leads to, else below the field."""
+        """Add a message once: at the cell of ``item`` that ``path`` leads to, or below the
+        field."""
         errors = self.errors
         if item is not None:
             errors = self.items[item].cell(self.field.cell_of(path)).errors
@@ -164,7 +165,7 @@ def show(of: Field, values: Values, offered: Offered) -> Shown:
         shown.value, shown.unit = durations.split(given, unit=of.unit)
         return shown
     if given is None and of.input is Input.FLAG and of.initial:
-        given = True  # what holds where nothing is given
+        given = True  # the default
     shown.value = "" if given is None or of.input in SECRETS else given
     if of.input is Input.SCRIPT and isinstance(given, list):
         shown.value = "\n".join(map(str, given))

@@ -1,16 +1,16 @@
-"""Problems as sentences."""
+"""Turn problem messages into sentences."""
 
 import re
 
 ABOUT_THE_FIELD = ("is ", "must ", "has ", "needs ")
-OF_MANY = {"is": "are", "has": "have", "needs": "need", "goes": "go"}  # and what follows a plural
-HEAD = re.compile(r"^.+?(?= (?:of|per|for|to|in|at)\b|$)")  # what a label is about
+OF_MANY = {"is": "are", "has": "have", "needs": "need", "goes": "go"}  # verbs for a plural subject
+HEAD = re.compile(r"^.+?(?= (?:of|per|for|to|in|at)\b|$)")  # the head noun of a label
 SINGULAR = ("ss", "us")  # Access, Status
 
 
 def sentence(message: str, subject: str = "", *, more: tuple[str, ...] = ()) -> str:
-    """``is required`` as ``Name is required.`` or ``Arguments are required.``; a message with its
-    own subject keeps it. ``more`` are other beginnings that want a subject."""
+    """``is required`` becomes ``Name is required.`` or ``Arguments are required.``; a message with
+    its own subject keeps it. ``more`` are further beginnings that need a subject."""
     if subject and message.startswith((*ABOUT_THE_FIELD, *more)):
         verb, _, rest = message.partition(" ")
         agreed = OF_MANY.get(verb, verb) if is_plural(subject) else verb
@@ -19,7 +19,7 @@ def sentence(message: str, subject: str = "", *, more: tuple[str, ...] = ()) -> 
 
 
 def is_plural(label: str) -> bool:
-    """``Processes per pod`` are, ``Number of workers`` is not."""
+    """Whether a label is plural: ``Processes per pod`` is, ``Number of workers`` is not."""
     head = HEAD.search(label)
     noun = head[0] if head else label
     return noun.endswith("s") and not noun.endswith(SINGULAR)

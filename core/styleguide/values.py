@@ -30,7 +30,7 @@ FIELDS = (
 
 
 def sample() -> Form:
-    """One field and one cell of it are wrong."""
+    """A form with an error in a field and one in a cell."""
     form = Form(FIELDS, {}, QueryDict("name=Not valid&units=MB&resources-0-resource=a/b"))
     form.add_problems(
         [
