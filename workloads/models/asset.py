@@ -1,4 +1,4 @@
-"""What a workload was made with."""
+"""Links from a workload to the assets it was made with."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from workloads.models.workload import Workload
 
 
 class WorkloadAsset(AssetLink):
-    """An asset that a workload was submitted with, its template included."""
+    """An asset, or the template, that a workload was submitted with."""
 
     HOLDER = "workload"
     GROUPS = tuple(kind.traits.path for kind in WorkloadKind)
@@ -36,5 +36,5 @@ class WorkloadAsset(AssetLink):
 
     @classmethod
     def holders(cls) -> WorkloadQuerySet:
-        """Without those that were deleted."""
+        """Workloads that are not deleted."""
         return Workload.objects.filter(deleted_at=None)

@@ -1,4 +1,4 @@
-"""One start of a gang: how far its output has been brought here and read."""
+"""One start of a gang, and how far its output has been collected and parsed."""
 
 from typing import TYPE_CHECKING
 
@@ -9,10 +9,11 @@ if TYPE_CHECKING:
 
 
 class Attempt(models.Model):
-    """``parsed`` maps a rank to how many bytes of its output were searched for metrics: it moves in
-    the transaction that keeps the samples, so that each is kept exactly once.
+    """``parsed`` maps a rank to how many bytes of its output were searched for metrics. It is
+    updated in the transaction that stores the samples, so that each sample is stored exactly once.
 
-    ``resumed_step`` is where the training said that it went on from a checkpoint.
+    ``resumed_step`` is the checkpoint step at which the training says it resumed. ``complete``: all
+    output of this attempt is in our store.
     """
 
     workload = models.ForeignKey(
@@ -37,7 +38,7 @@ class Attempt(models.Model):
 
     @staticmethod
     def note(workload: "Workload") -> None:
-        """Remember every attempt of the workload's run so far."""
+        """Create the missing rows up to the workload's current attempt."""
         present = set(
             Attempt.objects.filter(workload=workload, run=workload.run).values_list(
                 "attempt", flat=True

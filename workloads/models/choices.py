@@ -1,4 +1,4 @@
-"""What the fields of the workload's models may hold, as functions (``core.database.choices``)."""
+"""Choices of the workload models' fields, as functions (see ``core.database.choices``)."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import CauseKind
 from spec.workload import Architecture, Role
 
-STANDARD = "standard"  # the architecture of one pod
+STANDARD = "standard"  # the architecture of a workload of one pod
 
 
 class Source(models.TextChoices):

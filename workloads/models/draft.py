@@ -1,4 +1,5 @@
-"""A workload in the making. It lives here, not in the session: reload and crash lose nothing."""
+"""A workload that is being filled in. It is stored in the database, not in the session, so that a
+reload or a crash loses nothing."""
 
 import uuid
 from typing import Self
@@ -17,28 +18,27 @@ UNNAMED = {True: "New template", False: "Unnamed draft"}
 
 class DraftQuerySet(models.QuerySet["Draft"]):
     def visible_to(self, user: User) -> Self:
-        """A draft is its author's alone."""
+        """The user's own drafts; nobody else sees a draft."""
         return self.filter(owner=user)
 
 
 class Draft(models.Model):
-    """``document`` is a :class:`spec.draft.WorkloadDraft`; ``step`` the page last reached (1-3).
-
-    ``touched`` lists the fields the author has left, the only ones that show what is wrong.
-    """
+    """``document`` is a :class:`spec.draft.WorkloadDraft` as JSON. ``step`` is the last page
+    reached (1 to 3). ``touched`` lists the fields the author has left: only these show errors."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts")
     document = models.JSONField(default=dict)
     touched = models.JSONField(default=list, blank=True)
-    # Of each open page, when what it sent last was sent, by its own count.
+    # By open page, when it sent its last change, by its own counter: older ones that arrive late
+    # are ignored.
     sent = models.JSONField(default=dict, blank=True)
-    # Counts the changes of the document; ``writer`` is the open page that made the last one.
+    # Counts changes of the document; ``writer`` is the open page that made the last one.
     version = models.PositiveIntegerField(default=0)
     writer = models.CharField(max_length=36, blank=True, default="")
     step = models.PositiveSmallIntegerField(default=1)
     template = models.ForeignKey(Template, on_delete=models.SET_NULL, null=True, blank=True)
-    # The template that is being changed in it; null in a draft that is to become a workload.
+    # The template that this draft edits; null if the draft is to become a workload.
     edits = models.ForeignKey(
         Template, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -63,7 +63,7 @@ class Draft(models.Model):
 
     @property
     def content(self) -> WorkloadDraft:
-        """Without what of it can no longer be read."""
+        """The draft, without parts that current rules can no longer read."""
         return readable(WorkloadDraft, ordered_draft(self.document))
 
     @content.setter
@@ -72,10 +72,10 @@ class Draft(models.Model):
 
     @property
     def fault(self) -> str:
-        """What of it can no longer be read."""
+        """What in the document current rules can no longer read, in words; empty if nothing."""
         return fault_of(WorkloadDraft, self.document)
 
     def is_overtaken(self, version: int, *, tab: str) -> bool:
-        """Whether a page that shows this version shows what another one changed since. What a page
-        posts before the answer to its last post came is not behind itself."""
+        """Whether another page changed the draft after ``version``, which the page ``tab`` shows. A
+        page is not overtaken by its own changes, whose answer may still be under way."""
         return version < self.version and (not tab or tab != self.writer)

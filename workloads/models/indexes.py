@@ -1,5 +1,5 @@
-"""Each order of the workloads table has an index; see ``workloads.table.keyset``. What the sweep
-looks for every few seconds has one, too."""
+"""Indexes: one for each sort order of the workloads table (see ``workloads.table.keyset``), and
+those for what the sweep looks up every few seconds."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from django.db.models import Q
 SORTED_BY = (
     "created_at completed_at name framework phase num_pods gpus cpu_cores memory_bytes image "
     "pending_seconds running_seconds "
-    "project"  # not an order, but the first thing that a researcher's page asks for
+    "project"  # not a sort order, but the filter of every researcher's page
 ).split()
 
 TABLE_INDEXES = [
@@ -23,14 +23,14 @@ TABLE_INDEXES = [
         condition=Q(deleted_at__isnull=False),
         name="table_of_deleted",
     ),
-    # All that a search looks at, so that one without a match reads no whole rows.
+    # A covering index for the search: without a match it reads no whole rows.
     models.Index(
         fields=["created_at", "id", "name", "image", "project", "created_by", "deleted_at"],
         name="table_search",
     ),
 ]
 
-#: Only of what has such a limit.
+#: Partial indexes: only workloads that have the limit.
 LIMIT_INDEXES = [
     models.Index(
         fields=["phase"],

@@ -1,4 +1,4 @@
-"""Which workloads, and how much of each."""
+"""The QuerySet of workloads: who may see which, and which columns a use needs."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -12,7 +12,7 @@ from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase
 if TYPE_CHECKING:
     from workloads.models.workload import Workload  # noqa: F401 -- named below, in a string
 
-# What an observation is compared with and moves.
+# The columns that an observation is compared with, or changes.
 STANDING = (
     "project",
     "cluster",
@@ -31,50 +31,52 @@ STANDING = (
 
 
 def reach(user: User, action: str = "workloads.read") -> Q:
-    """The workloads to which someone may do it."""
+    """A filter for workloads on which ``user`` may perform ``action``."""
     columns = {"project": "project", "department": "project__department", "cluster": "cluster"}
     return access.reach(user, action, **columns)
 
 
 class WorkloadQuerySet(models.QuerySet["Workload"]):
     def within_reach(self, user: User, action: str = "workloads.read") -> Self:
-        """Those to which someone may do it, the deleted ones that are kept included."""
+        """Workloads on which ``user`` may perform ``action``, including deleted ones that are still
+        kept."""
         return self.filter(reach(user, action))
 
     def open_to(self, user: User, action: str) -> Self:
-        """Those to which someone may do it. Deleted ones are gone."""
+        """Workloads on which ``user`` may perform ``action``, without deleted ones."""
         return self.within_reach(user, action).filter(deleted_at=None)
 
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "workloads.read")
 
     def deleted_for(self, user: User) -> Self:
-        """Deleted ones that are kept, which someone may look at."""
+        """Deleted workloads that are still kept and that ``user`` may see."""
         return self.within_reach(user).filter(deleted_at__isnull=False)
 
     def named(self, part: str) -> Self:
-        """Those with this in their name, the newest first."""
+        """Workloads whose name contains ``part``, newest first."""
         return self.filter(name__icontains=part).order_by("-created_at", "-pk")
 
     def active(self) -> Self:
-        """Neither finished nor stopped: the cluster has, or will have, something to do."""
+        """Neither finished nor stopped: something is still going to happen on the cluster."""
         return self.filter(phase__in=ACTIVE, deleted_at=None)
 
     def holding(self) -> Self:
-        """Has resources of its cluster, or is about to give them back."""
+        """Holds resources of its cluster, or is about to give them back."""
         return self.filter(phase__in=HOLDING, deleted_at=None)
 
     def occupying(self) -> Self:
-        """Has room on its machines: what holds it, and what is being deleted but not gone yet."""
+        """Takes up space on machines: holds resources, or is being deleted with pods still
+        running."""
         leaving = Q(phase=Phase.DELETING, running_pods__gt=0)
         return self.filter(Q(phase__in=HOLDING) | leaving, deleted_at=None)
 
     def waiting(self) -> Self:
-        """Those that admission may start, first come first."""
+        """Workloads that admission may start, in the order they were queued."""
         return self.filter(phase=Phase.PENDING, deleted_at=None).order_by("queued_at", "pk")
 
     def names_asking_for(self, pool: str) -> list[str]:
-        """Of those that may run in a node pool and name it."""
+        """Names of unfinished workloads that ask for this node pool."""
         asking = self.filter(deleted_at=None).exclude(spec_json__nodePools=[])
         rows = asking.exclude(phase__in=TERMINAL).order_by("name")
         named = rows.values_list("name", "spec_json__nodePools")
@@ -82,8 +84,9 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
 
     def for_list(self) -> Self:
         rows = self.select_related("project", "cluster", "created_by")
-        return rows.defer("manifest_json")  # large, and only read where one is asked for
+        return rows.defer("manifest_json")  # large, and rarely needed
 
     def standing(self, *also: str) -> Self:
-        """How each stands and no more, for what is done often. The rest is read when asked for."""
+        """Load only the columns of the current state, plus ``also``, for frequent queries. Others
+        are loaded on access."""
         return self.only(*STANDING, *also)

@@ -1,4 +1,4 @@
-"""One process of the gang, as last seen."""
+"""One rank of the gang, as last observed."""
 
 from django.db import models
 
@@ -8,7 +8,8 @@ from workloads.models.choices import rank_phases, reasons, roles
 
 
 class Rank(models.Model):
-    """``gpu_devices`` are the devices that admission gave; ``exit_code`` is -N after signal N."""
+    """``gpu_devices`` are the indexes of the devices that admission assigned; ``exit_code`` is -N
+    after signal N."""
 
     workload = models.ForeignKey(
         "workloads.Workload", on_delete=models.CASCADE, related_name="ranks"

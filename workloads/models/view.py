@@ -1,4 +1,4 @@
-"""A saved view of the workloads table: its address's query string under a name."""
+"""A saved view of the workloads table: the query string of its address, under a name."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""The workload: a spec that was submitted, and where its life stands."""
+"""The workload: a submitted spec and its current state."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @cache
 def _around_the_id(script_prefix: str) -> tuple[str, str]:
-    """Of a workload's address: a table has one in each row, and looking one up takes its time."""
+    """A workload's address before and after its id; cached because each row of a table needs it."""
     some = uuid.UUID(int=0)
     before, _, after = reverse("workload-detail", args=[some]).partition(str(some))
     return before, after
@@ -64,11 +64,11 @@ class Workload(Foreseen):
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"
     )
     source = models.CharField(max_length=10, choices=choices.sources, default=choices.Source.FORM)
-    # The draft it was made from: a second submission of one draft finds the first one's workload.
+    # Unique, so that submitting a draft twice returns the same workload.
     draft_id = models.UUIDField(null=True, blank=True, unique=True, editable=False)
     draft_json = models.JSONField(default=dict)
     spec_json = models.JSONField()
-    # The manifest of Kubernetes that it was read from, as it was handed in; null of any other.
+    # The Kubernetes manifest that it was submitted as, unchanged; null for any other.
     manifest_json = models.JSONField(null=True, blank=True, editable=False)
     origins_json = models.JSONField(default=dict, blank=True)
     template = models.ForeignKey(
@@ -84,7 +84,7 @@ class Workload(Foreseen):
     phase_updated_at = models.DateTimeField(default=timezone.now)
     run = models.PositiveIntegerField(default=1)
     attempt = models.PositiveIntegerField(default=0)
-    # When the cluster was given this run; a cluster with a queue of its own gets it at once.
+    # When this run was given to a cluster that queues for itself; null on any other cluster.
     handed_over_at = models.DateTimeField(null=True, blank=True)
     observed_run = models.PositiveIntegerField(default=0)
     observed_sequence = models.BigIntegerField(default=0)
@@ -98,8 +98,8 @@ class Workload(Foreseen):
     pending_seconds = models.FloatField(default=0)
     running_seconds = models.FloatField(default=0)
 
-    # Copies of what the spec says, so that the table sorts and filters in SQL, and the sweep reads
-    # no spec to know that there is no limit in it.
+    # Copies of values in the spec, so that the table can sort and filter in SQL, and the sweep
+    # finds limits without reading specs.
     kind = models.CharField(max_length=20, choices=choices.kinds, default="distributed")
     framework = models.CharField(max_length=20, blank=True, choices=choices.frameworks)
     architecture = models.CharField(max_length=30, choices=choices.architectures)
@@ -111,17 +111,17 @@ class Workload(Foreseen):
     memory_bytes = models.BigIntegerField(default=0)
     time_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
     idle_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
-    # Whether all that the ranks printed in this run is in our own store.
+    # Whether all output of this run is in our own store.
     logs_complete = models.BooleanField(default=False)
-    # Why it failed, as its log tells (workloads.diagnosis), and the line that decided it.
+    # The class of failure found in its log (workloads.diagnosis), and the line it was found by.
     failure_class = models.CharField(max_length=40, blank=True)
     failure_line = SaidJSON(default=dict, blank=True)
-    # The last sample of the training's own metrics, and how a few went (workloads.metrics.curve).
+    # The training's last sample, and the course of a few metrics (workloads.metrics.curve).
     last_metrics = SaidJSON(default=dict, blank=True)
     curves = SaidJSON(default=dict, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
-    warnings: Any = None  # of the plan that it was just made of, and of no other
+    warnings: Any = None  # of its plan; only on the object that was just created
 
     if TYPE_CHECKING:
         assets: RelatedManager["WorkloadAsset"]
@@ -170,7 +170,7 @@ class Workload(Foreseen):
 
     @cached_property
     def spec_fault(self) -> str:
-        """Why it cannot be started any more, where it was written under other rules."""
+        """Why current rules no longer accept its spec, in words; empty if they do."""
         return fault_of(WorkloadSpec, self.spec_json)
 
     @property
@@ -189,7 +189,7 @@ class Workload(Foreseen):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing of it changes by itself: it ended, and all that it printed is here."""
+        """Whether it no longer changes by itself: it ended, and all of its output is stored."""
         return self.logs_complete and not self.is_active
 
     @property
@@ -198,14 +198,14 @@ class Workload(Foreseen):
 
     @property
     def kept_until(self) -> datetime | None:
-        """When nothing is left of it; empty as long as it is not deleted."""
+        """When a deleted workload is removed for good; ``None`` if it is not deleted."""
         if self.deleted_at is None:
             return None
         return kept_until(ended=self.completed_at or self.deleted_at, deleted=self.deleted_at)
 
     @property
     def holds(self) -> bool:
-        """Whether it has resources of its cluster now."""
+        """Whether it holds resources of its cluster."""
         return self.phase in HOLDING
 
     @property
@@ -244,11 +244,11 @@ class Workload(Foreseen):
         at: datetime | None = None,
         **also: Any,
     ) -> bool:
-        """Move by a guarded UPDATE; ``False`` when illegal or when someone else moved first.
+        """Move by a guarded UPDATE; ``False`` if the move is illegal or someone else was first.
 
-        ``at`` is the last that a cluster wrote down. Where that is not after the present phase
-        began, it tells nothing of this change, which is then dated as it is seen. ``also`` are
-        columns that change in the same statement.
+        ``at`` is the time of the change according to the cluster. It is ignored if it is not later
+        than the start of the present phase. ``also`` are other columns to set in the same
+        statement.
         """
         origin, now = Phase(self.phase), timezone.now()
         if at and at > self.phase_updated_at:
@@ -270,8 +270,7 @@ class Workload(Foreseen):
         return bool(won)
 
     def _take_over(self, changes: dict[str, Any]) -> None:
-        """What was just written, without asking for it; what the database added up is read when
-        it is asked for."""
+        """Set the written values on this object; what the database computed is loaded on access."""
         for name, value in changes.items():
             if isinstance(value, Combinable):
                 self.__dict__.pop(name, None)
@@ -284,7 +283,7 @@ class Workload(Foreseen):
         return int(mapping(self.spec_json).get(key, DEFAULT_AUTO_DELETION_SECONDS))
 
     def _clock(self, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
-        """Time spent in the phase that ends, and the moments that people ask for."""
+        """Columns for the time spent in the phase that ends, and for the start and the end."""
         changes: dict[str, Any] = {}
         spent = max((now - self.phase_updated_at).total_seconds(), 0.0)
         if origin in WAITING:

@@ -1,1 +1,2 @@
-"""Rows of what happened to a workload: events, causes, decisions, samples, what is left of it."""
+"""Rows about a workload's past: events, causes, decisions, samples, and what outlives its
+deletion."""

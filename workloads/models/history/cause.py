@@ -1,4 +1,4 @@
-"""What kept a workload from running, and from when to when: one row for each change of cause."""
+"""What kept a workload from running, and when: one row for each change of cause."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,10 +8,10 @@ from workloads.models.choices import cause_kinds
 
 
 class CausePeriod(models.Model):
-    """One cause, for as long as it holds. ``said`` is the cluster's own words, ``evidence`` the
-    nodes that each reason rules out.
+    """One cause while it lasted. ``said`` quotes the cluster; ``evidence`` counts the nodes that
+    each reason rules out.
 
-    The one without ``until`` holds now; there is one such at most.
+    The row without ``until`` is the present cause; there is at most one.
     """
 
     workload = models.ForeignKey(
@@ -28,7 +28,7 @@ class CausePeriod(models.Model):
     until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        db_table = "workloads_cause"  # as releases before this one know it
+        db_table = "workloads_cause"  # the name in earlier releases
         ordering = ["workload_id", "since", "id"]
         constraints = [
             models.UniqueConstraint(
@@ -41,5 +41,5 @@ class CausePeriod(models.Model):
 
     @property
     def seconds(self) -> float:
-        """How long it kept the workload waiting, so far."""
+        """How long it has kept the workload waiting."""
         return max(((self.until or timezone.now()) - self.since).total_seconds(), 0.0)

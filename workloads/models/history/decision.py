@@ -1,4 +1,4 @@
-"""What admission decided of a workload: one row for each change of mind."""
+"""What admission decided about a workload: one row for each change."""
 
 from typing import Self
 
@@ -13,7 +13,8 @@ from workloads.models.choices import reasons
 
 class DecisionQuerySet(models.QuerySet["AdmissionDecision"]):
     def visible_to(self, user: User) -> Self:
-        """Those of workloads that someone may see, the deleted ones that are kept included."""
+        """Decisions about workloads that ``user`` may see, including deleted ones that are still
+        kept."""
         columns = {
             "project": "workload__project",
             "department": "workload__project__department",
@@ -26,9 +27,9 @@ class DecisionQuerySet(models.QuerySet["AdmissionDecision"]):
 
 
 class AdmissionDecision(models.Model):
-    """``at`` is the same for all that was decided in one round, in the order of the ids. ``kind``
-    is one of ``workloads.scheduling.order.records``, ``other`` the workload that it was about, or
-    behind which this one waits."""
+    """All decisions of one round have the same ``at``, and are in the order of their ids. ``kind``
+    is one of ``workloads.scheduling.order.records``. ``other`` is the workload that the decision
+    refers to, such as the one that this one waits for."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="decisions")
     workload = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""What happened to a workload, who or what did it, and why. Append-only."""
+"""An event in the life of a workload: what happened, by whom, and why. Append-only."""
 
 from django.db import models
 from django.utils import timezone
@@ -9,10 +9,10 @@ from workloads.models.choices import phases, reasons
 
 
 class Event(models.Model):
-    """``phase`` is set for a change of phase, ``verb`` for what a person asked.
+    """``phase`` is set for a change of phase, ``verb`` for a person's request.
 
-    Without an ``actor`` the cluster or Trainyard itself did it; ``source`` says which. What the
-    cluster says again and again stays one row, told by ``key``: ``count`` and ``at`` grow.
+    Events without an ``actor`` come from the cluster or Trainyard itself, as ``source`` says. A
+    repeated cluster event stays one row, identified by ``key``, whose ``count`` and ``at`` grow.
     """
 
     workload = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""What was foreseen of a workload when it was submitted, and how long it waited then."""
+"""The verdict a workload got at submission, and how long it really waited."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from workloads.models.rank import Rank
 
 
 class Foreseen(models.Model):
-    """``verdict`` is an ``Answer`` of ``workloads.scheduling.fit``, empty where nobody asked;
-    ``verdict_cause`` the kind of cause that it would wait for. ``first_wait_seconds`` is how long
-    it waited until its first run started, with a place for every rank."""
+    """``verdict`` is an ``Answer`` of ``workloads.scheduling.fit``; it is empty if nobody asked.
+    ``verdict_cause`` is the kind of cause it was expected to wait for. ``first_wait_seconds`` is
+    how long it waited until its first run started, with a place for every rank."""
 
     verdict = models.CharField(max_length=10, blank=True)
     verdict_cause = models.CharField(max_length=20, choices=cause_kinds, blank=True)
@@ -27,8 +27,11 @@ class Foreseen(models.Model):
 def first_wait(
     to: Phase, run: int, waited: Combinable, ranks: models.QuerySet[Rank]
 ) -> dict[str, Any]:
-    """The column that tells it, where this move is the first start. A gang whose master is done may
-    complete though others of its ``ranks`` never had a place."""
+    """The update of ``first_wait_seconds``, if this move is the first start; else nothing.
+
+    A gang whose master is done may complete although other ranks never had a place: that is no
+    start.
+    """
     is_start = to in STARTED or (to is Phase.COMPLETED and not _lacked_a_place(ranks))
     if run > 1 or not is_start:
         return {}
@@ -36,6 +39,7 @@ def first_wait(
 
 
 def _lacked_a_place(ranks: models.QuerySet[Rank]) -> bool:
-    """Whether some had one and some had not. Where no rank has one, nobody looked in time."""
+    """Whether some ranks had a node and some had not. If no rank has one, it was too short to be
+    observed."""
     nodes = set(ranks.values_list("node", flat=True))
     return "" in nodes and len(nodes) > 1

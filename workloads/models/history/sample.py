@@ -1,4 +1,4 @@
-"""Numbers over time: what a training reports, and what each rank uses."""
+"""Samples over time: metrics that a training reports, and resource usage of ranks."""
 
 from uuid import UUID
 
@@ -19,8 +19,9 @@ def sample_kinds() -> Choices:
 
 
 class Sample(models.Model):
-    """``values`` maps names to numbers: ``loss``, ``accuracy``; or ``cpu`` (cores), ``memory``
-    (bytes). ``step`` is the training's own count; usage has none."""
+    """``values`` maps names to numbers: ``loss`` or ``accuracy`` for training metrics, ``cpu``
+    (cores) or ``memory`` (bytes) for usage. ``step`` is the training's own counter; usage has none.
+    """
 
     id = models.BigAutoField(primary_key=True)
     workload = models.ForeignKey(
@@ -44,6 +45,7 @@ class Sample(models.Model):
 
 @prepared
 def newest_usage(workload_id: UUID) -> models.QuerySet[Sample]:
-    """One at most: each round of collecting asks for it, of each workload that runs."""
+    """The newest usage sample, as a list of at most one. Each collecting round asks for each
+    workload."""
     rows = Sample.objects.filter(workload=workload_id, kind=SampleKind.USAGE)
     return rows.order_by("-at")[:1]

@@ -1,4 +1,4 @@
-"""What is left of deleted workloads, where its output lies, and when it all goes."""
+"""What is kept of deleted workloads, where their output is stored, and when it is removed."""
 
 import shutil
 from datetime import datetime, timedelta
@@ -11,7 +11,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import CASCADE, PROTECT, Q
 
-#: After its deletion every workload is kept so long, unless less is set: to take back a mistake.
+#: A deleted workload is kept at least this long, so that a mistake can be noticed, unless retention
+#: is set to less.
 AT_LEAST = timedelta(days=7)
 
 
@@ -24,13 +25,13 @@ def remove_logs(workload_id: UUID) -> None:
 
 
 def kept_until(*, ended: datetime, deleted: datetime) -> datetime:
-    """When the rest of a deleted workload goes: some days after it ended."""
+    """When a deleted workload is removed for good."""
     retention = timedelta(days=settings.RETENTION_DAYS)
     return max(ended + retention, deleted + min(retention, AT_LEAST))
 
 
 def kept_in_words() -> str:
-    """What becomes of the output of a workload that is deleted now."""
+    """A sentence on what happens to the output of a workload that is deleted now."""
     days = min(settings.RETENTION_DAYS, AT_LEAST.days)
     if days <= 0:
         return "Its logs, metrics and events are deleted, too."
@@ -38,8 +39,8 @@ def kept_in_words() -> str:
 
 
 def expired(now: datetime) -> Q:
-    """Deleted workloads of which nothing is kept any longer. One that was deleted while it ran, or
-    could have run again, ended then."""
+    """A filter for deleted workloads whose retention is over. For one that never completed, the
+    deletion counts as its end."""
     retention = timedelta(days=settings.RETENTION_DAYS)
     long_ended = Q(completed_at__lte=now - retention)
     long_ended |= Q(completed_at=None, deleted_at__lte=now - retention)
@@ -47,8 +48,8 @@ def expired(now: datetime) -> Q:
 
 
 def with_the_project(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """``on_delete``: what is kept of deleted workloads goes with their project, output included.
-    One that is not deleted keeps it, by ``ProtectedError``."""
+    """``on_delete`` for a project: delete its deleted workloads with their output.
+    ``ProtectedError`` if it has workloads that are not deleted."""
     keeps = rows.filter(deleted_at=None).exists()
     rule = PROTECT if keeps else CASCADE
     rule(collector, field, rows, using)
