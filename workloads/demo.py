@@ -1,4 +1,4 @@
-"""Something to start with: a project and a few assets, made by the services that people use."""
+"""Demo data: a project and a few assets, created by the same services that people use."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 TEAM = "team-a"
 MNIST_IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 NOTEBOOK_IMAGE = "quay.io/jupyter/pytorch-notebook:latest"
-#: Trainyard asks who is there; a token would only be asked for besides.
+#: No token: Trainyard itself controls who may open the notebook.
 NOTEBOOK: dict[str, Any] = {
     "image": NOTEBOOK_IMAGE,
     "args": "start-notebook.py --IdentityProvider.token=",
@@ -42,13 +42,13 @@ BOARD: dict[str, Any] = {
         }
     ],
 }
-#: Kubeflow's image stores its model in a bucket unless told otherwise.
+#: Without ``model_storage_type`` Kubeflow's image would store its model in a bucket.
 XGBOOST: dict[str, Any] = {
     "image": "kubeflow/xgboost-dist-iris:latest",
     "args": "--job_type=Train --xgboost_parameter=objective:multi:softprob,num_class:3 "
     "--n_estimators=100 --learning_rate=0.1 --model_storage_type=local",
 }
-#: The image has no program of its own. Without a number, mpirun starts a rank in each slot.
+#: The image has no entry point. Without a number, mpirun starts a rank in each slot.
 MPI: dict[str, Any] = {
     "image": "mpioperator/mpi-pi:openmpi",
     "args": "mpirun /home/mpiuser/pi",
@@ -109,7 +109,8 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def make(cluster: Cluster, department: Department) -> None:
-    """The demo project, once: whoever deletes it does not get it back."""
+    """Create the demo project, unless there is any project: one that was deleted does not come
+    back."""
     author = access.who_may("assets.create").first()
     if author is None or Project.objects.exists():
         return
@@ -124,7 +125,7 @@ def make(cluster: Cluster, department: Department) -> None:
 
 
 def _assets(author: User) -> None:
-    """For the whole account, so that the next cluster has them too."""
+    """Assets of the whole account, so that they are also available on clusters added later."""
     place = Place()
     images = {
         name: assets.create(

@@ -1,6 +1,7 @@
-"""Asking a worker for something, after the commit. Tasks are named here and defined in ``tasks``.
+"""Send tasks to the worker after the commit. They are named here and defined in ``tasks.py``.
 
-A broker that is down loses nothing: the sweep looks at the rows every few seconds and asks again.
+If the broker is down nothing is lost: the sweep looks at the rows every few seconds and sends
+again.
 """
 
 from uuid import UUID
@@ -13,22 +14,24 @@ HAND_OVER, QUEUE_UP = "workloads.hand_over", "workloads.queue_up"
 
 
 def submit(*workloads: Workload) -> None:
-    """To their one cluster where that has a queue of its own, else to admission."""
+    """Have these workloads taken up. All must be on one cluster."""
     tell(None, look_for(workloads[0].cluster))
 
 
 def look_for(cluster: Cluster) -> Look:
-    """What takes up workloads of this cluster."""
+    """The task that takes up workloads: dispatch if the cluster has a queue of its own,
+    else ours."""
     return Look(HAND_OVER if cluster.capabilities.queues else QUEUE_UP, cluster.pk, SUBMIT)
 
 
 def hand_over(cluster_id: UUID) -> None:
-    """One message for all that is committed until a worker has looked."""
+    """Dispatch what is due; at most one message waits per cluster."""
     send_once(HAND_OVER, cluster_id, SUBMIT)
 
 
 def queue_up(cluster_id: UUID) -> None:
-    """The same where Trainyard decides what starts when."""
+    """Queue what is due on a cluster where Trainyard decides what starts; at most one message
+    waits."""
     send_once(QUEUE_UP, cluster_id, SUBMIT)
 
 

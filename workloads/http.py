@@ -1,4 +1,4 @@
-"""From an address to the workload that it names."""
+"""Look up the workload in an address."""
 
 from uuid import UUID
 
@@ -9,12 +9,13 @@ from workloads.models import Workload
 
 
 def find(request: Request, pk: UUID) -> Workload:
-    """The workload, or 404 for whoever may not see it."""
+    """The workload, or 404 if the user may not see it."""
     rows = Workload.objects.visible_to(request.user).for_list()
     return get_object_or_404(rows, pk=pk)
 
 
 def find_kept(request: Request, pk: UUID) -> Workload:
-    """The same, to look at only: a deleted one, too, as long as it is kept."""
+    """Like :func:`find`, for pages that only show: it includes deleted workloads that are still
+    kept."""
     rows = Workload.objects.within_reach(request.user).for_list()
     return get_object_or_404(rows, pk=pk)

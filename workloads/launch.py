@@ -1,4 +1,4 @@
-"""What an engine is handed to start a workload."""
+"""Build the ``Launch`` that an engine gets to start a workload."""
 
 import json
 from dataclasses import replace
@@ -23,8 +23,8 @@ AGAIN = "Copy & edit starts it again."
 
 
 def launch_of(workload: Workload) -> Launch:
-    """With the values of its credentials, for the engine and nobody else. ``EngineRefused`` where
-    one cannot be had, or the spec was written under other rules."""
+    """The launch with the values of its credentials, for the engine only. ``EngineRefused`` if a
+    value is not available, or current rules no longer accept the spec."""
     launch, pulls = _launch(workload)
     try:
         secrets = values_for(launch.spec, workload.created_by)
@@ -34,12 +34,12 @@ def launch_of(workload: Workload) -> Launch:
 
 
 def shown_launch_of(workload: Workload) -> Launch:
-    """Without those values."""
+    """The launch without secret values, to show to people."""
     return _launch(workload)[0]
 
 
 def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
-    """Without values, and the credentials of its registries."""
+    """The launch without secret values, and the registry credentials it needs."""
     try:
         spec = workload.spec
     except SpecError as error:
@@ -61,12 +61,13 @@ def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
 def pulled_with(
     spec: WorkloadSpec, project: Project, *, on: Cluster, by: User | None
 ) -> list[Credential]:
-    """The credentials of registries for its images; none where the cluster pulls no image."""
+    """The registry credentials for its images; none if the cluster pulls no images."""
     return registries.applied(spec, project, by) if on.definition.pulls_images else []
 
 
 def manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:
-    """What the engine hands over for a launch. Made here: no cluster is asked. ``EngineError``."""
+    """The manifests that the engine would submit, rendered without asking the cluster.
+    ``EngineError``."""
     documents: list[dict[str, Any]] = json.loads(
         json.dumps(engine_for(cluster).render(launch), default=str)
     )
@@ -74,7 +75,7 @@ def manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:
 
 
 def manifest(cluster: Cluster, launch: Launch) -> str:
-    """The same as YAML; where there is none, a comment says why."""
+    """The manifests as YAML, or a comment that says why there are none."""
     try:
         documents = manifests(cluster, launch)
     except EngineError as error:
@@ -83,7 +84,7 @@ def manifest(cluster: Cluster, launch: Launch) -> str:
 
 
 class ScriptDumper(yaml.SafeDumper):
-    """YAML in which a text of several lines, such as a script, stands as it is."""
+    """Writes strings of several lines, such as scripts, as YAML block scalars."""
 
     def represent_lines(self, text: str) -> yaml.ScalarNode:
         style = "|" if "\n" in text else None
@@ -94,7 +95,8 @@ ScriptDumper.add_representer(str, ScriptDumper.represent_lines)
 
 
 def _devices(workload: Workload) -> dict[int, tuple[int, ...]]:
-    """What admission gave each rank; nothing where the cluster chooses."""
+    """The GPU indexes that admission assigned to each rank; empty if the cluster schedules
+    itself."""
     if workload.cluster.capabilities.queues:
         return {}
     return {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}

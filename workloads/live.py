@@ -1,4 +1,4 @@
-"""The live updates of a page, as server-sent events."""
+"""Live updates of pages as server-sent events."""
 
 import time
 from collections.abc import AsyncIterator
@@ -15,17 +15,18 @@ from core.database.connections import let_go
 from projects.models import Project
 from workloads.history import events
 
-# A stream ends after this and the page connects again: whoever lost a project loses its stream.
+# Streams end after this time and pages reconnect, so that permissions are checked again.
 LONGEST_SECONDS = 600
 RETRY_MS = 1000
-# An event of its own: scripts do not hear comments, and tell by it that the connection is alive.
+# A heartbeat event. Scripts do not see comments, and this tells them that the connection is alive.
 BEAT = "event: beat\ndata:\n\n"
 
 
 @require_safe
 async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-    """Names of what changed, several a message. ``output=all`` adds ``o-<id>`` of every workload;
-    ``only=<id>`` keeps to one workload, its output included."""
+    """Stream the names of what changed, several in a message. ``output=all`` adds ``o-<id>`` for
+    new output of every workload; ``only=<id>`` limits the stream to one workload, output included.
+    """
     user = await request.auser()
     if not user.is_authenticated:
         return HttpResponse("Sign in first.", status=403, content_type="text/plain")
@@ -40,7 +41,7 @@ async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
 
 
 def channels_of(user: User) -> list[str]:
-    """Where what they may see is told."""
+    """The channels with updates that the user may see."""
     try:
         if access.may(user, "workloads.read"):
             return [events.EVERY_CHANNEL]

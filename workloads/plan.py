@@ -1,7 +1,7 @@
-"""From a draft to a plan: the spec it would become, everything wrong with it, what it would need.
+"""Turn a draft into a plan: the spec it would become, everything wrong with it, and what it needs.
 
-The same object drives the wizard's summary, the API's answer and the submission, so that all three
-judge alike. Whether a name is free and a quota has room is settled by whoever is first.
+The wizard's summary, the API's answer and the submission use the same plan, so they agree. Whether
+the name is free and the quota has room is only settled at submission, by whoever is first.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ TEMPLATE = Problem(("name",), "belongs to a workload; this is a template, begin 
 
 @dataclass(frozen=True)
 class Ready:
-    """What a plan without problems always has."""
+    """The parts that a plan without problems always has."""
 
     spec: WorkloadSpec
     project: Project
@@ -56,8 +56,11 @@ class Ready:
 
 @dataclass
 class Plan:
-    """``spec`` is ``None`` while it cannot be one. ``origins`` says, by dotted field, where a value
-    came from: ``user``, ``environment pytorch-dt``, ``template base``."""
+    """The result of planning a draft.
+
+    ``spec`` is ``None`` while the draft does not make a valid one. ``origins`` says for each dotted
+    field where its value came from: ``user``, ``environment pytorch-dt``, ``template base``.
+    """
 
     draft: WorkloadDraft
     by: User
@@ -68,17 +71,17 @@ class Plan:
     document: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    #: What of the spec makes no difference on the cluster, or waits for what is not there yet.
+    #: What in the spec has no effect on the cluster, or waits for something that is not there yet.
     warnings: list[Problem] = field(default_factory=list)
-    #: What the template rules, by the dotted path of a field.
+    #: Rulings of the template by the dotted path of a field.
     fields: dict[str, FieldRuling] = field(default_factory=dict)
-    #: What was chosen, by kind of pod and kind of asset.
+    #: Chosen assets by role (``worker``, ``master``) and kind of asset.
     assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
-    #: Those of which a pod may have several.
+    #: Chosen assets of kinds of which a pod may have several.
     linked: list[Reference] = field(default_factory=list)
     demand: Demand | None = None
     verdict: Verdict | None = None
-    #: Whether it would start, and the nodes and quotas by which that is judged.
+    #: Whether it would start now, and the nodes and quotas on which that is judged.
     fit: Fit | None = None
     ground: Ground | None = None
 
@@ -87,8 +90,8 @@ class Plan:
         return self.spec is not None and not self.problems
 
     def ready(self) -> Ready:
-        """What a submission needs. ``SpecError`` carries every problem that was looked for, each
-        where the draft has it."""
+        """The parts that a submission needs. ``SpecError`` has every problem, at its path in the
+        draft."""
         if self.draft.is_template:
             raise SpecError([TEMPLATE])
         if self.problems or not (self.spec and self.project and self.demand):
@@ -109,10 +112,10 @@ def plan(
     submits: bool = False,
     find: Callable[[int], Project | None] | None = None,
 ) -> Plan:
-    """Everything that can be said of a draft without touching a cluster. It leaves out whether the
-    name is free and the quota has room where it ``submits``, which finds that out for good.
+    """Plan a draft without asking a cluster.
 
-    ``find`` looks a project up; who plans many passes one that remembers.
+    With ``submits`` it predicts no start, and does not check whether the name is free and the quota
+    has room: the submission settles both. ``find`` looks up a project; pass a caching one for many.
     """
     result = Plan(draft, by)
     project = _find_project(result, find or partial(project_to_submit_to, by=by))
@@ -131,7 +134,7 @@ def plan(
 
 
 def contest(plan: Plan) -> None:
-    """Adds what whoever is first settles: whether the name is free and the quota has room."""
+    """Add the problems that depend on who is first: a taken name, a full quota."""
     if plan.project and plan.cluster:
         named = [] if plan.draft.is_template else _taken(plan.draft.name, plan.project)
         late = named + _over_quota(plan.demand, plan.project)
@@ -139,8 +142,8 @@ def contest(plan: Plan) -> None:
 
 
 def _find_project(plan: Plan, find: Callable[[int], Project | None]) -> Project | None:
-    """What the draft names, also where the plan cannot be for it: the rest is judged all the same,
-    so that one wrong id does not hide what else is wrong."""
+    """The project that the draft names, even if the plan cannot use it: the rest is judged by it
+    all the same, so that one wrong id does not hide other problems."""
     draft = plan.draft
     project = find(draft.project) if draft.project is not None else None
     if draft.project is None:
@@ -160,7 +163,7 @@ def _find_project(plan: Plan, find: Callable[[int], Project | None]) -> Project 
 
 
 def _find_cluster(plan: Plan, project: Project | None, by: User) -> Cluster | None:
-    """What the rest is judged by, while the plan has no cluster."""
+    """The cluster to judge by while the plan has none."""
     chosen = plan.draft.cluster
     cluster = Cluster.objects.visible_to(by).filter(pk=chosen).first() if chosen else None
     if chosen and cluster is None and project is None:
@@ -200,7 +203,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
 
 
 def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:
-    """With the credentials that its variables mean."""
+    """The document with the credentials that its variables refer to."""
     document = plan.document
     for role, _ in _replicas(plan.draft):
         bound = bind(document[role], project=project, user=by, at=(role,))
@@ -218,7 +221,7 @@ def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
 
 
 def _origins(layers: dict[str, Merged], template: Template | None) -> dict[str, str]:
-    """What the user left as the template had it came from the template."""
+    """Where each value came from; values left as in the template count as the template's."""
     if template:
         base = template.draft
         theirs = {"": base.given, "worker.": base.worker.of_the_pod}
@@ -231,15 +234,15 @@ def _origins(layers: dict[str, Merged], template: Template | None) -> dict[str, 
 
 def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
     if name not in list(Framework):
-        return []  # the spec says so already
+        return []  # the spec reports that
     support = cluster.capabilities.framework(Framework(name))
     return [] if support.available else [Problem(("framework",), support.why)]
 
 
 def _engine_problems(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
-    """What the cluster's engine would refuse, before there is a workload to refuse."""
+    """What the cluster's engine would refuse."""
     for problem in complaints(cluster, _handle(plan), spec):
-        if problem.path != FRAMEWORK:  # the cluster's capabilities say so
+        if problem.path != FRAMEWORK:  # reported by ``_framework_problems``
             yield problem
 
 
@@ -248,7 +251,7 @@ def _handle(plan: Plan) -> Handle:
 
 
 def name_problems(name: str, project: Project) -> list[Problem]:
-    """Whether a workload may have this name in this project."""
+    """Problems with a workload's name in a project."""
     return _odd_name(name, workers=1) or _taken(name, project)
 
 
@@ -273,7 +276,7 @@ def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
 
 
 def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
-    """Demand against machines: what can never start is a problem, what waits is not."""
+    """Judge the demand: what can never start is a problem; having to wait is not."""
     plan.problems += _engine_problems(plan, spec, cluster)
     plan.warnings += warnings(cluster, _handle(plan), spec)
     plan.problems += own_keys.complaints(cluster, plan.by)
@@ -288,7 +291,7 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
 
 
 def _foresee(plan: Plan) -> None:
-    """Whether it would start now."""
+    """Predict whether it would start now."""
     if plan.spec and plan.demand and plan.cluster and plan.project:
         if not plan.cluster.capabilities.queues:
             capacity.keep_nodes(plan.cluster)

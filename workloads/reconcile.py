@@ -1,6 +1,6 @@
-"""Between the rows and the clusters: hand over what was asked, write down what was seen.
+"""Bring rows and clusters into line: pass requests on to engines, and store what was observed.
 
-Network first, transaction after; running any of these twice changes nothing.
+Network calls come first and the transaction after. Every function can run twice without harm.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,8 @@ STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
 
 
 def launch(workload: Workload) -> None:
-    """Hand an admitted gang to its engine. A refusal ends the workload with what was said."""
+    """Submit an admitted gang to its engine. If the engine refuses, the workload fails with its
+    message."""
     if workload.phase != Phase.INITIALIZING:
         return
     try:
@@ -48,7 +49,7 @@ def launch(workload: Workload) -> None:
 
 
 def refused(workload: Workload, refusal: EngineRefused) -> None:
-    """The cluster will not have it: the workload ends with what was said, and of which field."""
+    """Fail a workload that its cluster refused, with the message and the field it is about."""
     said, field = str(refusal), refusal.field
     with transaction.atomic():
         if workload.move(
@@ -68,9 +69,10 @@ def refused(workload: Workload, refusal: EngineRefused) -> None:
 def stop(
     workload: Workload, *, collected: Callable[[Workload, Observation], bool] | None = None
 ) -> None:
-    """Pass a stop on. What never reached the engine is stopped at once.
+    """Pass a stop on to the engine. A workload that never reached it is stopped at once.
 
-    ``collected`` says whether what is seen may be told now; else whoever watches the cluster does.
+    ``collected`` decides whether the observed end may be stored now; otherwise the watch does it
+    later.
     """
     if workload.phase != Phase.STOPPING:
         return
@@ -84,8 +86,8 @@ def stop(
 
 
 def delete(workload: Workload, *, collect: Callable[[Workload], str] | None = None) -> None:
-    """Remove what the workload has on its cluster, then hide its row. What it printed stays:
-    ``collect`` brings the rest of it here, and says why some of it is lost."""
+    """Remove the workload from its cluster, then hide its row. Output is kept: ``collect`` fetches
+    the rest of it, and returns why some of it is lost, or an empty string."""
     if workload.phase != Phase.DELETING or workload.deleted_at:
         return
     missing: list[str] = []
@@ -98,7 +100,7 @@ def delete(workload: Workload, *, collect: Callable[[Workload], str] | None = No
         engine = engine_to_end(workload.cluster, workload.created_by_id)
         engine.delete(workload.handle, at_rest=at_rest)
     except EngineUnavailable as why:
-        if why.cause:  # it is asked again; meanwhile people read for whom it waits
+        if why.cause:  # the task is retried; until then show what it waits for
             rows = Workload.objects.filter(pk=workload.pk, phase=Phase.DELETING)
             rows.update(reason=why.cause.reason, message=why.cause.message)
         raise
@@ -115,17 +117,17 @@ def delete(workload: Workload, *, collect: Callable[[Workload], str] | None = No
 
 
 def apply(workload: Workload, observation: Observation) -> bool:
-    """Write an observation down; ``False`` when it is old news.
+    """Store an observation; ``False`` if a later one was stored already.
 
-    An observation is applied once and in order: the guarded UPDATE lets only a later one through.
+    Observations are applied once and in order: the guarded UPDATE only accepts a later one.
     """
     if observation.run < workload.run or workload.deleted_at:
         return False
     with transaction.atomic():
         if not _is_news(workload, observation):
             return False
-        events.announce(workload)  # before whatever else is sent after the commit
-        workload.refresh_from_db()  # our UPDATE holds the row, so this is how it stands
+        events.announce(workload)  # registered first, so that pages hear of it first
+        workload.refresh_from_db()  # our UPDATE has locked the row, so this is its present state
         observation = forward(workload, observation)
         _apply_ranks(workload, observation)
         attempt_starts(workload, observation.attempt)
@@ -135,7 +137,7 @@ def apply(workload: Workload, observation: Observation) -> bool:
 
 
 def attempt_starts(workload: Workload, number: int) -> None:
-    """Attempts only grow: one that is known says nothing new."""
+    """Note that the gang was started again. Attempts only grow, so a smaller number is ignored."""
     if number <= workload.attempt:
         return
     now = Workload.objects.filter(pk=workload.pk, run=workload.run, attempt__lt=number)
@@ -147,7 +149,7 @@ def attempt_starts(workload: Workload, number: int) -> None:
 
 
 def is_past(workload: Workload, observation: Observation) -> bool:
-    """Whether something later was applied."""
+    """Whether a later observation was applied already."""
     latest = (workload.observed_run, workload.observed_sequence)
     return (observation.run, observation.sequence) < latest
 
@@ -190,7 +192,7 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
 
 
 def _message(workload: Workload, observation: Observation) -> str:
-    """A stop that nobody asked Trainyard for says so, until it runs again."""
+    """The message of the new phase; a stop that was not requested in Trainyard says so."""
     if observation.message or observation.phase not in TOLD_TO_STOP:
         return observation.message
     return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
@@ -204,24 +206,26 @@ def _apply_ranks(workload: Workload, observation: Observation) -> None:
         if row is not None and _copy_state(row, kept(row, state, observation)):
             changed.append(row)
     if changed:
-        # One row a rank with plain values; an UPDATE of many takes a CASE for each rank and field.
+        # An upsert with one row per rank; ``bulk_update`` would build a CASE for each rank and
+        # field.
         Rank.objects.bulk_create(
             changed, update_conflicts=True, unique_fields=["id"], update_fields=STATE_FIELDS
         )
 
 
 def _end_ranks(workload: Workload, phase: RankPhase) -> None:
-    """Nobody will report how the ranks of a gang that is gone ended: as their workload did."""
+    """End the ranks along with their workload: the gang is gone, so nobody reports how they
+    ended."""
     workload.ranks.filter(phase__in=RANK_ACTIVE).update(
         phase=phase, reason=workload.reason, finished_at=workload.phase_updated_at
     )
 
 
 def enforce(workload: Workload, observation: Observation) -> None:
-    """End what runs although its row says otherwise.
+    """Stop or delete on the cluster what runs although its row says otherwise.
 
-    It was handed over while it was being stopped or deleted, or came back after it was given up.
-    An earlier run must end, too, or the one that was asked for since could never start.
+    It was handed over while it was being stopped or deleted, or came back after it was given up. An
+    earlier run must end too, or the one that was requested since could never start.
     """
     if observation.phase is None:
         return
@@ -241,8 +245,8 @@ STATE_FIELDS = (
 
 
 def kept(row: Rank, state: RankState, observation: Observation) -> RankState:
-    """At the end of its workload a rank that is there no more keeps what was seen of it last: the
-    cluster may have removed it before anyone could look."""
+    """The state to store for a rank. If the workload ended and the rank's pod is gone, keep what
+    was last observed: the cluster may have removed the pod before anyone could look."""
     if observation.phase not in TERMINAL or state.node or not row.node:
         return state
     last_state = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
@@ -262,7 +266,8 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 
 
 def lost(workload: Workload, why: str = "") -> None:
-    """The cluster no longer has what it should have: a stop is done, anything else has failed."""
+    """Handle a workload that its cluster no longer has: a requested stop is done; anything else
+    failed."""
     if workload.phase not in HANDED_OVER or endings.settled(workload):
         return
     to, reason = Phase.FAILED, Reason.LOST
@@ -281,5 +286,6 @@ def lost(workload: Workload, why: str = "") -> None:
 
 
 def _collected(workload: Workload) -> dict[str, Any]:
-    """What was never seen has printed nothing; of all else the collector finds when it is here."""
+    """Extra columns: a workload that was never observed has printed nothing, so its logs are
+    complete."""
     return {} if workload.observed_run else {"logs_complete": True}

@@ -1,4 +1,5 @@
-"""What people do with workloads. One function a verb: a transaction, an event, then the task."""
+"""What people can do with workloads. Each verb is a function: a transaction, an event, then the
+task."""
 
 import uuid
 from functools import partial
@@ -26,11 +27,11 @@ from workloads.plan import Plan, contest, plan
 from workloads.scheduling.quota import hold_quota, starts_at_once
 from workloads.scheduling.requeue import start_ranks_afresh
 
-MOST_AT_ONCE = 200  # workloads that one request may act on
+MOST_AT_ONCE = 200
 
 
 class NotPossible(Exception):
-    """The workload's phase does not allow what was asked; the text says what would."""
+    """The workload's phase does not allow the request; the message says what would."""
 
 
 def submit(
@@ -43,10 +44,11 @@ def submit(
     planned: Plan | None = None,
     manifest: dict[str, Any] | None = None,
 ) -> Workload:
-    """Make a workload of a draft and hand it on. ``SpecError`` carries all that is wrong.
+    """Create a workload from a draft and send it on its way. ``SpecError`` carries every problem.
 
-    The same ``draft_id`` twice gives the same workload: a double click submits once. ``planned`` is
-    a plan of the draft, where the caller has one, ``manifest`` what the draft was read from.
+    It is idempotent by ``draft_id``, so a double click submits once. ``planned`` is a plan of the
+    draft, if the caller has one; ``manifest`` is the Kubernetes manifest that the draft was read
+    from.
     """
     if draft_id and (earlier := Workload.objects.filter(draft_id=draft_id).first()):
         return earlier
@@ -62,7 +64,8 @@ def submit(
             if draft_id:
                 Draft.objects.filter(pk=draft_id, owner=by).delete()
     except (IntegrityError, SpecError) as error:
-        # It is wrong, or someone else was quicker: with this very draft, or with what it needs.
+        # The draft has problems, or someone else was quicker: with the same draft, its name or the
+        # quota.
         if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
             return twin
         _say_all(planned, error, by)
@@ -71,8 +74,8 @@ def submit(
 
 
 def _say_all(planned: Plan, error: Exception, by: User) -> None:
-    """``SpecError`` with all that is wrong now. Where somebody else was quicker, such as with the
-    name, more may have changed than that: the draft is planned anew."""
+    """Raise ``SpecError`` with every problem. After a lost race, such as for the name, more may
+    have changed, so the draft is planned again."""
     if isinstance(error, IntegrityError):
         access.forget(by)
         planned = plan(planned.draft, by=by)
@@ -81,15 +84,15 @@ def _say_all(planned: Plan, error: Exception, by: User) -> None:
 
 
 def _hold(workload: Workload) -> None:
-    """Read the row again and keep it until the transaction ends.
+    """Lock the row until the transaction ends, and reload it.
 
-    A phase that moved since a page was drawn is then no reason to refuse what is still possible.
+    A verb is then judged by the present phase, not by the one that the page showed.
     """
     workload.refresh_from_db(from_queryset=Workload.objects.select_for_update())
 
 
 def stop(workload: Workload, *, by: User) -> None:
-    """Ask every rank to end and keep the definition. ``NotPossible`` when nothing runs."""
+    """Ask every rank to end; the workload can run again later. ``NotPossible`` if nothing runs."""
     access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
         _hold(workload)
@@ -101,17 +104,18 @@ def stop(workload: Workload, *, by: User) -> None:
 
 
 def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
-    """Run a stopped workload again, as its next run. Its checkpoints are where it left them."""
+    """Start the next run of a stopped workload; its checkpoints are where it left them. ``by`` is
+    ``None`` when somebody resumed it on the cluster. ``NotPossible``."""
     if by:
         access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
         _hold(workload)
-        if by and workload.phase == Phase.STOPPED:  # else it runs there already, for all we say
+        if by and workload.phase == Phase.STOPPED:  # otherwise it already runs on the cluster
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
             if over := hold_quota(workload.project, demand):
                 raise NotPossible(f"{workload.name} {over}.")
         if not workload.logs_complete:
-            Attempt.note(workload)  # what is left to collect of the run that ended
+            Attempt.note(workload)  # its output still has to be collected
         moved = workload.move(
             Phase.RESUMING,
             reason=Reason.RESUMED_BY_USER,
@@ -135,12 +139,13 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
 
 
 def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELETED_BY_USER) -> None:
-    """Kill what runs and remove all it made. Asking twice is fine."""
+    """Kill what runs and remove everything of it on the cluster. Asking twice is fine. ``by`` is
+    ``None`` for an auto-deletion."""
     if by:
         access.require(by, "workloads.delete", *workload.project.scope_keys)
     with transaction.atomic():
         _hold(workload)
-        if workload.move(Phase.DELETING, reason=reason):  # else it is being deleted already
+        if workload.move(Phase.DELETING, reason=reason):  # else it is already being deleted
             events.phase(workload, actor=by, verb="delete")
             if by:
                 audit.record(by, "delete", workload)
@@ -148,7 +153,7 @@ def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELET
 
 
 def purge(workload: Workload, *, by: User) -> None:
-    """Remove at once all that is kept of a deleted workload. ``NotPossible`` for any other."""
+    """Remove everything that is kept of a deleted workload now. ``NotPossible`` for any other."""
     access.require(by, "workloads.delete", *workload.project.scope_keys)
     if workload.deleted_at is None:
         raise NotPossible(f"{workload.name} is {workload.phase}; delete it first.")
@@ -159,8 +164,8 @@ def purge(workload: Workload, *, by: User) -> None:
 
 
 def copy(workload: Workload, *, by: User) -> Draft:
-    """A new draft with the workload's answers and a free name: a deleted one's is its own, unless
-    somebody took it."""
+    """Create a draft with the workload's values and a free name. A deleted workload's copy keeps
+    its name, if it is still free."""
     content = WorkloadDraft.model_validate(workload.draft_json)
     content.name = free_name(workload)
     draft = Draft(owner=by, copied_from=workload, template=workload.template)
@@ -172,7 +177,8 @@ def copy(workload: Workload, *, by: User) -> Draft:
 
 
 def free_name(workload: Workload) -> str:
-    """``train`` → ``train-copy``, ``train-copy-2`` …, the first that the project has not."""
+    """``train`` → ``train-copy``, ``train-copy-2`` …: the first name that is free in the
+    project."""
     base = workload.name[:40].rstrip("-") + "-copy"
     present = Workload.objects.filter(project=workload.project, deleted_at=None)
     if workload.deleted_at and not present.filter(name=workload.name).exists():
@@ -185,7 +191,8 @@ def free_name(workload: Workload) -> str:
 def save_template(
     draft: WorkloadDraft, *, name: str, description: str, place: Place, by: User
 ) -> Template:
-    """Keep a draft to start from, without its name and project. ``SpecError`` on a taken name."""
+    """Save a draft as a template, without its name and project. ``SpecError`` if the name
+    is taken."""
     return assets.create(
         TEMPLATE,
         by=by,
@@ -204,8 +211,8 @@ def update_template(
     name: str | None = None,
     description: str | None = None,
 ) -> None:
-    """It holds what the draft says from now on, where one is given, and keeps what it rules where
-    the draft says nothing of that. Its place stays. ``SpecError``."""
+    """Replace a template's content with ``draft``, if given, and its name and description, if
+    given. Its rules stay unless the draft has rules. ``SpecError``."""
     document = None
     if draft is not None:
         if draft.rules is None:

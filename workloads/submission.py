@@ -1,5 +1,4 @@
-"""The rows of workloads that were planned, one or many at once, and the message that asks for them
-to be run."""
+"""Create the rows of planned workloads, one or many at once, and send the message to run them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,18 +40,18 @@ def create(
     source: Source,
     **origin: Any,
 ) -> list[Workload]:
-    """One workload of each plan, all of one project, in the order of the plans.
+    """Create one workload per plan, all in one project, in the order of the plans.
 
-    ``origin``, which is of a plan that is alone, says what it was made of: ``draft_id``,
-    ``copied_from``, ``manifest_json``. Call it in a transaction, be it
-    one of rows.
-    ``SpecError`` where a plan has problems, ``IntegrityError`` where a name was taken meanwhile.
+    ``origin`` says what a single plan was made from: ``draft_id``, ``copied_from``,
+    ``manifest_json``. Call it in a transaction; ``transaction_of_rows`` will do. ``SpecError`` if a
+    plan has problems, ``IntegrityError`` if a name was taken meanwhile.
     """
     origin |= {"created_by": by, "source": source}
     ready = [planned.ready() for planned in plans]
     workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]
     with together():
-        # They queue as they were built. By name: no two that take the same wait for each other.
+        # Queue times were set above, so the order of inserting is free. By name: two transactions
+        # that take the same names then cannot deadlock.
         insert(sorted(workloads, key=attrgetter("name")))
         insert(
             link
@@ -101,7 +100,7 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
 
 
 def _references(planned: Plan) -> Iterator[Reference]:
-    """The assets that it is made of."""
+    """Links to the assets, credentials and template that a plan uses."""
     for (role, kind), asset in planned.assets.items():
         yield role, kind, asset.pk
     yield from planned.linked
@@ -114,7 +113,8 @@ def _references(planned: Plan) -> Iterator[Reference]:
 
 
 def planned_launch_of(planned: Plan, by: User) -> Launch | None:
-    """Of what is not submitted yet, without values; ``None`` while it cannot be submitted."""
+    """The launch of an unsaved plan, without secret values; ``None`` while it cannot be
+    submitted."""
     if not (planned.submittable and planned.spec and planned.project and planned.cluster):
         return None
     spec, project, cluster = planned.spec, planned.project, planned.cluster
@@ -129,7 +129,7 @@ def planned_launch_of(planned: Plan, by: User) -> Launch | None:
 
 
 class BatchError(ValueError):
-    """What is wrong with which of them, by its place; ``None`` is what is wrong with all."""
+    """Problems of a batch. Each has the index of its draft, or ``None`` if it concerns all."""
 
     def __init__(self, problems: Iterable[tuple[int | None, Problem]]) -> None:
         self.problems = tuple(problems)
@@ -139,8 +139,8 @@ class BatchError(ValueError):
 def submit_all(
     drafts: Sequence[WorkloadDraft], *, by: User, source: Source = Source.API
 ) -> list[Workload]:
-    """Make a workload of each draft, in their order. ``BatchError`` carries all that is wrong, and
-    then nothing was made."""
+    """Create a workload of each draft, in order. If any has a problem nothing is created, and
+    ``BatchError`` carries all problems."""
 
     plans = _plans(drafts, by)
     try:
@@ -149,7 +149,7 @@ def submit_all(
             _hold_quota([planned.ready() for planned in plans])
             return create(plans, by=by, source=source)
     except (IntegrityError, BatchError) as error:
-        # A name is taken perhaps; this says which, and what else is wrong by now.
+        # Perhaps a name was taken; planning again tells which, and what else is wrong by now.
         if isinstance(error, IntegrityError):
             access.forget(by)
             plans = _plans(drafts, by)
@@ -160,7 +160,7 @@ def submit_all(
 
 
 def judge_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
-    """``BatchError`` where :func:`submit_all` would refuse them now. Makes nothing."""
+    """Check what :func:`submit_all` would do, without creating anything. ``BatchError``."""
     plans = _plans(drafts, by)
     _refuse(plans)
     with transaction.atomic():
@@ -168,12 +168,12 @@ def judge_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
 
 
 def _plans(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
-    find = cache(partial(project_to_submit_to, by=by))  # once for all of them
+    find = cache(partial(project_to_submit_to, by=by))  # one query for all drafts
     return [plan(draft, by=by, submits=True, find=find) for draft in drafts]
 
 
 def _refuse(plans: Sequence[Plan]) -> None:
-    """``BatchError`` unless each is ready and all of them go together."""
+    """``BatchError`` unless every plan is ready and all of them can be created together."""
     names = Counter(planned.draft.name for planned in plans)
     problems: list[tuple[int | None, Problem]] = []
     for at, planned in enumerate(plans):
@@ -194,8 +194,8 @@ def _refuse(plans: Sequence[Plan]) -> None:
 
 
 def _hold_quota(ready: Sequence[Ready]) -> None:
-    """Against what all of them ask for together where they start at once; else each waits its turn,
-    and is refused only where it would wait for ever."""
+    """Check the quota. If workloads start at once, it must have room for all of them together; else
+    each waits its turn, and only one that could never start is refused."""
     project = ready[0].project
     if starts_at_once(project.cluster):
         together = sum((each.demand for each in ready), Demand())

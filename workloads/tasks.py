@@ -1,4 +1,5 @@
-"""Entry points of the worker: take an id, fetch, call. All are safe to run twice."""
+"""Entry points of the worker: each takes an id, loads the row and calls a function. All are safe to
+run twice."""
 
 from uuid import UUID
 
@@ -12,13 +13,13 @@ from workloads.scheduling import admission
 from workloads.worker import dispatch, ends, monitor
 from workloads.worker import sweep as sweeping
 
-# For a hiccup. Of a longer outage the sweep takes care: it asks again as long as the row says so,
-# and retries of each of its calls would pile up.
+# Retries are for brief failures. In a longer outage the sweep sends the task again as long as the
+# row needs it; retries of each of these would pile up.
 retried = {
     "autoretry_for": (EngineUnavailable,),
     "retry_backoff": 2,
     "max_retries": 2,
-    "throws": (EngineUnavailable,),  # said in one line: nothing of ours is broken
+    "throws": (EngineUnavailable,),  # logged in one line, since nothing of ours is broken
 }
 
 

@@ -1,4 +1,4 @@
-"""Addresses of the workloads: those of each room, and the stream that all its pages share."""
+"""URLs of this package: those of each room, and the event stream that all pages share."""
 
 from django.urls import URLPattern, path
 
