@@ -1,14 +1,14 @@
-"""The protocol that Trainyard speaks with whatever runs the ranks.
+"""The interface between Trainyard and whatever runs the ranks.
 
-Engines are plain Python: no Django, no Celery, no knowledge of each other. The spec travels in as
-a :class:`Launch`; what the cluster shows travels out as :class:`Observation`\\ s.
+Engines are plain Python: no Django, no Celery, no knowledge of each other. The spec goes in as a
+:class:`Launch`; what the cluster shows comes out as :class:`Observation`\\ s.
 
     EngineError
-    ├── EngineRefused       it said no, and will say no again
+    ├── EngineRefused       the answer is no, and will be no again
     └── EngineUnavailable   no answer; the same call may succeed later
 """
 
-from __future__ import annotations  # the protocol stands first, what it speaks of follows
+from __future__ import annotations  # the protocol comes first, its types follow
 
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
@@ -43,91 +43,93 @@ class Engine(Protocol):
     def nodes(self) -> tuple[NodeInfo, ...]: ...
 
     def check(self) -> tuple[Finding, ...]:
-        """What Trainyard needs here and whether it is there, cheap enough for once a minute."""
+        """Check the cluster for what Trainyard needs. Cheap enough to run every minute."""
         ...
 
     def keep_queues(self, wanted: Wanted) -> None:
-        """Make the cluster's queues what is wanted, if it has any. May raise ``EngineRefused``."""
+        """Update the cluster's queues, if it has any. May raise ``EngineRefused``."""
         ...
 
     def render(self, launch: Launch) -> list[Manifest]:
-        """What ``submit`` would hand over. Pure: also the preview of an unsaved draft."""
+        """The manifests that ``submit`` would create. Pure, so it also serves unsaved drafts."""
         ...
 
     def complaints(self, launch: Launch) -> Iterator[Problem]:
-        """All that it would refuse without asking the cluster, by the place in the spec. Changes
-        nothing; an engine of this machine may look at its files."""
+        """Everything that ``submit`` would refuse, as far as that is known without asking the
+        cluster, by its path in the spec. Changes nothing; the local engine may look at files."""
         ...
 
     def submit(self, launch: Launch) -> None:
-        """Start the gang. Twice is once, by workload id and run. May raise ``EngineRefused``, which
-        says every complaint at once."""
+        """Start the gang. Idempotent for a workload and run. May raise ``EngineRefused``, which
+        then lists every complaint."""
         ...
 
     def watch(self) -> Generator[Observation | None]:
-        """Every workload once, then each change as it comes.
+        """Yield every workload once, then each change as it comes.
 
-        Yields ``None`` after the first list, and at least once a second when nothing changes, so
-        that the caller can look at its own clock. Ends only by being closed.
+        Yields ``None`` after the initial list, and at least once a second when nothing changes, so
+        that the caller can do other work. Ends only by being closed.
         """
         ...
 
     def events(self) -> list[ClusterEvent]:
-        """What the cluster said since the last call, as far as a watch here heard it.
+        """The cluster's events since the last call, if a watch in this process received them.
 
-        A watch that begins tells again what the cluster still remembers.
+        A new watch reports again what the cluster still remembers.
         """
         ...
 
     def observe(self, handle: Handle) -> Observation | None:
-        """One workload now; ``None`` when the cluster does not have it."""
+        """The present state of one workload; ``None`` if the cluster does not have it."""
         ...
 
     def stop(self, handle: Handle, *, run: int) -> None:
-        """Ask every rank to end, kill what outlives the spec's grace period. Gone is success.
+        """Ask every rank to end, and kill those that outlive the spec's grace period. Gone is
+        success.
 
-        Ends in an observation with phase Stopped (or Completed or Failed, if that came first).
+        Leads to an observation with phase Stopped, or Completed or Failed if that came first.
         """
         ...
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
-        """Kill what runs and remove all the workload left on the cluster. Gone is success.
+        """Kill what runs and remove everything of the workload on the cluster. Gone is success.
 
-        ``at_rest`` is called when nothing of it runs any more, before what it printed is removed;
-        what it raises leaves all that is there for another call. An engine whose logs can be read
-        until its pods are gone need not call it."""
+        ``at_rest`` is called once nothing runs any more, before output is removed; if it raises,
+        what is left stays for the next call. An engine whose logs can be read until its pods are
+        gone need not call it.
+        """
         ...
 
     def news(self) -> Set[UUID] | None:
-        """Workloads with output or usage that was not there when this was last asked; ``None``
-        where only looking tells. Workloads that are new to this process are among them."""
+        """Workloads with new output or usage since the last call, including those that are new to
+        this process; ``None`` if the engine cannot tell, so that all have to be looked at."""
         ...
 
     def logs(self, handle: Handle, *, run: int) -> Sequence[Log]:
-        """All of a run that can be read, those of one rank in the order of their starts."""
+        """All readable logs of a run; those of one rank in the order of their starts."""
         ...
 
     def read_log(
         self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
     ) -> LogChunk:
-        """About ``limit`` bytes of a log from ``offset`` on, where the last piece ended, as its
-        ``cursor`` says; none and the same cursor when there is nothing new."""
+        """Read about ``limit`` bytes of a log, starting at ``offset``, where the last chunk ended,
+        as its ``cursor`` says. Without new output, an empty chunk with the same cursor."""
         ...
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
-        """Start a program with a terminal where the rank runs. May raise ``EngineRefused``."""
+        """Start a program with a terminal next to the rank. May raise ``EngineRefused``."""
         ...
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """A connection to what a rank serves. It may end at once where nothing listens."""
+        """A connection to a port of a rank. It may end at once if nothing listens."""
         ...
 
     def address(self, handle: Handle, tool: Tool) -> str:
-        """Where a tool is reached without Trainyard; empty where the way leads through it."""
+        """The tool's URL if it is reached directly; empty if it is reached through Trainyard."""
         ...
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
-        """Samples of a run taken later than ``after``, oldest first."""
+        """Usage samples of a run taken later than ``after``, oldest first."""
         ...
 
 
@@ -136,8 +138,8 @@ class EngineError(Exception):
 
 
 class EngineRefused(EngineError):
-    """It answered no, and will again. ``reason`` is what the workload shows, ``field`` the place in
-    the spec that it is about, or the first of several."""
+    """The answer is no, and will be no again. ``reason`` is shown on the workload; ``field`` is the
+    path in the spec that it concerns, or the first of several."""
 
     def __init__(self, message: str, *, reason: Reason = Reason.REFUSED, field: str = "") -> None:
         self.reason, self.field = reason, field
@@ -145,14 +147,14 @@ class EngineRefused(EngineError):
 
 
 def refuse(complaints: Iterable[Problem], *, reason: Reason = Reason.REFUSED) -> None:
-    """``EngineRefused`` that says all of them, if there are any."""
+    """Raise ``EngineRefused`` with all complaints, if there are any."""
     if problems := list(complaints):
         said = " ".join(f"{place_of(it.path)}: {it.message}." for it in problems)
         raise EngineRefused(said, reason=reason, field=place_of(problems[0].path))
 
 
 class EngineUnavailable(EngineError):
-    """No answer; the same call may succeed later. ``cause`` is for the page of what waits."""
+    """No answer; the same call may succeed later. ``cause`` is shown on workloads that wait."""
 
     def __init__(self, message: str, *, cause: Cause | None = None) -> None:
         self.cause = cause
@@ -161,7 +163,7 @@ class EngineUnavailable(EngineError):
 
 @dataclass(frozen=True)
 class FrameworkSupport:
-    """Whether a framework can run here; ``why`` says what is missing when it cannot."""
+    """Whether a framework can run here; if not, ``why`` says what is missing."""
 
     framework: Framework
     available: bool
@@ -172,7 +174,7 @@ class FrameworkSupport:
 
 @dataclass(frozen=True)
 class Claim:
-    """A PersistentVolumeClaim of a project that no workload owns; ``modes`` as people read them."""
+    """A project's PersistentVolumeClaim that no workload owns; ``modes`` are in words."""
 
     namespace: str
     name: str
@@ -183,21 +185,21 @@ class Claim:
 @dataclass(frozen=True)
 class Capabilities:
     frameworks: tuple[FrameworkSupport, ...]
-    queues: bool  # the cluster queues for itself, so Trainyard's admission stays out of the way
+    queues: bool  # the cluster has its own queue, so Trainyard's admission stays out of the way
     schedulers: tuple[str, ...] = ()
     storage_classes: tuple[str, ...] = ()
-    default_storage_class: str = ""  # of claims that name none
+    default_storage_class: str = ""  # used by claims that name none
     priority_classes: tuple[str, ...] = ()
     terminal: bool = False
-    topologies: tuple[str, ...] | None = None  # of its network; None where nobody says
-    quotas: bool = False  # its queues hold projects to their quotas, see ``Engine.keep_queues``
-    node_ports: tuple[int, ...] = ()  # that others than Trainyard hold, as far as it may look
+    topologies: tuple[str, ...] | None = None  # of its network; None if unknown
+    quotas: bool = False  # its queues enforce projects' quotas, see ``Engine.keep_queues``
+    node_ports: tuple[int, ...] = ()  # used by others than Trainyard, as far as it may look
     partitions: tuple[Partition, ...] = ()
-    plain_jobs: bool = False  # its own jobs run a single pod, see ``Site``
-    claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None where nobody says
-    config_maps: tuple[str, ...] | None = None  # the same, each as its namespace/name
+    plain_jobs: bool = False  # single pods run as batch/v1 Jobs, see ``Site``
+    claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None if unknown
+    config_maps: tuple[str, ...] | None = None  # each as namespace/name; None if unknown
     accounts: tuple[SlurmAccount, ...] = ()
-    containers: str = ""  # what starts images, where ranks are else programs of the nodes
+    containers: str = ""  # what starts images where ranks are otherwise programs of the nodes
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:
@@ -208,7 +210,7 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Handle:
-    """How an engine finds a workload again. Names on the cluster derive from these."""
+    """Identifies a workload to an engine. Names on the cluster derive from these values."""
 
     workload_id: UUID
     name: str
@@ -217,13 +219,13 @@ class Handle:
 
 @dataclass(frozen=True)
 class Site:
-    """What a launch needs to know of its cluster, as it was last discovered.
+    """What a launch needs to know about its cluster, as last discovered.
 
-    ``pools`` holds the label (key and value) of each node pool by its name; the nodes that carry
-    none of these labels are the pool ``DEFAULT_POOL``. Tools get external URLs below
-    ``ingress_domain``; ``public_url`` is where Trainyard itself is, without a
-    slash at its end. With ``plain_jobs`` a single pod needs no operator. ``containers`` is
-    what starts images where ranks are else programs of the nodes.
+    ``pools`` maps the name of each node pool to its label (key and value). Nodes with none of these
+    labels form the pool ``DEFAULT_POOL``. Tools get external URLs below ``ingress_domain``.
+    ``public_url`` is Trainyard's own address, without a trailing slash. With ``plain_jobs`` a
+    single pod needs no operator. ``containers`` starts images where ranks are otherwise programs of
+    the nodes.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -239,8 +241,8 @@ class Site:
 
 @dataclass(frozen=True)
 class Registry:
-    """Who pulls images from a host: a user with a password, empty in a launch that is only shown,
-    or whoever is in an existing Secret."""
+    """Credentials for pulling images from a host: user and password, which are empty in a launch
+    that is only shown, or the name of an existing Secret."""
 
     host: str
     username: str = field(default="", repr=False)
@@ -251,13 +253,13 @@ class Registry:
 
 @dataclass(frozen=True)
 class Launch:
-    """All an engine needs to start a workload.
+    """Everything an engine needs to start a workload.
 
-    ``run`` counts starts by the user: 1 on submission, one more each time a stopped workload is run
-    again. ``gpus`` holds, for each rank, the indices of the devices that admission gave it; it is
-    empty where the cluster schedules for itself. ``ran`` is for how many seconds it was running in
-    earlier runs. ``secrets`` are the values of the credentials that the spec names, by their ids
-    and keys; ``registries`` have those for its images. No other part of a launch has any.
+    ``run`` counts starts by the user: 1 on submission, and one more each time the stopped workload
+    is run again. ``gpus`` maps ranks to the indexes of the devices that admission assigned; it is
+    empty if the cluster schedules itself. ``ran`` is how many seconds it ran in earlier runs.
+    ``secrets`` are values of credentials by their id and key; ``registries`` hold those for images.
+    No other part of a launch contains secrets.
     """
 
     handle: Handle
@@ -271,19 +273,19 @@ class Launch:
     registries: tuple[Registry, ...] = ()
 
     def secret_of(self, variable: EnvironmentVariable) -> str:
-        """The value that its credential has; empty in a launch that is only shown."""
+        """The value of a variable's credential; empty in a launch that is only shown."""
         at = variable.credential
         return self.value_of(at, at.key) if at else ""
 
     def value_of(self, credential: NamedCredential, key: str) -> str:
-        """The same of one of its keys."""
+        """The value of one key of a credential."""
         values = self.secrets.get(credential.asset_id, {}) if credential.asset_id else {}
         return values.get(key, "")
 
 
 @dataclass(frozen=True)
 class RankState:
-    """One rank as the cluster shows it. ``exit_code`` is -N after signal N."""
+    """The state of one rank on the cluster. ``exit_code`` is -N after signal N."""
 
     rank: int
     role: Role
@@ -300,12 +302,12 @@ class RankState:
 
 @dataclass(frozen=True)
 class Observation:
-    """What the cluster showed of one workload at one moment.
+    """The state of one workload on its cluster at one moment.
 
-    ``sequence`` grows with each change of one run on one cluster: of two observations the one with
-    the higher ``(run, sequence)`` is the later, whatever their clocks say. ``attempt`` counts
-    starts of the gang within the run, from 0. A ``phase`` of ``None`` says that the cluster no
-    longer has the workload.
+    ``sequence`` grows with each change of a run on its cluster: of two observations the one with
+    the higher ``(run, sequence)`` is later, whatever their clocks say. ``attempt`` counts starts of
+    the gang within the run, from 0. A ``phase`` of ``None`` says that the cluster no longer has the
+    workload.
     """
 
     workload_id: UUID
@@ -317,13 +319,13 @@ class Observation:
     reason: Reason = Reason.NONE
     message: str = ""
     ranks: tuple[RankState, ...] = ()
-    cause: Cause | None = None  # what keeps it from running, where the engine can tell
+    cause: Cause | None = None  # why it does not run, if the engine can tell
 
 
 @dataclass(frozen=True)
 class ClusterEvent:
-    """Something the cluster said about a workload. ``key`` tells it from all others; ``count`` is
-    how often it was said, ``about`` the object it is about."""
+    """An event that the cluster reported about a workload. ``key`` identifies it, ``count`` is how
+    often it was reported, ``about`` is the object it concerns."""
 
     workload_id: UUID
     key: str
@@ -336,9 +338,9 @@ class ClusterEvent:
 
 @dataclass(frozen=True)
 class UsageSample:
-    """One sample of what a rank uses: ``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes,
-    ``gpu`` in percent of the GPUs it has. What nobody measures is ``None``. ``attempt`` counts the
-    starts of ``origin``, as :class:`Log` has it."""
+    """A sample of a rank's usage: ``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes, ``gpu``
+    in percent of its GPUs. What is not measured is ``None``. ``attempt`` counts the starts of
+    ``origin``, as in :class:`Log`."""
 
     rank: int
     attempt: int
